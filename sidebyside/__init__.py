@@ -1,0 +1,1 @@
+"""Annotated Python in, side-by-side pages out."""
