@@ -1,0 +1,64 @@
+# Everything that can be done with this project. `make` alone prints this list.
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Material announces its successor at every build; CONTRIBUTING.md says what we think of it.
+export NO_MKDOCS_2_WARNING := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup docs serve test lint format figures check clean
+
+help: ## print this list
+	@echo "Usage: make TARGET"
+	@echo
+	@sed -nE 's/^([a-z]+):.*## (.*)/  \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+setup: .venv/all ## install everything, for work on the project
+
+docs: .venv/docs ## build the site into site/
+	@# An earlier site stays as it is until a new one is complete.
+	@rm -rf build/site
+	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
+	@rm -rf site && mv build/site site
+	@echo "The site is built: open site/index.html"
+
+serve: .venv/docs ## show the site while you edit it
+	$(BIN)/mkdocs serve --livereload
+
+test: .venv/all ## run the tests
+	$(BIN)/pytest
+
+lint: .venv/all ## check style and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: .venv/all ## put the code into the project's style
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+figures: .venv/all ## make the figures again from the emulator
+	$(BIN)/python -m figures.game
+
+check: lint test docs ## all that CI runs
+
+clean: ## remove what was built, and .venv
+	rm -rf .venv build site .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "$(PYTHON) is older than Python 3.11. Name a newer one: make PYTHON=python3.12 …" >&2; \
+	  exit 1; }
+	$(PYTHON) -m venv .venv
+
+# What the site needs: no emulator, no torch.
+.venv/docs: .venv/bin/python pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[docs]'
+	@touch $@
+
+.venv/all: .venv/bin/python pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[rl,docs,test,lint]'
+	@touch $@ .venv/docs

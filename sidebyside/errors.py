@@ -1,0 +1,34 @@
+"""
+---
+title: Errors that say where
+summary: One exception for all that can be wrong, with file, line and remedy.
+---
+
+# Errors that say where
+
+An annotated module can be wrong in many ways: it does not parse, a formula is broken, a
+link leads nowhere. Whatever it is, the author needs the same three things: where it
+happened, what was found there, and what would be right.
+"""
+
+
+class PressError(Exception):
+    """
+    ## A mistake in a source file
+
+    Its text reads like a compiler's message, `file:line: what was found. Remedy.`, so
+    that editors and terminals turn the front of it into a link.
+
+    Args:
+        path: the file, as the author would name it.
+        line: the line in that file, counted from 1.
+        found: what was found there, without a final full stop.
+        remedy: what would be right, as one sentence.
+    """
+
+    def __init__(self, path: str, line: int, found: str, remedy: str) -> None:
+        super().__init__(f"{path}:{line}: {found}. {remedy}")
+        self.path = path
+        self.line = line
+        self.found = found
+        self.remedy = remedy

@@ -1,0 +1,164 @@
+"""
+---
+title: Links
+summary: "[Game.step][] finds the definition, or stops the build."
+---
+
+# Links
+
+In prose, `[Game.step][]` leads to the definition of that name, and `[one
+step][Game.step]` does so with words of the author's choice. A name is looked up as
+Python would: first in the definitions around it, then in its module, then among the
+module's imports, then in the whole book. One that is found nowhere stops the build,
+with the nearest that exists.
+"""
+
+import ast
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from sidebyside.errors import PressError
+from sidebyside.prose import CODE, Prose
+from sidebyside.read import Source
+
+# An index of an index, `rewards[t][n]`, is not a link, and neither is an image.
+LINK = re.compile(
+    CODE
+    + r"""
+    | (?<![\w\])\\!])\[(?P<text>[^\[\]]+)\]\[(?P<name>[^\[\]\n]*)\]
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+REFERENCE = re.compile(r"^ {0,3}\[([^\[\]]+)\]:\s", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Place:
+    """
+    ## Where a definition is shown
+
+    Args:
+        page: the path of its page among the site's sources.
+        anchor: its anchor on that page; empty for the page itself.
+    """
+
+    page: str
+    anchor: str
+
+    def seen_from(self, page: str) -> str:
+        """A Markdown link's target that leads here from another page."""
+        path = (
+            ""
+            if page == self.page
+            else posixpath.relpath(self.page, posixpath.dirname(page) or ".")
+        )
+        return (
+            f"{path}#{self.anchor}" if self.anchor else path or posixpath.basename(page)
+        )
+
+
+def page_of(module: str, is_package: bool) -> str:
+    """Where the page of a module lies: beside it, were it a Markdown file."""
+    path = module.replace(".", "/")
+    return f"{path}/index.md" if is_package else f"{path}.md"
+
+
+def imported(source: Source) -> Iterator[tuple[str, str]]:
+    """The names that a module imports, each with what it stands for in full."""
+    package = source.module.split(".")
+    package = package if source.is_package else package[:-1]
+    for node in source.tree.body:
+        match node:
+            case ast.ImportFrom(module=module, names=names, level=level):
+                parents = package[: len(package) - level + 1] if level else []
+                origin = ".".join([*parents, *([module] if module else [])])
+                for name in names:
+                    yield name.asname or name.name, f"{origin}.{name.name}"
+            case ast.Import(names=names):
+                yield from ((name.asname or name.name, name.name) for name in names)
+
+
+def resolve(
+    name: str, scope: str, source: Source, places: Mapping[str, Place]
+) -> Place | None:
+    """
+    ## Looking a name up
+
+    Args:
+        name: what stands in the link.
+        scope: the qualified name of the definition that the prose belongs to.
+        source: the module that it stands in.
+        places: every definition and module of the book, by full name.
+    """
+    imports = dict(imported(source))
+    head, _, tail = name.partition(".")
+    scopes = scope.split(".") if scope else []
+    candidates = [
+        ".".join([source.module, *scopes[:depth], name])
+        for depth in range(len(scopes), -1, -1)
+    ]
+    if head in imports:
+        candidates.append(".".join(filter(None, (imports[head], tail))))
+    candidates += [name, f"{source.module.split('.')[0]}.{name}"]
+    return next((places[c] for c in candidates if c in places), None)
+
+
+def set_links(
+    prose: Prose, scope: str, source: Source, places: Mapping[str, Place]
+) -> Prose:
+    """
+    ## Setting links
+
+    Args:
+        prose: any prose of the module.
+        scope: the definition that it belongs to.
+        source: the module.
+        places: every definition and module of the book, by full name.
+
+    Returns:
+        The prose, with links to definitions as ordinary Markdown links, so that the
+        site engine checks them again with its own.
+
+    Raises:
+        PressError: if a name is defined nowhere.
+    """
+    text = prose.text
+    references = {name.casefold() for name in REFERENCE.findall(text)}
+    here = page_of(source.module, source.is_package)
+    pieces: list[str] = []
+    end = 0
+    for match in LINK.finditer(text):
+        words, name = match["text"], match["name"]
+        if words is None:
+            continue
+        name = name or words.strip("`")
+        if not NAME.fullmatch(name) or name.casefold() in references:
+            continue
+        place = resolve(name, scope, source, places)
+        if place is None:
+            raise PressError(
+                source.path,
+                prose.line_at(match.start()),
+                f"a link to `{name}`, which is defined nowhere",
+                nearest(name, source, places),
+            )
+        shown = words if match["name"] or "`" in words else f"`{words}`"
+        pieces += [text[end : match.start()], f"[{shown}]({place.seen_from(here)})"]
+        end = match.end()
+    pieces.append(text[end:])
+    return prose.with_text("".join(pieces))
+
+
+def nearest(name: str, source: Source, places: Mapping[str, Place]) -> str:
+    """A remedy: the name that was probably meant."""
+    here = (full.removeprefix(f"{source.module}.") for full in places)
+    close = get_close_matches(name, {*here, *places}, n=1)
+    if close:
+        return f"Did you mean `{close[0]}`?"
+    return (
+        "Name a module, class or function of this book, or use a plain Markdown link."
+    )

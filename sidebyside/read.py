@@ -1,0 +1,305 @@
+r"""
+---
+title: Read
+summary: From the bytes of a file to lines, tokens and a syntax tree.
+---
+
+# Read
+
+The first stage turns the bytes of a Python file into what the other stages ask of it:
+its lines, its comments, its docstrings and its definitions.
+
+Everything here comes from Python's own `tokenize` and `ast`. A regular expression over
+lines would be shorter, and wrong as soon as a string holds a `#` or a comment stands
+inside a call.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import PurePath
+
+from sidebyside.errors import PressError
+
+Definer = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+# Comments that speak to a tool and not to a reader. They stay in the code.
+PRAGMA = re.compile(
+    r"#(!|:?\s*(noqa|type:|fmt:|isort:|pragma:|pylint:|mypy:|ruff:|pyright:|flake8:"
+    r"|yapf:|-\*-|.*?coding[:=]))"
+)
+
+
+@dataclass(frozen=True)
+class Comment:
+    """
+    ## Whole-line comments
+
+    A comment that has its line to itself. A comment behind code is not one of these: it
+    belongs to the code it stands behind.
+
+    Args:
+        line: its line, counted from 1.
+        column: where its `#` stands, counted from 0.
+        text: the comment from its `#` on.
+    """
+
+    line: int
+    column: int
+    text: str
+
+    @property
+    def is_pragma(self) -> bool:
+        """Whether it speaks to a tool: `# noqa`, `# fmt: off`, a coding cookie, …"""
+        first_lines_only = "coding" in self.text and self.line > 2
+        return bool(PRAGMA.match(self.text)) and not first_lines_only
+
+
+@dataclass(frozen=True)
+class Docstring:
+    r"""
+    ## Docstrings, as they are written
+
+    The docstring is cut from the *source text*. Python's own `__doc__` has already
+    replaced `\f` and `\t` by control characters, which eats the beginning of `\frac`
+    and `\theta` in every docstring that is not raw.
+
+    Args:
+        first: the line with the opening quotes.
+        last: the line with the closing quotes.
+        lines: one text for each of these lines, without quotes and indentation.
+    """
+
+    first: int
+    last: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """
+    ## Definitions
+
+    A class or a function, with the lines that a reader would say belong to it.
+
+    Args:
+        name: its qualified name, with dots: `Game.step`.
+        node: its place in the syntax tree.
+        first: the line of its first decorator or, without decorators, of `def`.
+        header: the line on which its signature ends.
+        last: the last line of its body, comments at its end included.
+        docstring: its docstring, if that has its lines to itself.
+    """
+
+    name: str
+    node: Definer = field(repr=False)
+    first: int
+    header: int
+    last: int
+    docstring: Docstring | None
+
+    @property
+    def is_class(self) -> bool:
+        """Whether this is a class, and not a function."""
+        return isinstance(self.node, ast.ClassDef)
+
+
+@dataclass(frozen=True)
+class Source:
+    """
+    ## A module, read
+
+    Args:
+        path: the file, as messages name it.
+        module: its dotted name, `labml_rl.game`.
+        encoding: the encoding that it declares, in Python's spelling.
+        lines: its text; joined, they give the file back.
+        tree: its syntax tree.
+    """
+
+    path: str
+    module: str
+    encoding: str
+    lines: tuple[str, ...]
+    tree: ast.Module = field(repr=False)
+
+    @property
+    def is_package(self) -> bool:
+        """Whether this is the `__init__.py` of a package."""
+        return PurePath(self.path).name == "__init__.py"
+
+    @cached_property
+    def tokens(self) -> tuple[tokenize.TokenInfo, ...]:
+        """Python's tokens, those of comments and line ends among them."""
+        # `tokenize` counts only `\n` as the end of a line; the parser, like us, also
+        # takes `\r` and `\r\n`. Handing it one ending keeps the two in step.
+        lines = (line.rstrip("\r\n") + "\n" for line in self.lines)
+        return tuple(tokenize.generate_tokens(lambda: next(lines, "")))
+
+    @cached_property
+    def comments(self) -> tuple[Comment, ...]:
+        """The comments that have their lines to themselves, in order."""
+        return tuple(
+            Comment(token.start[0], token.start[1], token.string.rstrip())
+            for token in self.tokens
+            if token.type == tokenize.COMMENT
+            and not token.line[: token.start[1]].strip(" \t\f")
+        )
+
+    @cached_property
+    def docstring(self) -> Docstring | None:
+        """The module's docstring."""
+        return self._docstring(self.tree)
+
+    @cached_property
+    def definitions(self) -> tuple[Definition, ...]:
+        """Every class and function, nested ones too, in the order of the file."""
+        return tuple(self._definitions(self.tree, prefix=""))
+
+    def _definitions(self, parent: ast.AST, prefix: str) -> Iterator[Definition]:
+        for node in ast.iter_child_nodes(parent):
+            if isinstance(node, Definer):
+                name = prefix + node.name
+                yield Definition(
+                    name=name,
+                    node=node,
+                    first=self._first_line(node),
+                    header=self._logical_line_ends[node.lineno],
+                    last=self._last_line(node),
+                    docstring=self._docstring(node),
+                )
+                yield from self._definitions(node, prefix=f"{name}.")
+            # Definitions may stand inside `if`, `try`, `with`, `match`; never inside an
+            # expression, and skipping those saves most of the walk.
+            elif not isinstance(node, ast.expr):
+                yield from self._definitions(node, prefix)
+
+    def _first_line(self, node: Definer) -> int:
+        if not node.decorator_list:
+            return node.lineno
+        # The tree gives the line of the decorator's expression. Its `@` may stand
+        # above.
+        line = node.decorator_list[0].lineno
+        while not self.lines[line - 1].lstrip().startswith("@"):
+            line -= 1
+        return line
+
+    def _last_line(self, node: Definer) -> int:
+        # The tree ends a body with its last statement. Comments below that are indented
+        # as deep as the body still speak of it.
+        last = node.end_lineno or node.lineno
+        below = {comment.line: comment.column for comment in self.comments}
+        line = last + 1
+        while line <= len(self.lines):
+            if line in below and below[line] > node.col_offset:
+                last = line
+            elif self.lines[line - 1].strip():
+                break
+            line += 1
+        return last
+
+    @cached_property
+    def _logical_line_ends(self) -> dict[int, int]:
+        """For each physical line, where the statement that it is part of ends."""
+        ends: dict[int, int] = {}
+        first = 1
+        for token in self.tokens:
+            if token.type == tokenize.NEWLINE:
+                last = token.start[0]
+                ends.update(dict.fromkeys(range(first, last + 1), last))
+                first = last + 1
+        return ends
+
+    @cached_property
+    def _strings(self) -> dict[int, tuple[tokenize.TokenInfo, tokenize.TokenInfo]]:
+        """Strings that begin a line, by that line, each with the token behind it."""
+        code = [token for token in self.tokens if token.type != tokenize.COMMENT]
+        return {
+            token.start[0]: (token, behind)
+            for token, behind in pairwise(code)
+            if token.type == tokenize.STRING
+            and not token.line[: token.start[1]].strip(" \t\f")
+        }
+
+    def _docstring(self, node: Definer | ast.Module) -> Docstring | None:
+        match node.body:
+            case [ast.Expr(value=ast.Constant(value=str())) as statement, *_]:
+                pass
+            case _:
+                return None
+        token, behind = self._strings.get(statement.lineno, (None, None))
+        # A docstring that shares a line with code, or is glued together from several
+        # strings, is not prose that could stand beside anything: it stays code.
+        if token is None or behind is None or behind.type != tokenize.NEWLINE:
+            return None
+        if token.end[0] != statement.end_lineno:
+            return None
+        return Docstring(token.start[0], token.end[0], docstring_lines(token.string))
+
+
+def docstring_lines(literal: str) -> tuple[str, ...]:
+    r"""
+    ### Out of the quotes
+
+    Takes quotes and indentation off, and leaves backslashes alone. In a docstring that
+    is not raw an author had to write two backslashes for one, and `\"` for a quote;
+    those few escapes are undone. All others, `\frac` for instance, were never meant as
+    escapes.
+
+    Args:
+        literal: a string as it stands in the source, with its prefix and quotes.
+
+    Returns:
+        As many lines as the literal has.
+    """
+    prefix = literal[: literal.index(literal[-1])]
+    quotes = 3 if literal[len(prefix) :].startswith(literal[-1] * 3) else 1
+    text = literal[len(prefix) + quotes : -quotes]
+    if "r" not in prefix.lower():
+        text = re.sub(r"\\(\\|\"|')", r"\1", text)
+        text = re.sub(r"\\$", "", text, flags=re.MULTILINE)
+    first, *rest = (line.expandtabs().rstrip() for line in text.split("\n"))
+    margin = min((len(line) - len(line.lstrip()) for line in rest if line), default=0)
+    return (first.lstrip(), *(line[margin:] for line in rest))
+
+
+def read(data: bytes, path: str, module: str) -> Source:
+    """
+    ## From bytes
+
+    Args:
+        data: the content of the file, in whatever encoding it declares.
+        path: the file, as messages name it.
+        module: its dotted name.
+
+    Raises:
+        PressError: if this is not Python.
+    """
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+        tree = ast.parse(text, filename=path)
+        source = Source(path, module, encoding, tuple(LINE.findall(text)), tree)
+        _ = source.tokens
+    except SyntaxError as error:
+        raise PressError(
+            path,
+            error.lineno or 1,
+            f"this is not Python: {error.msg}",
+            "Mend the syntax; the press reads what Python reads.",
+        ) from None
+    except (UnicodeDecodeError, ValueError) as error:
+        raise PressError(
+            path,
+            1,
+            f"the file cannot be decoded: {error}",
+            "Save it as UTF-8, or declare its encoding on the first line.",
+        ) from None
+    return source

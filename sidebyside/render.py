@@ -1,0 +1,74 @@
+"""
+---
+title: Render
+summary: From rows to Markdown, through templates that a site can replace.
+---
+
+# Render
+
+The last stage writes a page as Markdown with a little HTML around it, and not as
+finished HTML. The site's own Markdown does the rest, so that admonitions, tables and
+links work in a module as they do in any page of the site, search finds the prose, and
+links are checked.
+"""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from sidebyside.errors import PressError
+from sidebyside.weave import Page
+
+THEME = Path(str(files("sidebyside") / "theme"))
+
+
+def environment(folders: Sequence[Path] = ()) -> Environment:
+    """
+    ## Templates
+
+    Args:
+        folders: where to look for templates before looking among the press's own.
+    """
+    # Markdown is not HTML, so Jinja may not escape it. What is HTML in these templates
+    # is escaped where it is made, in `highlight`, or by the filter `e`.
+    return Environment(
+        loader=FileSystemLoader([*folders, THEME]),
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+
+
+def render(page: Page, templates: Environment) -> str:
+    """
+    ## A page as Markdown
+
+    Args:
+        page: the page.
+        templates: what [environment][] made.
+    """
+    meta = {**page.meta, "title": page.title, "source": page.source.path}
+    if "summary" in meta:
+        meta["description"] = " ".join(str(meta["summary"]).split())
+    front = yaml.safe_dump(meta, allow_unicode=True, sort_keys=False, width=1000)
+    return templates.get_template("sidebyside/page.md").render(page=page, front=front)
+
+
+def render_error(path: str, error: PressError, templates: Environment) -> str:
+    """
+    ## A page for a mistake
+
+    While an author is at work, a module with a mistake is a page that says so.
+
+    Args:
+        path: the module's file.
+        error: what is wrong with it.
+        templates: what [environment][] made.
+    """
+    template = templates.get_template("sidebyside/error.md")
+    return template.render(path=path, error=error)

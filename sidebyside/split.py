@@ -1,0 +1,232 @@
+"""
+---
+title: Split
+summary: From a module to sections, each with its prose and its code, and no line lost.
+---
+
+# Split
+
+The second stage cuts a module into sections: pieces of prose, each with the code that
+it speaks of. A reader sees one section as one row of the page.
+
+One law holds for every file: **each line belongs to exactly one span of exactly one
+section, and joining the spans gives the file back, byte for byte.** A generator that
+keeps this law can't lose a line of anybody's program.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from sidebyside.prose import Prose, stripped
+from sidebyside.read import Comment, Docstring, Source
+
+
+class Role(StrEnum):
+    """
+    ## What a line is for
+
+    Every line is one or the other. Blank lines count as code, since that's where a copy
+    of the code needs them.
+    """
+
+    PROSE = "prose"
+    CODE = "code"
+
+
+class Kind(StrEnum):
+    """What began a section."""
+
+    MODULE = "module"
+    CLASS = "class"
+    FUNCTION = "function"
+    COMMENT = "comment"
+    CODE = "code"
+
+
+@dataclass(frozen=True)
+class Span:
+    """
+    ## Spans
+
+    Neighbouring lines with the same role: `first` up to, but not including, `stop`,
+    counted from 1.
+    """
+
+    role: Role
+    first: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Section:
+    """
+    ## Sections
+
+    Args:
+        kind: what began it.
+        scope: the qualified name of the definition that it belongs to; empty for what
+            stands in no definition. For a class or function, its own name.
+        spans: its lines, in order and without gaps.
+        prose: the text of its prose spans, without quotes, `#` and indentation.
+    """
+
+    kind: Kind
+    scope: str
+    spans: tuple[Span, ...]
+    prose: Prose
+
+
+Block = tuple[Comment, ...]
+
+
+def split(source: Source) -> tuple[Section, ...]:
+    """
+    ## From lines to sections
+
+    Three questions are asked of each line. Is it prose? Does a section begin with it?
+    Whose is it? The answers are collected first, each from the comments, docstrings and
+    definitions that decide it, and the file is cut in one pass afterwards.
+    """
+    scopes = scopes_by_line(source)
+    blocks = prose_blocks(source)
+    prose: dict[int, str] = {}
+    starts: dict[int, tuple[Kind, str]] = {1: (Kind.MODULE, "")}
+
+    # A block of comments begins a section, wherever it stands: at the top, in a body,
+    # in the middle of a call.
+    for block in blocks:
+        prose.update(zip((c.line for c in block), comment_text(block), strict=True))
+        starts[block[0].line] = (Kind.COMMENT, scopes[block[0].line])
+
+    # Code that follows a definition speaks of something else than the definition.
+    for definition in source.definitions:
+        line = next_text(definition.last + 1, source)
+        if line is not None and line not in prose:
+            starts.setdefault(line, (Kind.CODE, scopes[line]))
+
+    # A definition begins a section, and takes with it a block of comments that stands
+    # directly on top of it. Comments between its signature and its docstring join it.
+    # So does the body, up to its first comment: the signature alone is a single line,
+    # and what a docstring promises is best read beside the code that keeps the promise.
+    first_lines = {block[-1].line + 1: block for block in blocks}
+    for definition in source.definitions:
+        kind = Kind.CLASS if definition.is_class else Kind.FUNCTION
+        block = first_lines.get(definition.first, ())
+        joined = block and block[0].column == definition.node.col_offset
+        first = block[0].line if joined else definition.first
+        starts.pop(definition.first, None)
+        starts[first] = (kind, definition.name)
+        if definition.docstring:
+            prose.update(docstring_text(definition.docstring))
+            for line in range(definition.first + 1, definition.docstring.first):
+                starts.pop(line, None)
+
+    # The module's docstring is the first section, and licence, shebang and the like
+    # above it are that section's code.
+    if source.docstring:
+        for line in range(1, source.docstring.first):
+            prose.pop(line, None)
+            starts.pop(line, None)
+        starts[1] = (Kind.MODULE, "")
+        prose.update(docstring_text(source.docstring))
+
+    stop = len(source.lines) + 1
+    cuts = [*sorted(line for line in starts if line < stop), stop]
+    return tuple(
+        Section(
+            *starts[first], tuple(spans(first, end, prose)), gather(first, end, prose)
+        )
+        for first, end in pairwise(cuts)
+    )
+
+
+def spans(first: int, stop: int, prose: dict[int, str]) -> Iterator[Span]:
+    """Cut the lines from `first` up to `stop` where their role changes."""
+    for line in range(first + 1, stop + 1):
+        if line == stop or (line in prose) != (first in prose):
+            yield Span(Role.PROSE if first in prose else Role.CODE, first, line)
+            first = line
+
+
+def gather(first: int, stop: int, prose: dict[int, str]) -> Prose:
+    """The prose of the lines from `first` up to `stop`."""
+    lines: list[tuple[int, str]] = []
+    for line in range(first, stop):
+        if line not in prose:
+            continue
+        # Comments above a definition and its docstring are paragraphs of their own.
+        if lines and lines[-1][0] != line - 1:
+            lines.append((line, ""))
+        lines.append((line, prose[line]))
+    return stripped(lines)
+
+
+def comment_blocks(source: Source) -> Iterator[Block]:
+    """
+    ## Comments
+
+    Comments on neighbouring lines, with their `#` in one column, make up a block.
+    Comments that speak to a tool, such as `# noqa`, belong to none.
+    """
+    block: list[Comment] = []
+    for comment in source.comments:
+        if comment.is_pragma:
+            continue
+        if block and (comment.line, comment.column) != (
+            block[-1].line + 1,
+            block[-1].column,
+        ):
+            yield tuple(block)
+            block = []
+        block.append(comment)
+    if block:
+        yield tuple(block)
+
+
+def prose_blocks(source: Source) -> list[Block]:
+    """
+    The blocks of comments that are prose: all but those inside a signature, which stays
+    whole, since there the docstring is the prose.
+    """
+    signatures = {
+        line
+        for definition in source.definitions
+        for line in range(definition.first + 1, definition.header + 1)
+    }
+    return [b for b in comment_blocks(source) if b[0].line not in signatures]
+
+
+def comment_text(block: Block) -> list[str]:
+    """Take `# ` off each line of a block, and whatever indentation all of it shares."""
+    texts = [comment.text.removeprefix("#").removeprefix(":") for comment in block]
+    texts = [text.expandtabs().rstrip() for text in texts]
+    margin = min((len(t) - len(t.lstrip()) for t in texts if t), default=0)
+    return [text[margin:] for text in texts]
+
+
+def docstring_text(docstring: Docstring) -> Iterator[tuple[int, str]]:
+    """The lines of a docstring with their numbers."""
+    return zip(range(docstring.first, docstring.last + 1), docstring.lines, strict=True)
+
+
+def next_text(line: int, source: Source) -> int | None:
+    """The first line from `line` on that is not blank, if there is one."""
+    for number in range(line, len(source.lines) + 1):
+        if source.lines[number - 1].strip():
+            return number
+    return None
+
+
+def scopes_by_line(source: Source) -> list[str]:
+    """
+    For each line, the qualified name of the innermost definition around it. Line 0 does
+    not exist; its entry makes the numbers agree.
+    """
+    scopes = [""] * (len(source.lines) + 1)
+    # Outer definitions come before those inside them, which then paint over them.
+    for definition in source.definitions:
+        lines = slice(definition.first, definition.last + 1)
+        scopes[lines] = [definition.name] * (lines.stop - lines.start)
+    return scopes

@@ -1,0 +1,295 @@
+r"""
+---
+title: Weave
+summary: From sections to the rows of a page, with links, formulas and colours in place.
+---
+
+# Weave
+
+Split left each section with its lines. This stage makes them into rows that a template
+can set: prose as Markdown with its links resolved and its formulas checked, code as
+HTML with its colours and line numbers, and for each row an anchor that others can link
+to.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from sidebyside.errors import PressError
+from sidebyside.fields import set_fields, types_of
+from sidebyside.highlight import highlight
+from sidebyside.links import Place, page_of, set_links
+from sidebyside.mathematics import FormulaError, find, typeset
+from sidebyside.prose import Prose, open_lists, stripped
+from sidebyside.read import Source
+from sidebyside.split import Kind, Role, Section, split
+
+DEFINITIONS = (Kind.CLASS, Kind.FUNCTION)
+HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of code: its number in the file, and its HTML."""
+
+    number: int
+    html: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """
+    ## Rows
+
+    What a section is on the page.
+
+    Args:
+        anchor: its name in links, unique on its page.
+        title: what a search result calls it.
+        level: the level of its heading; 0 if it has none.
+        heading: the heading that its prose begins with, as Markdown.
+        prose: the rest of its prose, as Markdown.
+        code: its lines of code, without blank ones at its ends.
+    """
+
+    anchor: str
+    title: str
+    level: int
+    heading: str
+    prose: str
+    code: tuple[CodeLine, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """
+    ## Pages
+
+    Args:
+        path: where the page lies among the site's sources: `labml_rl/game.md`.
+        source: the module that it was made from.
+        meta: its front matter.
+        title: its title.
+        rows: its rows, in the order of the file.
+    """
+
+    path: str
+    source: Source
+    meta: Mapping[str, Any]
+    title: str
+    rows: tuple[Row, ...]
+
+
+def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
+    """
+    ## What can be linked to
+
+    Every module and definition of a book, by full name, with its place on the pages.
+    """
+    places: dict[str, Place] = {}
+    for source in sources:
+        page = page_of(source.module, source.is_package)
+        places[source.module] = Place(page, "")
+        for definition in source.definitions:
+            name = f"{source.module}.{definition.name}"
+            places.setdefault(name, Place(page, definition.name))
+    return places
+
+
+def weave(source: Source, places: Mapping[str, Place]) -> Page:
+    """
+    ## A page
+
+    Args:
+        source: the module.
+        places: what [catalogue][] found in the book.
+
+    Raises:
+        PressError: if the front matter is not YAML, a formula can't be set, or a link
+            leads nowhere.
+    """
+    sections = split(source)
+    meta: dict[str, Any] = {}
+    if sections and sections[0].kind is Kind.MODULE:
+        meta, prose = front_matter(sections[0].prose, source)
+        first = sections[0]
+        sections = (Section(first.kind, first.scope, first.spans, prose), *sections[1:])
+
+    html = highlight(source.lines)
+    nodes = {definition.name: definition.node for definition in source.definitions}
+    anchors = Anchors()
+    rows: list[Row] = []
+    for section in sections:
+        check_formulas(section.prose, source.path)
+        level, heading, prose = leading_heading(section.prose)
+        if section.kind in DEFINITIONS:
+            prose = set_fields(prose, types_of(nodes[section.scope]))
+        prose = set_links(open_lists(prose), section.scope, source, places)
+        rows.append(
+            Row(
+                anchor=anchors.name(section, heading, source),
+                title=plain(heading) or section.scope or str(meta.get("title", "")),
+                level=level,
+                heading=heading,
+                prose=prose.text,
+                code=tuple(code_lines(section, source, html)),
+            )
+        )
+    first_heading = plain(rows[0].heading) if rows and rows[0].level == 1 else ""
+    title = str(meta.get("title") or first_heading or source.module)
+    path = page_of(source.module, source.is_package)
+    return Page(path, source, meta, title, tuple(rows))
+
+
+def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
+    """
+    ## Front matter
+
+    A module's docstring may open with YAML between two lines `---`, for what a page has
+    but a module has not: its title, its summary.
+
+    Args:
+        prose: the module's docstring.
+        source: the module.
+
+    Returns:
+        What the front matter says, and the prose behind it.
+    """
+    texts = [text for _, text in prose.lines]
+    if not texts or texts[0] != "---":
+        return {}, prose
+    number = prose.lines[0][0]
+    if "---" not in texts[1:]:
+        raise PressError(
+            source.path,
+            number,
+            "the front matter has no end",
+            "Close it with a second line `---`.",
+        )
+    end = texts.index("---", 1)
+    try:
+        meta = yaml.safe_load("\n".join(texts[1:end])) or {}
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise PressError(
+            source.path,
+            number + 1 + (mark.line if mark else 0),
+            f"the front matter is not YAML: {getattr(error, 'problem', None) or error}",
+            "Write `key: value` lines, and put quotes around a value that has a colon.",
+        ) from None
+    if not isinstance(meta, dict):
+        raise PressError(
+            source.path,
+            number,
+            f"the front matter is a {type(meta).__name__}, not a mapping",
+            "Write `key: value` lines, such as `title: The game`.",
+        )
+    return meta, stripped(prose.lines[end + 1 :])
+
+
+def check_formulas(prose: Prose, path: str) -> None:
+    """
+    ## Formulas
+
+    They are set by a Markdown extension, long after this stage, where nobody knows
+    which file a text came from. So each is set once here, while that is still known.
+    """
+    for formula in find(prose.text):
+        try:
+            typeset(formula.tex, formula.display)
+        except FormulaError as error:
+            raise PressError(
+                path,
+                prose.line_at(formula.start),
+                f"the formula `{formula.tex}` can't be set: {error}",
+                "Correct it, or write `\\$` if a dollar was meant.",
+            ) from None
+
+
+def leading_heading(prose: Prose) -> tuple[int, str, Prose]:
+    """
+    ## Headings
+
+    The heading that a section begins with stands above both of its columns, and in the
+    outline. Other headings stay where they are, in the prose.
+
+    Returns:
+        Its level or 0, its text, and the prose behind it.
+    """
+    if prose.lines and (match := HEADING.fullmatch(prose.lines[0][1])):
+        return len(match["marks"]), match["text"], stripped(prose.lines[1:])
+    return 0, "", prose
+
+
+def code_lines(
+    section: Section, source: Source, html: Sequence[str]
+) -> Iterator[CodeLine]:
+    """A section's code, without blank lines at its ends and where prose stood."""
+    blank = True
+    pending: list[CodeLine] = []
+    for span in section.spans:
+        if span.role is Role.PROSE:
+            continue
+        for number in range(span.first, span.stop):
+            line = CodeLine(number, html[number - 1])
+            if not source.lines[number - 1].strip():
+                pending.append(line)
+                continue
+            if not blank:
+                yield from pending
+            pending = []
+            blank = False
+            yield line
+        blank = True
+
+
+class Anchors:
+    """
+    ## Anchors
+
+    A link to a section should survive edits elsewhere in the file, so anchors are made
+    from names and words and never from numbers of lines or sections: `Game.step` for
+    the method, `Game.step--only-frames-3-and-4` for a comment in it that begins with
+    these words.
+    """
+
+    def __init__(self) -> None:
+        self.taken: set[str] = set()
+
+    def name(self, section: Section, heading: str, source: Source) -> str:
+        """A name for a section that no other section of the page has."""
+        if section.kind in DEFINITIONS:
+            name = section.scope
+        elif heading:
+            name = slug(heading, words=12)
+        else:
+            words = slug(section.prose.text or first_code(section, source), words=5)
+            name = f"{section.scope}--{words}" if section.scope else words
+        name = name or "section"
+        unique = name
+        count = 1
+        while unique in self.taken:
+            count += 1
+            unique = f"{name}-{count}"
+        self.taken.add(unique)
+        return unique
+
+
+def first_code(section: Section, source: Source) -> str:
+    """The first line of a section that is not blank."""
+    first, stop = section.spans[0].first, section.spans[-1].stop
+    return next(filter(str.strip, source.lines[first - 1 : stop - 1]), "")
+
+
+def slug(text: str, words: int) -> str:
+    """The first few words of a text, for an anchor."""
+    return "-".join(re.findall(r"\w+", text.lower())[:words])
+
+
+def plain(markdown: str) -> str:
+    """A heading without Markdown's marks, for a title."""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*$]", r"\1", markdown).strip()
