@@ -1,0 +1,557 @@
+"""
+---
+title: The game, frame by frame
+summary: An exact Gymnasium environment for every Atari game, straight on the emulator.
+---
+
+# The game, frame by frame
+
+An Atari 2600 draws sixty pictures a second, 160 pixels wide, 210 high, in colour. A
+neural network that looked at all of them would spend its time on pictures that hardly
+differ, larger than it needs, and some with half of their objects missing. So nearly
+everybody follows the recipe of [Mnih et al.
+(2015)](https://doi.org/10.1038/nature14236): hold each action for four frames, clean up
+the last picture, shrink it, and show the network the latest four.
+
+The recipe is short, but it hides a dozen traps, and published libraries are caught in
+most of them. This page builds it one step at a time. At its end you will have
+[make_game][], which turns a name into an environment for
+[Gymnasium](https://gymnasium.farama.org), the interface that most libraries share:
+
+```python
+from labml_rl.game import make_game
+
+game = make_game("Breakout", seed=1)
+observation, info = game.reset()  # uint8, (4, 84, 84)
+observation, reward, terminated, truncated, info = game.step(2)
+```
+
+## What happens to a picture
+
+The console can draw only a few moving objects at once. Many games get round that by
+drawing some of them in the even frames and the others in the odd ones. On an old
+television the two melt together. A program that looks at a single frame misses half.
+
+![Three pictures of the game Asteroids: a frame with some of the rocks, the next frame
+with the other rocks, and a picture that has them
+all](../assets/figures/game-flicker.png)
+
+*Asteroids. Left and middle: two frames, one sixtieth of a second apart. Right: for each
+pixel and colour, the larger of the two values.*
+
+This maximum then loses its colours, which the network can do without, and is shrunk to
+84 × 84 pixels.
+
+![The last picture in grey; and the same, square and
+coarser](../assets/figures/game-shrink.png)
+
+*Left: grey, still 160 × 210. Right: 84 × 84, as the network gets it.*
+
+One such picture shows where things are. Four of them, from the latest four actions,
+also show where they are going. This stack is one **observation**.
+
+![Four pictures of Breakout in which the ball moves](../assets/figures/game-stack.png)
+
+*Breakout. One observation, the oldest picture on the left.*
+"""
+
+import difflib
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import cv2
+import gymnasium
+import numpy as np
+from ale_py import Action, ALEInterface, LoggerMode, roms
+from gymnasium.error import InvalidAction, ResetNeeded, UnsupportedMode
+from numpy.typing import NDArray
+
+# A **frame** is one picture of the emulator; a **step** is one action of the agent.
+# This book never says one where it means the other: a score after 10 million *frames*
+# is a score after 2.5 million *steps*, and results have been misread by this factor.
+FRAMES_PER_STEP = 4
+SIZE = 84  # pixels: the width and the height of an observation
+
+Pixels = NDArray[np.uint8]
+
+
+class Emulator(Protocol):
+    """
+    ## The emulator
+
+    The Arcade Learning Environment, or ALE, of [Bellemare et al.
+    (2013)](https://doi.org/10.1613/jair.3912) emulates the console. It has a Gymnasium
+    environment of its own, `ALE/…-v5`, but that one copies out a picture after every
+    frame, needed or not. So this page talks to the emulator itself, `ALEInterface`.
+
+    This is all that it needs of it. Anything else with these methods will do: the tests
+    bring a small scripted game, which dies exactly where a test wants it to.
+    """
+
+    def reset_game(self) -> None: ...  # noqa: D102
+    def act(self, action: Action, /) -> float: ...  # noqa: D102
+    def game_over(self, *, with_truncation: bool) -> bool: ...  # noqa: D102
+    def lives(self) -> int: ...  # noqa: D102
+    def getScreenDims(self) -> tuple[int, int]: ...  # noqa: D102, N802
+    def getScreenRGB(self, screen: Pixels, /) -> None: ...  # noqa: D102, N802
+    def getMinimalActionSet(self) -> list[Action]: ...  # noqa: D102, N802
+    def getLegalActionSet(self) -> list[Action]: ...  # noqa: D102, N802
+
+
+@dataclass(frozen=True)
+class GameOptions:
+    """
+    ## The options
+
+    The defaults are for *training*, as in Mnih et al. (2015). To *evaluate* an agent,
+    play whole games: `episodic_life=False`.
+
+    Raises:
+        ValueError: if an option makes no sense; the message says what would.
+    """
+
+    # **What the agent sees.** `stack` pictures in an observation: 4, or 1 for a network
+    # that has a memory of its own. PyTorch wants them in front, `(4, 84, 84)`; with
+    # `channels_last` they come as `(84, 84, 4)`. And `crop_scoreboard` cuts the picture
+    # to the playing field, in the way that [preprocess][] describes.
+    stack: int = 4
+    channels_last: bool = False
+    crop_scoreboard: bool = False
+
+    # **What it can do.** The actions that do something in this game; or, with
+    # `full_action_space`, all 18 positions of joystick and button, so that one network
+    # can play every game.
+    #
+    # `sticky_actions` is the probability, in each frame, that the emulator ignores the
+    # action and repeats the one before, so that no agent can learn a game by heart.
+    # [Machado et al. (2018)](https://doi.org/10.1613/jair.5699) recommend 0.25, and
+    # `ALE/…-v5` does so; most published scores come without, so here it is off. A score
+    # means little unless this number stands beside it.
+    full_action_space: bool = False
+    sticky_actions: float = 0.0
+
+    # **How a game begins.** The console knows no chance: the same actions always give
+    # the same game. To vary it, nobody acts in the first 1 to `noop_max` frames. Some
+    # games then wait for the button, so it is pressed once if `fire_at_start`.
+    noop_max: int = 30
+    fire_at_start: bool = True
+
+    # **How it ends.** With `episodic_life`, what the agent takes for the end comes with
+    # each lost life, so that it learns what a life is worth. Mnih et al. (2015) train
+    # that way; Machado et al. (2018) advise against it, because a player is told no
+    # such thing.
+    #
+    # After `max_frames` frames, half an hour of play, the game is cut off.
+    episodic_life: bool = True
+    max_frames: int = 108_000
+
+    # **What it is paid.** The points of the game; or, with `clip_rewards`, only their
+    # sign, so that one learning rate suits both Pong, where a goal is 1 point, and
+    # games that give thousands. The reported score is never clipped.
+    clip_rewards: bool = False
+
+    # With `"rgb_array"`, [Game.render][] returns the screen as a player would see it.
+    render_mode: str | None = None
+
+    def __post_init__(self) -> None:
+        # The no-ops and the button must fit under the cap, or no game would ever begin.
+        shortest = self.noop_max + FRAMES_PER_STEP + 1
+        rules = {
+            "stack": (self.stack >= 1, "at least 1"),
+            "noop_max": (self.noop_max >= 0, "at least 0"),
+            "sticky_actions": (0 <= self.sticky_actions <= 1, "between 0 and 1"),
+            "max_frames": (self.max_frames >= shortest, f"at least {shortest}"),
+            "render_mode": (
+                self.render_mode in (None, "rgb_array"),
+                "None or 'rgb_array'",
+            ),
+        }
+        for name, (holds, rule) in rules.items():
+            if not holds:
+                raise ValueError(f"{name} must be {rule}, not {getattr(self, name)!r}")
+
+
+def preprocess(screens: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
+    """
+    ## From two screens to one picture
+
+    First the maximum, then grey, then the new size. The order matters.
+
+    !!! warning "The maximum of colours, not of greys"
+        Mnih et al. (2015) take it for each *colour* of each pixel, on the full screen.
+        Gymnasium, EnvPool and ALE's own vector environment turn the frames grey before
+        that, and CleanRL shrinks in colour. Each gives other pictures, so that a
+        network trained on one does not see quite the same game in another.
+
+    !!! warning "The third argument of `cv2.resize` is not the interpolation"
+        It is the output array. `cv2.resize(grey, (84, 84), cv2.INTER_AREA)` runs
+        without a complaint, and uses bilinear interpolation, which at half the size
+        skips pixels: a small ball can vanish. `INTER_AREA` averages over all that a new
+        pixel covers.
+
+    Args:
+        screens: the last two frames, in either order, shape `(2, height, width, 3)`.
+        crop_scoreboard: scale to 84 × 110 and keep rows 18 to 101, the cut of [Mnih et
+            al. (2013)](https://arxiv.org/abs/1312.5602). It is the same for every game,
+            wherever that shows its score.
+
+    Returns:
+        A new array, shape `(84, 84)`.
+    """
+    screen = np.maximum(screens[0], screens[1])  # (height, width, 3)
+
+    # Grey is the luminance, $0.299 R + 0.587 G + 0.114 B$: how bright a colour is to
+    # the eye.
+    grey = cv2.cvtColor(screen, cv2.COLOR_RGB2GRAY)  # (height, width)
+    height, top = (110, 18) if crop_scoreboard else (SIZE, 0)
+    size = (SIZE, height)
+    small: Pixels = cv2.resize(grey, size, interpolation=cv2.INTER_AREA)
+    return small[top : top + SIZE]  # (84, 84)
+
+
+class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
+    """
+    ## The game
+
+    A step holds one action for four frames, and takes the maximum of the last two:
+
+    ```text
+    frame    0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15
+    action  a0 a0 a0 a0 a1 a1 a1 a1 a2 a2 a2 a2 a3 a3 a3 a3
+    max            +-m0-+      +-m1-+      +-m2-+      +-m3-+
+    ```
+
+    The agent acts 15 times a second, about as fast as a person can. Its next
+    observation is the stack `m0 m1 m2 m3`: a quarter of a second of play.
+
+    An **episode** is the stretch of play that an agent learns from as a whole. It ends
+    in one of two ways, which must not be mixed up: `terminated` means that nothing
+    follows, `truncated` that we stopped watching. With `episodic_life` a game has
+    several episodes, one for each life.
+
+    *Scores* are those of whole games. When a game is truly over, and only then, `info`
+    has an entry for it: the raw points, the steps of the agent, and the frames of the
+    emulator, no-ops included. The number of lives is there in every step.
+
+    ```python
+    info == {"lives": 0, "episode": {"r": 9.0, "l": 741, "frames": 2981}}
+    ```
+
+    Args:
+        load: makes an emulator with a game in it, from a seed for the emulator's dice.
+        options: see [GameOptions][].
+        seed: decides everything random; `None` draws one.
+    """
+
+    metadata = gymnasium.Env.metadata | {
+        "render_modes": ["rgb_array"],
+        "render_fps": 60 // FRAMES_PER_STEP,
+    }
+
+    def __init__(
+        self,
+        load: Callable[[int], Emulator],
+        options: GameOptions | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.options = options or GameOptions()
+        self.render_mode = self.options.render_mode
+        self._load = load
+        self._load_emulator(seed)
+
+        # Whether the button does anything is told by the minimal actions. The full set
+        # has it in every game.
+        self._actions = self._emulator.getMinimalActionSet()
+        self._has_fire = Action.FIRE in self._actions
+        if self.options.full_action_space:
+            self._actions = self._emulator.getLegalActionSet()
+        self.action_space = gymnasium.spaces.Discrete(len(self._actions))
+
+        # Observations are bytes, 28 KB each. As `float64` they would be 226 KB.
+        # Division by 255 happens once, in the network.
+        shape = [SIZE, SIZE]
+        shape.insert(2 if self.options.channels_last else 0, self.options.stack)
+        self.observation_space = gymnasium.spaces.Box(0, 255, tuple(shape), np.uint8)
+        self._stack: deque[Pixels] = deque(maxlen=self.options.stack)
+        height, width = self._emulator.getScreenDims()
+        self._screens = np.zeros((2, height, width, 3), np.uint8)  # the last two frames
+
+    def _load_emulator(self, seed: int | None) -> None:
+        """
+        ### One seed for all that is random
+
+        That is the number of no-ops, and the emulator's dice for sticky actions.
+
+        !!! warning "A new game is not a fresh console"
+            In a dozen games, Beam Rider and Tennis among them, the emulator remembers
+            something of the game before. And it looks at its seed only when it loads a
+            game. So a seed reproduces a run only together with a fresh emulator.
+        """
+        super().reset(seed=seed)
+        self._emulator = self._load(int(self.np_random.integers(2**31)))
+        self._in_episode = self._life_lost = False
+
+    def get_action_meanings(self) -> list[str]:
+        """
+        Returns:
+            The name of each action, by its number: `["NOOP", "FIRE", "RIGHT", "LEFT"]`.
+        """
+        return [action.name for action in self._actions]
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Pixels, dict[str, Any]]:
+        """
+        ### The beginning of an episode
+
+        After a lost life the game goes on. In any other case a new one begins.
+
+        !!! warning "A lost life must not restart the game"
+            It does in Gymnasium's `AtariPreprocessing` with `terminal_on_life_loss`,
+            and in ALE's vector environment with `episodic_life`. Their agents play the
+            opening over and over, and hardly ever see what comes after it.
+
+        Args:
+            seed: begin all over, exactly as [make_game][] does with this seed.
+            options: `{"new_game": True}` gives up the game that is going on.
+
+        Returns:
+            The first observation, and `info`. If the old game ended in here, between
+            two lives, where no step could report it, `info["episode"]` has its score.
+        """
+        info: dict[str, Any] = {}
+        if seed is not None:
+            self._load_emulator(seed)
+
+        # After a life one step without an action is enough, and the button again, since
+        # Breakout serves no ball without it. Either can end the game, so look.
+        goes_on = self._life_lost and not (options or {}).get("new_game", False)
+        if goes_on:
+            self._play(Action.NOOP, FRAMES_PER_STEP)
+            self._fire()
+            goes_on = not self._is_over()
+            info |= {} if goes_on else self._score()
+
+        # A game that ends before the agent has done anything was none. Take the next.
+        while not goes_on:
+            self._new_game()
+            goes_on = not self._is_over()
+
+        self._in_episode, self._life_lost = True, False
+        self._lives = self._emulator.lives()
+        self._stack.clear()
+        return self._observe(), info | {"lives": self._lives}
+
+    def _new_game(self) -> None:
+        """
+        ### A new game
+
+        The number of no-ops is drawn by this game's own generator: a global one would
+        tie all games in a process together, and no seed would reproduce any of them.
+
+        Points that come in before the agent's first action count in the score. The
+        agent is not paid for them.
+        """
+        self._emulator.reset_game()
+        self._return, self._steps, self._frames = 0.0, 0, 0
+        self._emulator.getScreenRGB(self._screens[0])
+        self._screens[1] = self._screens[0]
+        if self.options.noop_max > 0:
+            noops = self.np_random.integers(1, self.options.noop_max, endpoint=True)
+            self._play(Action.NOOP, int(noops))
+        self._fire()
+
+    def _fire(self) -> None:
+        # Baselines goes on to press action 2, whatever that is in the game at hand. The
+        # button alone is enough.
+        if self._has_fire and self.options.fire_at_start and not self._is_over():
+            self._play(Action.FIRE, FRAMES_PER_STEP)
+
+    def step(
+        self, action: int | np.integer[Any]
+    ) -> tuple[Pixels, float, bool, bool, dict[str, Any]]:
+        """
+        ### One action
+
+        Args:
+            action: its number, from 0 to `action_space.n - 1`.
+
+        Returns:
+            The observation, the points that were scored, `terminated`, `truncated`, and
+            `info`.
+
+        Raises:
+            ResetNeeded: before the first `reset`, and after the end of an episode.
+            InvalidAction: if there is no such action. The emulator would not complain.
+        """
+        if not self._in_episode:
+            raise ResetNeeded("call reset() first: there is no episode going on")
+        if not self.action_space.contains(action):
+            meanings = ", ".join(self.get_action_meanings())
+            raise InvalidAction(f"no action {action!r}; from 0 on they are {meanings}")
+
+        lives_before = self._lives
+        points = self._play(self._actions[action], FRAMES_PER_STEP)
+        self._steps += 1
+        self._lives = self._emulator.lives()
+
+        # The cap is no rule of the game: the agent could have gone on to score. Taken
+        # for an end, it would teach that the best positions are worth nothing.
+        is_over, game_over = self._is_over(), self._game_over()
+        truncated = is_over and not game_over
+
+        # !!! warning "Zero lives is not the end"
+        #     In Bank Heist, Donkey Kong, Frogger and others, the last life is played
+        #     with the counter at 0. Only `game_over` ends a game; hence the `0 <`.
+        life_lost = self.options.episodic_life and 0 < self._lives < lives_before
+        terminated = game_over or life_lost
+        self._in_episode = not (terminated or truncated)
+        self._life_lost = life_lost and not is_over
+
+        info = {"lives": self._lives} | (self._score() if is_over else {})
+        reward = float(np.sign(points)) if self.options.clip_rewards else points
+        return self._observe(), reward, terminated, truncated, info
+
+    def _play(self, action: Action, frames: int) -> float:
+        """
+        ### Four frames
+
+        The pictures of a step's last two frames go to two places in turn. Those of the
+        first two are not even fetched, which makes the whole a tenth faster.
+
+        !!! warning "When the end comes early"
+            If a game ends in the first frames of a step, the two places still hold
+            pictures of the step before. Baselines, Stable-Baselines3 and Gymnasium
+            return these, a moment long gone, as the final observation. Here the final
+            frame stands alone.
+
+        Args:
+            frames: how many, unless the game ends or is cut off before.
+
+        Returns:
+            The points scored.
+        """
+        points = 0.0
+        frames = min(frames, self.options.max_frames - self._frames)
+        for to_come in reversed(range(frames)):
+            points += self._emulator.act(action)
+            self._frames += 1
+            screen = self._screens[self._frames % 2]
+            if self._game_over():
+                self._emulator.getScreenRGB(screen)
+                if to_come > 0:
+                    self._screens[:] = screen
+                break
+            if to_come < 2:
+                self._emulator.getScreenRGB(screen)
+        self._return += points
+        return points
+
+    def _game_over(self) -> bool:
+        return self._emulator.game_over(with_truncation=False)
+
+    def _is_over(self) -> bool:
+        return self._game_over() or self._frames >= self.options.max_frames
+
+    def _score(self) -> dict[str, Any]:
+        # The names `r` and `l` are Gymnasium's.
+        score = {"r": self._return, "l": self._steps, "frames": self._frames}
+        return {"episode": score}
+
+    def _observe(self) -> Pixels:
+        """
+        ### The stack
+
+        At the beginning of an episode there is no past. The first picture stands in for
+        it: nothing has moved yet. And every observation is a new array. Who keeps one,
+        in a replay memory say, must not find it changed a step later.
+        """
+        crop = self.options.crop_scoreboard
+        picture = preprocess(self._screens, crop_scoreboard=crop)  # (84, 84)
+        missing = self.options.stack - len(self._stack)
+        self._stack.extend([picture] * max(1, missing))
+        axis = -1 if self.options.channels_last else 0
+        return np.stack(self._stack, axis=axis)  # (4, 84, 84) or (84, 84, 4)
+
+    def render(self) -> Pixels:
+        """
+        Returns:
+            The current frame in its own colours, shape `(height, width, 3)`.
+
+        Raises:
+            UnsupportedMode: unless the game was made with `render_mode="rgb_array"`.
+        """
+        if self.render_mode is None:
+            raise UnsupportedMode("make the game with render_mode='rgb_array'")
+        screen: Pixels = np.empty_like(self._screens[0])
+        self._emulator.getScreenRGB(screen)
+        return screen
+
+
+def available_games() -> list[str]:
+    """
+    ## Games by name
+
+    The games come with ALE. A few that it lists cannot be played by one alone, and are
+    left out.
+
+    Returns:
+        All names, in ALE's spelling: `"ms_pacman"`.
+    """
+    return [
+        name
+        for name in roms.get_all_rom_ids()
+        if ALEInterface.isSupportedROM(_rom(name))
+    ]
+
+
+def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
+    """
+    ### Make a game
+
+    ```python
+    make_game("Pong", seed=1)  # to train
+    make_game("Pong", seed=2, episodic_life=False)  # to evaluate
+    ```
+
+    Args:
+        game: its name in any spelling: `MsPacman`, `ms_pacman`, `Ms. Pac-Man`.
+        seed: decides everything random in it; `None` draws one.
+        options: any of [GameOptions][].
+
+    Raises:
+        ValueError: if there is no such game, with the nearest name; or if an option
+            makes no sense.
+    """
+    chosen = GameOptions(**options)
+    names = {name.replace("_", ""): name for name in available_games()}
+    letters = "".join(filter(str.isalnum, game.lower()))
+    if letters not in names:
+        nearest = names[difflib.get_close_matches(letters, names, n=1, cutoff=0)[0]]
+        raise ValueError(
+            f"no game {game!r}; the nearest is {nearest!r}. "
+            "labml_rl.game.available_games() lists them all"
+        )
+    return Game(partial(_load, names[letters], chosen.sticky_actions), chosen, seed)
+
+
+def _load(name: str, sticky_actions: float, seed: int) -> Emulator:
+    # Errors only: every process would print a banner.
+    ALEInterface.setLoggerMode(LoggerMode.Error)
+    emulator = ALEInterface()
+    emulator.setInt("random_seed", seed)
+
+    # The emulator's own default is 0.25. Who forgets this line has sticky actions.
+    emulator.setFloat("repeat_action_probability", sticky_actions)
+    emulator.loadROM(_rom(name))
+    return emulator
+
+
+def _rom(name: str) -> Path:
+    path = roms.get_rom_path(name)
+    assert path is not None, f"ALE has no game {name!r}"
+    return path
