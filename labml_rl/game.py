@@ -30,11 +30,11 @@ observation, reward, terminated, truncated, info = game.step(2)
 
 The console can draw only a few moving objects at once. Many games get round that by
 drawing some of them in the even frames and the others in the odd ones. On an old
-television the two melt together. A program that looks at a single frame misses half.
+television the two melt together. A program that looks at one frame of two sees either
+the rocks or its own ship, never both.
 
-![Three pictures of the game Asteroids: a frame with some of the rocks, the next frame
-with the other rocks, and a picture that has them
-all](../assets/figures/game-flicker.png)
+![Three pictures of the game Asteroids: a frame with the ship alone, the next frame with
+four rocks and no ship, and a picture that has both](../assets/figures/game-flicker.png)
 
 *Asteroids. Left and middle: two frames, one sixtieth of a second apart. Right: for each
 pixel and colour, the larger of the two values.*
@@ -195,9 +195,8 @@ def preprocess(screens: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
 
     Args:
         screens: the last two frames, in either order, shape `(2, height, width, 3)`.
-        crop_scoreboard: scale to 84 × 110 and keep rows 18 to 101, the cut of [Mnih et
-            al. (2013)](https://arxiv.org/abs/1312.5602). It is the same for every game,
-            wherever that shows its score.
+        crop_scoreboard: scale to 84 × 110 and keep the 84 rows from 18 on. Rows are
+            counted from 0.
 
     Returns:
         A new array, shape `(84, 84)`.

@@ -1,0 +1,109 @@
+"""Draw the figures of `labml_rl/game.py` from the real emulator.
+
+python -m figures.game           write them to docs/assets/figures/
+python -m figures.game --check   fail if they differ from what the emulator shows
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import cv2
+import numpy as np
+from ale_py import Action, ALEInterface, LoggerMode, roms
+
+from labml_rl.game import Pixels, make_game, preprocess
+
+FOLDER = Path(__file__).parent.parent / "docs" / "assets" / "figures"
+
+
+def two_frames(name: str, first: int) -> Pixels:
+    """Return frame `first` of a game that nobody plays, and the frame after it."""
+    ALEInterface.setLoggerMode(LoggerMode.Error)
+    emulator = ALEInterface()
+    emulator.setFloat("repeat_action_probability", 0.0)
+    path = roms.get_rom_path(name)
+    assert path is not None
+    emulator.loadROM(path)
+    emulator.reset_game()
+    screens = np.zeros((2, *emulator.getScreenDims(), 3), np.uint8)
+    for _ in range(first):
+        emulator.act(Action.NOOP)
+    for screen in screens:
+        emulator.getScreenRGB(screen)
+        emulator.act(Action.NOOP)
+    return screens
+
+
+def side_by_side(*pictures: Pixels, scale: int | tuple[int, ...], gap: int) -> Pixels:
+    """Put pictures of one height in a row, on nothing, so that any page shows through.
+
+    Args:
+        pictures: grey `(height, width)` or colour `(height, width, 3)`.
+        scale: how many pixels each pixel becomes: one number, or one for each picture.
+        gap: the space between two pictures, in pixels of the figure.
+
+    Returns:
+        Shape `(height, width, 4)`: red, green, blue, opacity.
+    """
+    scales = scale if isinstance(scale, tuple) else (scale,) * len(pictures)
+    row: list[Pixels] = []
+    for picture, times in zip(pictures, scales, strict=True):
+        large = picture.repeat(times, axis=0).repeat(times, axis=1)
+        code = cv2.COLOR_GRAY2RGBA if large.ndim == 2 else cv2.COLOR_RGB2RGBA
+        row += [
+            np.asarray(cv2.cvtColor(large, code), np.uint8),
+            np.zeros((len(large), gap, 4), np.uint8),
+        ]
+    return np.concatenate(row[:-1], axis=1)
+
+
+def draw() -> dict[str, Pixels]:
+    """Return the figures by file name."""
+    screens = two_frames("asteroids", first=60)
+    together = screens.max(axis=0)
+    grey = np.asarray(cv2.cvtColor(together, cv2.COLOR_RGB2GRAY), np.uint8)
+
+    breakout = make_game("Breakout", seed=1)
+    observation, _ = breakout.reset()
+    for _ in range(8):
+        observation, *_ = breakout.step(0)
+
+    breakout_screens = np.stack([two_frames("breakout", first=60)[0]] * 2)
+    return {
+        "game-flicker.png": side_by_side(*screens, together, scale=2, gap=16),
+        "game-shrink.png": side_by_side(
+            grey, preprocess(screens), scale=(2, 5), gap=16
+        ),
+        "game-stack.png": side_by_side(*observation, scale=3, gap=12),
+        "game-crop.png": side_by_side(
+            preprocess(breakout_screens),
+            preprocess(breakout_screens, crop_scoreboard=True),
+            scale=4,
+            gap=16,
+        ),
+    }
+
+
+def main() -> None:
+    """Write the figures, or check them."""
+    parser = argparse.ArgumentParser(description="Draw the figures of the game's page.")
+    parser.add_argument("--check", action="store_true", help="only compare")
+    only_compare = parser.parse_args().check
+    stale = []
+    for name, figure in draw().items():
+        path = FOLDER / name
+        bgra = cv2.cvtColor(figure, cv2.COLOR_RGBA2BGRA)
+        if not only_compare:
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            cv2.imwrite(str(path), bgra, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+        # Pixels are compared, not files: another PNG library may pack them otherwise.
+        found = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+        if found is None or not np.array_equal(found, bgra):
+            stale.append(str(path))
+    if stale:
+        sys.exit(f"not what the emulator shows; run python -m figures.game: {stale}")
+
+
+if __name__ == "__main__":
+    main()
