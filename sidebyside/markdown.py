@@ -24,7 +24,7 @@ from markdown.preprocessors import Preprocessor
 
 from sidebyside.mathematics import find, typeset
 
-CODE = re.compile(r"^<!-- code -->\n(.*?)\n<!-- /code -->$", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"^<!-- code -->\n(.*?)^<!-- /code -->$", re.DOTALL | re.MULTILINE)
 
 
 class FinishedCode(Preprocessor):
@@ -38,7 +38,7 @@ class FinishedCode(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         """Replace each piece of code by a placeholder."""
         store = self.md.htmlStash.store
-        text = CODE.sub(lambda match: store(match[1]), "\n".join(lines))
+        text = CODE.sub(lambda match: store(match[1].rstrip()), "\n".join(lines))
         return text.split("\n")
 
 

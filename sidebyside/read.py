@@ -30,6 +30,8 @@ Definer = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
+FIRST_LINES = re.compile(rb"(?:[^\r\n]*(?:\r\n|\r|\n)){0,2}[^\r\n]*")
+
 # Comments that speak to a tool and not to a reader. They stay in the code.
 PRAGMA = re.compile(
     r"#(!|:?\s*(noqa|type:|fmt:|isort:|pragma:|pylint:|mypy:|ruff:|pyright:|flake8:"
@@ -283,7 +285,9 @@ def read(data: bytes, path: str, module: str) -> Source:
         PressError: if this is not Python.
     """
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        # `tokenize` looks for a declared encoding in two lines, as `\n` ends them.
+        lines = FIRST_LINES.match(data)[0].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)
         text = data.decode(encoding)
         tree = ast.parse(text, filename=path)
         source = Source(path, module, encoding, tuple(LINE.findall(text)), tree)

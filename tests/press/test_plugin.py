@@ -1,0 +1,139 @@
+"""The plugin in real builds of a small site."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CONFIG = """
+site_name: Small
+use_directory_urls: false
+theme: {name: material, font: false}
+plugins:
+  - search
+  - sidebyside:
+      packages: [book]
+validation: {links: {anchors: warn}}
+nav: [index.md, book/index.md, book/game.md]
+"""
+MODULES = {
+    "__init__.py": '"""# The book\n\nStart with [the game][book.game].\n"""\n',
+    "game.py": (
+        '"""\n---\ntitle: The game\nsummary: About $x$.\n---\n\n# The game\n"""\n\n\n'
+        "class Game:\n"
+        '    """## One *game*\n\n    With [Game.step][] and $g_t$.\n    """\n\n'
+        "    def step(self):\n"
+        "        # A phrase about marsupials.\n"
+        "        return '<b>' & \"$\"\n"
+    ),
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    (tmp_path / "mkdocs.yml").write_text(CONFIG)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text(
+        "# Home\n\nSee [it](book/game.md#Game).\n"
+    )
+    (tmp_path / "book").mkdir()
+    for name, text in MODULES.items():
+        (tmp_path / "book" / name).write_text(text)
+    return tmp_path
+
+
+def build(site: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", *options],
+        cwd=site,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_site_is_built(site):
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    html = (site / "site" / "book" / "game.html").read_text()
+    assert '<h2 id="Game">One <em>game</em></h2>' in html
+    assert 'id="Game.step--a-phrase-about-marsupials"' in html
+    assert "&#x27;&lt;b&gt;&#x27;" in html
+    assert '<meta name="description" content="About $x$.">' in html
+    assert '<a href="#Game.step"><code>Game.step</code></a>' in html
+    assert "sbs-search" not in html, "the names of sections are for search alone"
+    assert (site / "site" / "book" / "game.py").read_text() == MODULES["game.py"]
+    home = (site / "site" / "book" / "index.html").read_text()
+    assert '<a href="game.html">the game</a>' in home
+
+
+def test_search_leads_to_the_section(site):
+    assert build(site).returncode == 0
+    index = (site / "site" / "search" / "search_index.json").read_text()
+    entry = next(e for e in json.loads(index)["docs"] if "marsup" in e["text"])
+    assert entry["location"] == "book/game.html#Game.step--a-phrase-about-marsupials"
+    assert entry["title"] == "Game.step"
+    assert "annotation" not in index
+    assert "katex" not in index
+
+
+def test_a_second_build_writes_the_same(site):
+    build(site)
+    first = (site / "site" / "book" / "game.html").read_bytes()
+    build(site)
+    assert (site / "site" / "book" / "game.html").read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("x = (\n", "book/game.py:1: this is not Python"),
+        (
+            '"""\n---\ntitle: a: b\n---\n"""\n',
+            "book/game.py:3: the front matter is not YAML",
+        ),
+        ("# Text.\n#\n# $\\frac{a$\n", "book/game.py:3: the formula `\\frac{a`"),
+        ("# See [Gaem][].\nclass Game: pass\n", "book/game.py:1: a link to `Gaem`"),
+    ],
+)
+def test_a_mistake_stops_the_build_and_leaves_the_old_site(site, broken, message):
+    assert build(site).returncode == 0
+    before = (site / "site" / "book" / "game.html").read_bytes()
+    (site / "book" / "game.py").write_text(broken)
+    done = build(site)
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (site / "site" / "book" / "game.html").read_bytes() == before
+
+
+def test_a_broken_formula_in_a_hand_written_page_stops_the_build(site):
+    (site / "docs" / "index.md").write_text(
+        "---\ntitle: x\n---\n# Home\n\n$\\frac{a$\n"
+    )
+    done = build(site)
+    assert done.returncode != 0
+    assert "index.md:6: the formula `\\frac{a` can't be set" in done.stderr
+
+
+def test_a_link_to_an_anchor_that_is_gone_stops_the_build(site):
+    (site / "docs" / "index.md").write_text("# Home\n\nSee [it](book/game.md#Gmae).\n")
+    done = build(site)
+    assert done.returncode != 0
+    assert "does not contain an anchor '#Gmae'" in done.stderr
+
+
+def test_a_site_can_replace_a_template(site):
+    folder = site / "overrides" / "sidebyside"
+    folder.mkdir(parents=True)
+    (folder / "page.md").write_text("# {{ page.title }}\n\nMy own template.\n")
+    config = CONFIG.replace("font: false", "font: false, custom_dir: overrides")
+    (site / "mkdocs.yml").write_text(config.replace("#Game", ""))
+    (site / "docs" / "index.md").write_text("# Home\n")
+    (site / "book" / "__init__.py").write_text("")
+    assert build(site).returncode == 0
+    assert "My own template." in (site / "site" / "book" / "game.html").read_text()

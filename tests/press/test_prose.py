@@ -1,0 +1,238 @@
+"""What happens to prose on its way to the page: links, lists, fields, formulas."""
+
+import ast
+
+import pytest
+from markdown import Markdown
+
+from sidebyside.errors import PressError
+from sidebyside.fields import set_fields, types_of
+from sidebyside.links import page_of, set_links
+from sidebyside.mathematics import FormulaError, find, typeset
+from sidebyside.prose import Prose, open_lists
+from sidebyside.read import read
+from sidebyside.weave import catalogue, weave
+
+# ---- A book of three modules
+
+GAME = b"""
+import numpy as np
+class Game:
+    def step(self): pass
+    def reset(self): pass
+def make_game(): pass
+"""
+WORKER = b"""
+from .game import make_game
+from book.game import Game as G
+class Worker:
+    def step(self): pass
+"""
+GAME_SOURCE = read(GAME, "book/game.py", "book.game")
+WORKER_SOURCE = read(WORKER, "book/worker.py", "book.worker")
+PACKAGE_SOURCE = read(b"", "book/__init__.py", "book")
+PLACES = catalogue([PACKAGE_SOURCE, GAME_SOURCE, WORKER_SOURCE])
+
+
+def prose(text: str, first: int = 10) -> Prose:
+    return Prose(tuple(enumerate(text.split("\n"), start=first)))
+
+
+# ---- Links
+
+
+@pytest.mark.parametrize(
+    ("text", "scope", "expected"),
+    [
+        ("[Worker.step][]", "", "[`Worker.step`](#Worker.step)"),
+        ("[step][]", "Worker", "[`step`](#Worker.step)"),
+        ("[step][]", "Worker.step", "[`step`](#Worker.step)"),
+        ("[one\nstep][Worker.step]", "", "[one\nstep](#Worker.step)"),
+        ("[`Worker`][]", "", "[`Worker`](#Worker)"),
+        ("[make_game][]", "", "[`make_game`](game.md#make_game)"),
+        ("[G.reset][]", "", "[`G.reset`](game.md#Game.reset)"),
+        ("[book.game.Game][]", "", "[`book.game.Game`](game.md#Game)"),
+        ("[game.Game][]", "", "[`game.Game`](game.md#Game)"),
+        ("[the game][book.game]", "", "[the game](game.md)"),
+        ("[the book][book]", "", "[the book](index.md)"),
+    ],
+)
+def test_links_to_definitions(text, scope, expected):
+    assert set_links(prose(text), scope, WORKER_SOURCE, PLACES).text == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`[Nothing][]` in a code span",
+        "```\n[Nothing][]\n```",
+        "rewards[t][n] is an index",
+        "![an image][picture]\n\n[picture]: x.png",
+        "[words][reference]\n\n[reference]: https://example.org",
+        "[words](page.md) and [^1] and [ ] and [x][not a name!]",
+        r"\[escaped][Nothing]",
+    ],
+)
+def test_what_is_no_link_to_a_definition_is_left_alone(text):
+    assert set_links(prose(text), "", WORKER_SOURCE, PLACES).text == text
+
+
+def test_a_link_that_leads_nowhere_names_line_and_nearest():
+    with pytest.raises(PressError) as caught:
+        set_links(prose("One\n\nSee [Wroker.step][]."), "", WORKER_SOURCE, PLACES)
+    assert str(caught.value) == (
+        "book/worker.py:12: a link to `Wroker.step`, which is defined nowhere. "
+        "Did you mean `Worker.step`?"
+    )
+
+
+def test_the_page_of_a_module():
+    assert page_of("book.game", is_package=False) == "book/game.md"
+    assert page_of("book", is_package=True) == "book/index.md"
+
+
+# ---- Lists
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("Text:\n1. one\n2. two", 2),
+        ("Text:\n- one\n- two\n  continued\n- three", 3),
+        ("Text:\n\n* one\n* two", 2),
+        ("Born in\n1986. Still text.", 0),
+        ("A sum\n-1 is no item", 0),
+        ("```\n- in a fence\n```", 0),
+    ],
+)
+def test_lists_without_a_blank_line_are_lists(text, items):
+    html = Markdown(extensions=["fenced_code"]).convert(open_lists(prose(text)).text)
+    assert html.count("<li>") == items
+
+
+# ---- Fields
+
+SIGNATURE = "def f(x: Tensor, *rest: int, k='a', **more: 'A | B') -> list[int]: pass"
+
+
+def test_types_come_from_the_signature():
+    assert types_of(ast.parse(SIGNATURE).body[0]) == {
+        "x": "Tensor",
+        "rest": "int",
+        "more": "'A | B'",
+        "return": "list[int]",
+    }
+
+
+def test_fields_become_definition_lists():
+    text = (
+        "Prose.\n\nArgs:\n    x: the tensor,\n        on two lines.\n"
+        "    *rest: more.\n\nReturns:\n    Numbers.\n\nRaises:\n"
+        "    ValueError: if `x` is odd.\n\nMore prose."
+    )
+    types = types_of(ast.parse(SIGNATURE).body[0])
+    html = Markdown(extensions=["def_list", "attr_list"]).convert(
+        set_fields(prose(text), types).text
+    )
+    assert html.count("<dl>") == 3
+    terms = ["x", "*rest", "list[int]", "ValueError"]
+    assert all(f">{term}</code>" in html for term in terms)
+    assert "the tensor,\non two lines." in html
+    assert "<p>More prose.</p>" in html
+    assert "Args:" not in html
+
+
+def test_a_word_with_a_colon_is_no_field():
+    text = "Note that\nArgs:\nis only a word here."
+    assert set_fields(prose(text), {}).text == text
+
+
+# ---- Mathematics
+
+
+@pytest.mark.parametrize(
+    ("text", "formulas"),
+    [
+        (r"$x_1$ and $$y$$", [("x_1", False), ("y", True)]),
+        ("costs $5 or $6", []),
+        (r"\$x$ and `$y$` and ``$`z`$``", []),
+        ("```sh\necho $HOME$PATH\n```\n$x$", [("x", False)]),
+        ("$a\nb$", [("a\nb", False)]),
+        ("$a\n\nb$", []),
+        ("$ a$ and $a $", []),
+        (r"$\text{\$5}$", [(r"\text{\$5}", False)]),
+        ("$$\na\n= b\n$$", [("a\n= b", True)]),
+        ("$HOME/$USER", []),
+        (r"the $\hat{A}_t$-th", [(r"\hat{A}_t", False)]),
+    ],
+)
+def test_formulas_are_found(text, formulas):
+    assert [(f.tex, f.display) for f in find(text)] == formulas
+
+
+def test_a_formula_is_set_for_eye_and_ear():
+    html = typeset(r"\gamma^{t}", False)
+    assert 'aria-hidden="true"' in html
+    assert "<mi>γ</mi>" in html
+
+
+def test_a_broken_formula_is_refused():
+    with pytest.raises(FormulaError, match="expected '}'"):
+        typeset(r"\frac{a", False)
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "words"),
+    [
+        ('"""\n---\ntitle: A: B\n---\n"""', 3, "not YAML"),
+        ('"""\n---\ntitle: A\n\nText\n"""', 2, "no end"),
+        ('"""\n---\n- a\n---\n"""', 2, "a list, not a mapping"),
+        ("x = 1\n\n# One.\n#\n# Then $\\frac{a$.\n", 5, r"`\frac{a` can't be set"),
+        ("x = 1\n# [Nope][]\n", 2, "link to `Nope`"),
+    ],
+)
+def test_mistakes_are_named_with_file_and_line(body, line, words):
+    source = read(body.encode(), "book/m.py", "book.m")
+    with pytest.raises(PressError) as caught:
+        weave(source, catalogue([source]))
+    assert str(caught.value).startswith(f"book/m.py:{line}: ")
+    assert words in str(caught.value)
+
+
+def test_formulas_pass_through_markdown():
+    text = "$a_1 b_1 * c * d$ in | `$x$`, \\$5\n\n| a |\n|---|\n| $P(a \\mid b) | c$ |"
+    html = Markdown(extensions=["sidebyside", "tables"]).convert(text)
+    assert html.count("<sbs-math") == 2
+    assert "<em>" not in html
+    assert "<code>$x$</code>, $5" in html
+    assert html.count("<td>") == 1
+
+
+def test_finished_code_passes_through_markdown():
+    cell = '<div class="x">\n\n*a* $b$ ```\n\n</div>'
+    text = f"<section markdown>\n\n<!-- code -->\n{cell}\n<!-- /code -->\n\n</section>"
+    html = Markdown(extensions=["md_in_html", "fenced_code", "sidebyside"]).convert(
+        text
+    )
+    assert html == f"<section>\n{cell}\n</section>"
+
+
+# ---- Anchors
+
+BEFORE = b"def f():\n    # First words of a comment.\n    x = 1\n\ny = 2\n"
+AFTER = b"# New.\nz = 3\n\ndef g(): pass\n\n" + BEFORE + b"\n# More.\n"
+
+
+def test_anchors_survive_edits_elsewhere():
+    anchors = [
+        {row.anchor for row in weave(read(data, "m.py", "m"), {}).rows}
+        for data in (BEFORE, AFTER)
+    ]
+    assert {"f", "f--first-words-of-a-comment", "y-2"} <= anchors[0]
+    assert anchors[0] <= anchors[1]
+
+
+def test_anchors_are_unique():
+    data = b"# Same words.\nx = 1\n# Same words.\ny = 2\ndef f(): pass\ndef f(): pass\n"
+    anchors = [row.anchor for row in weave(read(data, "m.py", "m"), {}).rows]
+    assert anchors == ["same-words", "same-words-2", "f", "f-2"]

@@ -1,0 +1,60 @@
+"""Docstrings out of their quotes, and errors that say where."""
+
+import pytest
+
+from sidebyside.errors import PressError
+from sidebyside.read import docstring_lines, read
+
+
+@pytest.mark.parametrize(
+    ("literal", "lines"),
+    [
+        ('"""One line."""', ("One line.",)),
+        ("'single'", ("single",)),
+        ('r"""\n    A\n      B\n    """', ("", "A", "  B", "")),
+        ('"""First\n\tTab\n"""', ("First", "Tab", "")),
+        # Raw: nothing is touched.
+        (r'r"""$\frac{a}{b}$ \" \\"""', (r"$\frac{a}{b}$ \" \\",)),
+        # Cooked: the escapes that an author had to write are undone, and those that
+        # Python would have eaten are what the author meant.
+        (r'"""$\\theta \frac12$ \"\'"""', (r"""$\theta \frac12$ "'""",)),
+        ('"""\\\nText"""', ("", "Text")),
+        ('U"""ü"""', ("ü",)),
+        ('""""quoted" first"""', ('"quoted" first',)),
+    ],
+)
+def test_docstring_lines(literal, lines):
+    assert docstring_lines(literal) == lines
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"x = 1\ny = (\n", "module.py:2: this is not Python: '(' was never closed"),
+        (b"x = 1\n  y = 2\n", "module.py:2: this is not Python: unexpected indent"),
+        (b"x = '\xff'\n", "module.py:1: "),
+        (b"# coding: no-such\n", "module.py:1: this is not Python: unknown encoding"),
+        (b"x = 1\0\n", "module.py:1: "),
+    ],
+)
+def test_what_is_not_python_is_refused_with_its_line(data, message):
+    with pytest.raises(PressError) as caught:
+        read(data, "module.py", "module")
+    assert str(caught.value).startswith(message)
+    assert str(caught.value).endswith("."), "there is a remedy, as a sentence"
+
+
+def test_a_definition_owns_the_comments_at_its_end():
+    source = read(
+        b"def f():\n    x = 1\n\n    # Of f.\n# Not of f.\ny = 2\n", "m.py", "m"
+    )
+    assert [(d.name, d.first, d.last) for d in source.definitions] == [("f", 1, 4)]
+
+
+def test_definitions_inside_statements_are_found():
+    source = read(
+        b"if a:\n  def f(): pass\nelse:\n  class C:\n    def g(self): pass\n",
+        "m.py",
+        "m",
+    )
+    assert [d.name for d in source.definitions] == ["f", "C", "C.g"]
