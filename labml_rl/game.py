@@ -92,14 +92,14 @@ class Emulator(Protocol):
     bring a small scripted game, which dies exactly where a test wants it to.
     """
 
-    def reset_game(self) -> None: ...  # noqa: D102
-    def act(self, action: Action, /) -> float: ...  # noqa: D102
-    def game_over(self, *, with_truncation: bool) -> bool: ...  # noqa: D102
-    def lives(self) -> int: ...  # noqa: D102
-    def getScreenDims(self) -> tuple[int, int]: ...  # noqa: D102, N802
-    def getScreenRGB(self, screen: Pixels, /) -> None: ...  # noqa: D102, N802
-    def getMinimalActionSet(self) -> list[Action]: ...  # noqa: D102, N802
-    def getLegalActionSet(self) -> list[Action]: ...  # noqa: D102, N802
+    def reset_game(self) -> None: ...
+    def act(self, action: Action, /) -> float: ...
+    def game_over(self, *, with_truncation: bool) -> bool: ...
+    def lives(self) -> int: ...
+    def getScreenDims(self) -> tuple[int, int]: ...
+    def getScreenRGB(self, screen: Pixels, /) -> None: ...
+    def getMinimalActionSet(self) -> list[Action]: ...
+    def getLegalActionSet(self) -> list[Action]: ...
 
 
 @dataclass(frozen=True)
@@ -192,6 +192,12 @@ def preprocess(screens: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
         without a complaint, and uses bilinear interpolation, which at half the size
         skips pixels: a small ball can vanish. `INTER_AREA` averages over all that a new
         pixel covers.
+
+    The scoreboard can be cut off. The cut is that of [Mnih et al.
+    (2013)](https://arxiv.org/abs/1312.5602): the same for every game, wherever it shows
+    its score.
+
+    ![Breakout with and without its scoreboard](../assets/figures/game-crop.png)
 
     Args:
         screens: the last two frames, in either order, shape `(2, height, width, 3)`.

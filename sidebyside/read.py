@@ -15,7 +15,6 @@ inside a call.
 """
 
 import ast
-import io
 import re
 import tokenize
 from collections.abc import Iterator
@@ -29,8 +28,6 @@ from sidebyside.errors import PressError
 Definer = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-
-FIRST_LINES = re.compile(rb"(?:[^\r\n]*(?:\r\n|\r|\n)){0,2}[^\r\n]*")
 
 # Comments that speak to a tool and not to a reader. They stay in the code.
 PRAGMA = re.compile(
@@ -286,8 +283,8 @@ def read(data: bytes, path: str, module: str) -> Source:
     """
     try:
         # `tokenize` looks for a declared encoding in two lines, as `\n` ends them.
-        lines = FIRST_LINES.match(data)[0].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)
+        lines = iter(line.rstrip() + b"\n" for line in data.splitlines()[:3])
+        encoding, _ = tokenize.detect_encoding(lambda: next(lines, b""))
         text = data.decode(encoding)
         tree = ast.parse(text, filename=path)
         source = Source(path, module, encoding, tuple(LINE.findall(text)), tree)

@@ -49,7 +49,7 @@ def without_prose(source: Source, sections: tuple[Section, ...]) -> str:
             if span.role is Role.CODE:
                 kept += lines
             for line in lines if span.role is Role.PROSE else ():
-                indentation = re.match(r"[ \t\f]*", line)[0]
+                indentation = line[: len(line) - len(line.lstrip(" \t\f"))]
                 if not line[len(indentation) :].startswith("#"):
                     kept.append(f"{indentation}...\n")
                     break

@@ -1,7 +1,5 @@
 """What happens to prose on its way to the page: links, lists, fields, formulas."""
 
-import ast
-
 import pytest
 from markdown import Markdown
 
@@ -115,8 +113,11 @@ def test_lists_without_a_blank_line_are_lists(text, items):
 SIGNATURE = "def f(x: Tensor, *rest: int, k='a', **more: 'A | B') -> list[int]: pass"
 
 
+FUNCTION = read(SIGNATURE.encode(), "m.py", "m").definitions[0].node
+
+
 def test_types_come_from_the_signature():
-    assert types_of(ast.parse(SIGNATURE).body[0]) == {
+    assert types_of(FUNCTION) == {
         "x": "Tensor",
         "rest": "int",
         "more": "'A | B'",
@@ -130,7 +131,7 @@ def test_fields_become_definition_lists():
         "    *rest: more.\n\nReturns:\n    Numbers.\n\nRaises:\n"
         "    ValueError: if `x` is odd.\n\nMore prose."
     )
-    types = types_of(ast.parse(SIGNATURE).body[0])
+    types = types_of(FUNCTION)
     html = Markdown(extensions=["def_list", "attr_list"]).convert(
         set_fields(prose(text), types).text
     )
