@@ -1,8 +1,102 @@
-"""
+r"""
 ---
 title: Deep reinforcement learning on Atari
-summary: A book whose every page is a Python module that runs.
+summary: What reinforcement learning is, why Atari, and how to read this book.
+symbols:
+  observation: 'o_t'
+  action: 'a_t'
+  reward: 'r_t'
+  discount: '\gamma'
+  policy: '\pi'
 ---
 
 # Deep reinforcement learning on Atari
+
+Nobody wrote down how to play Breakout. You can learn it all the same: press buttons,
+watch the screen, and keep doing what raises the score. **Reinforcement learning** makes
+a program that learns like that, and *deep* reinforcement learning gives it a neural
+network for the watching and deciding.
+
+This book builds such programs from the first frame on. It asks for Python and a little
+deep learning; of reinforcement learning you need to know nothing. Each page is a Python
+module that runs, and that you can import and use.
+
+## The words
+
+There is an **agent**, which decides, and an **environment**, which is everything else.
+They take turns:
+
+```text
+               action
+       +--------------------+
+       |                    v
+    +-------+        +-------------+
+    | agent |        | environment |
+    +-------+        +-------------+
+       ^                    |
+       +--------------------+
+        observation, reward
+```
+
+At time $t$ the agent gets an **observation** $o_t$, what the game looks like now, and
+answers with an **action** $a_t$, which buttons to press. The environment moves on, and
+pays a **reward** $r_t$: a number, for instance the points just scored. Then comes
+$o_{t+1}$, and so on, until the **episode** is over: the ball is lost, the game is won.
+
+One thing makes this harder than learning from examples. Nobody says which action would
+have been right; there is a reward, often much later, for something among all that was
+done before. In Breakout the points come when the ball hits a brick. The swing that sent
+it there was a second earlier, and most moves in between had no part in it.
+
+So the agent does not go after the next reward. It goes after the **return**, the sum of
+all the rewards that follow:
+
+$$G_t = r_t + \gamma r_{t+1} + \gamma^2 r_{t+2} + \dots$$
+
+The **discount** $\gamma$, a number a little below 1 such as 0.99, makes a reward count
+for less the longer it takes to come. It keeps the sum finite, and an agent that ignores
+it would be as content with a point next year as with one now.
+
+How the agent picks its actions is its **policy**, written $\pi(a \mid o)$: the
+probability of each action after an observation. To learn is to change the policy so
+that the return, on average, grows. Every algorithm is a way of doing that.
+
+## Why Atari
+
+Because it is hard in the right ways and cheap to try. The agent sees what a person
+sees, pixels and no more. There are a hundred games, made to amuse people and not to
+suit an algorithm: some want quick reactions, some a plan, and one program with one set
+of numbers should learn them all. People have played them, so that we know what a good
+score is. And a game runs ten times faster than it was made to, on one core of a laptop,
+so that a first agent plays better than you after an evening.
+
+[Mnih et al. (2015)](https://doi.org/10.1038/nature14236) showed with 49 of these games
+that one network can learn to play from pixels. Most of what the field has tried since
+then was measured on the same games, and can be compared.
+
+## How to read a page
+
+The prose is on the left. The code that it speaks of is on the right, beside it, and all
+of the code is there: top to bottom, a page is the whole file. What you see is what the
+tests run, so it cannot say one thing and do another.
+
+Shapes stand behind the lines that make them: `# (4, 84, 84)` is an array of four
+pictures, 84 rows by 84 columns each. A box like this one marks a place where many
+programs go wrong:
+
+!!! warning "Frames or steps?"
+    The emulator draws 60 *frames* a second. The agent decides once in 4 frames, and
+    that is one *step*. Ten million frames are two and a half million steps. Papers
+    count sometimes in one and sometimes in the other.
+
+## The pages
+
+1. [The game, frame by frame](game.md): from the emulator to what the network sees.
+2. [Workers](worker.md): many games at once, each in a process of its own.
 """
+
+from importlib.metadata import version
+
+# Importing the book loads nothing heavy: who wants one page does not pay for the
+# others.
+__version__ = version("labml-rl")
