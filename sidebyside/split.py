@@ -45,6 +45,9 @@ class Kind(StrEnum):
     CODE = "code"
 
 
+DEFINITIONS = (Kind.CLASS, Kind.FUNCTION)
+
+
 @dataclass(frozen=True)
 class Span:
     """
@@ -68,12 +71,14 @@ class Section:
         kind: what began it.
         scope: the qualified name of the definition that it belongs to; empty for what
             stands in no definition. For a class or function, its own name.
+        defines: the qualified names of the definitions that begin in it.
         spans: its lines, in order and without gaps.
         prose: the text of its prose spans, without quotes, `#` and indentation.
     """
 
     kind: Kind
     scope: str
+    defines: tuple[str, ...]
     spans: tuple[Span, ...]
     prose: Prose
 
@@ -132,14 +137,45 @@ def split(source: Source) -> tuple[Section, ...]:
         starts[1] = (Kind.MODULE, "")
         prose.update(docstring_text(source.docstring))
 
-    stop = len(source.lines) + 1
-    cuts = [*sorted(line for line in starts if line < stop), stop]
+    cuts = [*cut_lines(source, starts), len(source.lines) + 1]
+    names = {definition.first: definition.name for definition in source.definitions}
     return tuple(
         Section(
-            *starts[first], tuple(spans(first, end, prose)), gather(first, end, prose)
+            *starts[first],
+            defines=tuple(names[n] for n in range(first, stop) if n in names),
+            spans=tuple(spans(first, stop, prose)),
+            prose=gather(first, stop, prose),
         )
-        for first, end in pairwise(cuts)
+        for first, stop in pairwise(cuts)
     )
+
+
+def cut_lines(source: Source, starts: dict[int, tuple[Kind, str]]) -> Iterator[int]:
+    """
+    ### Stubs
+
+    The methods of a protocol, `def lives(self) -> int: ...`, say all they have to say
+    in one line. A row for each would tear the class apart, so they stay beside the
+    prose of the class, if that has not been interrupted.
+
+    Args:
+        source: the module.
+        starts: the lines where a section might begin, with its kind and scope.
+    """
+    stubs = {
+        definition.first
+        for definition in source.definitions
+        if definition.last == definition.header and not definition.docstring
+    }
+    open_definition = ""
+    for line, (kind, scope) in sorted(starts.items()):
+        around = scope.rpartition(".")[0] if line in stubs else scope
+        joins = kind is Kind.CODE or line in stubs
+        if joins and around and around == open_definition:
+            continue
+        if line <= len(source.lines):
+            yield line
+        open_definition = scope if kind in DEFINITIONS else ""
 
 
 def spans(first: int, stop: int, prose: dict[int, str]) -> Iterator[Span]:

@@ -14,7 +14,7 @@ to.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
@@ -26,9 +26,8 @@ from sidebyside.links import Place, page_of, set_links
 from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.prose import Prose, open_lists, stripped
 from sidebyside.read import Source
-from sidebyside.split import Kind, Role, Section, split
+from sidebyside.split import DEFINITIONS, Kind, Role, Section, split
 
-DEFINITIONS = (Kind.CLASS, Kind.FUNCTION)
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 
 
@@ -94,9 +93,10 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
     for source in sources:
         page = page_of(source.module, source.is_package)
         places[source.module] = Place(page, "")
-        for definition in source.definitions:
-            name = f"{source.module}.{definition.name}"
-            places.setdefault(name, Place(page, definition.name))
+        for section in split(source):
+            for name in section.defines:
+                full = f"{source.module}.{name}"
+                places.setdefault(full, Place(page, section.scope))
     return places
 
 
@@ -117,7 +117,7 @@ def weave(source: Source, places: Mapping[str, Place]) -> Page:
     if sections and sections[0].kind is Kind.MODULE:
         meta, prose = front_matter(sections[0].prose, source)
         first = sections[0]
-        sections = (Section(first.kind, first.scope, first.spans, prose), *sections[1:])
+        sections = (replace(first, prose=prose), *sections[1:])
 
     html = highlight(source.lines)
     nodes = {definition.name: definition.node for definition in source.definitions}

@@ -16,15 +16,19 @@ from sidebyside.weave import catalogue, weave
 GAME = b"""
 import numpy as np
 class Game:
-    def step(self): pass
-    def reset(self): pass
+    def step(self):
+        pass
+    def reset(self):
+        pass
+    def stub(self): ...
 def make_game(): pass
 """
 WORKER = b"""
 from .game import make_game
 from book.game import Game as G
 class Worker:
-    def step(self): pass
+    def step(self):
+        pass
 """
 GAME_SOURCE = read(GAME, "book/game.py", "book.game")
 WORKER_SOURCE = read(WORKER, "book/worker.py", "book.worker")
@@ -51,6 +55,7 @@ def prose(text: str, first: int = 10) -> Prose:
         ("[G.reset][]", "", "[`G.reset`](game.md#Game.reset)"),
         ("[book.game.Game][]", "", "[`book.game.Game`](game.md#Game)"),
         ("[game.Game][]", "", "[`game.Game`](game.md#Game)"),
+        ("[G.stub][]", "", "[`G.stub`](game.md#Game.stub)"),
         ("[the game][book.game]", "", "[the game](game.md)"),
         ("[the book][book]", "", "[the book](index.md)"),
     ],
@@ -82,6 +87,12 @@ def test_a_link_that_leads_nowhere_names_line_and_nearest():
         "book/worker.py:12: a link to `Wroker.step`, which is defined nowhere. "
         "Did you mean `Worker.step`?"
     )
+
+
+def test_a_stub_is_found_beside_the_prose_of_its_class():
+    source = read(b"class C:\n    def one(self): ...\n", "m.py", "m")
+    place = catalogue([source])["m.C.one"]
+    assert place.anchor in [row.anchor for row in weave(source, {}).rows]
 
 
 def test_the_page_of_a_module():

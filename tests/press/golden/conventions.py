@@ -105,6 +105,19 @@ class Outer(dict):
     # At the end of the class.
 
 
+class Stubs:
+    """Definitions that fit on one line stay beside the prose of their class."""
+
+    def one(self): ...
+    def two(self): ...
+
+    x = 1
+
+    # Interrupted.
+    def three(self): ...
+    def four(self): ...
+
+
 # Behind the class.
 if True:
     def conditional(): """Shares its line with code, so it is code."""
