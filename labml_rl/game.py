@@ -59,7 +59,7 @@ import difflib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -93,13 +93,13 @@ class Emulator(Protocol):
     """
 
     def reset_game(self) -> None: ...
-    def act(self, action: Action, /) -> float: ...
+    def act(self, action: Action, /) -> float: ...  # one frame; its points
     def game_over(self, *, with_truncation: bool) -> bool: ...
-    def lives(self) -> int: ...
-    def getScreenDims(self) -> tuple[int, int]: ...
-    def getScreenRGB(self, screen: Pixels, /) -> None: ...
-    def getMinimalActionSet(self) -> list[Action]: ...
-    def getLegalActionSet(self) -> list[Action]: ...
+    def lives(self) -> int: ...  # always 0 in games that have none
+    def getScreenDims(self) -> tuple[int, int]: ...  # (height, width)
+    def getScreenRGB(self, screen: Pixels, /) -> None: ...  # writes into it
+    def getMinimalActionSet(self) -> list[Action]: ...  # what works here
+    def getLegalActionSet(self) -> list[Action]: ...  # all 18
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,9 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         self._has_fire = Action.FIRE in self._actions
         if self.options.full_action_space:
             self._actions = self._emulator.getLegalActionSet()
-        self.action_space = gymnasium.spaces.Discrete(len(self._actions))
+        self.action_space: gymnasium.spaces.Discrete = gymnasium.spaces.Discrete(
+            len(self._actions)
+        )
 
         # Observations are bytes, 28 KB each. As `float64` they would be 226 KB.
         # Division by 255 happens once, in the network.
@@ -497,7 +499,8 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         return screen
 
 
-def available_games() -> list[str]:
+@cache
+def available_games() -> tuple[str, ...]:
     """
     ## Games by name
 
@@ -507,11 +510,8 @@ def available_games() -> list[str]:
     Returns:
         All names, in ALE's spelling: `"ms_pacman"`.
     """
-    return [
-        name
-        for name in roms.get_all_rom_ids()
-        if ALEInterface.isSupportedROM(_rom(name))
-    ]
+    names = roms.get_all_rom_ids()
+    return tuple(name for name in names if ALEInterface.isSupportedROM(_rom(name)))
 
 
 def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:

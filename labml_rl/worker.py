@@ -191,14 +191,14 @@ class Worker:
 
         # Python ends its *daemon* processes when it exits itself, be it through an
         # exception or Ctrl-C.
-        self._process = context.Process(
+        self.process = context.Process(
             target=worker_process,
             args=(child, self._connection, make_env),
             name=name,
             daemon=True,
         )
         try:
-            self._process.start()
+            self.process.start()
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             self._connection.close()
             raise TypeError(
@@ -249,14 +249,14 @@ class Worker:
         if not self._waiting:
             raise RuntimeError(f"{self.name} was not asked for anything")
         self._waiting = False
-        wait([self._connection, self._process.sentinel])
+        wait([self._connection, self.process.sentinel])
         try:
             if not self._connection.poll():
                 raise EOFError
             succeeded, result = self._connection.recv()
         except (EOFError, ConnectionResetError):
-            self._process.join(5)
-            succeeded, result = False, _cause_of_death(self._process.exitcode)
+            self.process.join(5)
+            succeeded, result = False, _cause_of_death(self.process.exitcode)
         if not succeeded:
             self.close()
             raise WorkerError(f"{self.name}: {result}")
@@ -286,10 +286,10 @@ class Worker:
             with contextlib.suppress(OSError):
                 self._connection.send(("close", None))
             self._connection.close()
-        self._process.join(5)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
+        self.process.join(5)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
 
     def __enter__(self) -> Self:
         return self

@@ -1,0 +1,57 @@
+"""A program that starts workers and then ends in the way that it is told to.
+
+    python -m tests.book.program_with_workers START_METHOD ENDING
+
+It prints a line once its workers are busy. The workers share its standard output, so
+that whoever reads that until its end knows that none of them is left.
+"""
+
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from labml_rl.worker import Worker
+
+
+class Slow(gymnasium.Env[Any, Any]):
+    """Answers with more bytes than a pipe holds. Action 1 never ends."""
+
+    observation_space = gymnasium.spaces.Box(0, 255, (10_000_000,), np.uint8)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(10_000_000, np.uint8), {}
+
+    def step(self, action):
+        while action == 1:
+            time.sleep(1)
+        return np.zeros(10_000_000, np.uint8), 0.0, False, False, {}
+
+
+def main() -> None:
+    start_method, ending = sys.argv[1:]
+    workers = [
+        Worker(Slow, name=f"worker {index}", start_method=start_method)
+        for index in range(3)
+    ]
+    for worker in workers:
+        worker.reset()
+    # The first waits for a request; the second waits until its answer is fetched.
+    workers[1].send_step(0)
+    print("busy", flush=True)
+    if ending == "exception":
+        raise ZeroDivisionError("the program has failed")
+    if ending == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if ending == "ctrl-c":
+        workers[2].send_step(1)
+        workers[2].receive()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""The game on the real emulator, against a plain account of what must happen."""
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from ale_py import Action, ALEInterface, LoggerMode, roms
+from gymnasium.utils.env_checker import check_env
+
+from labml_rl.game import Game, Pixels, available_games, make_game
+from tests.book.reference import picture
+
+# With FIRE and lives; FIRE and no lives; neither; lives and no FIRE; and one that is
+# played on at zero lives.
+GAMES = ["breakout", "pong", "freeway", "ms_pacman", "bank_heist"]
+
+Step = tuple[Pixels, float, bool, bool, dict[str, Any]]
+
+
+def emulator(name: str, sticky: float = 0.0, seed: int = 0) -> ALEInterface:
+    ALEInterface.setLoggerMode(LoggerMode.Error)
+    ale = ALEInterface()
+    ale.setFloat("repeat_action_probability", sticky)
+    ale.setInt("random_seed", seed)
+    path = roms.get_rom_path(name)
+    assert path is not None
+    ale.loadROM(path)
+    return ale
+
+
+def told_plainly(
+    name: str, seed: int, actions: list[int], *, sticky: float, max_frames: int
+) -> Iterator[Step]:
+    """Play as the book says, frame by frame, and keep every screen of the game."""
+    random = np.random.default_rng(seed)
+    ale = emulator(name, sticky, seed=int(random.integers(2**31)))
+    buttons = ale.getMinimalActionSet()
+    screens: list[Pixels] = []
+    score = 0
+    agent_steps = 0
+
+    def over() -> bool:
+        return ale.game_over(with_truncation=False) or len(screens) > max_frames
+
+    def hold(action: Action, frames: int) -> int:
+        nonlocal score
+        points = 0
+        for _ in range(frames):
+            if not over():
+                points += ale.act(action)
+                screens.append(ale.getScreenRGB())
+        score += points
+        return points
+
+    def begin() -> None:
+        nonlocal score, agent_steps
+        ale.reset_game()
+        screens[:] = [ale.getScreenRGB()]
+        score = agent_steps = 0
+        hold(Action.NOOP, int(random.integers(1, 31)))
+        if Action.FIRE in buttons:
+            hold(Action.FIRE, 4)
+
+    begin()
+    stack = [picture(*screens[-2:])] * 4
+    lives = ale.lives()
+    yield np.stack(stack), 0.0, False, False, {"lives": lives}
+    for action in actions:
+        frames_before = len(screens)
+        points = hold(buttons[action], 4)
+        agent_steps += 1
+        game_over = ale.game_over(with_truncation=False)
+        early = game_over and len(screens) - frames_before < 4
+        last = screens[-1:] if early else screens[-2:]
+        stack = [*stack[1:], picture(*last)]
+        life_lost = 0 < ale.lives() < lives
+        lives = ale.lives()
+        info: dict[str, Any] = {"lives": lives}
+        if over():
+            frames = len(screens) - 1
+            info["episode"] = {"r": score, "l": agent_steps, "frames": frames}
+        truncated = over() and not game_over
+        terminated = game_over or life_lost
+        yield np.stack(stack), points, terminated, truncated, info
+        if terminated or truncated:
+            if over():
+                begin()
+            else:
+                hold(Action.NOOP, 4)
+                if Action.FIRE in buttons:
+                    hold(Action.FIRE, 4)
+                assert not over(), "choose another seed: the account stops here"
+            stack = [picture(*screens[-2:])] * 4
+            lives = ale.lives()
+            yield np.stack(stack), 0.0, False, False, {"lives": lives}
+
+
+def played(game: Game, actions: list[int], **reset: Any) -> Iterator[Step]:
+    observation, info = game.reset(**reset)
+    yield observation, 0.0, False, False, info
+    for action in actions:
+        step = game.step(action)
+        yield step
+        if step[2] or step[3]:
+            observation, info = game.reset()
+            yield observation, 0.0, False, False, info
+
+
+def random_actions(game: Game, count: int, seed: int = 0) -> list[int]:
+    chosen = np.random.default_rng(seed).integers(int(game.action_space.n), size=count)
+    return [int(action) for action in chosen]
+
+
+def assert_same(found: Iterator[Step], wanted: Iterator[Step]) -> list[Step]:
+    steps = []
+    for index, (one, other) in enumerate(zip(found, wanted, strict=True)):
+        assert one[1:] == other[1:], f"step {index}"
+        assert np.array_equal(one[0], other[0]), f"the pictures of step {index} differ"
+        steps.append(one)
+    return steps
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_game_is_what_the_book_says_frame_for_frame(name):
+    game = make_game(name, seed=5, max_frames=2500)
+    actions = random_actions(game, 1500)
+    account = told_plainly(name, 5, actions, sticky=0.0, max_frames=2500)
+    steps = assert_same(played(game, actions), account)
+    assert any("episode" in info for *_, info in steps), "no game was played to its end"
+
+
+def test_sticky_actions_are_the_emulators_in_every_frame():
+    game = make_game("breakout", seed=5, sticky_actions=0.25, max_frames=2500)
+    actions = random_actions(game, 600)
+    account = told_plainly("breakout", 5, actions, sticky=0.25, max_frames=2500)
+    assert_same(played(game, actions), account)
+
+
+def test_sticky_actions_are_off_unless_asked_for():
+    # The emulator itself would have them at 0.25.
+    runs: list[list[Pixels]] = [[], []]
+    for seed, run in enumerate(runs):
+        game = make_game("breakout", seed=seed, noop_max=0)
+        run += [obs for obs, *_ in played(game, random_actions(game, 200))]
+    assert all(np.array_equal(a, b) for a, b in zip(*runs, strict=True))
+
+
+@pytest.mark.parametrize("sticky_actions", [0.0, 0.25])
+@pytest.mark.parametrize("name", ["Breakout", "BeamRider"])
+def test_a_seed_reproduces_a_run_whatever_was_played_before(name, sticky_actions):
+    # In Beam Rider the console remembers the game before; a fresh emulator does not.
+    fresh = make_game(name, seed=7, sticky_actions=sticky_actions)
+    used = make_game(name, seed=1, sticky_actions=sticky_actions)
+    actions = random_actions(fresh, 300)
+    assert len(list(played(used, actions))) > len(actions)
+    assert_same(played(used, actions, seed=7), played(fresh, actions))
+
+
+def test_different_seeds_differ():
+    game = make_game("MsPacman")
+    actions = random_actions(game, 300)
+    runs = [
+        [observation for observation, *_ in played(game, actions, seed=seed)]
+        for seed in (1, 2)
+    ]
+    length = min(map(len, runs))
+    assert not np.array_equal(runs[0][:length], runs[1][:length])
+
+
+def test_without_a_seed_runs_differ():
+    seeds = {make_game("pong").np_random_seed for _ in range(2)}
+    assert len(seeds) == 2
+
+
+@pytest.mark.filterwarnings("ignore:.*due to the environment not having a spec")
+@pytest.mark.parametrize("options", [{}, {"stack": 1, "channels_last": True}])
+def test_gymnasium_has_no_complaint(options):
+    check_env(make_game("Breakout", seed=1, render_mode="rgb_array", **options))
+
+
+def test_gymnasiums_vector_environments_take_it():
+    make = partial(make_game, "Pong", seed=1)
+    both = gymnasium.vector.SyncVectorEnv([make, make])
+    observations, _ = both.reset(seed=[1, 2])
+    assert observations.shape == (2, 4, 84, 84)
+    assert both.step([0, 1])[1].tolist() == [0.0, 0.0]
+    both.close()
+
+
+def test_true_screen_is_rendered():
+    game = make_game("Breakout", seed=1, noop_max=0, render_mode="rgb_array")
+    game.reset()
+    ale = emulator("breakout")
+    ale.reset_game()
+    for _ in range(4):
+        ale.act(Action.FIRE)
+    assert np.array_equal(game.render(), ale.getScreenRGB())
+
+
+def test_every_game_can_be_played():
+    names = available_games()
+    assert len(names) > 100
+    for name in names:
+        game = make_game(name, seed=0)
+        observation, _ = game.reset()
+        assert observation.shape == (4, 84, 84), name
+        observation, reward, *_ = game.step(int(game.action_space.n) - 1)
+        assert observation in game.observation_space, name
+        assert isinstance(reward, float), name
+        game.close()
+
+
+@pytest.mark.parametrize("spelling", ["MsPacman", "ms_pacman", "Ms. Pac-Man"])
+def test_games_are_found_in_any_spelling(spelling):
+    assert make_game(spelling, seed=0).get_action_meanings()[1] == "UP"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "nearest"), [("Brekout", "breakout"), ("SpaceInvader", "space_invaders")]
+)
+def test_unknown_game_gets_the_nearest_name(wrong, nearest):
+    with pytest.raises(ValueError, match=rf"'{wrong}'.*'{nearest}'.*available_games"):
+        make_game(wrong)
+
+
+def test_game_that_the_emulator_cannot_load_is_refused():
+    # The emulator would end the process over it.
+    assert "joust" in roms.get_all_rom_ids()
+    with pytest.raises(ValueError, match="no game 'joust'"):
+        make_game("joust")
+
+
+def test_unknown_option_is_refused():
+    with pytest.raises(TypeError, match="frame_stack"):
+        make_game("Pong", frame_stack=4)
+
+
+def test_emulator_prints_nothing():
+    program = "from labml_rl.game import make_game; make_game('Pong').reset()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_importing_the_book_loads_nothing_heavy():
+    program = (
+        "import sys, labml_rl; print(labml_rl.__version__);"
+        "print(sorted({'ale_py', 'cv2', 'gymnasium', 'numpy'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    version, loaded = done.stdout.split()
+    assert version == importlib.import_module("labml_rl").__version__
+    assert loaded == "[]"
+
+
+def test_figures_are_what_the_emulator_shows(monkeypatch, tmp_path):
+    figures = importlib.import_module("figures.game")
+    monkeypatch.setattr(sys, "argv", ["figures.game", "--check"])
+    figures.main()
+    monkeypatch.setattr(figures, "FOLDER", Path(tmp_path))
+    with pytest.raises(SystemExit, match=r"game-flicker\.png"):
+        figures.main()
