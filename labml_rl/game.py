@@ -13,8 +13,8 @@ everybody follows the recipe of [Mnih et al.
 (2015)](https://doi.org/10.1038/nature14236): hold each action for four frames, clean up
 the last picture, shrink it, and show the network the latest four.
 
-The recipe is short, but it hides a dozen traps, and published libraries are caught in
-most of them. This page builds it one step at a time. At its end you will have
+The recipe is short, but it hides a dozen traps, and widely used libraries are caught in
+some of them. This page builds it one step at a time. At its end you will have
 [make_game][], which turns a name into an environment for
 [Gymnasium](https://gymnasium.farama.org), the interface that most libraries share:
 
@@ -30,8 +30,8 @@ observation, reward, terminated, truncated, info = game.step(2)
 
 The console can draw only a few moving objects at once. Many games get round that by
 drawing some of them in the even frames and the others in the odd ones. On an old
-television the two melt together. A program that looks at one frame of two sees either
-the rocks or its own ship, never both.
+television the two melt together. A program that looks at every fourth frame of the game
+below sees either the rocks or its own ship, never both.
 
 ![Three pictures of the game Asteroids: a frame with the ship alone, the next frame with
 four rocks and no ship, and a picture that has both](../assets/figures/game-flicker.png)
@@ -68,6 +68,7 @@ import gymnasium
 import numpy as np
 from ale_py import Action, ALEInterface, LoggerMode, roms
 from gymnasium.error import InvalidAction, ResetNeeded, UnsupportedMode
+from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
 # A **frame** is one picture of the emulator; a **step** is one action of the agent.
@@ -85,8 +86,10 @@ class Emulator(Protocol):
 
     The Arcade Learning Environment, or ALE, of [Bellemare et al.
     (2013)](https://doi.org/10.1613/jair.3912) emulates the console. It has a Gymnasium
-    environment of its own, `ALE/…-v5`, but that one copies out a picture after every
-    frame, needed or not. So this page talks to the emulator itself, `ALEInterface`.
+    environment of its own, `ALE/…-v5`. That one copies out a picture each time it is
+    asked to go on, and to take a maximum, it has to be asked for every single frame. So
+    this page talks to the emulator itself, `ALEInterface`, and fetches only what it
+    shows.
 
     This is all that it needs of it. Anything else with these methods will do: the tests
     bring a small scripted game, which dies exactly where a test wants it to.
@@ -135,23 +138,24 @@ class GameOptions:
     sticky_actions: float = 0.0
 
     # **How a game begins.** The console knows no chance: the same actions always give
-    # the same game. To vary it, nobody acts in the first 1 to `noop_max` frames. Some
-    # games then wait for the button, so it is pressed once if `fire_at_start`.
+    # the same game. To vary it, nobody acts in the first 1 to `noop_max` frames: these
+    # are the *no-ops*. Some games then wait for the button, so it is pressed once if
+    # `fire_at_start`.
     noop_max: int = 30
     fire_at_start: bool = True
 
-    # **How it ends.** With `episodic_life`, what the agent takes for the end comes with
-    # each lost life, so that it learns what a life is worth. Mnih et al. (2015) train
-    # that way; Machado et al. (2018) advise against it, because a player is told no
-    # such thing.
+    # **How it ends.** With `episodic_life` an episode ends with each lost life, so that
+    # the agent learns what a life is worth. Mnih et al. (2015) train that way; Machado
+    # et al. (2018) advise to end it only with the game.
     #
     # After `max_frames` frames, half an hour of play, the game is cut off.
     episodic_life: bool = True
     max_frames: int = 108_000
 
-    # **What it is paid.** The points of the game; or, with `clip_rewards`, only their
-    # sign, so that one learning rate suits both Pong, where a goal is 1 point, and
-    # games that give thousands. The reported score is never clipped.
+    # **What it is paid.** Its reward is the points of the game; or, with
+    # `clip_rewards`, only their sign, so that one learning rate suits both Pong, where
+    # a goal is 1 point, and games that give thousands. The reported score is never
+    # clipped.
     clip_rewards: bool = False
 
     # With `"rgb_array"`, [Game.render][] returns the screen as a player would see it.
@@ -227,11 +231,12 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
     ```text
     frame    0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15
     action  a0 a0 a0 a0 a1 a1 a1 a1 a2 a2 a2 a2 a3 a3 a3 a3
-    max            +-m0-+      +-m1-+      +-m2-+      +-m3-+
+    max     -- -- m0 m0 -- -- m1 m1 -- -- m2 m2 -- -- m3 m3
+    stack         m0          m1          m2          m3
     ```
 
-    The agent acts 15 times a second, about as fast as a person can. Its next
-    observation is the stack `m0 m1 m2 m3`: a quarter of a second of play.
+    The agent acts 15 times a second. What it sees after action `a3` is the stack of
+    `m0` to `m3`: a quarter of a second of play.
 
     An **episode** is the stretch of play that an agent learns from as a whole. It ends
     in one of two ways, which must not be mixed up: `terminated` means that nothing
@@ -243,7 +248,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
     emulator, no-ops included. The number of lives is there in every step.
 
     ```python
-    info == {"lives": 0, "episode": {"r": 9.0, "l": 741, "frames": 2981}}
+    {"lives": 0, "episode": {"r": 9.0, "l": 741, "frames": 2981}}
     ```
 
     Args:
@@ -274,15 +279,13 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         self._has_fire = Action.FIRE in self._actions
         if self.options.full_action_space:
             self._actions = self._emulator.getLegalActionSet()
-        self.action_space: gymnasium.spaces.Discrete = gymnasium.spaces.Discrete(
-            len(self._actions)
-        )
+        self.action_space: Discrete = Discrete(len(self._actions))
 
         # Observations are bytes, 28 KB each. As `float64` they would be 226 KB.
         # Division by 255 happens once, in the network.
         shape = [SIZE, SIZE]
         shape.insert(2 if self.options.channels_last else 0, self.options.stack)
-        self.observation_space = gymnasium.spaces.Box(0, 255, tuple(shape), np.uint8)
+        self.observation_space = Box(0, 255, tuple(shape), np.uint8)
         self._stack: deque[Pixels] = deque(maxlen=self.options.stack)
         height, width = self._emulator.getScreenDims()
         self._screens = np.zeros((2, height, width, 3), np.uint8)  # the last two frames
@@ -320,7 +323,9 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         !!! warning "A lost life must not restart the game"
             It does in Gymnasium's `AtariPreprocessing` with `terminal_on_life_loss`,
             and in ALE's vector environment with `episodic_life`. Their agents play the
-            opening over and over, and hardly ever see what comes after it.
+            opening over and over, and hardly ever see what comes after it. EnvPool does
+            go on, but with up to 30 no-ops after each life: time enough to lose the
+            ball.
 
         Args:
             seed: begin all over, exactly as [make_game][] does with this seed.

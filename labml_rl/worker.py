@@ -6,19 +6,18 @@ summary: One process for each game, so that many are played at once.
 
 # Workers
 
-An agent learns from many games at once: sixteen that differ tell it more than sixteen
-times as much of one. Playing them one after another would leave all but one core of the
-machine idle. So each game gets a process of its own, a **worker**, and the agent talks
-to it through a pipe:
+An agent learns best from many games at once: what happens in one game for a while is
+much alike, what happens in sixteen is not. Played one after another, they would leave
+all cores of the machine but one idle. So each game gets a process of its own, a
+**worker**, and the agent talks to it through a pipe:
 
 ```text
-   the agent's process                  a worker
-   -------------------                  --------
-   send_step(action)    --- action -->  game.step(action)
-   ...                                  (emulates 4 frames)
-   receive()            <-- result ---  observation, reward,
-                                        terminated, truncated,
-                                        info
+the agent                      a worker
+-----------------              -----------------------------
+send_step(action) -- action -> game.step(action)
+                               ... four frames
+receive()         <- result -- observation, reward,
+                               terminated, truncated, info
 ```
 
 Sending and receiving are separate, and that is the whole trick: hand *every* worker its
@@ -35,15 +34,17 @@ if __name__ == "__main__":
         results = [worker.receive() for worker in workers]
 ```
 
-That is easily written, and easily written so that a mistake in one game hangs the
-program, or that processes of a program long dead still run the next morning. At the end
-of this page you will have workers that do neither.
+A first version of this is quickly written. A week later a mistake in one game makes the
+whole program hang, and the processes of a program that died at night still run in the
+morning. The workers of this page do neither.
 """
 
 import contextlib
 import multiprocessing
+import os
 import pickle
 import signal
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -58,34 +59,22 @@ from labml_rl.game import make_game
 MakeEnv = Callable[[], gymnasium.Env[Any, Any]]
 
 
-def worker_process(
-    connection: Connection, parents_end: Connection, make_env: MakeEnv
-) -> None:
+def worker_process(connection: Connection, make_env: MakeEnv) -> None:
     """
     ## In the worker
 
     The process makes its environment and then does what it is told, until it is told to
-    stop or its parent is gone.
+    stop.
 
     Args:
         connection: its end of the pipe. Requests arrive as `(command, argument)`,
             answers leave as `(succeeded, result)`.
-        parents_end: the other end, only to be closed.
         make_env: makes the environment.
     """
     # Ctrl-C reaches every process in a terminal. What follows from it is for the parent
     # to decide; workers that died of it would only fill the screen with tracebacks.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    # !!! warning "Nobody hears the last end of a pipe being closed while holding it"
-    #     A parent that is killed cannot say goodbye; its workers learn of it because
-    #     the pipe closes. But a forked process begins with copies of all that its
-    #     parent had open, the parent's end of its own pipe among them. With that copy
-    #     open, it would wait for itself, for ever.
-    #
-    # The copies that later workers have of it do no harm: the last worker's pipe has
-    # none, so that one leaves, which closes its copies, and so on to the first.
-    parents_end.close()
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
 
     try:
         with contextlib.closing(make_env()) as env:
@@ -107,6 +96,29 @@ def worker_process(
             connection.send((False, traceback.format_exc()))
 
 
+def _leave_with_parent() -> None:
+    """
+    ### When the parent is gone
+
+    A parent that is killed cannot say goodbye. This thread hears of it all the same,
+    and ends the process at once, whatever the game is doing.
+
+    !!! warning "The pipe does not tell"
+        It would, by closing, if the parent alone had the other end. But a forked
+        process starts with copies of all that its parent had open, and so the workers
+        hold open the pipes of each other, and of themselves. Each waits for the rest to
+        leave.
+
+    Python gives every process a *sentinel* that closes when its parent ends. Later
+    workers have copies of that as well; but nobody has one of the last worker's. It
+    leaves, its copies close, the next one leaves, and so on to the first.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "a worker has a process of its own"
+    wait([parent.sentinel])
+    os._exit(1)
+
+
 def _next_request(connection: Connection) -> tuple[str, Any]:
     try:
         command, argument = connection.recv()
@@ -122,7 +134,8 @@ def _step(env: gymnasium.Env[Any, Any], action: Any) -> tuple[Any, ...]:
     The only sensible answer to the end of an episode is a reset, so the worker does it
     without being asked. The observation that it sends is then the *first of the next*
     episode. The last one of the old is in `info["final_obs"]`, and the `info` that came
-    with it in `info["final_info"]`: the score of the game, for one.
+    with it in `info["final_info"]`, the score of a finished game among it. (A game that
+    ends between two of its lives has its score in the `info` of the reset.)
 
     !!! warning "Which observation is the last?"
         An algorithm that asks how much reward was still to come after a *truncated*
@@ -193,7 +206,7 @@ class Worker:
         # exception or Ctrl-C.
         self.process = context.Process(
             target=worker_process,
-            args=(child, self._connection, make_env),
+            args=(child, make_env),
             name=name,
             daemon=True,
         )

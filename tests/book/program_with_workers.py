@@ -41,15 +41,16 @@ def main() -> None:
     ]
     for worker in workers:
         worker.reset()
-    # The first waits for a request; the second waits until its answer is fetched.
+    # The first waits for a request, the second until its answer is fetched, and the
+    # third hangs.
     workers[1].send_step(0)
+    workers[2].send_step(1)
     print("busy", flush=True)
     if ending == "exception":
         raise ZeroDivisionError("the program has failed")
     if ending == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     if ending == "ctrl-c":
-        workers[2].send_step(1)
         workers[2].receive()
 
 

@@ -440,7 +440,7 @@ def test_life_lost_at_the_cap_begins_a_new_game():
     game.reset()
     _, _, terminated, truncated, info = steps(game, 4)[-1]
     assert (terminated, truncated, "episode" in info) == (True, True, True)
-    game.reset()
+    assert game.reset()[1] == {"lives": 3}, "a score is reported once"
     assert atari.games == 2
 
 
