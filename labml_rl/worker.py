@@ -122,7 +122,7 @@ def _leave_with_parent() -> None:
 def _next_request(connection: Connection) -> tuple[str, Any]:
     try:
         command, argument = connection.recv()
-    except (EOFError, ConnectionResetError):
+    except (EOFError, OSError):
         return "close", None
     return command, argument
 
@@ -219,8 +219,8 @@ class Worker:
                 "A function at the top level of a module can, or a partial of one"
             ) from error
 
-        # And the other way round: only the worker may hold the worker's end, or its
-        # death would go unheard.
+        # A worker can die halfway through an answer. The parent then stops waiting for
+        # the rest only if nobody but the worker has the worker's end open.
         finally:
             child.close()
 
@@ -267,7 +267,7 @@ class Worker:
             if not self._connection.poll():
                 raise EOFError
             succeeded, result = self._connection.recv()
-        except (EOFError, ConnectionResetError):
+        except (EOFError, OSError):
             self.process.join(5)
             succeeded, result = False, _cause_of_death(self.process.exitcode)
         if not succeeded:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +198,17 @@ def test_worker_that_is_killed_between_two_steps_is_noticed():
         there.process.join()
         with pytest.raises(WorkerError, match="killed by SIGKILL"):
             there.step("go on")
+
+
+def test_worker_that_is_killed_halfway_through_an_answer_is_noticed():
+    with Worker(Slow, name="slow") as there:
+        there.reset()
+        there.send_step(0)
+        # The answer does not fit into the pipe, so once it begins it does not end.
+        wait([there._connection])
+        os.kill(there.process.pid or 0, signal.SIGKILL)
+        with pytest.raises(WorkerError, match="slow: killed by SIGKILL"):
+            there.receive()
 
 
 def test_dead_worker_is_noticed_though_its_end_of_the_pipe_is_open(monkeypatch):
