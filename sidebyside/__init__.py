@@ -1,1 +1,42 @@
-"""Annotated Python in, side-by-side pages out."""
+"""
+---
+title: The press
+summary: How annotated Python becomes the pages of this book.
+---
+
+# The press
+
+These pages are made by a small program of ours, and it is written in the way that it
+asks of others. So its chapters, too, are its modules. You can read about reinforcement
+learning without them. Read on if you want such pages of your own code, or wonder how the
+left side of a page comes to know the right.
+
+It takes four stages from a file to a page. Each is a function without side effects, and
+each page explains one:
+
+1. [read][sidebyside.read]: bytes become lines, tokens and a syntax tree.
+2. [split][sidebyside.split]: lines become sections, each with its prose and its code.
+3. [weave][sidebyside.weave]: sections become the rows of a page, with
+   [links][sidebyside.links], [lists of arguments][sidebyside.fields],
+   [formulas][sidebyside.mathematics] and [colours][sidebyside.highlight] in place.
+4. [render][sidebyside.render]: rows become Markdown, through templates.
+
+The press never imports or runs a module that it renders. It reads text.
+
+## Your own modules
+
+The site engine is MkDocs, and the press is a [plugin][sidebyside.plugin] of it:
+
+```yaml
+plugins:
+  - search
+  - sidebyside:
+      packages: [your_package]
+nav:
+  - your_package/index.md
+  - your_package/module.md # made from module.py
+```
+
+A mistake in a module stops the build with the file and the line. While you write,
+`mkdocs serve` shows it on the page instead, and goes on when you have mended it.
+"""

@@ -1,0 +1,121 @@
+"""The site as built, and a browser to look at it with."""
+
+import contextlib
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+]
+ENVIRONMENT = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site, built strictly."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def server(site: Path) -> Iterator[str]:
+    """The address of a web server that serves the site."""
+    handler = functools.partial(QuietHandler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        if os.environ.get("REQUIRE_BROWSER"):
+            pytest.fail("there is no Chromium in the PATH, and REQUIRE_BROWSER is set")
+        pytest.skip("there is no Chromium in the PATH")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=ARGUMENTS, headless=True
+        )
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Visit:
+    """A page that is open, and what went wrong while it was."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    def check(self) -> None:
+        assert not self.complaints, "\n".join(self.complaints)
+
+
+@contextlib.contextmanager
+def visit(browser: Browser, url: str, **options: object) -> Iterator[Visit]:
+    """Open a page. Console errors and requests to other hosts count as failures."""
+    context: BrowserContext = browser.new_context(**options)
+    page = context.new_page()
+    visited = Visit(page)
+    home = url.split("/")[2] if url.startswith("http") else ""
+
+    def on_request(request):
+        scheme, _, rest = request.url.partition(":")
+        if scheme in ("http", "https") and rest.split("/")[2] != home:
+            visited.complaints.append(f"asks another host: {request.url}")
+
+    def on_console(message):
+        if message.type in ("error", "warning"):
+            visited.complaints.append(f"console: {message.text}")
+
+    def on_failure(request):
+        # Whoever leaves a page aborts what it was still loading.
+        if request.failure != "net::ERR_ABORTED":
+            visited.complaints.append(f"failed: {request.url}: {request.failure}")
+
+    context.on("request", on_request)
+    context.on("console", on_console)
+    context.on("weberror", lambda e: visited.complaints.append(f"script: {e.error}"))
+    page.on("requestfailed", on_failure)
+    try:
+        page.goto(url)
+        yield visited
+        visited.check()
+    finally:
+        context.close()

@@ -1,0 +1,271 @@
+"""What a reader sees, in a real browser."""
+
+import contextlib
+import re
+
+import pytest
+from playwright.sync_api import TimeoutError, expect
+
+from tests.site.conftest import ROOT, visit
+
+DESKTOP = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+# For each row: where its heading, prose and code lie.
+ROWS = """
+() => [...document.querySelectorAll(".sbs-row")].map(row => {
+  const box = selector => {
+    const element = row.querySelector(`:scope > ${selector}`);
+    if (!element) return null;
+    const {left, right, top, bottom} = element.getBoundingClientRect();
+    return {left, right, top, bottom};
+  };
+  return {prose: box(".sbs-prose"), code: box(".sbs-code"), id: row.id};
+})
+"""
+
+
+def all_pages(site):
+    """Every page but the one for a missing page, which only a web server can show."""
+    found = sorted(site.rglob("*.html"))
+    return [p.relative_to(site).as_posix() for p in found if p.name != "404.html"]
+
+
+def rows_with_both(page):
+    return [row for row in page.evaluate(ROWS) if row["prose"] and row["code"]]
+
+
+def check_side_by_side(page, width):
+    for row in rows_with_both(page):
+        prose, code = row["prose"], row["code"]
+        assert prose["right"] <= code["left"] + 1, (page.url, row)
+        assert prose["top"] < code["bottom"], (page.url, row)
+        assert code["top"] < prose["bottom"], (page.url, row)
+        assert code["right"] <= width, (page.url, row)
+
+
+def check_stacked(page, width):
+    for row in rows_with_both(page):
+        prose, code = row["prose"], row["code"]
+        assert prose["bottom"] <= code["top"] + 1, (page.url, row)
+        assert prose["left"] >= 0, (page.url, row)
+        assert prose["right"] <= width, (page.url, row)
+
+
+def check_nothing_overflows(page, width):
+    # The theme's search field takes a moment to glide to its place.
+    with contextlib.suppress(TimeoutError):
+        page.wait_for_function(
+            "() => document.documentElement.scrollWidth <= innerWidth", timeout=2000
+        )
+    wide = page.evaluate("() => document.documentElement.scrollWidth")
+    assert wide <= width, f"{page.url} is {wide} pixels wide at {width}"
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll(".md-content *")].filter(e =>
+          e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0
+          && getComputedStyle(e).overflowX === "hidden"
+          && !e.closest(".katex, .md-clipboard, nav")
+        ).map(e => e.outerHTML.slice(0, 200))"""
+    )
+    assert not cut, f"{page.url}: cut off at {width}: {cut}"
+
+
+def test_the_layout_of_each_page_at_each_width(browser, site):
+    """Side by side at 1440 pixels, stacked at 390, nothing cut off from 320 to 2560."""
+    rows = 0
+    with visit(browser, (site / "index.html").as_uri()) as seen:
+        page = seen.page
+        for name in all_pages(site):
+            page.goto((site / name).as_uri(), wait_until="load")
+            for width in (320, 390, 768, 960, 1220, 1440, 1920, 2560):
+                page.set_viewport_size({"width": width, "height": 800})
+                check_nothing_overflows(page, width)
+                if width == PHONE["width"]:
+                    check_stacked(page, width)
+                if width == DESKTOP["width"]:
+                    check_side_by_side(page, width)
+                    rows += len(rows_with_both(page))
+    assert rows > 50
+
+
+def test_without_scripts_the_layout_is_the_same(browser, site):
+    url = (site / "labml_rl/game.html").as_uri()
+    with visit(browser, url, viewport=DESKTOP, java_script_enabled=False) as seen:
+        check_side_by_side(seen.page, DESKTOP["width"])
+        seen.page.set_viewport_size(PHONE)
+        check_stacked(seen.page, PHONE["width"])
+        check_nothing_overflows(seen.page, PHONE["width"])
+
+
+@pytest.mark.parametrize("opened", ["from a folder", "from a web server"])
+def test_no_complaints_and_no_other_host(browser, site, server, opened):
+    base = site.as_uri() if opened == "from a folder" else server
+    with visit(browser, f"{base}/index.html") as seen:
+        for name in all_pages(site):
+            seen.page.goto(f"{base}/{name}", wait_until="networkidle")
+            seen.check()
+
+
+@pytest.mark.parametrize("opened", ["from a folder", "from a web server"])
+@pytest.mark.parametrize("name", ["labml_rl/game.html", "labml_rl/worker.html"])
+def test_search_finds_a_comment_and_leads_to_its_section(
+    browser, site, server, opened, name
+):
+    base = site.as_uri() if opened == "from a folder" else server
+    phrase, anchor = a_comment(site / name)
+    with visit(browser, f"{base}/index.html", viewport=DESKTOP) as seen:
+        page = seen.page
+        page.locator("input[name=query]").click()
+        page.locator("input[name=query]").press_sequentially(f'"{phrase}"', delay=2)
+        # Between the page and the anchor stand the words to be marked there.
+        link = page.locator(
+            f'.md-search-result__link[href*="{name}?h="][href$="#{anchor}"]'
+        )
+        expect(link).to_have_count(1)
+        assert set(phrase.lower().split()) <= set(
+            re.findall(r"\w+", link.inner_text().lower())
+        ), "the result shows the words"
+        page.goto(link.evaluate("e => e.href"))
+        row = page.locator(f'[id="{anchor}"]')
+        expect(row).to_be_in_viewport()
+        expect(row).to_contain_text(phrase)
+
+
+def a_comment(path):
+    """Some words of a comment in the middle of a page, and its section's anchor."""
+    text = path.read_text(encoding="utf-8")
+    rows = re.findall(
+        r'<section class="sbs-row" [^>]*id="([^"]*--[^"]*)">\s*'
+        r'<div class="sbs-prose">\s*<p>([\w ]{25,60})',
+        text,
+    )
+    anchor, words = rows[len(rows) // 2]
+    return words.rsplit(" ", 1)[0], anchor
+
+
+def test_both_colour_schemes(browser, site):
+    url = (site / "labml_rl/game.html").as_uri()
+    brightness = {}
+    for scheme in ("light", "dark"):
+        with visit(browser, url, color_scheme=scheme, viewport=DESKTOP) as seen:
+            for part in ("body", ".sbs-code", ".sbs-line::before"):
+                selector, _, pseudo = part.partition("::")
+                brightness[scheme, part] = seen.page.evaluate(
+                    """([selector, pseudo]) => {
+                      const style = getComputedStyle(
+                        document.querySelector(selector), pseudo || null);
+                      const numbers = style.backgroundColor.match(/[\\d.]+/g);
+                      return numbers.slice(0, 3).map(Number).reduce((a, b) => a + b);
+                    }""",
+                    [selector, f"::{pseudo}" if pseudo else ""],
+                )
+    for part in ("body", ".sbs-code", ".sbs-line::before"):
+        assert brightness["light", part] > 600, f"{part} is dark in the light scheme"
+        assert brightness["dark", part] < 200, f"{part} is light in the dark scheme"
+
+
+def test_the_scheme_can_be_switched(browser, site):
+    with visit(
+        browser, (site / "index.html").as_uri(), color_scheme="light", viewport=DESKTOP
+    ) as seen:
+        body = seen.page.locator("body")
+        expect(body).to_have_attribute("data-md-color-scheme", "default")
+        seen.page.get_by_title("Switch to dark").click()
+        expect(body).to_have_attribute("data-md-color-scheme", "slate")
+
+
+def test_without_scripts_the_page_is_whole(browser, site):
+    url = (site / "labml_rl/game.html").as_uri()
+    with visit(browser, url, java_script_enabled=False, viewport=DESKTOP) as seen:
+        page = seen.page
+        expect(page.locator("h1")).to_have_text(re.compile("The game"))
+        expect(page.locator(".sbs-code").first).to_be_visible()
+        expect(page.locator("sbs-math .katex-html").first).to_be_visible()
+        # KaTeX's own font, and not a fallback, is what sets the formulas.
+        loaded = page.evaluate(
+            """async () => {
+              await document.fonts.ready;
+              return [...document.fonts].filter(f => f.status == "loaded").length;
+            }"""
+        )
+        assert loaded > 0
+
+
+def test_line_numbers_are_seen_but_not_copied(browser, site):
+    url = (site / "labml_rl/game.html").as_uri()
+    source = (ROOT / "labml_rl/game.py").read_text(encoding="utf-8").split("\n")
+    with visit(browser, url, viewport=DESKTOP) as seen:
+        for row in range(5):
+            code = seen.page.locator(".sbs-code").nth(row)
+            numbers = code.locator(".sbs-line").evaluate_all(
+                "lines => lines.map(e => e.dataset.line)"
+            )
+            shown = code.locator(".sbs-line").first.evaluate(
+                "e => getComputedStyle(e, '::before').content"
+            )
+            assert shown == f'"{numbers[0]}"'
+            copied = code.locator("code").evaluate(
+                """e => {
+                  getSelection().selectAllChildren(e);
+                  return getSelection().toString();
+                }"""
+            )
+            expected = "\n".join(source[int(number) - 1] for number in numbers)
+            assert copied.strip("\n") == expected.strip("\n")
+
+
+def test_links_between_definitions_lead_to_them(browser, site):
+    url = (site / "labml_rl/game.html").as_uri()
+    with visit(browser, url, viewport=DESKTOP) as seen:
+        seen.page.locator('.sbs-prose a[href="#make_game"]').first.click()
+        expect(seen.page.locator('[id="make_game"]')).to_be_in_viewport()
+        # The header covers the top of the window; the target must not be under it.
+        header = seen.page.locator(".md-header").bounding_box()
+        target = seen.page.locator('[id="make_game"]').bounding_box()
+        assert target["y"] >= header["height"] - 1
+
+
+def test_the_source_can_be_had(browser, server):
+    with visit(browser, f"{server}/labml_rl/game.html", viewport=DESKTOP) as seen:
+        with seen.page.expect_download() as download:
+            seen.page.get_by_title("View source").click()
+        module = ROOT / "labml_rl" / "game.py"
+        assert download.value.suggested_filename == "game.py"
+        assert download.value.path().read_bytes() == module.read_bytes()
+
+
+def test_previous_and_next_follow_the_chapters(browser, site):
+    with visit(browser, (site / "index.html").as_uri(), viewport=DESKTOP) as seen:
+        order = []
+        while (link := seen.page.locator(".md-footer__link--next")).count():
+            address = link.evaluate("e => e.href")
+            seen.page.goto(address, wait_until="domcontentloaded")
+            order.append(seen.page.url.removeprefix(f"{site.as_uri()}/"))
+        assert order[:3] == [
+            "labml_rl/index.html",
+            "labml_rl/game.html",
+            "labml_rl/worker.html",
+        ]
+        previous = seen.page.locator(".md-footer__link--prev").evaluate("e => e.href")
+        assert previous == f"{site.as_uri()}/{order[-2]}"
+
+
+def test_each_link_leads_somewhere(site):
+    """Also those that MkDocs does not check: of the templates, and in HTML."""
+    texts = {
+        (site / name).resolve(): (site / name).read_text(encoding="utf-8")
+        for name in all_pages(site)
+    }
+    checked = 0
+    for path, text in texts.items():
+        for href in re.findall(r'<a [^>]*?href="([^"]+)"', text):
+            if re.match(r"[a-z]+:", href):
+                continue
+            address, _, anchor = href.partition("#")
+            target = (path.parent / address).resolve() if address else path
+            target = target / "index.html" if target.is_dir() else target
+            assert target.exists(), f"{path.name}: {href}"
+            if anchor and target in texts and not anchor.startswith("__"):
+                assert f'id="{anchor}"' in texts[target], f"{path.name}: {href}"
+            checked += 1
+    assert checked > 100

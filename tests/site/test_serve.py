@@ -1,0 +1,79 @@
+"""Live reload: a saved module is seen at once, a mistake is shown and forgiven."""
+
+import contextlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.site.conftest import ENVIRONMENT, ROOT, visit
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A copy of the project, in which files may be changed."""
+    for name in ("labml_rl", "sidebyside", "docs"):
+        shutil.copytree(
+            ROOT / name,
+            tmp_path / name,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+    for name in ("mkdocs.yml", "CONTRIBUTING.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def address(project):
+    """The address at which that copy is served."""
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"],
+        cwd=project,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    lines = []
+    for line in server.stdout:
+        lines.append(line)
+        if "Serving on" in line:
+            break
+    assert server.poll() is None, "".join(lines)
+    reader = threading.Thread(target=server.stdout.read)
+    reader.start()
+    yield f"http://127.0.0.1:{port}"
+    server.send_signal(signal.SIGINT)
+    assert server.wait(20) == 0
+    reader.join()
+    server.stdout.close()
+
+
+def test_saving_a_module_updates_its_open_page(browser, project, address):
+    module = project / "labml_rl" / "worker.py"
+    good = module.read_text(encoding="utf-8")
+    with visit(browser, f"{address}/labml_rl/worker.html") as seen:
+        page = seen.page
+        module.write_text(good + "\n# A wombat has been added.\nx = 1\n")
+        expect(page.get_by_text("A wombat has been added.")).to_be_visible(
+            timeout=30_000
+        )
+
+        # A mistake is shown with its line, where the author is looking.
+        module.write_text(good + "\nx = (\n")
+        line = (good + "\nx = (").count("\n") + 1
+        expect(page.get_by_text(f"Line {line}: this is not Python")).to_be_visible(
+            timeout=30_000
+        )
+
+        # Once it is mended the page is back.
+        module.write_text(good + "\n# An echidna, too.\nx = 1\n")
+        expect(page.get_by_text("An echidna, too.")).to_be_visible(timeout=30_000)
+        seen.complaints = [c for c in seen.complaints if "livereload" not in c]
