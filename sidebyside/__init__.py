@@ -8,8 +8,8 @@ summary: How annotated Python becomes the pages of this book.
 
 These pages are made by a small program of ours, and it is written in the way that it
 asks of others. So its chapters, too, are its modules. You can read about reinforcement
-learning without them. Read on if you want such pages of your own code, or wonder how the
-left side of a page comes to know the right.
+learning without them. Read on if you want such pages of your own code, or wonder how
+the left side of a page comes to know the right.
 
 It takes four stages from a file to a page. Each is a function without side effects, and
 each page explains one:

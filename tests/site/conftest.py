@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -88,7 +89,7 @@ class Visit:
 
 
 @contextlib.contextmanager
-def visit(browser: Browser, url: str, **options: object) -> Iterator[Visit]:
+def visit(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
     """Open a page. Console errors and requests to other hosts count as failures."""
     context: BrowserContext = browser.new_context(**options)
     page = context.new_page()

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
+import time
 
 import pytest
 from playwright.sync_api import expect
@@ -33,27 +33,25 @@ def address(project):
     """The address at which that copy is served."""
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"],
-        cwd=project,
-        env=ENVIRONMENT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    lines = []
-    for line in server.stdout:
-        lines.append(line)
-        if "Serving on" in line:
-            break
-    assert server.poll() is None, "".join(lines)
-    reader = threading.Thread(target=server.stdout.read)
-    reader.start()
-    yield f"http://127.0.0.1:{port}"
-    server.send_signal(signal.SIGINT)
-    assert server.wait(20) == 0
-    reader.join()
-    server.stdout.close()
+    log = project / "log.txt"
+    with log.open("w") as out:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"],
+            cwd=project,
+            env=ENVIRONMENT,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        deadline = time.monotonic() + 60
+        while "Serving on" not in log.read_text():
+            assert server.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.send_signal(signal.SIGINT)
+        assert server.wait(20) == 0, log.read_text()
 
 
 def test_saving_a_module_updates_its_open_page(browser, project, address):
