@@ -13,7 +13,7 @@ export NO_MKDOCS_2_WARNING := 1
 help: ## print this list
 	@echo "Usage: make TARGET"
 	@echo
-	@sed -nE 's/^([a-z]+):.*## (.*)/  \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/all ## install everything, for work on the project
 
