@@ -46,7 +46,7 @@ $o_{t+1}$, and so on, until the **episode** is over: the ball is lost, the game 
 One thing makes this harder than learning from examples. Nobody says which action would
 have been right; there is a reward, often much later, for something among all that was
 done before. In Breakout the points come when the ball hits a brick. The swing that sent
-it there was a second earlier, and most moves in between had no part in it.
+it there was more than a second earlier, and most moves in between had no part in it.
 
 So the agent does not go after the next reward. It goes after the **return**, the sum of
 all the rewards that follow:
@@ -67,8 +67,8 @@ Because it is hard in the right ways and cheap to try. The agent sees what a per
 sees, pixels and no more. There are a hundred games, made to amuse people and not to
 suit an algorithm: some want quick reactions, some a plan, and one program with one set
 of numbers should learn them all. People have played them, so that we know what a good
-score is. And a game runs ten times faster than it was made to, on one core of a laptop,
-so that a first agent plays better than you after an evening.
+score is. And a computer plays them dozens of times faster than they were meant to be
+played, on a single core, so that an experiment fits into an evening.
 
 [Mnih et al. (2015)](https://doi.org/10.1038/nature14236) showed with 49 of these games
 that one network can learn to play from pixels. Most of what the field has tried since

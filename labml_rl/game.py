@@ -22,8 +22,8 @@ some of them. This page builds it one step at a time. At its end you will have
 from labml_rl.game import make_game
 
 game = make_game("Breakout", seed=1)
-observation, info = game.reset()  # uint8, (4, 84, 84)
-observation, reward, terminated, truncated, info = game.step(2)
+obs, info = game.reset()  # uint8, (4, 84, 84)
+obs, reward, terminated, truncated, info = game.step(2)
 ```
 
 ## What happens to a picture
@@ -101,7 +101,7 @@ class Emulator(Protocol):
     def lives(self) -> int: ...  # always 0 in games that have none
     def getScreenDims(self) -> tuple[int, int]: ...  # (height, width)
     def getScreenRGB(self, screen: Pixels, /) -> None: ...  # writes into it
-    def getMinimalActionSet(self) -> list[Action]: ...  # what works here
+    def getMinimalActionSet(self) -> list[Action]: ...  # what has an effect
     def getLegalActionSet(self) -> list[Action]: ...  # all 18
 
 
@@ -433,7 +433,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         ### Four frames
 
         The pictures of a step's last two frames go to two places in turn. Those of the
-        first two are not even fetched, which makes the whole a tenth faster.
+        first two are not even fetched, which makes a step about a tenth faster.
 
         !!! warning "When the end comes early"
             If a game ends in the first frames of a step, the two places still hold

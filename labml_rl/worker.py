@@ -12,26 +12,28 @@ all cores of the machine but one idle. So each game gets a process of its own, a
 **worker**, and the agent talks to it through a pipe:
 
 ```text
-the agent                      a worker
------------------              -----------------------------
-send_step(action) -- action -> game.step(action)
-                               ... four frames
-receive()         <- result -- observation, reward,
-                               terminated, truncated, info
+the agent                     a worker
+-----------------             ---------------------
+send_step(action) - action -> game.step(action)
+                              ... four frames
+receive()         <- result - observation, reward,
+                              terminated, truncated,
+                              info
 ```
 
 Sending and receiving are separate, and that is the whole trick: hand *every* worker its
-action first, and only then wait for the first answer. In the meantime all of them play.
+request first, and only then wait for the first answer. In the meantime all of them
+play.
 
 ```python
 from labml_rl.worker import game_workers
 
 if __name__ == "__main__":
-    with game_workers("Breakout", count=8, seed=1) as workers:
-        first = [worker.reset() for worker in workers]
+    with game_workers("Pong", count=8, seed=1) as workers:
         for worker in workers:
-            worker.send_step(1)
-        results = [worker.receive() for worker in workers]
+            worker.send_reset()
+        for worker in workers:
+            obs, info = worker.receive()
 ```
 
 A first version of this is quickly written. A week later a mistake in one game makes the
@@ -80,14 +82,12 @@ def worker_process(connection: Connection, make_env: MakeEnv) -> None:
         with contextlib.closing(make_env()) as env:
             while True:
                 command, argument = _next_request(connection)
-                if command == "close":
+                if command == "step":
+                    connection.send((True, _step(env, argument)))
+                elif command == "reset":
+                    connection.send((True, env.reset(**argument)))
+                else:
                     break
-                result = (
-                    env.reset(**argument)
-                    if command == "reset"
-                    else _step(env, argument)
-                )
-                connection.send((True, result))
 
     # Whatever went wrong, the parent is told. If it no longer listens, there is nobody
     # to tell.
