@@ -71,8 +71,9 @@ score is. And a computer plays them dozens of times faster than they were meant 
 played, on a single core, so that an experiment fits into an evening.
 
 [Mnih et al. (2015)](https://doi.org/10.1038/nature14236) showed with 49 of these games
-that one network can learn to play from pixels. Most of what the field has tried since
-then was measured on the same games, and can be compared.
+that one program with one set of numbers, trained anew for each, learns to play from
+pixels. Most of what the field has tried since then was measured on the same games, and
+can be compared.
 
 ## How to read a page
 
