@@ -88,8 +88,10 @@ class Engine(threading.local):
         context = quickjs.Context()
         context.eval(KATEX.read_text(encoding="utf-8"))
         context.eval(
+            "const trust = ({command}) => command === '\\\\htmlData';"
             "function render(tex, displayMode) {"
-            "  return katex.renderToString(tex, {displayMode, strict: 'ignore'});"
+            "  const options = {displayMode, trust, strict: 'ignore'};"
+            "  return katex.renderToString(tex, options);"
             "}"
         )
         render: Callable[[str, bool], str] = context.get("render")

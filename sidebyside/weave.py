@@ -27,6 +27,7 @@ from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.prose import Prose, open_lists, stripped
 from sidebyside.read import Source
 from sidebyside.split import DEFINITIONS, Kind, Role, Section, split
+from sidebyside.symbols import set_symbols
 
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 
@@ -125,7 +126,8 @@ def weave(source: Source, places: Mapping[str, Place]) -> Page:
     rows: list[Row] = []
     for section in sections:
         check_formulas(section.prose, source.path)
-        level, heading, prose = leading_heading(section.prose)
+        prose = set_symbols(section.prose, meta.get("symbols", {}))
+        level, heading, prose = leading_heading(prose)
         if section.kind in DEFINITIONS:
             prose = set_fields(prose, types_of(nodes[section.scope]))
         prose = set_links(open_lists(prose), section.scope, source, places)
@@ -187,6 +189,17 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
             number,
             f"the front matter is a {type(meta).__name__}, not a mapping",
             "Write `key: value` lines, such as `title: The game`.",
+        )
+    symbols = meta.get("symbols", {})
+    if not isinstance(symbols, dict) or not all(
+        isinstance(name, str) and name.isidentifier() and isinstance(tex, str) and tex
+        for name, tex in symbols.items()
+    ):
+        raise PressError(
+            source.path,
+            number + next(n for n, t in enumerate(texts) if t.startswith("symbols")),
+            "`symbols` is not a mapping of names to TeX",
+            r"Write a line `name: '\tex'` for each, indented below `symbols:`.",
         )
     return meta, stripped(prose.lines[end + 1 :])
 

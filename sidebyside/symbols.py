@@ -1,0 +1,101 @@
+r"""
+---
+title: Symbols
+summary: Pointing at a symbol in a formula lights the name in the code, and the reverse.
+---
+
+# Symbols
+
+A formula says $\hat{A}_t$ and the code says `advantages`. The reader has to know that
+these are one thing, and on most pages has to guess. Here the author writes it down
+once, in the front matter of the module:
+
+```yaml
+symbols:
+  advantages: '\hat{A}_t'
+  rewards: 'r_t'
+```
+
+From then on, pointing at $\hat{A}_t$ in any formula of the page lights up `advantages`
+in the code, and pointing at `advantages` lights up the formulas. It works with the
+keyboard too: a formula that has the focus lights up all the names in it, each in its
+own colour.
+
+The page itself only carries the names, as attributes of the symbols. A small script
+does the rest, and without it nothing is missing but the light.
+"""
+
+import re
+from collections.abc import Mapping
+
+from sidebyside.mathematics import FormulaError, find, typeset
+from sidebyside.prose import Prose
+
+
+def set_symbols(prose: Prose, symbols: Mapping[str, str]) -> Prose:
+    r"""
+    ## Naming the symbols
+
+    Args:
+        prose: any prose of a module.
+        symbols: for each name in the code, its TeX.
+
+    Returns:
+        The prose, with the symbols in its formulas wrapped in `\htmlData`, which KaTeX
+        turns into an attribute.
+    """
+    if not symbols:
+        return prose
+    text = prose.text
+    pieces: list[str] = []
+    end = 0
+    for formula in find(text):
+        whole = text[formula.start : formula.stop]
+        pieces += [text[end : formula.start], named(whole, formula.display, symbols)]
+        end = formula.stop
+    return prose.with_text("".join([*pieces, text[end:]]))
+
+
+def named(formula: str, display: bool, symbols: Mapping[str, str]) -> str:
+    """
+    ### In one formula
+
+    A formula that would break stays as it is: light is not worth a formula.
+
+    Args:
+        formula: the formula with its dollars.
+        display: whether it has two of them.
+        symbols: for each name in the code, its TeX.
+    """
+    names = {tex: name for name, tex in symbols.items()}
+
+    def wrap(match: re.Match[str]) -> str:
+        # The outer braces let a symbol be a subscript, as in $V_\pi$.
+        return rf"{{\htmlData{{sbs={names[match[0]]}}}{{{match[0]}}}}}"
+
+    wrapped = pattern(tuple(names)).sub(wrap, formula)
+    try:
+        typeset(wrapped.strip("$").strip(), display)
+    except FormulaError:
+        return formula
+    return wrapped
+
+
+def pattern(symbols: tuple[str, ...]) -> re.Pattern[str]:
+    r"""
+    ### What counts as the symbol
+
+    TeX is text, and in text the symbol `r_t` also occurs in `r_{t+1}` and in `\bar_t`.
+    A match must not go on in either direction: no letter in front of a letter, none
+    behind a letter, and no index or exponent behind, since $x_i^2$ is not $x_i$.
+
+    The longest symbol goes first, or $\pi_\theta$ would light up as $\pi$.
+    """
+    alternatives = []
+    for tex in sorted(symbols, key=len, reverse=True):
+        before = r"(?<![A-Za-z\\])" if tex[:1].isalpha() else ""
+        # As an index itself, `x_i` would be two: $a_x$ and its own index.
+        before += r"(?<![_^])" if re.search(r"[_^]", tex) else ""
+        after = r"(?![A-Za-z])" if tex[-1:].isalpha() else ""
+        alternatives.append(before + re.escape(tex) + after + r"(?!\s*[_^'])")
+    return re.compile("|".join(alternatives))

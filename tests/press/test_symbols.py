@@ -1,0 +1,69 @@
+"""Symbols in formulas carry the names that they stand for in the code."""
+
+import re
+
+import pytest
+
+from sidebyside.errors import PressError
+from sidebyside.mathematics import find, typeset
+from sidebyside.prose import Prose
+from sidebyside.read import read
+from sidebyside.symbols import set_symbols
+from sidebyside.weave import weave
+
+SYMBOLS = {
+    "advantages": r"\hat{A}_t",
+    "rewards": "r_t",
+    "policy": r"\pi",
+    "parameters": r"\theta",
+    "policies": r"\pi_\theta",
+    "n": "n",
+}
+
+
+def names(text: str) -> list[str]:
+    """The names that the formulas of a text carry on the page, in order."""
+    prose = set_symbols(Prose(tuple(enumerate(text.split("\n"), 1))), SYMBOLS)
+    html = "".join(typeset(f.tex, f.display) for f in find(prose.text))
+    return re.findall(r'data-sbs="(\w+)"', html)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"$\hat{A}_t = r_t$", ["advantages", "rewards"]),
+        ("$$\n\\frac{\\hat{A}_t}\n{r_t}\n$$", ["advantages", "rewards"]),
+        ("$r_{t+1}$ and $r_tx$", []),
+        (r"$\bar{r}_t$ and $xr_t$", []),
+        (r"$\hat{A}_t^2$ and $r_t'$", []),
+        (r"$V_\pi(s)$", ["policy"]),
+        (r"$\pi_\theta + \pi$", ["policies", "policy"]),
+        (r"$a_{r_t} + a^{\pi}$", ["rewards", "policy"]),
+        (r"$\sin n + \nu$", ["n"]),
+        ("`$r_t$`", []),
+        ("no formula, r_t", []),
+    ],
+)
+def test_symbols_are_found_where_they_stand_alone(text, expected):
+    assert names(text) == expected
+
+
+def test_only_names_pass_into_the_page():
+    """KaTeX is trusted with the one command, and not with links or styles."""
+    html = typeset(r"\href{javascript:alert(1)}{x} \htmlStyle{color:red}{y}", False)
+    assert "<a " not in html
+    assert "href=" not in html
+    assert "color:red;" not in html
+
+
+def test_a_symbol_that_would_break_a_formula_leaves_it_alone():
+    # In the columns of an array `c` is no symbol, and a command there is a mistake.
+    prose = Prose(((1, r"$\begin{array}{c} 1 \end{array}$"),))
+    assert set_symbols(prose, {"centre": "c"}) == prose
+
+
+@pytest.mark.parametrize("symbols", ["a list", "{a b: x}", "{a: 1}", "[x]", "{a: ''}"])
+def test_symbols_that_are_none_are_refused_with_their_line(symbols):
+    text = f'"""\n---\ntitle: T\nsymbols: {symbols}\n---\n"""\n'
+    with pytest.raises(PressError, match=r"^m\.py:4: `symbols` is not a mapping"):
+        weave(read(text.encode(), "m.py", "m"), {})
