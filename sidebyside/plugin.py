@@ -44,6 +44,7 @@ log = get_plugin_logger("sidebyside")
 
 ASSETS = Path(__file__).parent / "assets"
 STYLES = ("katex/katex.min.css", "sidebyside.css")
+SCRIPT = "assets/sidebyside/sidebyside.js"
 EXTENSIONS = (
     "admonition",
     "attr_list",
@@ -88,6 +89,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             config.theme.dirs.insert(1 if config.theme.custom_dir else 0, str(THEME))
         styles = [f"assets/sidebyside/{style}" for style in STYLES]
         config.extra_css = [*styles, *(c for c in config.extra_css if c not in styles)]
+        if SCRIPT not in config.extra_javascript:
+            config.extra_javascript.append(SCRIPT)
         for extension in EXTENSIONS:
             if extension not in config.markdown_extensions:
                 config.markdown_extensions.append(extension)
@@ -144,7 +147,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for path, content in self.files:
             files.append(File.generated(config, path, content=content))
         for asset in ASSETS.rglob("*"):
-            if asset.suffix in (".css", ".woff2"):
+            if asset.suffix in (".css", ".woff2") or asset.name == "sidebyside.js":
                 path = f"assets/sidebyside/{asset.relative_to(ASSETS).as_posix()}"
                 if not files.get_file_from_path(path):
                     files.append(File.generated(config, path, abs_src_path=str(asset)))

@@ -1,0 +1,190 @@
+/* What an annotated page can do with scripts. Without them it is whole, only quieter.
+
+   - Pointing at a name in the prose lights it in the code beside, and the reverse.
+   - Pointing at a symbol in a formula lights its name in the code, and the reverse.
+   - j and k lead to the next section and back.
+   - The whole module can be copied.
+*/
+
+(() => {
+  "use strict";
+
+  const NAME = /^[^\W\d]\w*$/u;
+
+  // ---- Lights -------------------------------------------------------------------------
+
+  /* The names in a piece of code: for each, its elements. */
+  function namesIn(container) {
+    const names = new Map();
+    for (const element of container.querySelectorAll(".sbs-line *")) {
+      const text = element.textContent;
+      if (!element.childElementCount && NAME.test(text)) {
+        if (!names.has(text)) names.set(text, []);
+        names.get(text).push(element);
+      }
+    }
+    return names;
+  }
+
+  class Lights {
+    constructor(page) {
+      this.page = page;
+      this.lit = [];
+      this.rows = new WeakMap();
+
+      // The symbols of the page's formulas, by the name that each stands for. Every name
+      // has a colour of its own, so that a formula with four of them can be told apart.
+      this.symbols = new Map();
+      for (const symbol of page.querySelectorAll("[data-sbs]")) {
+        const name = symbol.dataset.sbs;
+        if (!this.symbols.has(name)) this.symbols.set(name, []);
+        this.symbols.get(name).push(symbol);
+      }
+      this.colours = new Map([...this.symbols.keys()].map((name, i) => [name, i % 6]));
+      this.names = this.symbols.size ? namesIn(page) : new Map();
+      this.makeReachable();
+
+      for (const type of ["pointerover", "focusin"])
+        page.addEventListener(type, event => this.show(event.target, type));
+      for (const type of ["pointerout", "focusout"])
+        page.addEventListener(type, () => this.clear());
+    }
+
+    /* What lights up when it is pointed at must do so for the keyboard, too. */
+    makeReachable() {
+      for (const symbols of this.symbols.values())
+        for (const symbol of symbols) symbol.closest("sbs-math").tabIndex = 0;
+      for (const row of this.page.querySelectorAll(".sbs-row")) {
+        const names = this.namesOf(row);
+        for (const name of this.symbols.keys())
+          if (names.has(name)) this.reachable(names.get(name)[0]);
+        for (const argument of row.querySelectorAll("dt > code:first-child"))
+          if (names.has(argument.textContent)) argument.tabIndex = 0;
+      }
+    }
+
+    reachable(element) {
+      if (!element.closest("a")) element.tabIndex = 0;
+    }
+
+    namesOf(row) {
+      if (!this.rows.has(row)) this.rows.set(row, namesIn(row));
+      return this.rows.get(row);
+    }
+
+    show(target, type) {
+      this.clear();
+      if (!target.closest) return;
+      const symbol = target.closest("[data-sbs]");
+      const formula = target.closest("sbs-math");
+      if (symbol) return this.lightSymbol(symbol.dataset.sbs);
+      if (formula && type === "focusin")
+        return formula
+          .querySelectorAll("[data-sbs]")
+          .forEach(each => this.lightSymbol(each.dataset.sbs));
+
+      const row = target.closest(".sbs-row");
+      const name = target.textContent;
+      if (!row || target.childElementCount || !NAME.test(name)) return;
+      const inCode = target.closest(".sbs-line");
+      if (inCode && this.symbols.has(name)) return this.lightSymbol(name);
+      if (!inCode && !target.closest(".sbs-prose code")) return;
+
+      // A name in prose, or one in code of which the prose beside it speaks.
+      const code = this.namesOf(row).get(name) ?? [];
+      const prose = [...row.querySelectorAll(".sbs-prose code")].filter(
+        each => each.textContent === name && !each.closest("pre")
+      );
+      if (code.length && prose.length) this.light([...code, ...prose], "");
+    }
+
+    lightSymbol(name) {
+      const elements = [...this.symbols.get(name), ...(this.names.get(name) ?? [])];
+      this.light(elements, this.colours.get(name));
+    }
+
+    light(elements, colour) {
+      for (const element of elements) element.dataset.sbsLit = colour;
+      this.lit.push(...elements);
+    }
+
+    clear() {
+      for (const element of this.lit) delete element.dataset.sbsLit;
+      this.lit = [];
+    }
+  }
+
+  // ---- From section to section ----------------------------------------------------------
+
+  function go(step) {
+    const rows = [...document.querySelectorAll(".sbs-row")];
+    const header = document.querySelector(".md-header")?.offsetHeight ?? 0;
+    const tops = rows.map(row => row.getBoundingClientRect().top - header);
+    const next =
+      step > 0
+        ? rows.find((_, i) => tops[i] > 24)
+        : rows.findLast((_, i) => tops[i] < -24);
+    if (!next) return;
+    const target = next.querySelector(":scope > :is(h1, h2, h3, h4, h5, h6)") ?? next;
+    const link = next.querySelector(".headerlink, .sbs-link a");
+    next.scrollIntoView({ block: "start" });
+    link?.focus({ preventScroll: true });
+    if (target.id) history.replaceState(history.state, "", `#${target.id}`);
+  }
+
+  document.addEventListener("keydown", event => {
+    const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "j") go(1);
+    if (event.key === "k") go(-1);
+  });
+
+  // ---- Copying --------------------------------------------------------------------------
+
+  /* A page opened from a folder may not read the file beside it, but its reader can. */
+  function offerCopy(paragraph) {
+    if (!location.protocol.startsWith("http") || !navigator.clipboard) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Copy module";
+    button.addEventListener("click", async () => {
+      try {
+        const response = await fetch(paragraph.querySelector("a").href);
+        if (!response.ok) throw new Error(response.statusText);
+        await navigator.clipboard.writeText(await response.text());
+        button.textContent = "Copied";
+      } catch {
+        button.textContent = "Could not copy";
+      }
+      setTimeout(() => (button.textContent = "Copy module"), 2000);
+    });
+    paragraph.append(button);
+  }
+
+  /* The theme makes a landmark of each copy button, sixty on a page. */
+  function quieten(root) {
+    for (const nav of root.querySelectorAll("nav.md-code__nav"))
+      nav.setAttribute("role", "none");
+  }
+
+  // ---- Once the page is there -----------------------------------------------------------
+
+  function start() {
+    const page = document.querySelector(".sbs");
+    if (page && !page.dataset.sbsReady) {
+      page.dataset.sbsReady = "";
+      new Lights(page);
+      document.querySelectorAll(".sbs-source").forEach(offerCopy);
+    }
+    quieten(document);
+  }
+
+  new MutationObserver(() => quieten(document)).observe(document.documentElement, {
+    childList: true,
+    subtree: true,
+  });
+  if (window.document$) window.document$.subscribe(start);
+  else if (document.readyState === "loading")
+    document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();
