@@ -11,6 +11,9 @@ link leads nowhere. Whatever it is, the author needs the same three things: wher
 happened, what was found there, and what would be right.
 """
 
+from collections.abc import Callable
+from typing import Never
+
 
 class PressError(Exception):
     """
@@ -32,3 +35,21 @@ class PressError(Exception):
         self.line = line
         self.found = found
         self.remedy = remedy
+
+
+Report = Callable[[PressError], None]
+
+
+def stop(error: PressError) -> Never:
+    """
+    ## Stop, or go on
+
+    What finds a mistake hands it to a function, and this is the usual one: it stops at
+    the first. One that returns has the finder go on as well as it can, with a link that
+    leads nowhere as plain words, and a formula that can't be set as its source. That is
+    what code deserves that was written for other tools, or that is only being checked.
+
+    Args:
+        error: what was found.
+    """
+    raise error

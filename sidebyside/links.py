@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from sidebyside.errors import PressError
+from sidebyside.errors import PressError, Report, stop
 from sidebyside.prose import CODE, Prose
 from sidebyside.read import Source
 
@@ -108,7 +108,11 @@ def resolve(
 
 
 def set_links(
-    prose: Prose, scope: str, source: Source, places: Mapping[str, Place]
+    prose: Prose,
+    scope: str,
+    source: Source,
+    places: Mapping[str, Place],
+    report: Report = stop,
 ) -> Prose:
     """
     ## Setting links
@@ -118,13 +122,12 @@ def set_links(
         scope: the definition that it belongs to.
         source: the module.
         places: every definition and module of the book, by full name.
+        report: what to do about a name that is defined nowhere. If it returns, the
+            link becomes plain words.
 
     Returns:
         The prose, with links to definitions as ordinary Markdown links, so that the
         site engine checks them again with its own.
-
-    Raises:
-        PressError: if a name is defined nowhere.
     """
     text = prose.text
     references = {name.casefold() for name in REFERENCE.findall(text)}
@@ -139,15 +142,18 @@ def set_links(
         if not NAME.fullmatch(name) or name.casefold() in references:
             continue
         place = resolve(name, scope, source, places)
-        if place is None:
-            raise PressError(
-                source.path,
-                prose.line_at(match.start()),
-                f"a link to `{name}`, which is defined nowhere",
-                nearest(name, source, places),
-            )
         shown = words if match["name"] or "`" in words else f"`{words}`"
-        pieces += [text[end : match.start()], f"[{shown}]({place.seen_from(here)})"]
+        if place is None:
+            report(
+                PressError(
+                    source.path,
+                    prose.line_at(match.start()),
+                    f"a link to `{name}`, which is defined nowhere",
+                    nearest(name, source, places),
+                )
+            )
+        link = f"[{shown}]({place.seen_from(here)})" if place else shown
+        pieces += [text[end : match.start()], link]
         end = match.end()
     pieces.append(text[end:])
     return prose.with_text("".join(pieces))

@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from sidebyside.errors import PressError
+from sidebyside.errors import PressError, Report, stop
 from sidebyside.fields import set_fields, types_of
 from sidebyside.highlight import highlight
 from sidebyside.links import Place, page_of, set_links
@@ -101,23 +101,25 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
     return places
 
 
-def weave(source: Source, places: Mapping[str, Place]) -> Page:
+def weave(source: Source, places: Mapping[str, Place], report: Report = stop) -> Page:
     """
     ## A page
 
     Args:
         source: the module.
         places: what [catalogue][] found in the book.
-
-    Raises:
-        PressError: if the front matter is not YAML, a formula can't be set, or a link
-            leads nowhere.
+        report: what to do if the front matter is not YAML, a formula can't be set, or
+            a link leads nowhere.
     """
     sections = split(source)
     meta: dict[str, Any] = {}
     if sections and sections[0].kind is Kind.MODULE:
-        meta, prose = front_matter(sections[0].prose, source)
         first = sections[0]
+        try:
+            meta, prose = front_matter(first.prose, source)
+        except PressError as error:
+            report(error)
+            prose = first.prose
         sections = (replace(first, prose=prose), *sections[1:])
 
     html = highlight(source.lines)
@@ -125,12 +127,12 @@ def weave(source: Source, places: Mapping[str, Place]) -> Page:
     anchors = Anchors()
     rows: list[Row] = []
     for section in sections:
-        check_formulas(section.prose, source.path)
-        prose = set_symbols(section.prose, meta.get("symbols", {}))
+        prose = check_formulas(section.prose, source.path, report)
+        prose = set_symbols(prose, meta.get("symbols", {}))
         level, heading, prose = leading_heading(prose)
         if section.kind in DEFINITIONS:
             prose = set_fields(prose, types_of(nodes[section.scope]))
-        prose = set_links(open_lists(prose), section.scope, source, places)
+        prose = set_links(open_lists(prose), section.scope, source, places, report)
         rows.append(
             Row(
                 anchor=anchors.name(section, heading, source),
@@ -204,23 +206,36 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
     return meta, stripped(prose.lines[end + 1 :])
 
 
-def check_formulas(prose: Prose, path: str) -> None:
+def check_formulas(prose: Prose, path: str, report: Report = stop) -> Prose:
     """
     ## Formulas
 
     They are set by a Markdown extension, long after this stage, where nobody knows
     which file a text came from. So each is set once here, while that is still known.
+
+    Returns:
+        The same prose, with formulas that can't be set as code.
     """
-    for formula in find(prose.text):
+    text = prose.text
+    pieces: list[str] = []
+    end = 0
+    for formula in find(text):
         try:
             typeset(formula.tex, formula.display)
         except FormulaError as error:
-            raise PressError(
-                path,
-                prose.line_at(formula.start),
-                f"the formula `{formula.tex}` can't be set: {error}",
-                "Correct it, or write `\\$` if a dollar was meant.",
-            ) from None
+            report(
+                PressError(
+                    path,
+                    prose.line_at(formula.start),
+                    f"the formula `{formula.tex}` can't be set: {error}",
+                    "Correct it, or write `\\$` if a dollar was meant.",
+                )
+            )
+            tex = text[formula.start : formula.stop]
+            ticks = "`" * (max(map(len, re.findall("`+", tex)), default=0) + 1)
+            pieces += [text[end : formula.start], f"{ticks}{tex}{ticks}"]
+            end = formula.stop
+    return prose.with_text("".join([*pieces, text[end:]]))
 
 
 def leading_heading(prose: Prose) -> tuple[int, str, Prose]:
