@@ -120,10 +120,9 @@
     const rows = [...document.querySelectorAll(".sbs-row")];
     const header = document.querySelector(".md-header")?.offsetHeight ?? 0;
     const tops = rows.map(row => row.getBoundingClientRect().top - header);
-    const next =
-      step > 0
-        ? rows.find((_, i) => tops[i] > 24)
-        : rows.findLast((_, i) => tops[i] < -24);
+    const current = Math.max(0, tops.findLastIndex(top => top <= 24));
+    // Back means first to the beginning of the section that is being read.
+    const next = rows[step < 0 && tops[current] < -24 ? current : current + step];
     if (!next) return;
     const target = next.querySelector(":scope > :is(h1, h2, h3, h4, h5, h6)") ?? next;
     const link = next.querySelector(".headerlink, .sbs-link a");

@@ -1,0 +1,56 @@
+"""No violation that axe can find, on any page, in either colour scheme."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.site.conftest import visit
+from tests.site.test_pages import DESKTOP, PHONE, all_pages
+
+
+def violations(page):
+    """What axe complains about: rule, place and reason, one line each."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{page.url}: {rule['id']}: {node['html'][:150]}: "
+        + "; ".join(check["message"] for check in node["any"])
+        for rule in found
+        for node in rule["nodes"][:3]
+    ]
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser, site, scheme):
+    found = []
+    url = (site / "index.html").as_uri()
+    with visit(browser, url, viewport=DESKTOP, color_scheme=scheme) as seen:
+        for name in all_pages(site):
+            seen.page.goto((site / name).as_uri(), wait_until="networkidle")
+            found += violations(seen.page)
+    assert not found, "\n".join(found)
+
+
+def test_axe_finds_nothing_on_a_phone(browser, site):
+    url = (site / "labml_rl/game.html").as_uri()
+    with visit(browser, url, viewport=PHONE) as seen:
+        assert not violations(seen.page)
+
+
+def test_there_are_landmarks_and_one_first_heading(browser, site):
+    with visit(browser, (site / "index.html").as_uri()) as seen:
+        for name in all_pages(site):
+            seen.page.goto((site / name).as_uri())
+            for landmark in ("main", "banner", "contentinfo", "search"):
+                assert seen.page.get_by_role(landmark).count() == 1, (name, landmark)
+            assert seen.page.locator("h1").count() == 1, name
+            assert seen.page.locator("html").get_attribute("lang") == "en"
+
+
+def test_a_formula_is_read_aloud_once(browser, site):
+    """MathML for a screen reader; what the eye sees is hidden from it."""
+    with visit(browser, (site / "labml_rl/index.html").as_uri()) as seen:
+        formulas = seen.page.locator("sbs-math")
+        assert formulas.count() > 3
+        for formula in formulas.all():
+            assert formula.locator("math").count() == 1
+            assert formula.locator(".katex-html[aria-hidden=true]").count() == 1

@@ -1,0 +1,189 @@
+"""What the page does when a reader points, types or copies."""
+
+import textwrap
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.press.test_plugin import CONFIG, build
+from tests.site.conftest import visit
+from tests.site.test_pages import DESKTOP
+
+MODULE = '''
+    r"""
+    ---
+    title: Returns
+    symbols:
+      rewards: 'r_t'
+      discount: '\\\\gamma'
+      unused: '\\\\pi'
+    ---
+
+    # Returns
+
+    The sum $G = r_t + \\\\gamma r_{t+1}$, and again $r_t$.
+    """
+
+
+    def total(rewards, discount):
+        """
+        ## A total
+
+        Args:
+            rewards: the rewards.
+            discount: the discount.
+        """
+        # Nothing about any name.
+        return sum(rewards) * discount
+
+
+    def other(rewards):
+        """
+        ## Another
+
+        This speaks of `nothing` and of `rewards`.
+        """
+        return len(rewards)
+'''
+
+
+@pytest.fixture(scope="module")
+def page_url(tmp_path_factory):
+    """A page with symbols, on a small site."""
+    folder = tmp_path_factory.mktemp("small")
+    config = CONFIG.replace("nav: [index.md, book/index.md, book/game.md]", "")
+    (folder / "mkdocs.yml").write_text(config)
+    (folder / "docs").mkdir()
+    (folder / "docs" / "index.md").write_text("# Home\n")
+    (folder / "book").mkdir()
+    text = textwrap.dedent(MODULE).lstrip().replace("\\\\", "\\")
+    (folder / "book" / "returns.py").write_text(text)
+    done = build(folder)
+    assert done.returncode == 0, done.stderr
+    return (folder / "site" / "book" / "returns.html").as_uri()
+
+
+def lit(page):
+    """What is lit, as (where, text or name), in the order of the page."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll("[data-sbs-lit]")].map(e =>
+          e.closest(".sbs-code") ? `code:${e.textContent}`
+          : e.dataset.sbs ? `formula:${e.dataset.sbs}` : `prose:${e.textContent}`)"""
+    )
+
+
+def test_a_symbol_lights_its_name_everywhere_in_the_code(browser, page_url):
+    with visit(browser, page_url, viewport=DESKTOP) as seen:
+        page = seen.page
+        page.locator("[data-sbs=rewards]").first.hover()
+        assert lit(page) == ["formula:rewards"] * 2 + ["code:rewards"] * 4
+        page.locator("h1").hover()
+        assert lit(page) == []
+
+
+def test_a_name_in_the_code_lights_its_symbol(browser, page_url):
+    with visit(browser, page_url, viewport=DESKTOP) as seen:
+        page = seen.page
+        page.locator(".sbs-code span", has_text="discount").last.hover()
+        assert lit(page) == ["formula:discount"] + ["code:discount"] * 2
+
+
+def test_symbols_light_up_by_keyboard(browser, page_url):
+    with visit(browser, page_url, viewport=DESKTOP) as seen:
+        page = seen.page
+        formula = page.locator("sbs-math").first
+        formula.focus()
+        expect(formula).to_be_focused()
+        names = {"rewards": 2 + 4, "discount": 1 + 2}
+        assert len(lit(page)) == sum(names.values())
+        colours = page.evaluate(
+            """() => ["rewards", "discount"].map(name =>
+              document.querySelector(`[data-sbs=${name}]`).dataset.sbsLit)"""
+        )
+        assert colours[0] != colours[1], "each name has a colour of its own"
+        # And from the code, with the tab key.
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            if page.evaluate("() => !!document.activeElement.closest('.sbs-line')"):
+                break
+        assert any(each.startswith("formula:") for each in lit(page))
+
+
+def test_an_argument_lights_its_parameter_in_the_code_beside(browser, page_url):
+    with visit(browser, page_url, viewport=DESKTOP) as seen:
+        page = seen.page
+        argument = page.locator("dt > code", has_text="rewards")
+        argument.focus()
+        assert lit(page) == ["prose:rewards", "code:rewards"]
+        page.locator(".sbs-prose p code", has_text="nothing").hover()
+        assert lit(page) == [], "a name that the code does not have lights nothing"
+
+
+def test_keys_lead_from_section_to_section(browser, site):
+    with visit(
+        browser, (site / "labml_rl/game.html").as_uri(), viewport=DESKTOP
+    ) as seen:
+        page = seen.page
+        header = page.locator(".md-header").evaluate("e => e.offsetHeight")
+        ids = page.evaluate(
+            """() => [...document.querySelectorAll(".sbs-row")].map(e =>
+              e.id || e.querySelector("h1, h2, h3, h4, h5, h6").id)"""
+        )
+        for expected in ids[1:5]:
+            page.keyboard.press("j")
+            page.wait_for_function(
+                "id => location.hash === `#${id}`", arg=expected, timeout=3000
+            )
+            top = page.evaluate(
+                """id => document.getElementById(id).closest(".sbs-row")
+                  .getBoundingClientRect().top""",
+                expected,
+            )
+            assert abs(top - header) < 60, f"{expected} is at {top}"
+        page.keyboard.press("k")
+        page.wait_for_function("id => location.hash === `#${id}`", arg=ids[3])
+        # While a reader types a search, letters are letters.
+        page.locator("input[name=query]").fill("")
+        page.locator("input[name=query]").press_sequentially("jjj")
+        assert page.url.endswith(f"#{ids[3]}")
+
+
+def test_a_section_and_the_module_can_be_copied(browser, server):
+    url = f"{server}/labml_rl/game.html"
+    with visit(
+        browser,
+        url,
+        viewport=DESKTOP,
+        permissions=["clipboard-read", "clipboard-write"],
+    ) as seen:
+        page = seen.page
+        module = page.request.get(f"{server}/labml_rl/game.py").text()
+        page.get_by_role("button", name="Copy module").click()
+        expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        assert page.evaluate("() => navigator.clipboard.readText()") == module
+
+        section = page.locator(".sbs-code").nth(1)
+        numbers = section.locator(".sbs-line").evaluate_all(
+            "lines => lines.map(e => Number(e.dataset.line))"
+        )
+        section.hover()
+        section.get_by_title("Copy to clipboard").click()
+        expect(page.locator(".md-dialog")).to_have_text("Copied to clipboard")
+        lines = module.split("\n")
+        assert page.evaluate("() => navigator.clipboard.readText()").strip(
+            "\n"
+        ) == "\n".join(lines[number - 1] for number in numbers).strip("\n")
+
+
+def test_print_is_a_clean_document(browser, site):
+    with visit(browser, (site / "labml_rl/game.html").as_uri()) as seen:
+        page = seen.page
+        page.emulate_media(media="print")
+        for furniture in (".md-header", ".md-sidebar", ".md-footer", ".md-code__nav"):
+            for each in page.locator(furniture).all():
+                expect(each).not_to_be_visible()
+        cut = page.evaluate(
+            """() => [...document.querySelectorAll(".sbs-code code")].filter(e =>
+              e.scrollWidth > e.clientWidth + 1).length"""
+        )
+        assert cut == 0, "long lines wrap, since paper does not scroll"
