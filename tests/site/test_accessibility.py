@@ -20,19 +20,17 @@ def violations(page):
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser, site, scheme):
+def test_axe_finds_nothing(browser, site, server, scheme):
     found = []
-    url = (site / "index.html").as_uri()
-    with visit(browser, url, viewport=DESKTOP, color_scheme=scheme) as seen:
+    with visit(browser, server, viewport=DESKTOP, color_scheme=scheme) as seen:
         for name in all_pages(site):
-            seen.page.goto((site / name).as_uri(), wait_until="networkidle")
+            seen.page.goto(f"{server}/{name}", wait_until="networkidle")
             found += violations(seen.page)
     assert not found, "\n".join(found)
 
 
-def test_axe_finds_nothing_on_a_phone(browser, site):
-    url = (site / "labml_rl/game.html").as_uri()
-    with visit(browser, url, viewport=PHONE) as seen:
+def test_axe_finds_nothing_on_a_phone(browser, server):
+    with visit(browser, f"{server}/labml_rl/game.html", viewport=PHONE) as seen:
         assert not violations(seen.page)
 
 
