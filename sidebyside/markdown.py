@@ -1,7 +1,7 @@
 r"""
 ---
 title: The Markdown extension
-summary: Formulas and finished code pass through Markdown untouched.
+summary: Formulas and finished code pass through Markdown; prose stays in its place.
 ---
 
 # The Markdown extension
@@ -12,34 +12,173 @@ again. This extension takes both out of the text before Markdown looks at it, an
 Markdown puts them back when it is done.
 
 It works in every page of a site, whether that was made from a module or written by
-hand, and in every engine that uses Python-Markdown.
+hand, and in every engine that uses Python-Markdown. In a page that was made from a
+module it also sees to it that prose stays prose; [guard][sidebyside.guard] has the
+reasons.
 """
 
 import re
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from markdown import Markdown
+from markdown.blockprocessors import BlockProcessor
 from markdown.extensions import Extension
+from markdown.inlinepatterns import InlineProcessor
+from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
+from markdown.treeprocessors import Treeprocessor
+from markdown.util import ETX, STX
 
-from sidebyside.mathematics import find, typeset
+from sidebyside.guard import (
+    ATTRIBUTE,
+    AUTOLINK,
+    TAG,
+    disarm,
+    disarmed,
+    guarded,
+    is_safe,
+    unguarded,
+)
+from sidebyside.mathematics import FormulaError, find, typeset
 
-CODE = re.compile(r"^<!-- code -->\n(.*?)^<!-- /code -->$", re.DOTALL | re.MULTILINE)
+PAGE = re.compile(r"\s*<!-- sidebyside:(\d+) -->\n")
+PIECE = r"^<!-- {what} -->\n(.*?)^<!-- /{what} -->$"
+PLACEHOLDER = re.compile(f"{STX}sbs-prose:(\\d+){ETX}")
 
 
-class FinishedCode(Preprocessor):
+def pieces(what: str, number: str) -> re.Pattern[str]:
+    """What stands between two marks: `<!-- code:1 -->` and `<!-- /code:1 -->`."""
+    what = f"{what}:{number}" if number else what
+    return re.compile(PIECE.format(what=what), re.DOTALL | re.MULTILINE)
+
+
+class Pieces(Preprocessor):
     """
-    ## Finished code
+    ## Pieces of a page
 
-    The code of a row is HTML with a blank line here and there. Markdown's own search
-    for HTML would crawl through every tag of it.
+    The first line of a page that was made from a module has the number of the marks on
+    that page. Any other page is written by hand, and needs no guard.
+
+    The code of a row is HTML with a blank line here and there, and Markdown's own
+    search for HTML would crawl through every tag of it. It is stored as it is. Prose is
+    kept for later, when [Apart][] parses it.
     """
+
+    def __init__(self, md: Markdown) -> None:
+        super().__init__(md)
+        self.is_made = False
+        self.prose: list[str] = []
 
     def run(self, lines: list[str]) -> list[str]:
-        """Replace each piece of code by a placeholder."""
+        """Replace each piece by a placeholder."""
+        text = "\n".join(lines)
+        page = PAGE.match(text)
+        number = page[1] if page else ""
+        self.is_made = bool(page)
+        self.prose = []
+        text = text[page.end() :] if page else text
         store = self.md.htmlStash.store
-        text = CODE.sub(lambda match: store(match[1].rstrip()), "\n".join(lines))
+        if page:
+            # Prose goes first: it may quote a mark of code, and code none of prose.
+            text = pieces("prose", number).sub(self.keep, text)
+        text = pieces("code", number).sub(lambda match: store(match[1].rstrip()), text)
         return text.split("\n")
+
+    def keep(self, match: re.Match[str]) -> str:
+        """Keep a piece of prose, in exchange for its placeholder."""
+        self.prose.append(match[1])
+        return f"\n{STX}sbs-prose:{len(self.prose) - 1}{ETX}\n"
+
+
+class Apart(BlockProcessor):
+    """
+    ## Each piece by itself
+
+    A piece goes through all that Markdown does with a page, from the fenced blocks on,
+    but alone. So it can't close or swallow what stands around it.
+    """
+
+    def __init__(self, md: Markdown, kept: Pieces) -> None:
+        super().__init__(md.parser)
+        self.md = md
+        self.kept = kept
+
+    def test(self, parent: Element, block: str) -> bool:
+        """Whether a block is a placeholder."""
+        return PLACEHOLDER.fullmatch(block.strip()) is not None
+
+    def run(self, parent: Element, blocks: list[str]) -> None:
+        """Parse what it stands for."""
+        match = PLACEHOLDER.fullmatch(blocks.pop(0).strip())
+        if match is None or int(match[1]) >= len(self.kept.prose):
+            return
+        # One line end at least, as Markdown gives to every page.
+        lines = [*self.kept.prose[int(match[1])].split("\n"), ""]
+        stages = list(self.md.preprocessors)
+        store = self.md.htmlStash
+        for stage in stages[stages.index(self.kept) + 1 :]:
+            before = len(store.rawHtmlBlocks)
+            if isinstance(stage, Formulas):
+                # Formulas are trusted, and what is no formula by now is only text.
+                lines = guarded("\n".join(stage.set(lines))).split("\n")
+                continue
+            lines = stage.run(lines)
+            for n, html in enumerate(store.rawHtmlBlocks[before:], start=before):
+                store.rawHtmlBlocks[n] = disarmed(html) if isinstance(html, str) else ""
+        self.parser.parseChunk(parent, "\n".join(lines))
+
+
+class Tags(InlineProcessor):
+    """
+    ## A few tags
+
+    Those that authors of docstrings do use become elements just as `*emphasis*` does,
+    so that they are closed whatever happens. All others stay text.
+    """
+
+    def handleMatch(  # type: ignore[override]  # noqa: N802
+        self, m: re.Match[str], data: str
+    ) -> tuple[Element, int, int]:
+        """Make an element of a tag."""
+        element = Element(m["tag"] or m["empty"])
+        for name, double, single in ATTRIBUTE.findall(m["attributes"]):
+            element.set(name.lower(), double or single)
+        element.text = m["body"]
+        return element, m.start(), m.end()
+
+
+class Autolinks(InlineProcessor):
+    """`<https://…>` is a link, in prose as elsewhere."""
+
+    def handleMatch(  # type: ignore[override]  # noqa: N802
+        self, m: re.Match[str], data: str
+    ) -> tuple[Element, int, int]:
+        """Make a link of an address."""
+        element = Element("a", href=m[1] if is_safe(m[1]) else "")
+        element.text = m[1]
+        return element, m.start(), m.end()
+
+
+class Disarming(Treeprocessor):
+    """The last look at the tree of a page that was made from a module."""
+
+    def __init__(self, md: Markdown, kept: Pieces) -> None:
+        super().__init__(md)
+        self.kept = kept
+
+    def run(self, root: Element) -> None:
+        """Remove attributes that could do harm."""
+        if self.kept.is_made:
+            disarm(root)
+
+
+class Signs(Postprocessor):
+    """The guard's signs become what they stand for, when all else is done."""
+
+    def run(self, text: str) -> str:
+        """Resolve the signs."""
+        return unguarded(text)
 
 
 class Formulas(Preprocessor):
@@ -50,16 +189,35 @@ class Formulas(Preprocessor):
     safe.
     """
 
+    def __init__(self, md: Markdown, kept: Pieces) -> None:
+        super().__init__(md)
+        self.kept = kept
+
     def run(self, lines: list[str]) -> list[str]:
-        """Replace each formula by a placeholder for what KaTeX made of it."""
+        """Set the formulas of a page that is written by hand."""
+        return lines if self.kept.is_made else self.set(lines, must=True)
+
+    def set(self, lines: list[str], must: bool = False) -> list[str]:
+        """
+        Replace each formula by a placeholder for what KaTeX made of it.
+
+        Args:
+            lines: a page, or a piece of one.
+            must: whether a formula that can't be set is an error, and not just text.
+        """
         text = "\n".join(lines)
-        pieces: list[str] = []
+        done: list[str] = []
         end = 0
         for formula in find(text):
-            html = typeset(formula.tex, formula.display)
-            pieces += [text[end : formula.start], self.md.htmlStash.store(html)]
+            try:
+                html = typeset(formula.tex, formula.display)
+            except FormulaError:
+                if must:
+                    raise
+                continue
+            done += [text[end : formula.start], self.md.htmlStash.store(html)]
             end = formula.stop
-        return "".join([*pieces, text[end:]]).split("\n")
+        return "".join([*done, text[end:]]).split("\n")
 
 
 class SideBySideExtension(Extension):
@@ -72,9 +230,16 @@ class SideBySideExtension(Extension):
     """
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        """Register both with a converter."""
-        md.preprocessors.register(FinishedCode(md), "sidebyside_code", 28)
-        md.preprocessors.register(Formulas(md), "sidebyside_formulas", 24)
+        """Register all of it with a converter."""
+        kept = Pieces(md)
+        md.preprocessors.register(kept, "sidebyside_pieces", 28)
+        md.preprocessors.register(Formulas(md, kept), "sidebyside_formulas", 24)
+        md.parser.blockprocessors.register(Apart(md, kept), "sidebyside_apart", 200)
+        md.inlinePatterns.register(Autolinks(AUTOLINK, md), "sidebyside_autolinks", 125)
+        md.inlinePatterns.register(Tags(TAG, md), "sidebyside_tags", 95)
+        # Attribute lists are set at 8; the table of contents is made at 5.
+        md.treeprocessors.register(Disarming(md, kept), "sidebyside_disarming", 6)
+        md.postprocessors.register(Signs(md), "sidebyside_signs", 5)
         if "$" not in md.ESCAPED_CHARS:
             md.ESCAPED_CHARS = [*md.ESCAPED_CHARS, "$"]
 

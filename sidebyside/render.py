@@ -20,6 +20,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sidebyside.errors import PressError
+from sidebyside.guard import number_of
 from sidebyside.weave import Page
 
 THEME = Path(str(files("sidebyside") / "theme"))
@@ -56,7 +57,12 @@ def render(page: Page, templates: Environment) -> str:
     if "summary" in meta:
         meta["description"] = " ".join(str(meta["summary"]).split())
     front = yaml.safe_dump(meta, allow_unicode=True, sort_keys=False, width=1000)
-    return templates.get_template("sidebyside/page.md").render(page=page, front=front)
+    texts = (
+        page.title,
+        *(text for row in page.rows for text in (row.heading, row.prose)),
+    )
+    template = templates.get_template("sidebyside/page.md")
+    return template.render(page=page, front=front, number=number_of(texts))
 
 
 def render_error(path: str, error: PressError, templates: Environment) -> str:

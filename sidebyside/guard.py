@@ -1,0 +1,198 @@
+r"""
+---
+title: Guard
+summary: Whatever a docstring holds, it stays prose, and stays in its place.
+---
+
+# Guard
+
+A docstring may hold anything: `Returns <class 'dict'>`, half a table in HTML, a fence
+that is never closed, a link that runs a script. Nobody wrote it for a web page, and the
+page must hold. Three promises are kept here, for every page that is made from a module:
+
+1. What looks like HTML is shown as it was written. A few harmless tags, such as
+   `<kbd>` and `<sub>`, are honoured, if they are closed in the same paragraph.
+2. The prose of one section can't reach into the next.
+3. No attribute and no link can run a script.
+
+The pages of a site that are written by hand are trusted, and left alone.
+
+## How it works
+
+The [template][sidebyside.render] puts each piece of prose between two marks, and
+[the Markdown extension][sidebyside.markdown] takes all the pieces out of the page
+before anything else looks at it. Each is parsed by itself, so a fence or a `</div>`
+finds nothing beyond its own section to close or to swallow.
+
+In a piece, each `<` is replaced by a sign that Markdown does not know. It goes through
+all of Markdown's stages as a letter would, in text, in code and in attributes alike,
+and comes out as `&lt;` at the end. So there is no need to guess what Markdown would
+have taken for code and what for HTML.
+
+The marks carry a number that occurs in no prose of the page, so no prose can forge one.
+"""
+
+import re
+from collections.abc import Iterable
+from html import escape, unescape
+from html.parser import HTMLParser
+from xml.etree.ElementTree import Element
+
+from markdown.util import AMP_SUBSTITUTE, ETX, STX
+
+# Markdown removes these two control characters from what it reads, so no source text
+# can contain a sign that is made with them.
+LESS = f"{STX}lt{ETX}"
+BRACE = f"{STX}lb{ETX}"
+
+INLINE = (
+    "a|abbr|b|cite|code|del|dfn|div|em|figcaption|figure|i|ins|kbd|mark|p|q|s|samp"
+    "|small|span|strong|sub|sup|u|var"
+)
+EMPTY = "br|hr|img|wbr"
+# A long tail without a closing tag would be searched again from each opening one.
+TAG = (
+    rf"{LESS}(?:(?P<empty>{EMPTY})|(?P<tag>{INLINE}))"
+    r"(?P<attributes>(?:\s+[a-zA-Z-]+(?:=\"[^\"]*\"|='[^']*')?)*)\s*/?>"
+    rf"(?(tag)(?P<body>[^\0]{{0,1000}}?){LESS}/(?P=tag)>)"
+)
+ATTRIBUTE = re.compile(r"([a-zA-Z-]+)(?:=\"([^\"]*)\"|='([^']*)')?")
+AUTOLINK = rf"{LESS}((?:https?|ftp)://[^\s<>\"{STX}]+)>"
+OUR_ANCHOR = re.compile(r"^(#{1,6} .*?)( \{ #[^ {}]+ \})$", re.DOTALL)
+
+SCHEMES = ("http", "https", "ftp", "mailto", "tel")
+ADDRESSES = ("href", "src", "cite")
+ATTRIBUTES = re.compile(
+    "abbr|align|alt|class|colspan|dir|height|id|lang|loading|open|rel|reversed|role"
+    "|rowspan|scope|start|target|title|type|value|width|aria-[a-z]+|data-sbs-[a-z]+"
+    "|data-(lang|line|linenos|search-exclude|title)"
+)
+
+
+def number_of(texts: Iterable[str]) -> int:
+    """
+    ## The number of a page
+
+    Args:
+        texts: all that the author of a page wrote.
+
+    Returns:
+        The least number that makes marks which occur nowhere in it.
+    """
+    # Markdown will remove control characters, and make blanks of tabs.
+    plain = (text.replace(STX, "").replace(ETX, "") for text in texts)
+    taken = {int(n) for text in plain for n in re.findall(r":(\d{1,9})\s*-->", text)}
+    return next(n for n in range(1, len(taken) + 2) if n not in taken)
+
+
+def guarded(text: str) -> str:
+    """
+    ## Prose without HTML
+
+    Args:
+        text: prose as Markdown, without fenced blocks and formulas.
+
+    Returns:
+        The same with the sign for each `<`. In a heading of ours, braces that stand in
+        front of the anchor are replaced too, since they would be taken for part of it.
+    """
+    if heading := OUR_ANCHOR.match(text.strip("\n")):
+        text = heading[1].replace("{", BRACE) + heading[2]
+    return text.replace("<", LESS)
+
+
+def unguarded(html: str) -> str:
+    """Finished HTML, with the signs as what they stand for."""
+    return html.replace(LESS, "&lt;").replace(BRACE, "{")
+
+
+def is_safe(address: str) -> bool:
+    """
+    ## Links
+
+    An address is safe without a scheme, or with one from a short list. It is looked at
+    as a browser would see it: with entities resolved and blanks ignored, in any case.
+    """
+    text = re.sub(f"{STX}(\\d+){ETX}", lambda match: chr(int(match[1])), address)
+    text = text.replace(AMP_SUBSTITUTE, "&").replace(LESS, "<")
+    if STX in text:
+        return False
+    text = re.sub(
+        r"[\0-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f]", "", unescape(text)
+    )
+    scheme, colon, _ = text.partition(":")
+    return not colon or bool(re.search("[/?#]", scheme)) or scheme.lower() in SCHEMES
+
+
+def is_kept(name: str, value: str) -> bool:
+    """Whether an attribute is one that an author may set, with this value."""
+    name = name.lower()
+    if name in ADDRESSES:
+        return is_safe(value)
+    if name == "style":  # which is how Markdown aligns the columns of a table
+        return bool(re.fullmatch(r"text-align: (left|right|center);", value))
+    # The theme's own switches have ids with two underscores.
+    if name == "id" and value.startswith("__") and not value.startswith("__codeline"):
+        return False
+    return ATTRIBUTES.fullmatch(name) is not None
+
+
+def disarm(tree: Element) -> None:
+    """
+    ## Attributes
+
+    `{ onclick=… }` behind a paragraph sets an attribute as well as HTML would. All that
+    are not known to be harmless are removed from a page's tree.
+    """
+    for element in tree.iter():
+        for name, value in [*element.attrib.items()]:
+            if not is_kept(name, value):
+                del element.attrib[name]
+
+
+class Disarm(HTMLParser):
+    """
+    ### In what is HTML already
+
+    A fenced block is HTML long before the tree is made, and its first line may set
+    attributes too.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.html: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Write a tag with those of its attributes that are kept."""
+        kept = [(name, value or "") for name, value in attrs]
+        kept = [(name, value) for name, value in kept if is_kept(name, value)]
+        attributes = "".join(f' {name}="{escape(value)}"' for name, value in kept)
+        self.html.append(f"<{tag}{attributes}>")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Write a tag without content."""
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Write a closing tag."""
+        self.html.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        """Write text."""
+        self.html.append(data)
+
+    def handle_entityref(self, name: str) -> None:
+        """Write an entity."""
+        self.html.append(f"&{name};")
+
+    def handle_charref(self, name: str) -> None:
+        """Write a numbered entity."""
+        self.html.append(f"&#{name};")
+
+
+def disarmed(html: str) -> str:
+    """Finished HTML without attributes that could do harm."""
+    parser = Disarm()
+    parser.feed(html)
+    parser.close()
+    return "".join(parser.html)
