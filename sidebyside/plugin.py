@@ -20,7 +20,6 @@ The page of `labml_rl/game.py` is then `labml_rl/game.md`, in the navigation and
 links.
 """
 
-import os
 import re
 from pathlib import Path
 from typing import Any, Literal
@@ -35,24 +34,16 @@ from mkdocs.structure.pages import Page as SitePage
 
 from sidebyside.errors import PressError
 from sidebyside.links import page_of
+from sidebyside.press import ASSETS, EXTENSIONS, find_modules, load, make
 from sidebyside.prose import Prose
-from sidebyside.read import Source, read
+from sidebyside.read import Source
 from sidebyside.render import THEME, environment, render, render_error
-from sidebyside.weave import catalogue, check_formulas, weave
+from sidebyside.weave import catalogue, check_formulas
 
 log = get_plugin_logger("sidebyside")
 
-ASSETS = Path(__file__).parent / "assets"
 STYLES = ("katex/katex.min.css", "sidebyside.css")
 SCRIPT = "assets/sidebyside/sidebyside.js"
-EXTENSIONS = (
-    "admonition",
-    "attr_list",
-    "def_list",
-    "md_in_html",
-    "tables",
-    "sidebyside",
-)
 
 
 class Options(Config):  # type: ignore[no-untyped-call]
@@ -112,21 +103,18 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.files = []
         sources: list[Source] = []
         for package in map(Path, self.config.packages):
-            for path in sorted(package.rglob("*.py")):
-                module = module_name(path, package)
-                name = Path(os.path.relpath(path, root)).as_posix()
+            for module in find_modules(package, root):
                 try:
-                    sources.append(read(path.read_bytes(), name, module))
+                    sources.append(load(module))
                 except PressError as error:
-                    where = page_of(module, path.name == "__init__.py")
-                    self.mistake(where, error, templates)
+                    self.mistake(module.page, error, templates)
         places = catalogue(sources)
         for source in sources:
             data = "".join(source.lines).encode(source.encoding)
             self.files.append((source.path, data))
             where = page_of(source.module, source.is_package)
             try:
-                self.files.append((where, render(weave(source, places), templates)))
+                self.files.append((where, render(make(source, places), templates)))
             except PressError as error:
                 self.mistake(where, error, templates)
 
@@ -196,9 +184,3 @@ SECTION = re.compile(
     r'(?=[^>]*\bdata-title="(?P<title>[^"]*)")[^>]*>'
 )
 NAME = re.compile(r'<h6 id="[^"]*" class="sbs-search">[^<]*</h6>')
-
-
-def module_name(path: Path, package: Path) -> str:
-    """The dotted name of a file in a package."""
-    parts = [package.name, *path.relative_to(package).with_suffix("").parts]
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -296,6 +296,13 @@ def read(data: bytes, path: str, module: str) -> Source:
             f"this is not Python: {error.msg}",
             "Mend the syntax; the press reads what Python reads.",
         ) from None
+    except (RecursionError, MemoryError):
+        raise PressError(
+            path,
+            1,
+            "something in this file is nested too deeply",
+            "Take it apart, or leave the file out.",
+        ) from None
     except (UnicodeDecodeError, ValueError) as error:
         raise PressError(
             path,

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidebyside.errors import PressError
-from sidebyside.plugin import module_name
+from sidebyside.press import module_name
 from sidebyside.read import Source, read
 from sidebyside.split import Role, Section, split
 from sidebyside.weave import catalogue, weave
