@@ -60,6 +60,33 @@ class Place:
             f"{path}#{self.anchor}" if self.anchor else path or posixpath.basename(page)
         )
 
+    def url_from(self, page: str, use_directory_urls: bool) -> str:
+        """
+        The address that leads here from another page, for HTML that is finished and
+        will not pass through the site engine's own links.
+
+        Args:
+            page: the path of the other page among the site's sources.
+            use_directory_urls: whether the page `a/b.md` is the folder `a/b/`, and not
+                the file `a/b.html`.
+        """
+        anchor = f"#{self.anchor}" if self.anchor else ""
+        if page == self.page and anchor:
+            return anchor
+        here, there = (address(path, use_directory_urls) for path in (page, self.page))
+        path = posixpath.relpath(there, posixpath.dirname(here) or ".")
+        return f"{path}/{anchor}" if use_directory_urls else path + anchor
+
+
+def address(page: str, use_directory_urls: bool) -> str:
+    """Where the page of a source lies in the finished site."""
+    path = page.removesuffix(".md")
+    if not use_directory_urls:
+        return f"{path}.html"
+    # The slash at the end makes it a folder, from which relative paths start.
+    folder, _, name = path.rpartition("/")
+    return f"{folder if name == 'index' else path}/"
+
 
 def page_of(module: str, is_package: bool) -> str:
     """Where the page of a module lies: beside it, were it a Markdown file."""

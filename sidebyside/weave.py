@@ -14,18 +14,19 @@ to.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
 
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.fields import set_fields, types_of
-from sidebyside.highlight import highlight
+from sidebyside.highlight import Link, highlight
 from sidebyside.links import Place, page_of, set_links
 from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.prose import Prose, open_lists, stripped
 from sidebyside.read import Source
+from sidebyside.scopes import scopes, variables
 from sidebyside.split import DEFINITIONS, Kind, Role, Section, split
 from sidebyside.symbols import set_symbols
 
@@ -38,6 +39,28 @@ class CodeLine:
 
     number: int
     html: str
+
+
+@dataclass(frozen=True)
+class Use:
+    """A place that uses a definition: its name, and the target of a link to it."""
+
+    name: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """
+    ## What other pages say of this one
+
+    Args:
+        links: for the number of a line, the links in its code.
+        uses: for an anchor, the places that use what is defined there.
+    """
+
+    links: Mapping[int, Sequence[Link]] = field(default_factory=dict)
+    uses: Mapping[str, tuple[Use, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,6 +77,7 @@ class Row:
         heading: the heading that its prose begins with, as Markdown.
         prose: the rest of its prose, as Markdown.
         code: its lines of code, without blank ones at its ends.
+        uses: where else in the book its definition is used.
     """
 
     anchor: str
@@ -62,6 +86,7 @@ class Row:
     heading: str
     prose: str
     code: tuple[CodeLine, ...]
+    uses: tuple[Use, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,20 +113,54 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
     """
     ## What can be linked to
 
-    Every module and definition of a book, by full name, with its place on the pages.
+    Every module, definition and variable of a book, by full name, with its place on the
+    pages.
     """
     places: dict[str, Place] = {}
     for source in sources:
         page = page_of(source.module, source.is_package)
         places[source.module] = Place(page, "")
-        for section in split(source):
+        anchors = [""] * (len(source.lines) + 1)
+        for anchor, section in anchored(source):
+            first, stop = section.spans[0].first, section.spans[-1].stop
+            anchors[first:stop] = [anchor] * (stop - first)
             for name in section.defines:
-                full = f"{source.module}.{name}"
-                places.setdefault(full, Place(page, section.scope))
+                places.setdefault(f"{source.module}.{name}", Place(page, anchor))
+        for name, line in variables(scopes(source)):
+            places.setdefault(name, Place(page, anchors[line]))
     return places
 
 
-def weave(source: Source, places: Mapping[str, Place], report: Report = stop) -> Page:
+def sections_of(
+    source: Source, report: Report = stop
+) -> tuple[dict[str, Any], tuple[Section, ...]]:
+    """The sections of a module, and its front matter, taken out of them."""
+    sections = split(source)
+    if not sections or sections[0].kind is not Kind.MODULE:
+        return {}, sections
+    first = sections[0]
+    try:
+        meta, prose = front_matter(first.prose, source)
+    except PressError as error:
+        report(error)
+        return {}, sections
+    return meta, (replace(first, prose=prose), *sections[1:])
+
+
+def anchored(source: Source) -> Iterator[tuple[str, Section]]:
+    """The sections of a module, each with its anchor, and no complaints."""
+    _, sections = sections_of(source, report=lambda error: None)
+    anchors = Anchors()
+    for section in sections:
+        yield anchors.name(section, leading_heading(section.prose)[1], source), section
+
+
+def weave(
+    source: Source,
+    places: Mapping[str, Place],
+    report: Report = stop,
+    crossing: Crossing | None = None,
+) -> Page:
     """
     ## A page
 
@@ -110,23 +169,16 @@ def weave(source: Source, places: Mapping[str, Place], report: Report = stop) ->
         places: what [catalogue][] found in the book.
         report: what to do if the front matter is not YAML, a formula can't be set, or
             a link leads nowhere.
+        crossing: the links in its code, and the uses of its definitions.
     """
-    sections = split(source)
-    meta: dict[str, Any] = {}
-    if sections and sections[0].kind is Kind.MODULE:
-        first = sections[0]
-        try:
-            meta, prose = front_matter(first.prose, source)
-        except PressError as error:
-            report(error)
-            prose = first.prose
-        sections = (replace(first, prose=prose), *sections[1:])
-
-    html = highlight(source.lines)
-    nodes = {definition.name: definition.node for definition in source.definitions}
+    crossing = crossing or Crossing()
+    meta, sections = sections_of(source, report)
     anchors = Anchors()
+    html = highlight(source.lines, crossing.links)
+    nodes = {definition.name: definition.node for definition in source.definitions}
     rows: list[Row] = []
     for section in sections:
+        anchor = anchors.name(section, leading_heading(section.prose)[1], source)
         prose = check_formulas(section.prose, source.path, report)
         prose = set_symbols(prose, meta.get("symbols", {}))
         level, heading, prose = leading_heading(prose)
@@ -135,12 +187,13 @@ def weave(source: Source, places: Mapping[str, Place], report: Report = stop) ->
         prose = set_links(open_lists(prose), section.scope, source, places, report)
         rows.append(
             Row(
-                anchor=anchors.name(section, heading, source),
+                anchor=anchor,
                 title=plain(heading) or section.scope or str(meta.get("title", "")),
                 level=level,
                 heading=heading,
                 prose=prose.text,
                 code=tuple(code_lines(section, source, html)),
+                uses=crossing.uses.get(anchor, ()),
             )
         )
     first_heading = plain(rows[0].heading) if rows and rows[0].level == 1 else ""

@@ -1,0 +1,170 @@
+"""
+---
+title: Crossings
+summary: From names to links in the code, and back from a definition to its uses.
+---
+
+# Crossings
+
+A reader of code keeps asking two questions. What is this name? And who uses it? An
+editor answers both, and so does a page of this book: [names][sidebyside.names] found
+out what each name stands for, and this page makes links of it, in both directions.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sidebyside.highlight import Link
+from sidebyside.inventory import Entry
+from sidebyside.links import Place, page_of
+from sidebyside.names import Book, Reference
+from sidebyside.read import Source
+from sidebyside.weave import Crossing, Use, anchored
+
+# Who reads a page of code knows these. A link at each would be noise.
+WELL_KNOWN = {
+    *("bool", "bytes", "dict", "float", "int", "len", "list", "object", "print"),
+    *("range", "set", "str", "tuple", "type"),
+}
+
+
+@dataclass(frozen=True)
+class Spot:
+    """
+    ## Where a line is shown
+
+    Args:
+        place: its section on the pages.
+        scope: the qualified name of the definition around it.
+    """
+
+    place: Place
+    scope: str
+
+
+def spots(source: Source) -> list[Spot]:
+    """A spot for each line. Line 0 does not exist; it makes the numbers agree."""
+    page = page_of(source.module, source.is_package)
+    found = [Spot(Place(page, ""), "")]
+    for anchor, section in anchored(source):
+        lines = section.spans[-1].stop - section.spans[0].first
+        found += [Spot(Place(page, anchor), section.scope)] * lines
+    return found
+
+
+def cross(
+    sources: Iterable[Source],
+    places: Mapping[str, Place],
+    outside: Mapping[str, Entry],
+    use_directory_urls: bool = False,
+) -> dict[str, Crossing]:
+    """
+    ## All crossings of a book
+
+    Args:
+        sources: its modules.
+        places: what [catalogue][sidebyside.weave.catalogue] found in them.
+        outside: what is documented elsewhere.
+        use_directory_urls: how the site engine makes addresses from paths.
+
+    Returns:
+        For the name of each module, what its page needs.
+    """
+    sources = tuple(sources)
+    book = Book(sources, outside)
+    links: dict[str, dict[int, list[Link]]] = {}
+    uses: defaultdict[Place, dict[str, Use]] = defaultdict(dict)
+    attributes = instance_attributes(book)
+    for source in sources:
+        by_line = spots(source)
+        references = book.references(source)
+        links[source.module] = code_links(
+            references, by_line, places, outside, use_directory_urls
+        )
+        for reference in references:
+            name = reference.name
+            if reference.is_import or name in attributes or name not in places:
+                continue
+            spot = by_line[reference.line]
+            full = ".".join(filter(None, (source.module, spot.scope)))
+            place = places[name]
+            if spot.place == place or f"{full}.".startswith(f"{name}."):
+                continue
+            shown = spot.scope if spot.scope and spot.place.page == place.page else full
+            target = spot.place.seen_from(place.page)
+            uses[place].setdefault(full, Use(shown, target))
+
+    by_page: defaultdict[str, dict[str, tuple[Use, ...]]] = defaultdict(dict)
+    for place, found in uses.items():
+        if place.anchor:
+            by_page[place.page][place.anchor] = tuple(found.values())
+    return {
+        source.module: Crossing(
+            links[source.module], by_page[page_of(source.module, source.is_package)]
+        )
+        for source in sources
+    }
+
+
+def code_links(
+    references: Iterable[Reference],
+    by_line: list[Spot],
+    places: Mapping[str, Place],
+    outside: Mapping[str, Entry],
+    use_directory_urls: bool,
+) -> dict[int, list[Link]]:
+    """
+    ## Links in the code
+
+    A name that leads to the section where it stands needs no link. The Tab key stops
+    once in each section at each place of the book, and once on a page at each place
+    elsewhere.
+
+    Args:
+        references: the references of one module.
+        by_line: its [spots][].
+        places: where the definitions of the book are.
+        outside: what is documented elsewhere.
+        use_directory_urls: how the site engine makes addresses from paths.
+    """
+    links: defaultdict[int, list[Link]] = defaultdict(list)
+    met: set[tuple[str, str]] = set()
+    for reference in references:
+        here = by_line[reference.line].place
+        place = places.get(reference.name)
+        if place:
+            if place in (here, Place(here.page, "")):
+                continue
+            href = place.url_from(here.page, use_directory_urls)
+        elif reference.name in outside and reference.name not in WELL_KNOWN:
+            href = outside[reference.name].url
+        else:
+            continue
+        once = (here.anchor if place else "", href)
+        link = Link(
+            reference.column,
+            reference.end,
+            href,
+            is_outside=place is None,
+            is_stop=once not in met,
+        )
+        met.add(once)
+        links[reference.line].append(link)
+    return dict(links)
+
+
+def instance_attributes(book: Book) -> set[str]:
+    """
+    What methods assign to `self`. The section that does so is mostly `__init__`, and
+    who uses the attribute does not use that.
+    """
+
+    def names() -> Iterator[str]:
+        for module in book.modules.values():
+            for scope in module.opened:
+                for name in scope.attributes:
+                    if name not in scope.bindings:
+                        yield f"{scope.name}.{name}"
+
+    return set(names())

@@ -1,0 +1,156 @@
+"""
+---
+title: Inventories
+summary: Where the documentation of other people's names is, without asking the network.
+---
+
+# Inventories
+
+A line such as `np.maximum(a, b)` leads out of the book. Every documentation made by
+Sphinx carries a list of what it describes and where, `objects.inv`. This page distills
+such a list to a small text file, which is stored with the press. A build reads that
+file, and asks nobody.
+
+```text
+https://docs.python.org/3/
+library/functools.html functools
+m functools
+f .cache .reduce
+c .partial
+```
+
+The first line says where the documentation is. Then each page has a line with its path
+and the prefix of the names on it, if they share one, and a line for each sort of name:
+modules, functions and data, classes. A name that begins with a dot continues the
+prefix. Its anchor on the page is the name itself, as Sphinx sets it.
+
+To make one again:
+
+```sh
+python -m sidebyside.inventory https://docs.python.org/3/ objects.inv \\
+    > sidebyside/inventories/python.txt
+```
+"""
+
+import sys
+import textwrap
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+INVENTORIES = Path(str(files("sidebyside") / "inventories"))
+SORTS = {"module": "m", "class": "c", "exception": "c"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """
+    ## What is known of a name
+
+    Args:
+        url: where it is documented.
+        is_class: whether calling it makes an instance.
+    """
+
+    url: str
+    is_class: bool
+
+
+@cache
+def inventory(folder: Path = INVENTORIES) -> dict[str, Entry]:
+    """
+    ## All that is stored
+
+    Args:
+        folder: where the files are.
+
+    Returns:
+        Every name in them, in full.
+    """
+    entries: dict[str, Entry] = {}
+    for path in sorted(folder.glob("*.txt")):
+        entries |= read_inventory(path.read_text(encoding="utf-8"))
+    return entries
+
+
+def read_inventory(text: str) -> Iterator[tuple[str, Entry]]:
+    """
+    ## Reading one
+
+    Args:
+        text: the content of a file.
+    """
+    base, *lines = filter(None, text.split("\n"))
+    page = prefix = ""
+    for line in lines:
+        head, *names = line.split(" ")
+        if len(head) > 1:
+            page, prefix = base + head, names[0] if names else ""
+            continue
+        for name in names:
+            full = prefix + name if name.startswith(".") else name
+            anchor = f"module-{full}" if head == "m" else full
+            yield full, Entry(f"{page}#{anchor}", head == "c")
+
+
+def distill(base: str, data: bytes) -> Iterator[str]:
+    """
+    ## Making one
+
+    Args:
+        base: the address of the documentation.
+        data: its `objects.inv`.
+
+    Returns:
+        The lines of the file.
+    """
+    pages: defaultdict[str, dict[str, list[str]]] = defaultdict(
+        lambda: {"m": [], "f": [], "c": []}
+    )
+    for name, sort, page in sphinx_entries(data):
+        pages[page][sort].append(name)
+    yield base
+    for page, sorts in sorted(pages.items()):
+        prefix = shared_prefix([*sorts["m"], *sorts["f"], *sorts["c"]])
+        yield f"{page} {prefix}".rstrip()
+        for sort, names in sorts.items():
+            short = (name.removeprefix(prefix) or name for name in sorted(set(names)))
+            for line in textwrap.wrap(
+                " ".join(short), 84, break_long_words=False, break_on_hyphens=False
+            ):
+                yield f"{sort} {line}"
+
+
+def sphinx_entries(data: bytes) -> Iterator[tuple[str, str, str]]:
+    """
+    The Python names in an `objects.inv`, each with its sort and its page. Names that
+    have their anchor from something else than the name are few, and left out.
+    """
+    *_, packed = data.split(b"\n", 4)
+    for line in zlib.decompress(packed).decode().splitlines():
+        name, _, rest = line.partition(" py:")
+        match rest.split(" "):
+            case [role, _, location, _]:
+                page, _, anchor = location.partition("#")
+                sort = SORTS.get(role, "f")
+                if anchor == ("module-$" if sort == "m" else "$"):
+                    yield name, sort, page
+
+
+def shared_prefix(names: Iterable[str]) -> str:
+    """The dotted beginning that most of these names share."""
+    counts: defaultdict[str, int] = defaultdict(int)
+    for name in names:
+        parts = name.split(".")
+        for length in range(1, len(parts)):
+            counts[".".join(parts[:length])] += 1
+    return max(counts, key=lambda p: (counts[p] * (len(p) - 1), p), default="")
+
+
+if __name__ == "__main__":
+    address, path = sys.argv[1:]
+    print("\n".join(distill(address, Path(path).read_bytes())))

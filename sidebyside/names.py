@@ -1,0 +1,712 @@
+"""
+---
+title: Names
+summary: What each name in the code stands for, if that is certain.
+---
+
+# Names
+
+In the code of a page a name leads to its definition. Which one it means is worked out
+by Python's own rules, from [what each scope binds][sidebyside.scopes]; that two things
+are spelled alike counts for nothing. The type of `self.options` is known if it is
+written down somewhere, and so `self.options.stack` leads to the field of that class.
+
+A wrong link is worse than none. Where a name could mean two things, say a module or
+what stands in for it if the import fails, it leads nowhere.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from itertools import accumulate
+
+from sidebyside.inventory import Entry
+from sidebyside.read import Definer, Source
+from sidebyside.scopes import (
+    Binding,
+    Kind,
+    Scope,
+    Scopes,
+    Use,
+    Way,
+    find,
+    method_of,
+    scopes,
+)
+
+# Expressions nested or linked deeper than this are left alone.
+DEPTH = 40
+
+
+@dataclass(frozen=True)
+class Reference:
+    """
+    ## References
+
+    A name in the code, and what it stands for.
+
+    Args:
+        line: its line, counted from 1.
+        column: where it begins in that line, in characters.
+        end: where it ends.
+        name: what it stands for, by its full name: `labml_rl.game.Game.step`.
+        is_import: whether it stands in an import.
+    """
+
+    line: int
+    column: int
+    end: int
+    name: str
+    is_import: bool = False
+
+
+class What(Enum):
+    """What sort of thing an expression stands for."""
+
+    MODULE = auto()
+    CLASS = auto()
+    FUNCTION = auto()
+    VALUE = auto()
+    SUPER = auto()
+    OUTSIDE = auto()  # anything that is not defined in the book
+
+
+@dataclass(frozen=True)
+class Type:
+    """
+    ## Types
+
+    Args:
+        name: the full name of the class; empty if only the parameters matter.
+        parameters: what stands in its brackets, as far as known.
+    """
+
+    name: str
+    parameters: "tuple[Type | None, ...]" = ()
+
+
+@dataclass(frozen=True)
+class Thing:
+    """
+    ## Things
+
+    What is known of an expression.
+
+    Args:
+        what: its sort.
+        name: its full name; empty if it has none, as the result of a call.
+        type: for a value, its type. For a class, the type of its instances.
+    """
+
+    what: What
+    name: str = ""
+    type: Type | None = None
+
+
+ITERABLE = {
+    *("list", "set", "frozenset", "tuple", "collections.deque"),
+    *(
+        f"{module}.{name}"
+        for module in ("typing", "collections.abc")
+        for name in ("Iterable", "Iterator", "Sequence", "Collection", "Generator")
+    ),
+}
+DISPLAYS: dict[type[ast.expr], str] = {
+    ast.List: "list",
+    ast.ListComp: "list",
+    ast.Dict: "dict",
+    ast.DictComp: "dict",
+    ast.Set: "set",
+    ast.SetComp: "set",
+    ast.JoinedStr: "str",
+}
+OPTIONAL = ("typing.Optional", "typing.Final", "typing.ClassVar", "typing.Annotated")
+PROPERTIES = {"property", "functools.cached_property", "abc.abstractproperty"}
+# Decorators that leave what a call returns as it is.
+FAITHFUL = {
+    *("staticmethod", "classmethod", "functools.cache", "functools.lru_cache"),
+    *("abc.abstractmethod", "typing.final", "typing.override"),
+}
+MANAGER = "contextlib.contextmanager"
+
+
+class Book:
+    """
+    ## The book
+
+    All modules together, so that names can be followed from one to another.
+
+    Args:
+        sources: the modules.
+        outside: what is documented elsewhere, by full name.
+    """
+
+    def __init__(
+        self, sources: Iterable[Source], outside: Mapping[str, Entry] | None = None
+    ) -> None:
+        self.outside = outside or {}
+        self.modules: dict[str, Scopes] = {s.module: scopes(s) for s in sources}
+        self.packages = {module.partition(".")[0] for module in self.modules}
+        self.classes: dict[str, Scope] = {}
+        self.functions: dict[str, list[tuple[Definer, Scope]]] = {}
+        self.quoted: dict[int, ast.expr] = {}
+        # Two classes of one name, or two functions that define things inside: nobody
+        # can say which one a name inside of them belongs to.
+        self.doubtful: set[str] = set()
+        for module in self.modules.values():
+            self.quoted |= module.quoted
+            for node, scope in module.inner:
+                name = f"{scope.name}.{node.name}"
+                self.functions.setdefault(name, []).append((node, scope))
+            for scope in module.opened:
+                if scope.name in self.classes:
+                    self.doubtful.add(scope.name)
+                self.classes[scope.name] = scope
+        self.doubtful |= {
+            n for n, defined in self.functions.items() if len(defined) > 1
+        }
+        self.known: dict[int, Thing | None] = {}
+        self.orders: dict[str, tuple[str, ...]] = {}
+        self.depth = 0
+
+    # ---- Names
+
+    def look_up(self, name: str, scope: Scope, line: int) -> Thing | None:
+        """
+        ### A name in a scope
+
+        What no scope binds is a built-in, unless a module imports `*` from somewhere
+        unknown.
+        """
+        if found := find(name, scope, line):
+            return self.meaning(name, *found)
+        module = scope.around(Kind.MODULE)
+        if module is None or any(star not in self.modules for star, _ in module.stars):
+            return None
+        if any(star in self.modules for star, _ in module.stars):
+            thing = self.from_stars(name, module)
+            if thing or self.is_exported(name, module):
+                return thing
+        return self.named_outside(name)
+
+    def meaning(
+        self, name: str, scope: Scope, bindings: Sequence[Binding]
+    ) -> Thing | None:
+        """
+        ### A name with its bindings
+
+        Several bindings are fine if they are of one kind: the getter and the setter of
+        a property, the branches of an `if` that each assign a constant. A function
+        here and an import there is too much.
+        """
+        first = bindings[0]
+        full = f"{scope.name}.{name}"
+        sorts = {(type(b.node), b.origin, b.known) for b in bindings}
+        if len(sorts) > 1 or not first.known or self.is_doubtful(name, scope, first):
+            return None
+        if isinstance(first.node, ast.ClassDef):
+            return Thing(What.CLASS, full, Type(full))
+        if first.node:
+            return Thing(What.FUNCTION, full)
+        if first.origin:
+            return self.imported(first.origin)
+        value = self.type_of(bindings, scope)
+        if scope.kind in (Kind.MODULE, Kind.CLASS):
+            return Thing(What.VALUE, full, value.type if value else None)
+        return value and replace(value, name="")
+
+    def is_doubtful(self, name: str, scope: Scope, first: Binding) -> bool:
+        """Whether a name may come from a later `*`, or its scope exists twice."""
+        return scope.name in self.doubtful or any(
+            line > first.line and self.is_exported_by(name, star)
+            for star, line in scope.stars
+        )
+
+    def imported(self, origin: str) -> Thing | None:
+        """What a full name stands for, as an import finds it."""
+        if origin.partition(".")[0] not in self.packages:
+            return self.named_outside(origin)
+        module, _, name = origin.rpartition(".")
+        if module in self.modules and (thing := self.member_of_module(module, name)):
+            return thing
+        return Thing(What.MODULE, origin) if origin in self.modules else None
+
+    def member_of_module(self, module: str, name: str) -> Thing | None:
+        """What a module of the book has under a name."""
+        scope = self.modules[module].module
+        if bindings := scope.bindings.get(name):
+            return self.guarded(lambda: self.meaning(name, scope, bindings))
+        if thing := self.guarded(lambda: self.from_stars(name, scope)):
+            return thing
+        inner = f"{module}.{name}"
+        return Thing(What.MODULE, inner) if inner in self.modules else None
+
+    def from_stars(self, name: str, module: Scope) -> Thing | None:
+        """A name that came with `from module import *`, if from one module only."""
+        stars = {star for star, _ in module.stars if self.is_exported_by(name, star)}
+        return self.member_of_module(stars.pop(), name) if len(stars) == 1 else None
+
+    def is_exported(self, name: str, module: Scope) -> bool:
+        """Whether any `*` of a module brings this name."""
+        return any(self.is_exported_by(name, star) for star, _ in module.stars)
+
+    def is_exported_by(self, name: str, module: str) -> bool:
+        """Whether `from module import *` brings this name."""
+        if module not in self.modules:
+            return True
+        scope = self.modules[module].module
+        match scope.bindings.get("__all__"):
+            case [Binding(value=ast.List(elts=elts) | ast.Tuple(elts=elts))]:
+                return any(
+                    isinstance(e, ast.Constant) and e.value == name for e in elts
+                )
+            case None if not name.startswith("_"):
+                has = name in scope.bindings or f"{module}.{name}" in self.modules
+                inherits = any(star != module for star, _ in scope.stars)
+                return has or bool(
+                    inherits and self.guarded(lambda: self.from_stars(name, scope))
+                )
+            case _:
+                return False
+
+    def named_outside(self, name: str) -> Thing:
+        """Something that is not defined in the book."""
+        return Thing(What.OUTSIDE, name, Type(name))
+
+    # ---- Expressions
+
+    def evaluate(self, node: ast.expr | None, scope: Scope) -> Thing | None:
+        """
+        ### An expression
+
+        Each is looked at once, whoever asks. Some ask for each other in a circle, or
+        stand at the end of a very long chain; those stay unknown.
+        """
+        if node is None:
+            return None
+        if id(node) not in self.known:
+            self.known[id(node)] = None
+            self.known[id(node)] = self.guarded(lambda: self._evaluate(node, scope))
+        return self.known[id(node)]
+
+    def guarded(self, ask: Callable[[], Thing | None]) -> Thing | None:
+        """Ask, unless this has been going on for too long."""
+        if self.depth >= DEPTH:
+            return None
+        self.depth += 1
+        try:
+            return ask()
+        finally:
+            self.depth -= 1
+
+    def _evaluate(self, node: ast.expr, scope: Scope) -> Thing | None:
+        thing: Thing | None = None
+        match node:
+            case ast.Name(id=name):
+                thing = self.look_up(name, scope, node.lineno)
+            case ast.Attribute(value=value, attr=name):
+                base = self.evaluate(value, scope)
+                thing = base and self.member(base, name, scope)
+            case ast.Call(func=function):
+                called = self.evaluate(function, scope)
+                thing = called and self.result(called, node, scope)
+            case ast.Subscript(value=value):
+                whole = self.evaluate(value, scope)
+                thing = whole and self.part(whole, node, scope)
+            case ast.Constant(value=str() | bytes() as value):
+                thing = Thing(What.VALUE, type=Type(type(value).__name__))
+            case ast.NamedExpr(value=value):
+                inner = self.evaluate(value, scope)
+                thing = inner and replace(inner, name="")
+            case _ if type(node) in DISPLAYS:
+                thing = Thing(What.VALUE, type=Type(DISPLAYS[type(node)]))
+        return thing
+
+    def member(self, base: Thing, name: str, scope: Scope) -> Thing | None:
+        """
+        ### `base.name`
+
+        Args:
+            base: what stands before the dot.
+            name: what stands behind it.
+            scope: where this stands, since `__names` are private to their class.
+        """
+        match base:
+            case Thing(What.MODULE, name=module):
+                return self.member_of_module(module, name)
+            case Thing(What.OUTSIDE, name=outside) if outside:
+                return self.named_outside(f"{outside}.{name}")
+            case Thing(What.VALUE | What.CLASS | What.SUPER, type=Type(name=of)) if of:
+                if name.startswith("__") and not name.endswith("__"):
+                    around = scope.around(Kind.CLASS)
+                    if around is None or around.name != of:
+                        return None
+                found = self.inherited(of, name, skip=base.what is What.SUPER)
+                if found and base.what is not What.CLASS:
+                    return self.bound(found)
+                return found
+        return None
+
+    def inherited(self, of: str, name: str, skip: bool = False) -> Thing | None:
+        """
+        ### Looking through a class and its bases
+
+        In Python's order. It ends at the first base that is not in the book, because
+        nobody here can tell all that such a class has.
+        """
+        for base in self.order(of)[skip:]:
+            scope = self.classes.get(base)
+            if scope is None:
+                outside = f"{base}.{name}"
+                return self.named_outside(outside) if outside in self.outside else None
+            if base in self.doubtful:
+                return None
+            if bindings := scope.bindings.get(name):
+                return self.meaning(name, scope, bindings)
+            if bindings := scope.attributes.get(name):
+                kind = self.type_of(bindings, scope)
+                full = f"{base}.{name}"
+                return Thing(What.VALUE, full, kind.type if kind else None)
+        return None
+
+    def order(self, name: str) -> tuple[str, ...]:
+        """
+        ### The order of bases
+
+        The C3 linearization, as Python computes it. A base that can't be resolved is
+        an empty name, where every search ends.
+        """
+        if name not in self.orders:
+            self.orders[name] = (name, "")
+            scope = self.classes.get(name)
+            if scope is None or not isinstance(scope.node, ast.ClassDef):
+                self.orders[name] = (name,)
+            elif scope.parent:
+                bases = [
+                    self.name_of_base(base, scope.parent) for base in scope.node.bases
+                ]
+                self.orders[name] = (name, *merged(bases, [*map(self.order, bases)]))
+        return self.orders[name]
+
+    def name_of_base(self, node: ast.expr, scope: Scope) -> str:
+        """The full name of a base class; empty if unknown."""
+        thing = self.evaluate(node, scope)
+        if thing and thing.what in (What.CLASS, What.OUTSIDE) and thing.type:
+            return thing.type.name
+        return ""
+
+    def bound(self, thing: Thing) -> Thing:
+        """What an attribute gives on an instance: a property gives its value."""
+        if thing.what is not What.FUNCTION:
+            return thing
+        node, scope = self.functions[thing.name][0]
+        if not self.decorators(node, scope) & PROPERTIES:
+            return thing
+        returned = self.returned(node, scope)
+        return Thing(What.VALUE, thing.name, returned)
+
+    def decorators(self, node: Definer, scope: Scope) -> set[str]:
+        """The full names of a definition's decorators; empty names for odd ones."""
+        names = set()
+        for decorator in node.decorator_list:
+            bare = decorator.func if isinstance(decorator, ast.Call) else decorator
+            thing = self.evaluate(bare, scope)
+            names.add(thing.name if thing else "")
+        return names
+
+    def result(self, called: Thing, node: ast.Call, scope: Scope) -> Thing | None:
+        """### What a call returns"""
+        match called:
+            case Thing(What.OUTSIDE, name="super") if not node.args:
+                function = scope.around(Kind.FUNCTION)
+                owner = method_of(function) if function else None
+                return Thing(What.SUPER, type=Type(owner.name)) if owner else None
+            case Thing(What.CLASS, type=kind):
+                return Thing(What.VALUE, type=kind)
+            case Thing(What.OUTSIDE, type=Type(name=name)) if entry := self.outside.get(
+                name
+            ):
+                return Thing(What.VALUE, type=called.type) if entry.is_class else None
+            case Thing(What.FUNCTION, name=name):
+                return value_of(self.called(name))
+        return None
+
+    def called(self, name: str) -> Type | None:
+        """The type that a function of the book returns, if it says so."""
+        (definition, scope), *others = self.functions[name]
+        if others or isinstance(definition, ast.AsyncFunctionDef):
+            return None
+        decorators = self.decorators(definition, scope)
+        kind = self.returned(definition, scope)
+        if decorators == {MANAGER} and kind and kind.parameters:
+            return Type(MANAGER, kind.parameters[:1])
+        return kind if decorators <= FAITHFUL else None
+
+    def returned(self, node: Definer, scope: Scope) -> Type | None:
+        """The type in the signature of a function."""
+        if isinstance(node, ast.ClassDef):
+            return None
+        return self.annotated(node.returns, scope)
+
+    def part(self, whole: Thing, node: ast.Subscript, scope: Scope) -> Thing | None:
+        """### `whole[…]`: parameters of a class, or a part of a value"""
+        if whole.what in (What.CLASS, What.OUTSIDE) and whole.type:
+            inside = node.slice
+            parts = inside.elts if isinstance(inside, ast.Tuple) else [inside]
+            # `tuple[X, ...]` is to `tuple` what `list[X]` is to `list`.
+            kinds = tuple(
+                self.annotated(part, scope)
+                for part in parts
+                if not (isinstance(part, ast.Constant) and part.value is ...)
+            )
+            return Thing(whole.what, type=Type(whole.type.name, kinds))
+        kind = whole.type
+        if whole.what is not What.VALUE or kind is None:
+            return None
+        if isinstance(node.slice, ast.Slice):
+            return Thing(What.VALUE, type=kind)
+        if kind.name == "dict" and len(kind.parameters) == 2:
+            return value_of(kind.parameters[1])
+        is_list = kind.name in ("list", "collections.abc.Sequence", "collections.deque")
+        return value_of(item_of(kind)) if is_list else None
+
+    # ---- Types
+
+    def type_of(self, bindings: Sequence[Binding], scope: Scope) -> Thing | None:
+        """
+        ### The type of a variable
+
+        What its annotation says or, if it is bound only once, what its value shows.
+
+        Returns:
+            A value of that type, or a class if the variable is `cls`.
+        """
+        for binding in bindings:
+            if binding.annotation:
+                kind = self.annotated(binding.annotation, binding.scope)
+                if kind or len(bindings) > 1:
+                    return value_of(kind)
+        only, *others = bindings
+        if others:
+            return None
+        if only.parameter == 0:
+            owner = method_of(scope)
+            if owner and not only.annotation and scope.node:
+                return self.self_of(owner, scope.node)
+        if only.value is None or only.annotation:
+            return None
+        thing = self.evaluate(only.value, only.scope)
+        return thing and self.by_way(only.way, thing)
+
+    def self_of(self, owner: Scope, node: Definer) -> Thing | None:
+        """What the first parameter of a method is: an instance, or the class."""
+        decorators = self.decorators(node, owner)
+        implicit = ("__new__", "__init_subclass__", "__class_getitem__")
+        is_class = "classmethod" in decorators or node.name in implicit
+        what = What.CLASS if is_class else What.VALUE
+        return Thing(what, type=Type(owner.name))
+
+    def by_way(self, way: Way, thing: Thing) -> Thing | None:
+        """What `for`, `with` or `except` make of a value."""
+        kind = thing.type
+        match way:
+            case Way.PLAIN if thing.what is What.VALUE:
+                return Thing(What.VALUE, type=kind)
+            case Way.ITEM if thing.what is What.VALUE and kind:
+                return value_of(item_of(kind))
+            case Way.ENTER if thing.what is What.VALUE and kind:
+                return self.entered(kind)
+            case Way.RAISED if thing.what in (What.CLASS, What.OUTSIDE):
+                return value_of(kind)
+        return None
+
+    def entered(self, kind: Type) -> Thing | None:
+        """What `with` gives a name to."""
+        if kind.name == MANAGER:
+            return value_of(kind.parameters[0])
+        entering = self.inherited(kind.name, "__enter__")
+        if entering and entering.what is What.FUNCTION:
+            return value_of(self.called(entering.name))
+        return None
+
+    def annotated(self, node: ast.expr | None, scope: Scope) -> Type | None:
+        """
+        ### The type that an annotation names
+
+        `X | None` is taken for `X`: whoever asks it for an attribute has made sure that
+        it is one. Any other choice between types is unknown.
+        """
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node = self.quoted.get(id(node))
+        match node:
+            case (
+                ast.BinOp(op=ast.BitOr(), left=sole, right=ast.Constant(value=None))
+                | ast.BinOp(op=ast.BitOr(), left=ast.Constant(value=None), right=sole)
+            ):
+                return self.annotated(sole, scope)
+        thing = self.evaluate(node, scope)
+        if thing is None or thing.what not in (What.CLASS, What.OUTSIDE):
+            return None
+        kind = thing.type
+        if kind and kind.name == "typing.Self":
+            owner = scope.around(Kind.CLASS)
+            return Type(owner.name) if owner else None
+        if kind and kind.name in OPTIONAL:
+            return kind.parameters[0] if kind.parameters else None
+        return kind
+
+    # ---- References
+
+    def references(self, source: Source) -> tuple[Reference, ...]:
+        """
+        ### All references of a module
+
+        Args:
+            source: one of the book's modules.
+
+        Returns:
+            What its names stand for, in the order of the text. Some names may be
+            documented nowhere.
+        """
+        columns = Columns(source)
+        found: list[Reference] = []
+        # Parts come behind the expression that they are part of. Turned around, each
+        # part is known by the time that the whole is looked at.
+        for use in reversed(self.modules[source.module].uses):
+            found += self.reference(use, source, columns)
+        ordered = sorted(found, key=lambda r: (r.line, r.column, -r.end))
+        return tuple(without_overlaps(ordered))
+
+    def reference(
+        self, use: Use, source: Source, columns: "Columns"
+    ) -> Iterator[Reference]:
+        """The references of one use: none, one, or one for each part of an import."""
+        match use.node:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                thing = self.evaluate(use.node, use.scope)
+                if thing and thing.name:
+                    yield from columns.ending(use.node, name, thing.name)
+            case ast.alias(name=name) if "." in use.in_import or use.in_import == name:
+                if use.in_import == name:
+                    yield from columns.dotted(use.node, 0, name)
+                elif thing := self.imported(use.in_import):
+                    yield from columns.starting(use.node, name, thing.name)
+            case ast.ImportFrom(level=level):
+                line = source.lines[use.node.lineno - 1][use.node.col_offset :]
+                written = "." * level + (use.node.module or "")
+                _, _, rest = line.partition("from")
+                spaces = len(rest) - len(rest.lstrip())
+                if line.startswith("from") and rest[spaces:].startswith(written):
+                    parents = use.in_import.removesuffix(use.node.module or "")
+                    at = 4 + spaces + level
+                    yield from columns.dotted(
+                        use.node, at, use.node.module or "", parents
+                    )
+
+
+class Columns:
+    """
+    ## Places in the text
+
+    The syntax tree counts columns in bytes, and this page in characters. Each place is
+    compared with the text before it becomes a link; where they differ, there is none.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.lines = source.lines
+        self.tables: dict[int, dict[int, int]] = {}
+
+    def character(self, line: int, column: int) -> int:
+        """A column in characters; -1 if there is no such place."""
+        if not 0 < line <= len(self.lines):
+            return -1
+        text = self.lines[line - 1]
+        if text.isascii():
+            return column
+        if line not in self.tables:
+            sizes = (len(character.encode()) for character in text)
+            places = accumulate(sizes, initial=0)
+            self.tables[line] = {place: at for at, place in enumerate(places)}
+        return self.tables[line].get(column, -1)
+
+    def at(
+        self, line: int, column: int, text: str, name: str, is_import: bool
+    ) -> Iterator[Reference]:
+        """A reference, if this text stands there."""
+        end = column + len(text)
+        if column >= 0 and self.lines[line - 1][column:end] == text:
+            yield Reference(line, column, end, name, is_import)
+
+    def ending(
+        self, node: ast.Name | ast.Attribute, text: str, name: str
+    ) -> Iterator[Reference]:
+        """A name at the end of an expression: `c` in `a.b.c`."""
+        line = node.end_lineno or node.lineno
+        end = self.character(line, node.end_col_offset or 0)
+        yield from self.at(line, end - len(text), text, name, False)
+
+    def starting(self, node: ast.alias, text: str, name: str) -> Iterator[Reference]:
+        """A name at the beginning of `name as other`."""
+        column = self.character(node.lineno, node.col_offset)
+        yield from self.at(node.lineno, column, text, name, True)
+
+    def dotted(
+        self, node: ast.alias | ast.ImportFrom, skip: int, text: str, parents: str = ""
+    ) -> Iterator[Reference]:
+        """Each part of a dotted module name."""
+        column = self.character(node.lineno, node.col_offset) + skip
+        full = parents
+        for part in text.split("."):
+            full += part
+            yield from self.at(node.lineno, column, part, full, True)
+            column += len(part) + 1
+            full += "."
+
+
+def without_overlaps(references: Iterable[Reference]) -> Iterator[Reference]:
+    """Odd code can make two references claim one place. The first has it."""
+    line = end = 0
+    for reference in references:
+        if reference.line != line or reference.column >= end:
+            line, end = reference.line, reference.end
+            yield reference
+
+
+def value_of(kind: Type | None) -> Thing | None:
+    """A value of a type."""
+    return Thing(What.VALUE, type=kind) if kind else None
+
+
+def item_of(kind: Type) -> Type | None:
+    """The type of what a container holds."""
+    if kind.name == "dict" and len(kind.parameters) == 2:
+        return kind.parameters[0]
+    alike = kind.name in ITERABLE and kind.parameters
+    if not alike or (kind.name == "tuple" and len(kind.parameters) > 1):
+        return None
+    return kind.parameters[0]
+
+
+def merged(bases: Sequence[str], orders: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """
+    ## C3
+
+    Takes the first class that stands behind another in none of the orders, again and
+    again. If there is no such class, Python refuses the program.
+
+    Args:
+        bases: the bases, as they are written.
+        orders: the order of each.
+    """
+    rows = [[*row][::-1] for row in (*orders, bases) if row]
+    done: list[str] = []
+    while rows:
+        behind = {name for row in rows for name in row[:-1]}
+        head = next((row[-1] for row in rows if row[-1] not in behind), None)
+        if head is None:
+            return (*done, "")
+        done.append(head)
+        rows = [row[:-1] if row[-1] == head else row for row in rows]
+        rows = [row for row in rows if row]
+    return tuple(done)
