@@ -32,7 +32,9 @@ from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page as SitePage
 
+from sidebyside.crossings import cross
 from sidebyside.errors import PressError
+from sidebyside.inventory import inventory
 from sidebyside.links import page_of
 from sidebyside.press import ASSETS, EXTENSIONS, find_modules, load, make
 from sidebyside.prose import Prose
@@ -109,12 +111,14 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 except PressError as error:
                     self.mistake(module.page, error, templates)
         places = catalogue(sources)
+        crossings = cross(sources, places, inventory(), config.use_directory_urls)
         for source in sources:
             data = "".join(source.lines).encode(source.encoding)
             self.files.append((source.path, data))
             where = page_of(source.module, source.is_package)
             try:
-                self.files.append((where, render(make(source, places), templates)))
+                page = make(source, places, crossing=crossings[source.module])
+                self.files.append((where, render(page, templates)))
             except PressError as error:
                 self.mistake(where, error, templates)
 

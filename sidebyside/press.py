@@ -18,7 +18,7 @@ from pathlib import Path
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.links import Place, page_of
 from sidebyside.read import Source, read
-from sidebyside.weave import Page, weave
+from sidebyside.weave import Crossing, Page, weave
 
 ASSETS = Path(__file__).parent / "assets"
 EXTENSIONS = (
@@ -115,7 +115,12 @@ def load_all(modules: Iterable[Module], report: Report = stop) -> list[Source]:
     return sources
 
 
-def make(source: Source, places: Mapping[str, Place], report: Report = stop) -> Page:
+def make(
+    source: Source,
+    places: Mapping[str, Place],
+    report: Report = stop,
+    crossing: Crossing | None = None,
+) -> Page:
     """
     ## Making a page
 
@@ -126,9 +131,10 @@ def make(source: Source, places: Mapping[str, Place], report: Report = stop) -> 
         source: the module.
         places: what can be linked to.
         report: what to do about mistakes in it.
+        crossing: what [cross][sidebyside.crossings.cross] found for it.
     """
     try:
-        return weave(source, places, report)
+        return weave(source, places, report, crossing)
     except RecursionError:
         raise PressError(
             source.path,
