@@ -150,7 +150,7 @@ def sections_of(
 def anchored(source: Source) -> Iterator[tuple[str, Section]]:
     """The sections of a module, each with its anchor, and no complaints."""
     _, sections = sections_of(source, report=lambda error: None)
-    anchors = Anchors()
+    anchors = Anchors(source)
     for section in sections:
         yield anchors.name(section, leading_heading(section.prose)[1], source), section
 
@@ -173,7 +173,7 @@ def weave(
     """
     crossing = crossing or Crossing()
     meta, sections = sections_of(source, report)
-    anchors = Anchors()
+    anchors = Anchors(source)
     html = highlight(source.lines, crossing.links)
     nodes = {definition.name: definition.node for definition in source.definitions}
     rows: list[Row] = []
@@ -338,11 +338,14 @@ class Anchors:
     these words.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, source: Source) -> None:
         self.taken: set[str] = set()
+        # The heading "Weave" must not take the name of the function `weave`.
+        self.reserved = {definition.name for definition in source.definitions}
 
     def name(self, section: Section, heading: str, source: Source) -> str:
         """A name for a section that no other section of the page has."""
+        reserved = set() if section.kind in DEFINITIONS else self.reserved
         if section.kind in DEFINITIONS:
             name = section.scope
         elif heading:
@@ -353,7 +356,7 @@ class Anchors:
         name = name or "section"
         unique = name
         count = 1
-        while unique in self.taken:
+        while unique in self.taken or unique in reserved:
             count += 1
             unique = f"{name}-{count}"
         self.taken.add(unique)

@@ -244,6 +244,11 @@ def test_anchors_survive_edits_elsewhere():
     assert anchors[0] <= anchors[1]
 
 
+def test_a_heading_does_not_take_the_name_of_a_definition():
+    source = read(b'"""# Weave"""\n\ndef weave():\n    pass\n', "m.py", "m")
+    assert [row.anchor for row in weave(source, {}).rows] == ["weave-2", "weave"]
+
+
 def test_anchors_are_unique():
     data = b"# Same words.\nx = 1\n# Same words.\ny = 2\ndef f(): pass\ndef f(): pass\n"
     anchors = [row.anchor for row in weave(read(data, "m.py", "m"), {}).rows]
