@@ -1,0 +1,120 @@
+"""
+---
+title: The reference
+summary: An index of all that can be imported, which leads to the annotated pages.
+---
+
+# The reference
+
+An annotated page is for reading. Who already knows what `make_game` does wants to look
+up one argument, and for that a reference is better: every public name, with its
+signature, and nothing around it.
+
+The signatures, types and lists of arguments come from
+[mkdocstrings](https://mkdocstrings.github.io). The prose stays where it is. So that no
+name is explained in two places, each entry keeps the first paragraph and the arguments
+of its docstring, and leads to the annotated page for the rest.
+
+It is an extension of griffe, which reads the code for mkdocstrings:
+
+```yaml
+plugins:
+  - mkdocstrings:
+      handlers:
+        python:
+          options:
+            extensions:
+              - sidebyside.reference:AnnotatedPages
+```
+"""
+
+import re
+from itertools import dropwhile, takewhile
+from pathlib import Path
+from typing import Any
+
+import griffe
+
+from sidebyside.fields import TITLES
+from sidebyside.press import find_modules, load_all
+from sidebyside.prose import Prose
+from sidebyside.split import DEFINITIONS, Kind
+from sidebyside.weave import HEADING, catalogue, sections_of
+
+LINK = re.compile(r"\[(?P<words>[^\]]+)\](?:\[[^\]]*\]|\((?!https?:)[^)]*\))")
+
+
+class AnnotatedPages(griffe.Extension):
+    """
+    ## The extension
+
+    Args:
+        page: where the reference of a package lies among the site's sources, with
+            `{package}` for its name.
+    """
+
+    def __init__(self, page: str = "reference/{package}.md") -> None:
+        self.page = page
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Shorten all docstrings of a package, once griffe has read it."""
+        assert isinstance(pkg.filepath, Path), "a package has one folder"
+        folder = pkg.filepath.parent
+        here = self.page.format(package=pkg.name)
+        sources = load_all(find_modules(folder, folder.parent))
+        places = catalogue(sources)
+        for source in sources:
+            meta, sections = sections_of(source)
+            for section in sections:
+                if section.kind is Kind.MODULE:
+                    name, text = source.module, str(meta.get("summary", ""))
+                elif section.kind in DEFINITIONS:
+                    name = f"{source.module}.{section.scope}"
+                    text = digest(section.prose)
+                else:
+                    continue
+                link = f"[The annotated code]({places[name].seen_from(here)})"
+                shorten(pkg, name, f"{link}\n\n{without_links(text)}")
+
+
+def shorten(package: griffe.Module, name: str, text: str) -> None:
+    """
+    ### One docstring
+
+    Args:
+        package: the package as griffe has read it.
+        name: the full name of one of its objects.
+        text: the new docstring.
+    """
+    path = name.split(".")[1:]
+    try:
+        found = package[path] if path else package
+    # A function inside a function has no entry.
+    except KeyError:
+        return
+    if not found.is_alias:
+        found.docstring = griffe.Docstring(text, parent=found)
+
+
+def digest(prose: Prose) -> str:
+    """
+    ## What is kept of a docstring
+
+    Args:
+        prose: the docstring.
+
+    Returns:
+        Its first paragraph, and its lists of arguments and the like.
+    """
+    texts = [text for _, text in prose.lines]
+    starts = (i for i, t in enumerate(texts) if t.endswith(":") and t[:-1] in TITLES)
+    first_field = next(starts, len(texts))
+    summary = dropwhile(
+        lambda text: not text or HEADING.fullmatch(text), texts[:first_field]
+    )
+    return "\n".join([*takewhile(bool, summary), "", *texts[first_field:]])
+
+
+def without_links(text: str) -> str:
+    """Only their words: links in prose are relative to the annotated page."""
+    return LINK.sub(r"\g<words>", text)
