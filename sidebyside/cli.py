@@ -1,0 +1,229 @@
+"""
+---
+title: The command line
+summary: The press for anybody's code, with or without a site.
+---
+
+# The command line
+
+The press does not need a site, and it does not need code that was written for it:
+
+```sh
+sidebyside page module.py             # one HTML file that needs nothing else
+sidebyside markdown package -o docs   # Markdown for the site engine of your choice
+sidebyside check package              # what is wrong with the prose, and where
+```
+
+## For another site engine
+
+`sidebyside markdown` writes a page for each module, and the styles and the script that
+go with them into `assets/sidebyside/`. The engine must convert Markdown with
+Python-Markdown, and be told of the extensions and of the styles. For Zensical, or for
+MkDocs without the plugin, that is
+
+```yaml
+markdown_extensions:
+  - admonition
+  - attr_list
+  - def_list
+  - md_in_html
+  - tables
+  - sidebyside
+extra_css:
+  - assets/sidebyside/katex/katex.min.css
+  - assets/sidebyside/sidebyside.css
+```
+
+## Mistakes
+
+Both commands go on at a mistake in the prose, say on the standard error stream where it
+is, and set a link that leads nowhere as words and a broken formula as code. With
+`--strict` they write nothing and fail. The exit status is 0 if all is well, 1 if the
+code has mistakes, and 2 if the command itself is wrong.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sidebyside.errors import PressError
+from sidebyside.press import (
+    ASSETS,
+    Module,
+    find_modules,
+    load,
+    load_all,
+    make,
+    module_name,
+    named_from,
+    package_of,
+)
+from sidebyside.render import environment, render
+from sidebyside.standalone import standalone
+from sidebyside.weave import catalogue
+
+
+class UsageError(Exception):
+    """A command that can't be carried out, in one line."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """
+    ## The program
+
+    Args:
+        arguments: the words behind the name of the program, unless they are those that
+            Python was started with.
+
+    Returns:
+        The exit status.
+    """
+    options = parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+    except UsageError as error:
+        print(f"sidebyside: {error}", file=sys.stderr)
+        return 2
+    except PressError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        print(f"sidebyside: {error.filename}: {reason}", file=sys.stderr)
+        return 2
+    return status
+
+
+def parser() -> argparse.ArgumentParser:
+    """What can be said on the command line."""
+    top = argparse.ArgumentParser(
+        prog="sidebyside",
+        description="Python modules as pages: prose on the left, code on the right.",
+    )
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    one = commands.add_parser("page", help="make one HTML file of one module")
+    one.add_argument("file", metavar="FILE", type=Path, help="a Python file")
+    one.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=Path,
+        help="where to write it; FILE.html in the current folder if not given",
+    )
+    one.add_argument(
+        "--docs",
+        metavar="DIR",
+        type=Path,
+        help="the documents of a site, if the page's pictures lie there",
+    )
+    one.set_defaults(run=write_page)
+
+    many = commands.add_parser("markdown", help="make Markdown of a package")
+    many.add_argument("package", metavar="PACKAGE", type=Path, help="a folder")
+    many.add_argument(
+        "-o", "--output", metavar="DIR", type=Path, required=True, help="where to"
+    )
+    many.set_defaults(run=write_markdown)
+
+    for command in (one, many):
+        command.add_argument(
+            "--strict", action="store_true", help="fail if anything is wrong"
+        )
+    return top
+
+
+def write_page(options: argparse.Namespace) -> int:
+    """
+    ## `sidebyside page`
+
+    Links to other modules can lead nowhere from a single file, and become plain words.
+    They are no mistake if the package of the file has what they name, so that is read
+    too.
+    """
+    file = existing(options.file)
+    if file.is_dir():
+        raise UsageError(f"{file}: a folder; name one file, or use `markdown`")
+    package = package_of(file)
+    here = Path.cwd()
+    path = named_from(file, here) if file.resolve().is_relative_to(here) else str(file)
+    name = module_name(file.resolve(), package) if package else file.stem
+    source = load(Module(file, path, name))
+    around = find_modules(package, package.parent) if package else []
+    others = load_all(around, report=lambda error: None)
+
+    mistakes: list[PressError] = []
+    make(source, catalogue([source, *others]), mistakes.append)
+    if give_up(mistakes, options.strict):
+        return 1
+    page = make(source, catalogue([source]), lambda error: None)
+    root: Path = options.docs or file.parent
+    folder = (root / page.path).parent if options.docs else root
+    html = standalone(page, environment(), folder, root)
+    output: Path = options.output or Path(f"{file.stem}.html")
+    output.write_text(html, encoding="utf-8")
+    return 0
+
+
+def write_markdown(options: argparse.Namespace) -> int:
+    """
+    ## `sidebyside markdown`
+
+    All pages are made before the first is written.
+    """
+    package = existing(options.package)
+    if not package.is_dir():
+        raise UsageError(f"{package}: not a folder; for one file, use `page`")
+    package = package.resolve()
+    modules = find_modules(package, package.parent)
+    if not modules:
+        raise UsageError(f"{options.package}: no Python files in this folder")
+
+    mistakes: list[PressError] = []
+    sources = load_all(modules, mistakes.append)
+    places = catalogue(sources)
+    templates = environment()
+    texts: dict[str, str] = {}
+    for source in sources:
+        try:
+            page = make(source, places, mistakes.append)
+        except PressError as error:
+            mistakes.append(error)
+        else:
+            texts[page.path] = render(page, templates)
+    if give_up(mistakes, options.strict):
+        return 1
+
+    for name, text in texts.items():
+        path = options.output / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for asset in assets():
+        path = options.output / "assets" / "sidebyside" / asset
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((ASSETS / asset).read_bytes())
+    return 0
+
+
+def assets() -> list[Path]:
+    """The files that a reader's browser needs."""
+    return [
+        file.relative_to(ASSETS)
+        for file in sorted(ASSETS.rglob("*"))
+        if file.suffix in (".css", ".woff2") or file.name == "sidebyside.js"
+    ]
+
+
+def existing(path: Path) -> Path:
+    """A path that leads somewhere."""
+    if not path.exists():
+        raise UsageError(f"{path}: no such file or folder")
+    return path
+
+
+def give_up(mistakes: Sequence[PressError], strict: bool) -> bool:
+    """Say what is wrong, and whether to go on all the same."""
+    for mistake in mistakes:
+        print(mistake, file=sys.stderr)
+    return strict and bool(mistakes)

@@ -1,0 +1,195 @@
+r"""
+---
+title: One file
+summary: A module as a single HTML file that needs nothing else, not even a network.
+---
+
+# One file
+
+Sometimes a page has to travel: as an attachment, into an archive, to a machine without
+a network. This makes it of one module, with all that it needs inside: styles, colours,
+the pictures of its prose, and of KaTeX's fonts those that its formulas use. It holds no
+script, and asks nothing of any host.
+
+The columns, the rows and the colours come from the same stylesheet as those of a site.
+What a site's theme would add, the template has in a few lines of its own.
+"""
+
+import re
+from base64 import b64encode
+from mimetypes import guess_type
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from jinja2 import Environment
+from markdown import Markdown
+from markdown.treeprocessors import Treeprocessor
+
+from sidebyside.errors import PressError
+from sidebyside.press import ASSETS, EXTENSIONS
+from sidebyside.render import render
+from sidebyside.weave import Page
+
+MORE_EXTENSIONS = (
+    "footnotes",
+    "pymdownx.details",
+    "pymdownx.highlight",
+    "pymdownx.superfences",
+    "toc",
+)
+FONT_FACE = re.compile(r"@font-face\{(?P<body>[^}]*)\}")
+RULE = re.compile(r"(?P<selector>[^{}]+)\{(?P<body>[^{}]*)\}")
+DARK = re.compile(r"[\w.]*\[data-md-color-scheme=\"?slate\"?\][^{}]*\{[^{}]*\}")
+
+
+def standalone(
+    page: Page, templates: Environment, folder: Path, root: Path | None = None
+) -> str:
+    """
+    ## A page in one file
+
+    Args:
+        page: the page.
+        templates: what [environment][sidebyside.render.environment] made.
+        folder: from where the page's links to pictures start.
+        root: the folder whose pictures may be put into the page, if that is another.
+
+    Raises:
+        PressError: if its prose is nested too deeply for Markdown.
+    """
+    _, _, text = render(page, templates).removeprefix("---\n").partition("\n---\n")
+    md = Markdown(
+        extensions=[*EXTENSIONS, *MORE_EXTENSIONS],
+        extension_configs={
+            "toc": {"permalink": True},
+            "pymdownx.highlight": {"guess_lang": False},
+        },
+    )
+    # After all that sets an address, and after the guard.
+    md.treeprocessors.register(
+        Pictures(md, folder, root or folder), "sidebyside_pictures", 1
+    )
+    try:
+        body = md.convert(text)
+    except RecursionError:
+        raise PressError(
+            page.source.path,
+            1,
+            "the prose of this file is nested too deeply",
+            "Take it apart.",
+        ) from None
+    style = (ASSETS / "sidebyside.css").read_text(encoding="utf-8")
+    template = templates.get_template("sidebyside/standalone.html")
+    return template.render(
+        page=page,
+        body=body,
+        styles=[formula_style(body), style, dark(style)],
+        summary=" ".join(str(page.meta.get("summary", "")).split()),
+    )
+
+
+def dark(css: str) -> str:
+    """
+    ## Light and dark
+
+    In a site a script writes into an attribute which colours are wanted. Without one,
+    the same rules go by what the reader's system says.
+
+    Args:
+        css: the stylesheet of a site.
+    """
+    rules = (re.sub('="?slate"?', "", rule) for rule in DARK.findall(css))
+    return "@media (prefers-color-scheme: dark) {\n" + "\n".join(rules) + "\n}"
+
+
+def formula_style(html: str) -> str:
+    """
+    ## KaTeX's styles, with the fonts that are needed
+
+    All the fonts together weigh 300 kB, and most pages need three of the twenty. Which
+    ones can be told from the stylesheet: a rule that sets a font counts if the page has
+    all the classes that it asks for.
+
+    Args:
+        html: the page.
+    """
+    if "<sbs-math" not in html:
+        return ""
+    folder = ASSETS / "katex"
+    css = (folder / "katex.min.css").read_text(encoding="utf-8")
+    classes = {
+        c for names in re.findall(r'class="([^"]*)"', html) for c in names.split()
+    }
+    wanted = [
+        rule["body"]
+        for rule in RULE.finditer(FONT_FACE.sub("", css))
+        if any(
+            classes.issuperset(re.findall(r"\.([\w-]+)", selector))
+            for selector in rule["selector"].split(",")
+        )
+    ]
+
+    def embedded(face: re.Match[str]) -> str:
+        """A font as part of the stylesheet, or nothing."""
+        family, style, weight, path = (
+            re.search(pattern, face["body"])
+            for pattern in (
+                r"font-family:([\w-]+)",
+                r"font-style:(\w+)",
+                r"font-weight:(\w+)",
+                r"url\(([^)]*\.woff2)\)",
+            )
+        )
+        if not (family and style and weight and path):
+            return ""
+        # A rule for italics or bold that names no font is meant for all of them.
+        ours = [b for b in wanted if family[1] in b or "KaTeX_" not in b]
+        needs = [family[1]]
+        if style[1] == "italic":
+            needs.append("font-style:italic")
+        if weight[1] == "700":
+            needs.append("font-weight:(700|bold)")
+        if not all(any(re.search(n, body) for body in ours) for n in needs):
+            return ""
+        return face[0].replace(path[1], data_uri(folder / path[1]))
+
+    return FONT_FACE.sub(embedded, css)
+
+
+def data_uri(file: Path) -> str:
+    """A file as an address that is its own content."""
+    kind = "font/woff2" if file.suffix == ".woff2" else guess_type(file.name)[0]
+    return f"data:{kind};base64,{b64encode(file.read_bytes()).decode('ascii')}"
+
+
+class Pictures(Treeprocessor):
+    """
+    ## Pictures
+
+    A picture that lies below the given folder becomes part of the page. Any other would
+    be a request to somewhere, and is shown as a link with its description.
+    """
+
+    def __init__(self, md: Markdown, folder: Path, root: Path) -> None:
+        super().__init__(md)
+        self.folder = folder.absolute()
+        self.root = root.resolve()
+
+    def run(self, root: Element) -> None:
+        """Put in the pictures of a page."""
+        in_links = {image for link in root.iter("a") for image in link.iter("img")}
+        for image in list(root.iter("img")):
+            address = image.get("src", "")
+            # Names of fragments tell a theme when to show a picture.
+            file = (self.folder / address.partition("#")[0]).resolve()
+            kind = guess_type(file.name)[0] or ""
+            if (
+                kind.startswith("image/")
+                and file.is_relative_to(self.root)
+                and file.is_file()
+            ):
+                image.set("src", data_uri(file))
+            else:
+                image.tag = "span" if image in in_links else "a"
+                image.text = image.get("alt") or address
+                image.attrib = {} if image in in_links else {"href": address}

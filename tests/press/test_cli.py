@@ -1,0 +1,277 @@
+"""The press as a program."""
+
+import re
+import subprocess
+import sys
+from base64 import b64decode
+from pathlib import Path
+
+import pytest
+
+from sidebyside.cli import main
+
+ROOT = Path(__file__).parents[2]
+MODULE = '''r"""
+---
+title: A & B
+summary: What "it" is.
+---
+
+# A & B
+
+With $\\mathcal{L}_t$, ![a dot](dot.png), ![elsewhere](https://example.org/x.png)
+and [other][book.other].
+"""
+
+import os
+
+
+class Thing:
+    """
+    ## The thing
+
+    See [Thing.run][].
+
+    ```python
+    print("<fenced>")
+    ```
+    """
+
+    def run(self) -> int:
+        # A comment about marsupials.
+        return len("<b>")
+'''
+DOT = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    package = tmp_path / "book"
+    package.mkdir()
+    (package / "__init__.py").write_text('"""# The book"""\n')
+    (package / "thing.py").write_text(MODULE)
+    (package / "other.py").write_text(
+        '"""# Other\n\nTo [Thing][book.thing.Thing]."""\n'
+    )
+    (package / "dot.png").write_bytes(DOT)
+    return package
+
+
+# ---- page
+
+
+def page(*words):
+    assert main(["page", "book/thing.py", *words]) == 0
+    return Path("thing.html").read_text()
+
+
+def test_a_page_is_complete(book, capsys):
+    html = page()
+    assert capsys.readouterr().err == ""
+    assert "<title>A &amp; B</title>" in html
+    assert '<meta name="description" content="What &#34;it&#34; is.">' in html
+    assert '<h2 id="Thing">The thing' in html
+    assert 'id="Thing.run--a-comment-about-marsupials"' in html
+    assert '<a href="#Thing.run"><code>Thing.run</code></a>' in html
+    assert "&lt;fenced&gt;" in html
+    assert "<sbs-math" in html
+    assert "and other.</p>" in html, "a link that leads to no page of this file"
+    assert ".sbs-row" in html
+
+
+def test_a_page_asks_nothing_of_any_host(book):
+    html = page()
+    assert "<script" not in html
+    assert "<link" not in html
+    assert "@import" not in html
+    assert 'src="data:image/png;base64,iVBORw0KG' in html
+    assert re.findall(r'src="(?!data:)', html) == []
+    assert all(url.startswith("data:") for url in re.findall(r"url\(([^)]*)", html))
+    assert '<a href="https://example.org/x.png">elsewhere</a>' in html
+    assert "default-src 'none'" in html
+
+
+def fonts(html: str) -> set[str]:
+    faces = re.findall(r"@font-face\{([^}]*)\}", html)
+    return {
+        "".join(re.findall(r"font-(?:family|weight|style):(\w+)", face))
+        for face in faces
+    }
+
+
+@pytest.mark.parametrize(
+    ("tex", "more"),
+    [
+        ("x", set()),
+        (r"\mathcal{L}", {"KaTeX_Caligraphicnormal400"}),
+        (r"\mathbb{E}", {"KaTeX_AMSnormal400"}),
+        (r"\mathbf{x}", {"KaTeX_Mainnormal700"}),
+        (r"\big( \Bigg(", {"KaTeX_Size1normal400", "KaTeX_Size4normal400"}),
+    ],
+)
+def test_only_fonts_that_are_needed_are_put_in(book, tex, more):
+    (book / "thing.py").write_text(f'r"""$x$ ${tex}$"""\n')
+    found = fonts(page())
+    assert {"KaTeX_Mainnormal400", "KaTeX_Mathitalic400", *more} <= found
+    assert len(found) <= 3 + len(more)
+
+
+def test_without_formulas_there_is_no_katex(book):
+    (book / "thing.py").write_text('"""Text."""\n')
+    assert "KaTeX_" not in page()
+
+
+def test_dark_colours_go_by_the_system(book):
+    html = page()
+    assert html.count("@media (prefers-color-scheme: dark)") >= 2
+    dark = html.rpartition("@media (prefers-color-scheme: dark)")[2]
+    assert "--md-code-hl-keyword-color" in dark
+    assert "slate" not in dark.partition("</style>")[0]
+
+
+def test_pictures_of_a_site_are_found(book):
+    docs = Path("docs/assets")
+    docs.mkdir(parents=True)
+    (docs / "far.png").write_bytes(DOT)
+    (book / "thing.py").write_text('"""![far](../assets/far.png)"""\n')
+    assert "data:image" not in page()
+    assert "data:image" in page("--docs", "docs")
+
+
+def test_no_picture_comes_from_outside(book):
+    Path("secret.png").write_bytes(DOT)
+    (book / "thing.py").write_text('"""![x](../secret.png)"""\n')
+    assert "data:image" not in page()
+
+
+def test_mistakes_are_said_and_lived_with(book, capsys):
+    (book / "thing.py").write_text('r"""See [Nothing][], $\\frac{$."""\n')
+    html = page()
+    said = capsys.readouterr().err.splitlines()
+    assert [line[:17] for line in said] == ["book/thing.py:1: "] * 2
+    assert "See <code>Nothing</code>, <code>$\\frac{$</code>." in html
+
+
+def test_strictly_mistakes_are_failures(book, capsys):
+    (book / "thing.py").write_text('"""See [Nothing][]."""\n')
+    assert main(["page", "book/thing.py", "--strict"]) == 1
+    assert not Path("thing.html").exists()
+
+
+def test_what_is_not_python_is_a_failure(book, capsys):
+    (book / "thing.py").write_text("x = (\n")
+    assert main(["page", "book/thing.py"]) == 1
+    assert capsys.readouterr().err.startswith("book/thing.py:1: this is not Python")
+
+
+# ---- What can be wrong with a command
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["page", "none.py"], "sidebyside: none.py: no such file or folder"),
+        (
+            ["page", "book"],
+            "sidebyside: book: a folder; name one file, or use `markdown`",
+        ),
+        (
+            ["page", "book/thing.py", "-o", "no/where.html"],
+            "sidebyside: no/where.html: no such file or directory",
+        ),
+        (
+            ["page", "book/thing.py", "-o", "book"],
+            "sidebyside: book: is a directory",
+        ),
+        (
+            ["markdown", "book/thing.py", "-o", "out"],
+            "sidebyside: book/thing.py: not a folder; for one file, use `page`",
+        ),
+        (["markdown", "none", "-o", "out"], "sidebyside: none: no such file or folder"),
+        (
+            ["markdown", "book", "-o", "book/thing.py"],
+            "sidebyside: book/thing.py/book: not a directory",
+        ),
+    ],
+)
+def test_a_wrong_command_is_answered_in_one_line(book, capsys, words, message):
+    assert main(words) == 2
+    assert capsys.readouterr().err == f"{message}\n"
+
+
+@pytest.mark.parametrize("program", [["-m", "sidebyside"]])
+def test_the_program_can_be_started(program):
+    done = subprocess.run(
+        [sys.executable, *program, "--help"], capture_output=True, text=True, check=True
+    )
+    for command in ("page", "markdown", "check"):
+        assert command in done.stdout
+
+
+# ---- markdown
+
+
+def test_markdown_for_a_package(book, capsys):
+    assert main(["markdown", "book", "-o", "out"]) == 0
+    out = Path("out")
+    made = {p.relative_to(out).as_posix() for p in out.rglob("*.md")}
+    assert made == {"book/index.md", "book/thing.md", "book/other.md"}
+    assert "(thing.md#Thing)" in (out / "book/other.md").read_text()
+    assert (out / "assets/sidebyside/sidebyside.css").exists()
+    assert list(out.rglob("*.woff2"))
+    assert capsys.readouterr().err == ""
+
+
+def test_markdown_leaves_out_what_is_not_python(book, capsys):
+    (book / "broken.py").write_text("x = (\n")
+    assert main(["markdown", "book", "-o", "out"]) == 0
+    assert "book/broken.py:1: " in capsys.readouterr().err
+    assert not Path("out/book/broken.md").exists()
+    assert main(["markdown", "book", "-o", "out2", "--strict"]) == 1
+    assert not Path("out2").exists()
+
+
+ZENSICAL = """
+site_name: Small
+use_directory_urls: false
+markdown_extensions:
+  [admonition, attr_list, def_list, md_in_html, tables, sidebyside]
+extra_css:
+  - assets/sidebyside/katex/katex.min.css
+  - assets/sidebyside/sidebyside.css
+"""
+
+
+def test_another_engine_builds_the_markdown(tmp_path):
+    pytest.importorskip("zensical")
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "index.md").write_text("# Home\n")
+    (tmp_path / "mkdocs.yml").write_text(ZENSICAL)
+    assert main(["markdown", str(ROOT / "labml_rl"), "-o", str(docs)]) == 0
+    subprocess.run(
+        [sys.executable, "-m", "zensical", "build", "-f", "mkdocs.yml"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    pages = sorted((docs / "labml_rl").rglob("*.md"))
+    assert len(pages) == len(list((ROOT / "labml_rl").rglob("*.py")))
+    for path in pages:
+        made = path.read_text()
+        html = tmp_path / "site" / path.relative_to(docs).with_suffix(".html")
+        text = html.read_text()
+        anchors = re.findall(r"\{ #(\S+) \}|<section [^>]*id=\"(\S+?)\"", made)
+        for anchor in map("".join, anchors):
+            assert f'id="{anchor}"' in text, (path, anchor)
+        assert ("$" in re.sub("(?s)<!-- code.*?<!-- /code", "", made)) <= (
+            "<sbs-math" in text
+        )
+        assert text.count("sbs-code highlight") == made.count("sbs-code highlight")
+        assert "<!-- prose" not in text
+        assert "\x02" not in text
+    game = (tmp_path / "site/labml_rl/game.html").read_text()
+    assert "An Atari 2600 draws sixty pictures a second" in game
