@@ -52,10 +52,13 @@ class Options(Config):  # type: ignore[no-untyped-call]
     """
     ## Options
 
-    `packages` lists the folders of Python files to render, relative to `mkdocs.yml`.
+    `packages` lists the folders of Python files to render, relative to `mkdocs.yml`. If
+    there is a [reference][sidebyside.reference], `reference` is its page, with
+    `{package}` for the name of the package, and each definition leads to its entry.
     """
 
     packages = option.ListOfItems(option.Dir(exists=True))
+    reference = option.Type(str, default="")
 
 
 class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
@@ -118,7 +121,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             where = page_of(source.module, source.is_package)
             try:
                 page = make(source, places, crossing=crossings[source.module])
-                self.files.append((where, render(page, templates)))
+                text = render(page, templates, self.config.reference)
+                self.files.append((where, text))
             except PressError as error:
                 self.mistake(where, error, templates)
 

@@ -21,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sidebyside.errors import PressError
 from sidebyside.guard import number_of
+from sidebyside.links import Place
 from sidebyside.weave import Page
 
 THEME = Path(str(files("sidebyside") / "theme"))
@@ -45,13 +46,15 @@ def environment(folders: Sequence[Path] = ()) -> Environment:
     )
 
 
-def render(page: Page, templates: Environment) -> str:
+def render(page: Page, templates: Environment, reference: str = "") -> str:
     """
     ## A page as Markdown
 
     Args:
         page: the page.
         templates: what [environment][] made.
+        reference: the page with the reference of a package, `{package}` for its name,
+            if there is one.
     """
     meta = {**page.meta, "title": page.title, "source": page.source.path}
     if "summary" in meta:
@@ -62,7 +65,20 @@ def render(page: Page, templates: Environment) -> str:
         *(text for row in page.rows for text in (row.heading, row.prose)),
     )
     template = templates.get_template("sidebyside/page.md")
-    return template.render(page=page, front=front, number=number_of(texts))
+    entries = entries_of(page, reference) if reference else {}
+    return template.render(
+        page=page, front=front, number=number_of(texts), entries=entries
+    )
+
+
+def entries_of(page: Page, reference: str) -> dict[str, str]:
+    """Links to the reference for the public definitions of a page, by their anchors."""
+    where = reference.format(package=page.source.module.split(".")[0])
+    return {
+        row.anchor: Place(where, row.public).seen_from(page.path)
+        for row in page.rows
+        if row.public
+    }
 
 
 def render_error(path: str, error: PressError, templates: Environment) -> str:

@@ -78,6 +78,7 @@ class Row:
         prose: the rest of its prose, as Markdown.
         code: its lines of code, without blank ones at its ends.
         uses: where else in the book its definition is used.
+        public: the full name of what it defines, if others may import that.
     """
 
     anchor: str
@@ -87,6 +88,7 @@ class Row:
     prose: str
     code: tuple[CodeLine, ...]
     uses: tuple[Use, ...] = ()
+    public: str = ""
 
 
 @dataclass(frozen=True)
@@ -176,13 +178,15 @@ def weave(
     anchors = Anchors(source)
     html = highlight(source.lines, crossing.links)
     nodes = {definition.name: definition.node for definition in source.definitions}
+    public = public_names(source)
     rows: list[Row] = []
     for section in sections:
         anchor = anchors.name(section, leading_heading(section.prose)[1], source)
         prose = check_formulas(section.prose, source.path, report)
         prose = set_symbols(prose, meta.get("symbols", {}))
         level, heading, prose = leading_heading(prose)
-        if section.kind in DEFINITIONS:
+        defines = section.kind in DEFINITIONS
+        if defines:
             prose = set_fields(prose, types_of(nodes[section.scope]))
         prose = set_links(open_lists(prose), section.scope, source, places, report)
         rows.append(
@@ -194,12 +198,30 @@ def weave(
                 prose=prose.text,
                 code=tuple(code_lines(section, source, html)),
                 uses=crossing.uses.get(anchor, ()),
+                public=public.get(section.scope, "") if defines else "",
             )
         )
     first_heading = plain(rows[0].heading) if rows and rows[0].level == 1 else ""
     title = str(meta.get("title") or first_heading or source.module)
     path = page_of(source.module, source.is_package)
     return Page(path, source, meta, title, tuple(rows))
+
+
+def public_names(source: Source) -> dict[str, str]:
+    """
+    The full names of a module's definitions, without those that nobody else should or
+    could import: names with an underscore, and what is defined inside functions.
+    """
+    full: dict[str, str] = {"": source.module}
+    classes = {""}
+    for definition in source.definitions:
+        around, _, name = definition.name.rpartition(".")
+        if around in classes and around in full and not name.startswith("_"):
+            full[definition.name] = f"{source.module}.{definition.name}"
+        if definition.is_class:
+            classes.add(definition.name)
+    private = any(part.startswith("_") for part in source.module.split("."))
+    return {} if private else full
 
 
 def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:

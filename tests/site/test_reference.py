@@ -1,0 +1,48 @@
+"""The reference and the annotated pages lead to each other, and define nothing twice."""
+
+import re
+from collections import Counter
+
+import pytest
+
+
+@pytest.mark.parametrize("package", ["labml_rl", "sidebyside"])
+def test_each_definition_leads_to_its_entry_and_back(site, package):
+    reference = (site / "reference" / f"{package}.html").read_text(encoding="utf-8")
+    entries = dict(
+        re.findall(
+            r'<h\d id="([\w.]+)" class="doc doc-heading">(.*?)(?=<h\d id=|\Z)',
+            reference,
+            re.DOTALL,
+        )
+    )
+    checked = 0
+    for page in sorted((site / package).glob("*.html")):
+        text = page.read_text(encoding="utf-8")
+        for section in text.split('<section class="sbs-row"')[1:]:
+            link = re.search(r'class="sbs-entry"[^>]*href="([^"]*)"', section)
+            if not link:
+                continue
+            anchor = section.split('id="', 1)[1].split('"', 1)[0]
+            address, _, name = link[1].partition("#")
+            assert address == f"../reference/{package}.html"
+            assert f'href="../{package}/{page.name}#{anchor}"' in entries[name], name
+            checked += 1
+    assert checked > 10
+
+
+def test_no_name_is_defined_twice(site):
+    for page in site.rglob("*.html"):
+        ids = re.findall(r'\bid="([^"]+)"', page.read_text(encoding="utf-8"))
+        twice = [name for name, count in Counter(ids).items() if count > 1]
+        assert not twice, (page.name, twice)
+
+
+def test_the_reference_has_the_signature_the_types_and_the_arguments(site):
+    text = (site / "reference" / "labml_rl.html").read_text(encoding="utf-8")
+    entry = text.split('id="labml_rl.game.preprocess"')[1].split("<h")[0]
+    words = re.sub(r"<[^>]+>", "", entry)
+    assert "crop_scoreboard" in words
+    assert "bool" in words
+    assert "First the maximum, then grey, then the new size." in words
+    assert "it is the output array" not in words.lower(), "the rest is on the page"
