@@ -24,7 +24,11 @@ and the prefix of the names on it, if they share one, and a line for each sort o
 modules, functions and data, classes. A name that begins with a dot continues the
 prefix. Its anchor on the page is the name itself, as Sphinx sets it.
 
-To make one again:
+Other tables are short enough to be written by hand. There a `*` in a path stands for
+the name, where each name has a page of its own; and a path with a `#` is all there is
+to the address.
+
+To make the long one again:
 
 ```sh
 python -m sidebyside.inventory https://docs.python.org/3/ objects.inv \\
@@ -43,6 +47,13 @@ from importlib.resources import files
 from pathlib import Path
 
 INVENTORIES = Path(str(files("sidebyside") / "inventories"))
+# PEP 594 and PEP 632 took these out of Python.
+REMOVED = {
+    *("aifc", "asynchat", "asyncore", "audioop", "cgi", "cgitb", "chunk", "crypt"),
+    *("distutils", "imghdr", "imp", "lib2to3", "mailcap", "msilib", "nis", "nntplib"),
+    *("ossaudiodev", "pipes", "smtpd", "sndhdr", "spwd", "sunau", "telnetlib", "uu"),
+    "xdrlib",
+}
 SORTS = {"module": "m", "class": "c", "exception": "c"}
 
 
@@ -88,13 +99,15 @@ def read_inventory(text: str) -> Iterator[tuple[str, Entry]]:
     page = prefix = ""
     for line in lines:
         head, *names = line.split(" ")
-        if len(head) > 1:
+        if head not in ("m", "f", "c"):
             page, prefix = base + head, names[0] if names else ""
             continue
         for name in names:
             full = prefix + name if name.startswith(".") else name
-            anchor = f"module-{full}" if head == "m" else full
-            yield full, Entry(f"{page}#{anchor}", head == "c")
+            anchor = f"#module-{full}" if head == "m" else f"#{full}"
+            own = page.replace("*", full) + anchor
+            url = page.removesuffix("#") if "#" in page else own
+            yield full, Entry(url, head == "c")
 
 
 def distill(base: str, data: bytes) -> Iterator[str]:
@@ -127,8 +140,9 @@ def distill(base: str, data: bytes) -> Iterator[str]:
 
 def sphinx_entries(data: bytes) -> Iterator[tuple[str, str, str]]:
     """
-    The Python names in an `objects.inv`, each with its sort and its page. Names that
-    have their anchor from something else than the name are few, and left out.
+    The Python names in an `objects.inv`, each with its sort and its page. Only those of
+    the library are of use here, without what newer versions have removed. Names that
+    have their anchor from something else than the name are few, and left out as well.
     """
     *_, packed = data.split(b"\n", 4)
     for line in zlib.decompress(packed).decode().splitlines():
@@ -137,7 +151,9 @@ def sphinx_entries(data: bytes) -> Iterator[tuple[str, str, str]]:
             case [role, _, location, _]:
                 page, _, anchor = location.partition("#")
                 sort = SORTS.get(role, "f")
-                if anchor == ("module-$" if sort == "m" else "$"):
+                expected = anchor == ("module-$" if sort == "m" else "$")
+                gone = name.partition(".")[0] in REMOVED
+                if expected and page.startswith("library/") and not gone:
                     yield name, sort, page
 
 

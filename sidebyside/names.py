@@ -128,6 +128,7 @@ FAITHFUL = {
     *("staticmethod", "classmethod", "functools.cache", "functools.lru_cache"),
     *("abc.abstractmethod", "typing.final", "typing.override"),
 }
+CALLABLE = ("typing.Callable", "collections.abc.Callable")
 MANAGER = "contextlib.contextmanager"
 
 
@@ -196,19 +197,21 @@ class Book:
         """
         ### A name with its bindings
 
-        Several bindings are fine if they are of one kind: the getter and the setter of
-        a property, the branches of an `if` that each assign a constant. A function
-        here and an import there is too much.
+        Several bindings are fine if they make one thing together: the getter and the
+        setter of a property, the assignments to one variable. A function here and an
+        import there is too much, and so are two functions.
         """
         first = bindings[0]
         full = f"{scope.name}.{name}"
         sorts = {(type(b.node), b.origin, b.known) for b in bindings}
         if len(sorts) > 1 or not first.known or self.is_doubtful(name, scope, first):
             return None
-        if isinstance(first.node, ast.ClassDef):
-            return Thing(What.CLASS, full, Type(full))
         if first.node:
-            return Thing(What.FUNCTION, full)
+            sort = What.CLASS if isinstance(first.node, ast.ClassDef) else What.FUNCTION
+            same = all(is_sequel(b.node, name) for b in bindings[1:]) or all(
+                is_overload(b.node) for b in bindings[:-1]
+            )
+            return Thing(sort, full, Type(full)) if same else None
         if first.origin:
             return self.imported(first.origin)
         value = self.type_of(bindings, scope)
@@ -319,9 +322,23 @@ class Book:
             case ast.NamedExpr(value=value):
                 inner = self.evaluate(value, scope)
                 thing = inner and replace(inner, name="")
+            case ast.BoolOp(op=ast.Or(), values=values):
+                thing = self.common(values, scope)
+            case ast.IfExp(body=body, orelse=orelse):
+                thing = self.common([body, orelse], scope)
             case _ if type(node) in DISPLAYS:
                 thing = Thing(What.VALUE, type=Type(DISPLAYS[type(node)]))
         return thing
+
+    def common(self, nodes: Sequence[ast.expr], scope: Scope) -> Thing | None:
+        """What `a or b`, or `a if x else b`, is: a value, if all agree on its type."""
+        things = [
+            self.evaluate(node, scope)
+            for node in nodes
+            if not (isinstance(node, ast.Constant) and node.value is None)
+        ]
+        kinds = {t.type if t and t.what is What.VALUE else None for t in things}
+        return value_of(kinds.pop()) if len(kinds) == 1 else None
 
     def member(self, base: Thing, name: str, scope: Scope) -> Thing | None:
         """
@@ -430,6 +447,10 @@ class Book:
                 return Thing(What.VALUE, type=called.type) if entry.is_class else None
             case Thing(What.FUNCTION, name=name):
                 return value_of(self.called(name))
+            case Thing(What.VALUE, type=Type(name=name, parameters=(*_, returned))) if (
+                name in CALLABLE
+            ):
+                return value_of(returned)
         return None
 
     def called(self, name: str) -> Type | None:
@@ -482,19 +503,19 @@ class Book:
         Returns:
             A value of that type, or a class if the variable is `cls`.
         """
-        for binding in bindings:
-            if binding.annotation:
-                kind = self.annotated(binding.annotation, binding.scope)
-                if kind or len(bindings) > 1:
-                    return value_of(kind)
+        declared = [b for b in bindings if b.annotation]
+        kinds = {self.annotated(b.annotation, b.scope) for b in declared}
         only, *others = bindings
+        # A parameter that is assigned to may become anything.
+        if declared and not (others and declared[0].is_parameter):
+            return value_of(kinds.pop()) if len(kinds) == 1 else None
         if others:
             return None
-        if only.parameter == 0:
+        if only.position == 0:
             owner = method_of(scope)
             if owner and not only.annotation and scope.node:
                 return self.self_of(owner, scope.node)
-        if only.value is None or only.annotation:
+        if only.value is None:
             return None
         thing = self.evaluate(only.value, only.scope)
         return thing and self.by_way(only.way, thing)
@@ -671,6 +692,26 @@ def without_overlaps(references: Iterable[Reference]) -> Iterator[Reference]:
         if reference.line != line or reference.column >= end:
             line, end = reference.line, reference.end
             yield reference
+
+
+def is_sequel(node: Definer | None, name: str) -> bool:
+    """Whether a definition only adds to the one before: `@name.setter`."""
+    return any(
+        isinstance(d, ast.Attribute)
+        and isinstance(d.value, ast.Name)
+        and d.value.id == name
+        and d.attr in ("getter", "setter", "deleter")
+        for d in (node.decorator_list if node else ())
+    )
+
+
+def is_overload(node: Definer | None) -> bool:
+    """Whether a definition only declares a type, for the one that follows."""
+    return any(
+        (isinstance(d, ast.Name) and d.id == "overload")
+        or (isinstance(d, ast.Attribute) and d.attr == "overload")
+        for d in (node.decorator_list if node else ())
+    )
 
 
 def value_of(kind: Type | None) -> Thing | None:

@@ -14,6 +14,7 @@ two together.
 """
 
 import ast
+import builtins
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -60,7 +61,8 @@ class Binding:
         annotation: the type that it is given there.
         value: the expression that it comes from.
         way: how it comes from there.
-        parameter: the position of a parameter; -1 for anything else.
+        position: that of a positional parameter; -1 for anything else.
+        is_parameter: whether it is a parameter of any sort.
         known: false if all that is certain is *that* something is bound.
     """
 
@@ -72,7 +74,8 @@ class Binding:
     annotation: ast.expr | None = None
     value: ast.expr | None = None
     way: Way = Way.PLAIN
-    parameter: int = -1
+    position: int = -1
+    is_parameter: bool = False
     known: bool = True
 
 
@@ -171,23 +174,24 @@ def find(name: str, scope: Scope, line: int) -> tuple[Scope, list[Binding]] | No
         The scope that binds it, with the bindings; `None` if no scope does.
     """
     here: Scope | None = scope
-    direct = True
+    direct = in_order = True
     too_early = None
     while here:
         if here.elsewhere.get(name):
-            here, direct = here.around(Kind.MODULE), False
+            here, direct, in_order = here.around(Kind.MODULE), False, False
             continue
         bindings = here.bindings.get(name)
+        in_order = in_order and here.kind is not Kind.FUNCTION
         if bindings and (direct or here.kind is not Kind.CLASS):
-            in_order = direct and here.kind in (Kind.MODULE, Kind.CLASS)
-            if not in_order or line > bindings[0].end:
+            early = here.kind in (Kind.MODULE, Kind.CLASS) and line <= bindings[0].end
+            if not (in_order and early):
                 return here, bindings
-            # An annotation may look ahead. Remember this, in case nothing else is
-            # found.
+            # An annotation may look ahead. Remember this, in case the name has no
+            # outer meaning.
             too_early = too_early or (here, bindings)
         direct = direct and here.kind is Kind.TYPE
         here = here.parent
-    return too_early
+    return None if hasattr(builtins, name) else too_early
 
 
 Step = Callable[["Walk", Any, Scope], None]
@@ -335,7 +339,7 @@ def class_of(node: ast.Name, scope: Scope) -> Scope | None:
     if not found:
         return None
     owner, bindings = found
-    is_first = len(bindings) == 1 and bindings[0].parameter == 0
+    is_first = len(bindings) == 1 and bindings[0].position == 0
     return method_of(owner) if is_first else None
 
 
@@ -542,12 +546,13 @@ def parameters(walk: Walk, node: ast.arguments, outer: Scope, inner: Scope) -> N
             argument,
             outer,
             annotation=argument.annotation,
-            parameter=position if position < len(positional) else -1,
+            position=position if position < len(positional) else -1,
+            is_parameter=True,
         )
         inner.bind(argument.arg, binding)
         walk.annotation(argument.annotation, outer)
     for argument in filter(None, (node.vararg, node.kwarg)):
-        inner.bind(argument.arg, binding_at(argument, outer))
+        inner.bind(argument.arg, binding_at(argument, outer, is_parameter=True))
         walk.annotation(argument.annotation, outer)
     walk.push([*node.defaults, *node.kw_defaults], outer)
 
