@@ -78,7 +78,7 @@ def _set(lines: Lines, types: Mapping[str, str]) -> Iterator[tuple[int, str]]:
         number, text = lines[at]
         title = TITLES.get(text.removesuffix(":")) if text.endswith(":") else None
         body = tuple(indented(lines[at + 1 :])) if title else ()
-        if not title or not body:
+        if not any(text for _, text in body):
             yield number, text
             at += 1
             continue

@@ -157,6 +157,7 @@ def test_fields_become_definition_lists():
 def test_a_word_with_a_colon_is_no_field():
     text = "Note that\nArgs:\nis only a word here."
     assert set_fields(prose(text), {}).text == text
+    assert set_fields(prose("Returns:\n\nA word."), {}).text == "Returns:\n\nA word."
 
 
 # ---- Mathematics
