@@ -175,6 +175,24 @@ def test_a_section_and_the_module_can_be_copied(browser, server):
         ) == "\n".join(lines[number - 1] for number in numbers).strip("\n")
 
 
+def test_short_code_follows_long_prose(browser, site):
+    """At the end of a long derivation the code is still beside it."""
+    with visit(
+        browser, (site / "labml_rl/game.html").as_uri(), viewport=DESKTOP
+    ) as seen:
+        page = seen.page
+        row = page.locator(".sbs-row").first
+        height = row.evaluate("e => e.offsetHeight")
+        assert height > 1500, "the first row is long, or this tests nothing"
+        page.evaluate("y => window.scrollTo(0, y)", height * 0.7)
+        expect(row.locator("pre code").last).to_be_in_viewport(ratio=0.9)
+        header = page.locator(".md-header").evaluate("e => e.offsetHeight")
+        top = row.locator(".sbs-code pre").evaluate(
+            "e => e.getBoundingClientRect().top"
+        )
+        assert top >= header
+
+
 def test_print_is_a_clean_document(browser, site):
     with visit(browser, (site / "labml_rl/game.html").as_uri()) as seen:
         page = seen.page

@@ -1,4 +1,4 @@
-"""The reference and the annotated pages lead to each other, and define nothing twice."""
+"""The reference and the annotated pages lead to each other; no name comes twice."""
 
 import re
 from collections import Counter

@@ -1,0 +1,57 @@
+"""What search engines, feeds and posts see of a page."""
+
+import gzip
+import html
+import re
+from xml.etree import ElementTree
+
+from tests.site.test_pages import all_pages
+
+NAMESPACE = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+
+
+def attribute(text, pattern):
+    found = re.findall(pattern, text)
+    assert len(found) == 1, (pattern, found)
+    return html.unescape(found[0])
+
+
+def test_each_page_says_what_it_is(site):
+    descriptions = {}
+    for name in all_pages(site):
+        text = (site / name).read_text(encoding="utf-8")
+        title = attribute(text, r"<title>([^<]+)</title>")
+        description = attribute(text, r'<meta name="description" content="([^"]+)"')
+        canonical = attribute(text, r'<link rel="canonical" href="([^"]+)"')
+        assert canonical.endswith(f"/{name}"), canonical
+        assert attribute(text, r'property="og:url" content="([^"]+)"') == canonical
+        assert attribute(text, r'property="og:title" content="([^"]+)"') in title
+        assert attribute(text, r'property="og:description" content="([^"]+)"') == (
+            description
+        )
+        assert "$" not in description, "no TeX where nothing sets it"
+        descriptions[name] = description
+    assert len(set(descriptions.values())) == len(descriptions), "each page has its own"
+
+
+def test_the_picture_of_a_post_exists(site):
+    text = (site / "index.html").read_text(encoding="utf-8")
+    url = attribute(text, r'property="og:image" content="([^"]+)"')
+    home = attribute(text, r'<link rel="canonical" href="([^"]+)"')
+    assert (site / url.removeprefix(home.removesuffix("index.html"))).is_file(), url
+
+
+def test_the_sitemap_names_each_page(site):
+    plain = (site / "sitemap.xml").read_bytes()
+    assert gzip.decompress((site / "sitemap.xml.gz").read_bytes()) == plain
+    tree = ElementTree.fromstring(plain)
+    assert tree.tag == f"{NAMESPACE}urlset"
+    named = {loc.text for loc in tree.iter(f"{NAMESPACE}loc")}
+    canonical = {
+        attribute(
+            (site / name).read_text(encoding="utf-8"),
+            r'<link rel="canonical" href="([^"]+)"',
+        )
+        for name in all_pages(site)
+    }
+    assert named == canonical
