@@ -36,6 +36,7 @@ import re
 from collections.abc import Iterable
 from html import escape, unescape
 from html.parser import HTMLParser
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from markdown.util import AMP_SUBSTITUTE, ETX, STX
@@ -142,12 +143,43 @@ def disarm(tree: Element) -> None:
     ## Attributes
 
     `{ onclick=… }` behind a paragraph sets an attribute as well as HTML would. All that
-    are not known to be harmless are removed from a page's tree.
+    are not known to be harmless are removed from a page's tree. A link or a picture
+    that has no address left is only text, and site engines rely on there being one.
     """
     for element in tree.iter():
         for name, value in [*element.attrib.items()]:
             if not is_kept(name, value):
                 del element.attrib[name]
+        if element.tag == "img" and "src" not in element.attrib:
+            element.tag = "span"
+            element.text = element.attrib.pop("alt", "")
+        if element.tag == "a" and "href" not in element.attrib:
+            element.tag = "span"
+
+
+LOOKALIKES = str.maketrans({"<": "‹", ">": "›", '"': "”"})
+
+
+def lookalike(value: Any) -> Any:
+    """
+    ## Front matter
+
+    Titles and summaries go through templates of themes, some of which escape them
+    twice, some once, and some never. Only text that needs no escaping is safe in all of
+    them, so the characters that would need it are replaced by others that look alike.
+
+    Args:
+        value: what the front matter holds: text, or lists and mappings of it.
+    """
+    match value:
+        case str():
+            text = re.sub(r"&(?=#?\w+;)", "＆", value).translate(LOOKALIKES)
+            return re.sub(r"[\0-\x08\x0b-\x1f\x7f]", "", text)
+        case list():
+            return [lookalike(item) for item in value]
+        case dict():
+            return {lookalike(key): lookalike(item) for key, item in value.items()}
+    return value
 
 
 class Disarm(HTMLParser):

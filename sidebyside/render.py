@@ -20,7 +20,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sidebyside.errors import PressError
-from sidebyside.guard import number_of
+from sidebyside.guard import lookalike, number_of
 from sidebyside.links import Place
 from sidebyside.weave import Page
 
@@ -59,6 +59,7 @@ def render(page: Page, templates: Environment, reference: str = "") -> str:
     meta = {**page.meta, "title": page.title, "source": page.source.path}
     if "summary" in meta:
         meta["description"] = " ".join(str(meta["summary"]).split())
+    meta = lookalike(meta)
     front = yaml.safe_dump(meta, allow_unicode=True, sort_keys=False, width=1000)
     texts = (
         page.title,

@@ -28,7 +28,7 @@ from markdown.treeprocessors import Treeprocessor
 from sidebyside.errors import PressError
 from sidebyside.press import ASSETS, EXTENSIONS
 from sidebyside.render import render
-from sidebyside.weave import Page
+from sidebyside.weave import Page, one_line
 
 MORE_EXTENSIONS = (
     "footnotes",
@@ -84,7 +84,7 @@ def standalone(
         page=page,
         body=body,
         styles=[formula_style(body), style, dark(style)],
-        summary=" ".join(str(page.meta.get("summary", "")).split()),
+        summary=one_line(page.meta.get("summary", "")),
     )
 
 

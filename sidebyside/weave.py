@@ -192,7 +192,9 @@ def weave(
         rows.append(
             Row(
                 anchor=anchor,
-                title=plain(heading) or section.scope or str(meta.get("title", "")),
+                title=plain(heading)
+                or section.scope
+                or one_line(meta.get("title", "")),
                 level=level,
                 heading=heading,
                 prose=prose.text,
@@ -202,7 +204,7 @@ def weave(
             )
         )
     first_heading = plain(rows[0].heading) if rows and rows[0].level == 1 else ""
-    title = str(meta.get("title") or first_heading or source.module)
+    title = one_line(meta.get("title") or first_heading or source.module)
     path = page_of(source.module, source.is_package)
     return Page(path, source, meta, title, tuple(rows))
 
@@ -394,6 +396,11 @@ def first_code(section: Section, source: Source) -> str:
 def slug(text: str, words: int) -> str:
     """The first few words of a text, for an anchor."""
     return "-".join(re.findall(r"\w+", text.lower())[:words])
+
+
+def one_line(value: object) -> str:
+    """What the front matter gives for a title, whatever it is, as one line of text."""
+    return " ".join(re.sub(r"[\0-\x1f\x7f]", " ", str(value)).split())
 
 
 def plain(markdown: str) -> str:

@@ -1,0 +1,371 @@
+"""Whatever a module holds, its page holds: no script, no broken rows, no exception."""
+
+import os
+import re
+import subprocess
+import sys
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sidebyside.press import make
+from sidebyside.read import read
+from sidebyside.render import environment
+from sidebyside.standalone import standalone
+from sidebyside.weave import catalogue
+
+TEMPLATES = environment()
+EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "wbr"}
+# All the elements that a page is made of. There is no other, and above all no script.
+ELEMENTS = EMPTY | set(
+    """
+    a abbr annotation b blockquote body cite code dd del details dfn div dl dt em
+    figcaption figure h1 h2 h3 h4 h5 h6 head html i ins kbd li main mark ol p pre q s
+    samp sbs-math section small span strong style sub summary sup table tbody td th
+    thead title tr u ul var math mfrac mi mn mo mover mrow msqrt mstyle msub msubsup
+    msup mtable mtd mtext mtr munder munderover mspace semantics svg path
+    """.split()  # noqa: SIM905
+)
+
+
+class Rows(HTMLParser):
+    """The rows of a page, each with its text; and whether all is in order."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.stack: list[str] = []
+        self.rows: list[str] = []
+        self.wrong: list[str] = []
+        self.feed(html)
+        self.close()
+        if self.stack:
+            self.wrong.append(f"left open: {self.stack}")
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ELEMENTS:
+            self.wrong.append(f"<{tag}>")
+        for name, value in attrs:
+            address = re.sub(r"[\0-\x20]", "", unescape(value or "")).lower()
+            if name.startswith("on") or name in ("srcdoc", "formaction", "action"):
+                self.wrong.append(f"{name}={value}")
+            if re.match(r"(java|vb)script:|data:(?!font|image)", address):
+                self.wrong.append(f"{name}={value}")
+        if tag == "section":
+            if "section" in self.stack:
+                self.wrong.append("a section in a section")
+            self.rows.append("")
+        if tag not in EMPTY:
+            self.stack.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in EMPTY:
+            return
+        if not self.stack or self.stack.pop() != tag:
+            self.wrong.append(f"</{tag}> closes something else")
+
+    def handle_comment(self, data):
+        self.wrong.append(f"<!--{data}-->")
+
+    def handle_data(self, data):
+        if self.rows and "section" in self.stack:
+            self.rows[-1] += data
+
+
+def convert(program, path="module.py"):
+    data = program if isinstance(program, bytes) else program.encode()
+    source = read(data, path, Path(path).stem)
+    page = make(source, catalogue([source]), lambda error: None)
+    return page, standalone(page, TEMPLATES, Path("/nonexistent"))
+
+
+def check(program):
+    page, html = convert(program)
+    rows = Rows(html)
+    assert rows.wrong == []
+    assert len(rows.rows) == len(page.rows)
+    assert "\x02" not in html
+    assert "\x03" not in html
+    return rows
+
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "<SCRIPT\n>alert(1)</SCRIPT\n>",
+    "<div>",
+    "</div>",
+    "</div></section></div><section><div>",
+    "<div markdown>\n\n*text*",
+    "<section markdown>\n\ntext",
+    "</p></code></pre>",
+    "<img src=x onerror=alert(1)>",
+    '<img src="x" onerror="alert(1)">',
+    "<foo>",
+    "Returns <class 'x'> and <function f at 0x7f>",
+    "<!-- code -->\n<script>alert(1)</script>\n<!-- /code -->",
+    "<!-- code:1 -->\n<script>alert(1)</script>\n<!-- /code:1 -->",
+    "<!-- /prose:1 -->\n\n</div></section><b>\n\n<!-- prose:1 -->",
+    "<!-- /prose:\x021 -->\n<script>\n<!-- prose:\x021 -->",
+    "<!-- /prose:\x031\t-->\n<script>\n<!-- prose:1\t-->",
+    "<!-- sidebyside:7 -->\n<!-- code:7 -->\n<script></script>\n<!-- /code:7 -->",
+    "<!-- a comment",
+    "<!--",
+    "-->",
+    "<![CDATA[ x ]]>",
+    "<?php echo 1 ?>",
+    "<!DOCTYPE html>",
+    "\x02wzxhzdk:0\x03 \x02klzzwxh:0\x03 \x02lt\x03script>",
+    "\x02sbs-prose:0\x03",
+    "x\n\n\x02sbs-prose:1\x03\n\ny",
+    "{% raw %} {{ page }} {% include 'x' %} {# x #}",
+    "{{ '<script>' }}",
+    "text\n{: onclick=alert(1) }",
+    "text\n{ onclick=alert(1) onmouseover='x' style='position:fixed' }",
+    "*em*{ onclick=alert(1) }",
+    "[x](y){ onclick=alert(1) href=javascript:alert(1) }",
+    "![x](y){ onerror=alert(1) src=javascript:x }",
+    "### Heading { onclick=alert(1) }",
+    "- item\n{ onclick=x }",
+    "| a |\n|---|\n| b { onclick=x } |",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](java\tscript:alert(1))",
+    "[x]( javascript:alert(1))",
+    "[x](<javascript:alert(1)>)",
+    "[x](<java\nscript:alert(1)>)",
+    "[x](&#106;avascript:alert(1))",
+    "[x](javascript&#58;alert(1))",
+    "[x](javascript&colon;alert(1))",
+    "[x](java&Tab;script:alert(1))",
+    "[x](\x01javascript:alert(1))",
+    "[x](\u00a0javascript:alert(1))",
+    "[x](javascript\\:alert(1))",
+    "[x](vbscript:msgbox)",
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "![x](data:text/html,x)",
+    "[x][y]\n\n[y]: javascript:alert(1)",
+    "[x] [y]\n\n[y]: <javascript:alert(1)> 'title'",
+    "<javascript:alert(1)>",
+    '<https://example.org/"onclick=alert(1)>',
+    "<https://example.org/?a=1&b=2>",
+    "[^1]\n\n[^1]: [x](javascript:alert(1)) <b onclick=x>",
+    '[x](y "title\\" onclick=alert(1)")',
+    "[x](y '\"><script>')",
+    '![" onerror="alert(1)](x)',
+    "`<script>`\n<script>\n`</script>`",
+    "`code\n<div>\n</div>`",
+    "`` ` <b> ``",
+    "    <script>indented</script>",
+    "- item\n\n    <script>in a list</script>\n\n        <b>code in a list",
+    "1. <div>\n2. </section>",
+    "```\nnever closed\n</div>",
+    "~~~\nnever closed",
+    "> ```\n> in a quotation",
+    "````\n```\nwrong end\n```",
+    "``` { .python onclick=alert(1) }\nx\n```",
+    '``` { .python title="<b>" data-x="y" }\nx\n```',
+    '```python title="\\"><script>"\nx\n```',
+    '```{ .x #__search onmouseover="x" }\n<script>\n```',
+    "```mermaid\n<script>\n```",
+    "!!! note\n    never closed\n\n    ```\n    x",
+    '!!! note "<script>"\n\n    </div>',
+    '??? note "<b onclick=x>"\n    text',
+    "> quotation\n> <div>",
+    "# A second title\n\n## <b>\n\nSetext <i>\n=====",
+    "Term <b>\n:   Definition <i>",
+    "| <b> | </table> |\n|---|---|\n| <script> | `</td>` |",
+    "Args:\n    x: <b>\n    y (<class 'x'>): </div>\n\nReturns:\n    <script>",
+    "$<script>$ and $a<b$ and $\\text{<img src=x>}$ and $$</section>$$",
+    "$\\href{javascript:alert(1)}{x}$ $\\url{javascript:x}$",
+    "$\\htmlData{x=y}{z}$ $\\htmlId{a}{b}$ $\\includegraphics{x}$",
+    "$\\frac{$ `$`",
+    "<kbd>Ctrl</kbd> <sub>x</sub><br> <b>bold *and <i>* italic</i></b>",
+    "<a href='javascript:alert(1)' onclick=x>x</a>",
+    "<a href='javascript:alert(1)'>x</a> <a href='java&#10;script:x'>x</a>",
+    '<b onclick="alert(1)">x</b> <span style="position: fixed">x</span>',
+    '<p align="center">\n<img src="x.png" width="10">\n</p>',
+    "<div><div></div>",
+    "<kbd>never closed\n\nin this paragraph</kbd>",
+    "<b" + " a" * 200 + ">x</b>",
+    "[TOC]",
+    '--8<-- "/etc/passwd"',
+    "::: os.path",
+    "&lt;script&gt; &#60;script&#62; &amp;lt;",
+    "\\<script> \\\\<b>",
+    "*" * 50 + "[" * 50 + "`" * 51,
+    "> " * 60 + "deep",
+    "x\f<script>\v</script>\x85<b>\u2028<i>",
+    "\N{RIGHT-TO-LEFT OVERRIDE}<script>",
+]
+
+
+def docstring(text):
+    return '"""' + text.replace("\\", "\\\\").replace('"""', "'''") + '\n"""'
+
+
+CODE = ["x = 0", "y = 1", "z = 2", "return 3", "w = 4", "v = 5"]
+
+
+def placed(text):
+    """The same text in each place where there can be prose."""
+    lines = text.split("\n")
+    return "\n".join(
+        [
+            docstring(f"sentinel0\n\n{text}"),
+            "x = 0",
+            "# sentinel1",
+            "#",
+            *(f"# {line}" for line in lines),
+            "y = 1",
+            "",
+            "# sentinel2",
+            "z = 2",
+            "",
+            "def f(x, y):",
+            "    " + docstring(text).replace("\n", "\n    "),
+            "    return 3",
+            "",
+            "class C:",
+            "    " + docstring(f"## {lines[0]}"),
+            "    w = 4",
+            "",
+            "# sentinel5",
+            "v = 5",
+            "",
+        ]
+    )
+
+
+@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+def test_prose_stays_prose_and_in_its_place(text):
+    if any(c in text for c in "\f\v\x85\u2028"):
+        text = text.replace("\n", " ")
+    rows = check(placed(text.replace("\0", "")))
+    assert len(rows.rows) == 6
+    for n in (0, 1, 2, 5):
+        assert f"sentinel{n}" in rows.rows[n]
+    for n, code in enumerate(CODE):
+        assert code in rows.rows[n]
+
+
+@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+def test_front_matter_is_text(text):
+    meta = yaml.safe_dump({"title": text, "summary": text}, allow_unicode=False)
+    check(docstring(f"---\n{meta}---\n\nText."))
+
+
+def shown(prose):
+    """What a reader sees of some prose."""
+    rows = check(f"r'''\n{prose}\n'''\n")
+    return rows.rows[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Returns <class 'dict'>.",
+        "a < b > c << d",
+        "<foo> and </foo>",
+        "<!-- a comment -->",
+    ],
+)
+def test_html_is_shown_as_it_was_written(text):
+    assert text in shown(text)
+    assert text in shown(f"`{text}`")
+    assert text in shown(f"```\n{text}\n```")
+    assert text in shown(f"Example:\n\n    {text}")
+    assert text in shown(f"- {text}")
+    assert text in shown(f"## {text}")
+    assert text in shown(f"| a |\n|---|\n| {text} |")
+
+
+def html_of(prose):
+    return convert(f"r'''\n{prose}\n'''\n")[1]
+
+
+def test_a_few_tags_are_honoured():
+    html = html_of("<kbd>Ctrl</kbd>+<kbd>C</kbd> and x<sub>*i*</sub><br>\nnext")
+    assert "<kbd>Ctrl</kbd>+<kbd>C</kbd> and x<sub><em>i</em></sub><br" in html
+
+
+def test_harmless_attributes_are_kept():
+    html = html_of("![x](y.png){ width=10 .wide } [a](b.md){ title=T }\n{ #here }")
+    assert '<a href="b.md" title="T">a</a>' in html
+    assert '<p id="here">' in html
+
+
+def test_ordinary_links_are_kept():
+    html = html_of(
+        "[a](https://x.org/?a=1&b=2#c) [b](x.md) [c](#d) [m](mailto:a@b.c) "
+        "<https://y.org/?a=1&b=2> [p](a/b:c) [q](?x=a:b)"
+    )
+    for address in (
+        "https://x.org/?a=1&amp;b=2#c",
+        "x.md",
+        "#d",
+        "mailto:a@b.c",
+        "https://y.org/?a=1&amp;b=2",
+        "a/b:c",
+        "?x=a:b",
+    ):
+        assert f'href="{address}"' in html
+
+
+def test_braces_in_a_heading_leave_its_anchor_alone():
+    assert '<h2 id="the-set-a-b">The set {a, b}' in html_of("## The set {a, b}")
+
+
+CONFIG = """
+site_name: Small
+use_directory_urls: false
+theme: {name: material, font: false}
+plugins: [search, sidebyside: {packages: [book]}]
+markdown_extensions:
+  - footnotes
+  - toc: {permalink: true}
+  - pymdownx.details
+  - pymdownx.highlight
+  - pymdownx.snippets
+  - pymdownx.superfences
+"""
+
+
+def test_prose_stays_prose_in_a_site(tmp_path):
+    (tmp_path / "mkdocs.yml").write_text(CONFIG)
+    (tmp_path / "docs").mkdir()
+    by_hand = '# Home\n\n<div onclick="x()">\n<custom-tag></custom-tag>\n</div>\n'
+    (tmp_path / "docs" / "index.md").write_text(by_hand)
+    (tmp_path / "book").mkdir()
+    nowhere = re.compile(r"\]\s?\[|\\frac\{\$|href|htmlId|\\text")
+    texts = [text for text in NASTY if not nowhere.search(text)]
+    for n, text in enumerate(texts):
+        meta = yaml.safe_dump({"title": text, "summary": text}, allow_unicode=False)
+        program = docstring(f"---\n{meta}---\n\nText.") + "\n" + placed(text)
+        (tmp_path / "book" / f"n{n}.py").write_bytes(program.encode())
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet"],
+        cwd=tmp_path,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    home = (tmp_path / "site" / "index.html").read_text()
+    for n, text in enumerate(texts):
+        html = (tmp_path / "site" / "book" / f"n{n}.html").read_text()
+        article = re.search(r'<div class="sbs">.*(?=</article>)', html, re.DOTALL)
+        assert article, text
+        body = article[0].partition('<aside class="md-source-file"')[0]
+        body, _, footnotes = body.partition('<div class="footnote">')
+        rows = Rows(body.rstrip())
+        assert rows.wrong == [], text
+        assert all(code in "".join(rows.rows) for code in CODE), text
+        assert "javascript:" not in footnotes
+        whole = [w for w in Rows(html).wrong if re.match("on|.*script:", w)]
+        assert whole == [], text
+        assert html.count("<script") == home.count("<script"), text
+    assert '<div onclick="x()">' in home, "pages written by hand are left alone"
+    assert "<custom-tag>" in home
