@@ -74,7 +74,7 @@ class Place:
         if page == self.page and anchor:
             return anchor
         here, there = (address(path, use_directory_urls) for path in (page, self.page))
-        path = posixpath.relpath(there, posixpath.dirname(here) or ".")
+        path = posixpath.relpath(there or ".", posixpath.dirname(here) or ".")
         return f"{path}/{anchor}" if use_directory_urls else path + anchor
 
 
@@ -84,8 +84,8 @@ def address(page: str, use_directory_urls: bool) -> str:
     if not use_directory_urls:
         return f"{path}.html"
     # The slash at the end makes it a folder, from which relative paths start.
-    folder, _, name = path.rpartition("/")
-    return f"{folder if name == 'index' else path}/"
+    folder, slash, name = path.rpartition("/")
+    return folder + slash if name == "index" else f"{path}/"
 
 
 def page_of(module: str, is_package: bool) -> str:

@@ -167,7 +167,11 @@ class Book:
         self.doubtful |= {
             n for n, defined in self.functions.items() if len(defined) > 1
         }
+        # What was found out is remembered, by the identity of what was asked about.
         self.known: dict[int, Thing | None] = {}
+        self.meanings: dict[int, Thing | None] = {}
+        self.exported: dict[tuple[str, str], bool] = {}
+        self.starred: dict[tuple[str, str], Thing | None] = {}
         self.orders: dict[str, tuple[str, ...]] = {}
         self.depth = 0
 
@@ -201,6 +205,15 @@ class Book:
         setter of a property, the assignments to one variable. A function here and an
         import there is too much, and so are two functions.
         """
+        key = id(bindings)
+        if key not in self.meanings:
+            self.meanings[key] = None
+            self.meanings[key] = self._meaning(name, scope, bindings)
+        return self.meanings[key]
+
+    def _meaning(
+        self, name: str, scope: Scope, bindings: Sequence[Binding]
+    ) -> Thing | None:
         first = bindings[0]
         full = f"{scope.name}.{name}"
         sorts = {(type(b.node), b.origin, b.known) for b in bindings}
@@ -246,16 +259,32 @@ class Book:
         return Thing(What.MODULE, inner) if inner in self.modules else None
 
     def from_stars(self, name: str, module: Scope) -> Thing | None:
-        """A name that came with `from module import *`, if from one module only."""
-        stars = {star for star, _ in module.stars if self.is_exported_by(name, star)}
-        return self.member_of_module(stars.pop(), name) if len(stars) == 1 else None
+        """A name that came with `from module import *`, if all agree what it is."""
+        key = (module.name, name)
+        if key not in self.starred:
+            self.starred[key] = None
+            stars = {s for s, _ in module.stars if self.is_exported_by(name, s)}
+            things = {
+                self.member_of_module(star, name) if star in self.modules else None
+                for star in stars
+            }
+            self.starred[key] = things.pop() if len(things) == 1 else None
+        return self.starred[key]
 
     def is_exported(self, name: str, module: Scope) -> bool:
         """Whether any `*` of a module brings this name."""
         return any(self.is_exported_by(name, star) for star, _ in module.stars)
 
     def is_exported_by(self, name: str, module: str) -> bool:
-        """Whether `from module import *` brings this name."""
+        """Whether `from module import *` brings this name, as far as one can tell."""
+        key = (module, name)
+        if key not in self.exported:
+            # Modules that import `*` from each other bring nothing by that.
+            self.exported[key] = False
+            self.exported[key] = self._is_exported_by(name, module)
+        return self.exported[key]
+
+    def _is_exported_by(self, name: str, module: str) -> bool:
         if module not in self.modules:
             return True
         scope = self.modules[module].module
@@ -266,10 +295,7 @@ class Book:
                 )
             case None if not name.startswith("_"):
                 has = name in scope.bindings or f"{module}.{name}" in self.modules
-                inherits = any(star != module for star, _ in scope.stars)
-                return has or bool(
-                    inherits and self.guarded(lambda: self.from_stars(name, scope))
-                )
+                return has or self.is_exported(name, scope)
             case _:
                 return False
 
@@ -382,9 +408,7 @@ class Book:
             if bindings := scope.bindings.get(name):
                 return self.meaning(name, scope, bindings)
             if bindings := scope.attributes.get(name):
-                kind = self.type_of(bindings, scope)
-                full = f"{base}.{name}"
-                return Thing(What.VALUE, full, kind.type if kind else None)
+                return self.meaning(name, scope, bindings)
         return None
 
     def order(self, name: str) -> tuple[str, ...]:
@@ -396,6 +420,8 @@ class Book:
         """
         if name not in self.orders:
             self.orders[name] = (name, "")
+            if self.depth >= DEPTH:
+                return self.orders[name]
             scope = self.classes.get(name)
             if scope is None or not isinstance(scope.node, ast.ClassDef):
                 self.orders[name] = (name,)
@@ -403,7 +429,10 @@ class Book:
                 bases = [
                     self.name_of_base(base, scope.parent) for base in scope.node.bases
                 ]
-                self.orders[name] = (name, *merged(bases, [*map(self.order, bases)]))
+                self.depth += 1
+                order = (name, *merged(bases, [*map(self.order, bases)]))
+                self.depth -= 1
+                self.orders[name] = order if len(order) < DEPTH else (name, "")
         return self.orders[name]
 
     def name_of_base(self, node: ast.expr, scope: Scope) -> str:

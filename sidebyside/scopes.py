@@ -256,7 +256,8 @@ class Walk:
                 scope.bind(name, binding)
             case ast.Attribute():
                 self.stores.append((target, scope, binding))
-                self.push([target], scope)
+                self.uses.append(Use(target, scope))
+                self.push([target.value], scope)
             case _:
                 self.push([target], scope)
 
@@ -394,6 +395,8 @@ def _name(walk: Walk, node: ast.Name, scope: Scope) -> None:
 
 @on("Attribute")
 def _attribute(walk: Walk, node: ast.Attribute, scope: Scope) -> None:
+    if isinstance(node.ctx, ast.Store):
+        walk.stores.append((node, scope, binding_at(node, scope)))
     if id(node) not in walk.silent:
         walk.uses.append(Use(node, scope))
     walk.push([node.value], scope)

@@ -1,0 +1,799 @@
+"""Names in code: what they stand for, the links made of them, and who uses what."""
+
+import ast
+import re
+import sys
+import time
+import zlib
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from sidebyside.crossings import cross
+from sidebyside.errors import PressError
+from sidebyside.highlight import Link, highlight
+from sidebyside.inventory import INVENTORIES, distill, inventory, read_inventory
+from sidebyside.links import Place
+from sidebyside.names import Book
+from sidebyside.read import read
+from sidebyside.render import environment, render
+from sidebyside.scopes import STEPS
+from sidebyside.weave import catalogue, weave
+from tests.press.test_lossless import PAGES, STANDARD_LIBRARY
+from tests.press.test_plugin import build
+
+STEP = "book.game.Game.step"
+
+# ---- A small book
+
+GAME = """
+from dataclasses import dataclass
+from typing import Self
+import numpy as np
+
+SIZE = 84
+_hidden = 0
+
+@dataclass
+class Options:
+    stack: int = 4
+
+class Base:
+    def reset(self): ...
+    def close(self): ...
+
+class Game(Base):
+    count = 0
+
+    def __init__(self, options: Options, other=None):
+        self.options = options
+        self.maybe: Options | None = None
+        self.made = Options()
+        self.__private = 0
+
+    def step(self): ...
+    def itself(self) -> Self: ...
+    def __enter__(self) -> "Game": ...
+
+    @property
+    def best(self) -> Options: ...
+    @best.setter
+    def best(self, value): ...
+
+    @classmethod
+    def load(cls) -> "Game": ...
+
+def make_game() -> Game: ...
+def games() -> list[Game]: ...
+"""
+SOURCES = {
+    "book": "from .game import make_game\nfrom . import game\n",
+    "book.game": GAME,
+    "book.stars": "from .game import *\nfrom math import *\n",
+    "book.again": "from .game import *\n",
+}
+PATHS = {"book": "book/__init__.py"}
+
+
+def sources(**more: str):
+    texts = SOURCES | {f"book.{name}": text for name, text in more.items()}
+    return [
+        read(
+            text.encode(),
+            PATHS.get(module, module.replace(".", "/") + ".py"),
+            module,
+        )
+        for module, text in texts.items()
+    ]
+
+
+def resolve(code: str) -> list[str | None]:
+    """What the names in ‹…› stand for, in a module of the book."""
+    marks: list[tuple[int, int, int]] = []
+    lines = []
+    for number, text in enumerate(code.split("\n"), start=1):
+        plain = text
+        while match := re.search("‹(.*?)›", plain):
+            marks.append((number, match.start(), match.end() - 2))
+            plain = plain[: match.start()] + match[1] + plain[match.end() :]
+        lines.append(plain)
+    assert marks
+    book_sources = sources(here="\n".join(lines))
+    book = Book(book_sources, inventory())
+    found = {
+        (r.line, r.column, r.end): r.name
+        for r in book.references(book_sources[-1])
+        if r.name.startswith("book") or r.name in inventory()
+    }
+    return [found.get(mark) for mark in marks]
+
+
+def one(code: str) -> str | None:
+    (name,) = resolve(code)
+    return name
+
+
+HERE = "book.here."
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        # Modules and what they define.
+        ("def f(): ...\n‹f›()", HERE + "f"),
+        ("def g(): ‹f›()\ndef f(): ...", HERE + "f"),
+        ("X = 1\ndef f(a=‹X›): ...", HERE + "X"),
+        ("class C: ...\nclass D(‹C›): ...", HERE + "C"),
+        ("def d(f): ...\n@‹d›\ndef f(): ...", HERE + "d"),
+        ("def f():\n    def g(): ...\n    return ‹g›", HERE + "f.g"),
+        # Locals, parameters and comprehensions hide what is outside.
+        ("def f(): ...\ndef g(f): ‹f›()", None),
+        ("def f(): ...\ndef g(*f): ‹f›()", None),
+        ("def f(): ...\ndef g(**f): ‹f›()", None),
+        ("def f(): ...\ndef g(*, f): ‹f›()", None),
+        ("def f(): ...\ng = lambda f: ‹f›()", None),
+        ("def f(): ...\ndef g():\n    ‹f›()\n    f = 1", None),
+        ("def f(): ...\ndef g():\n    for f in (): ‹f›", None),
+        ("def f(): ...\ndef g():\n    with x as f: ‹f›", None),
+        ("def f(): ...\ndef g():\n    try: ...\n    except E as f: ‹f›", None),
+        ("def f(): ...\ndef g():\n    import f\n    ‹f›", None),
+        ("def f(): ...\ndef g():\n    del f\n    ‹f›", None),
+        ("def f(): ...\ndef g(x):\n    match x:\n        case f: ‹f›", None),
+        ("def f(): ...\ndef g(x):\n    match x:\n        case [*f]: ‹f›", None),
+        ("def f(): ...\ndef g(x):\n    match x:\n        case {**f}: ‹f›", None),
+        ("def f(): ...\ndef g(x):\n    (f := x)\n    ‹f›", None),
+        ("def f(): ...\ndef g(x):\n    [f := y for y in x]\n    ‹f›", None),
+        ("def f(): ...\ndef g(x): [‹f› for f in x]", None),
+        ("def f(): ...\ndef g(x): [f for f in ‹f›]", HERE + "f"),
+        ("def f(): ...\ndef g(x): [x for x in x for f in ‹f›]", None),
+        ("def f(): ...\ndef g(x):\n    [f for f in x]\n    ‹f›", HERE + "f"),
+        ("def f(): ...\nasync def g(x):\n    async for f in x: ‹f›", None),
+        ("def f(): ...\nasync def g(x):\n    await ‹f›()", HERE + "f"),
+        # `global` and `nonlocal`.
+        ("X = 1\ndef g():\n    global X\n    X = ‹X›", HERE + "X"),
+        (
+            "X = 1\ndef g():\n    X = 2\n    def h():\n        global X\n        ‹X›",
+            HERE + "X",
+        ),
+        ("X = 1\ndef g():\n  X = 2\n  def h():\n    nonlocal X\n    ‹X›", None),
+        # The body of a class is seen from the body alone.
+        ("class C:\n    x = 1\n    y = ‹x›", HERE + "C.x"),
+        ("class C:\n    x = 1\n    def f(self): ‹x›", None),
+        ("x = 1\nclass C:\n    x = 2\n    def f(self): ‹x›", HERE + "x"),
+        ("class C:\n    x = [1]\n    y = [a for a in ‹x›]", HERE + "C.x"),
+        ("class C:\n    x = [1]\n    y = [‹x› for a in x]", None),
+        ("class C:\n    def f(self): ...\n    g = ‹f›", HERE + "C.f"),
+        ("class C:\n    def f(self, x=‹g›): ...\ndef g(): ...", HERE + "g"),
+        # Before a name is bound, it has its outer meaning.
+        ("input = ‹input›()", "input"),
+        ("class C:\n    id = ‹id›(3)", "id"),
+        ("‹input›()\ndef input(): ...", "input"),
+        ("def f(): ‹input›()\ndef input(): ...", HERE + "input"),
+        ("x: '‹Later›'\nclass Later: ...", HERE + "Later"),
+        # Imports.
+        ("import ‹book›.game", "book"),
+        ("import book.‹game›", "book.game"),
+        ("import book.game\nbook.‹game›.Game", "book.game"),
+        ("import book.game\nbook.game.‹Game›", "book.game.Game"),
+        ("import book.game as g\ng.‹Game›", "book.game.Game"),
+        ("import book.game as g\ng.Game.‹step›", STEP),
+        ("from book.‹game› import Game", "book.game"),
+        ("from book.game import ‹Game› as G", "book.game.Game"),
+        ("from book.game import Game as G\n‹G›()", "book.game.Game"),
+        ("from .‹game› import Game", "book.game"),
+        ("from . import ‹game›", "book.game"),
+        ("from . import game as g\ng.‹SIZE›", "book.game.SIZE"),
+        ("from book import ‹make_game›", "book.game.make_game"),
+        ("import book\nbook.‹make_game›()", "book.game.make_game"),
+        ("from .stars import ‹Game›", None),
+        ("from book.game import *\n‹Game›", "book.game.Game"),
+        ("from book.game import *\n‹_hidden›", None),
+        ("from book.again import *\n‹Game›", "book.game.Game"),
+        ("from .again import *\nfrom .game import *\n‹Game›", "book.game.Game"),
+        ("from book.game import *\n‹zip›", "zip"),
+        ("from nowhere import *\n‹zip›", None),
+        ("from book.game import *\nfrom nowhere import *\n‹Game›", None),
+        ("from book.game import Nothing\n‹Nothing›", None),
+        ("if a:\n    from book.game import Game\n‹Game›", "book.game.Game"),
+        ("def f():\n    from book.game import Game\n    ‹Game›", "book.game.Game"),
+        (
+            "try:\n    from book.game import Game\nexcept E:\n    Game = None\n‹Game›",
+            None,
+        ),
+        ("import book.game\nbook = 1\nbook.‹game›", None),
+        # Two meanings are none.
+        ("def f(): ...\ndef f(): ...\n‹f›", None),
+        ("def f(): ...\nf = 1\n‹f›", None),
+        ("if a:\n    class C: ...\nelse:\n    class C: ...\n‹C›", None),
+        (
+            "class C:\n    def f(self): ...\nclass C:\n"
+            "    def f(self): ...\n    def g(self): self.‹f›()",
+            None,
+        ),
+        (
+            "from typing import overload\n@overload\ndef f(x: int): ...\n"
+            "@overload\ndef f(x: str): ...\ndef f(x): ...\n‹f›",
+            HERE + "f",
+        ),
+        ("X = 1\nX = 2\n‹X›", HERE + "X"),
+        # Methods and attributes of `self` and of `cls`.
+        ("class C:\n    def f(self): self.‹f›()", HERE + "C.f"),
+        ("class C:\n    def f(this): this.‹f›()", HERE + "C.f"),
+        ("class C:\n    @classmethod\n    def f(cls): cls.‹f›()", HERE + "C.f"),
+        ("class C:\n    @staticmethod\n    def f(x): x.‹f›()", None),
+        ("class C:\n    def __new__(cls): cls.‹__new__›", HERE + "C.__new__"),
+        ("class C:\n    def f(self, x): x.‹f›()", None),
+        ("class C:\n    def f(self):\n        self = 1\n        self.‹f›()", None),
+        ("class C:\n    def f(self):\n        def g(self): self.‹f›()", None),
+        ("class C:\n    def f(self):\n        def g(): self.‹f›()", HERE + "C.f"),
+        ("class C:\n    def f(self): [self.‹f› for x in y]", HERE + "C.f"),
+        ("class C:\n    def f(self): [self.‹f› for self in y]", None),
+        ("class C:\n  def f(self): self.x = 1\n  def g(self): self.‹x›", HERE + "C.x"),
+        ("class C:\n    def f(self): self.‹y›", None),
+        ("class C:\n    def f(self, o): o.x = 1\n    def g(self): self.‹x›", None),
+        (
+            "class C:\n    def __init__(self): self.x, y = z\n"
+            "    def g(self): self.‹x›.w",
+            HERE + "C.x",
+        ),
+        # Bases.
+        ("from .game import Game\nclass C(Game):\n  def f(s): s.‹step›()", STEP),
+        (
+            "from .game import Game\nclass C(Game):\n  def f(s): s.‹reset›()",
+            "book.game.Base.reset",
+        ),
+        (
+            "from .game import Game\nclass C(Game):\n"
+            "  def step(s): ...\n  def f(s): s.‹step›()",
+            HERE + "C.step",
+        ),
+        (
+            "from .game import Game\nclass C(Game):\n  def step(s): super().‹step›()",
+            STEP,
+        ),
+        ("class C(Unknown):\n    def f(self): self.‹g›()", None),
+        (
+            "from .game import Base\nclass C(Unknown, Base):\n"
+            "    def f(self): self.‹reset›()",
+            None,
+        ),
+        (
+            "class A:\n    x = 1\nclass B(A): ...\nclass C(A):\n    x = 2\n"
+            "class D(B, C):\n    def f(self): self.‹x›",
+            HERE + "C.x",
+        ),
+        ("class A(A): ...\nA.‹x›", None),
+        ("from .game import Game\ng = Game(1)\ng._Game__private\ng.‹__private›", None),
+        # Types that are written down, or show in a call.
+        ("from .game import Game\ndef f(g: Game): g.‹step›()", STEP),
+        ("from .game import Game\ndef f(g: 'Game'): g.‹step›()", STEP),
+        ("from .game import Game\ndef f(g: Game | None): g.‹step›()", STEP),
+        ("from .game import Game\ndef f(g: Game | int): g.‹step›()", None),
+        ("from .game import Game\ndef f(g: Game):\n    g = 1\n    g.‹step›()", None),
+        ("from .game import Game\ndef f(g: type[Game]): g.‹step›", None),
+        ("from .game import Game\ng = Game(1)\ng.‹step›()", STEP),
+        ("from .game import Game\ng = Game(1)\ng = 2\ng.‹step›()", None),
+        ("from .game import Game\nGame(1).‹step›()", STEP),
+        ("from .game import Game\nGame(1).options.‹stack›", "book.game.Options.stack"),
+        ("from .game import Game\nGame(1).maybe.‹stack›", "book.game.Options.stack"),
+        ("from .game import Game\nGame(1).made.‹stack›", "book.game.Options.stack"),
+        ("from .game import Game\nGame(1).best.‹stack›", "book.game.Options.stack"),
+        ("from .game import Game\nGame.best.‹stack›", None),
+        ("from .game import Game\nGame(1).step.‹stack›", None),
+        ("from .game import Game\nGame.load().‹step›()", STEP),
+        ("from .game import Game\nGame(1).itself().‹step›()", STEP),
+        ("from .game import make_game\nmake_game().‹step›()", STEP),
+        ("from .game import games\nfor g in games(): g.‹step›()", STEP),
+        ("from .game import games\n[g.‹step› for g in games()]", STEP),
+        ("from .game import games\ngames()[0].‹step›", STEP),
+        ("from .game import games\ngames()[:1].‹step›", None),
+        ("from .game import Game\nwith Game(1) as g: g.‹step›()", STEP),
+        ("from .game import Game\nif g := Game(1): g.‹step›()", STEP),
+        ("from .game import Game\ndef f(g=None): (g or Game(1)).‹step›()", None),
+        (
+            "from .game import Game\ndef f(g: Game | None): (g or Game(1)).‹step›()",
+            STEP,
+        ),
+        (
+            "from .game import Game\nfrom typing import Callable\n"
+            "def f(make: Callable[[int], Game]): make(1).‹step›()",
+            STEP,
+        ),
+        (
+            "from .game import Game\ndef f(g: tuple[Game, ...]):\n"
+            "    for x in g: x.‹step›()",
+            STEP,
+        ),
+        (
+            "from .game import Game\ndef f(g: tuple[Game, int]):\n"
+            "    for x in g: x.‹step›()",
+            None,
+        ),
+        ("async def f() -> C: ...\nclass C:\n    x = 1\nf().‹x›", None),
+        ("@odd\ndef f() -> 'C': ...\nclass C:\n    x = 1\nf().‹x›", None),
+        (
+            "class E(Exception):\n    x = 1\ntry: ...\nexcept E as e: e.‹x›",
+            HERE + "E.x",
+        ),
+        ("def f(x: x.y): x.‹y›", None),
+        ("a = b\nb = a\na.‹c›", None),
+        # Annotations.
+        ("class C: ...\ndef f() -> ‹C›: ...", HERE + "C"),
+        ("class C: ...\nx: 'list[‹C›]' = []", HERE + "C"),
+        ("class C: ...\nx: list['‹C›'] = []", HERE + "C"),
+        ("class C:\n    def f(self) -> '‹C›': ...", HERE + "C"),
+        ("from typing import Literal\nclass C: ...\nx: Literal['‹C›']", None),
+        ("class C: ...\nx = '‹C›'", None),
+        ("class C: ...\nx: 'not ‹C› python'", None),
+        # Odd places.
+        ("class C: ...\n'äöü', ‹C›", HERE + "C"),
+        ("class C: ...\nx = (1,\n  ‹C›)", HERE + "C"),
+        ("class C:\n    y = 1\nx = (C\n  .\n  ‹y›)", HERE + "C.y"),
+        ("class C: ...\nmatch x:\n    case ‹C›(y=1): ...", HERE + "C"),
+        ("class C: ...\nf(**‹C›)", HERE + "C"),
+        ("class C: ...\nC.‹nothing›", None),
+        # Out of the book.
+        ("import numpy as np\nnp.‹maximum›(a, b)", "numpy.maximum"),
+        ("import ‹numpy› as np", "numpy"),
+        ("from functools import ‹cache›", "functools.cache"),
+        ("from functools import cache as c\n@‹c›\ndef f(): ...", "functools.cache"),
+        ("import os.path\nos.path.‹join›", "os.path.join"),
+        ("import os\nos.‹path›.join", "os.path"),
+        ("‹ValueError›", "ValueError"),
+        ("', '.‹join›(x)", "str.join"),
+        ("def f(s: str): s.‹split›()", "str.split"),
+        ("x = {}\nx.‹items›()", "dict.items"),
+        ("from pathlib import Path\nPath('x').‹exists›()", "pathlib.Path.exists"),
+        (
+            "import gymnasium\nclass E(gymnasium.Env):\n  def f(s): s.‹np_random›",
+            "gymnasium.Env.np_random",
+        ),
+        ("import torch.nn as nn\nnn.‹Linear›(1, 2)", "torch.nn.Linear"),
+        ("def numpy(): ...\nnumpy.‹maximum›", None),
+        ("import unheard_of\nunheard_of.‹x›", None),
+    ],
+)  # fmt: skip
+def test_by_scope_and_not_by_spelling(code, name):
+    assert one(code) == name
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="positions are exact from 3.12")
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("def f(): ...\nx = f'{‹f›()}'", HERE + "f"),
+        ("def f(): ...\nx = f'{f'{‹f›()}'}'", HERE + "f"),
+        ("class T: ...\ndef f[T](x: ‹T›): ...", None),
+        ("class T: ...\ndef f[U](x: ‹T›): ...", HERE + "T"),
+        ("class C[T]:\n    x = 1\n    def f(self): self.‹x›", HERE + "C.x"),
+        ("class T: ...\ntype A[T] = list[‹T›]", None),
+        ("class T: ...\ntype A = list[‹T›]", HERE + "T"),
+    ],
+)
+def test_newer_python(code, name):
+    assert one(code) == name
+
+
+def test_names_in_f_strings_bind_all_the_same():
+    assert one("def g(): ...\ndef f():\n    f'{(g := 1)}'\n    ‹g›") is None
+
+
+def test_every_reference_stands_where_it_says():
+    book = Book(PAGES, inventory())
+    for source in PAGES:
+        references = book.references(source)
+        ends = (0, 0)
+        for found in references:
+            text = source.lines[found.line - 1][found.column : found.end]
+            assert text.isidentifier()
+            assert (found.line, found.column) >= ends, "in order, and apart"
+            ends = (found.line, found.end)
+
+
+def test_this_book_is_full_of_links():
+    by_module = {source.module: source for source in PAGES}
+    book = Book(PAGES, inventory())
+    names = {r.name for r in book.references(by_module["labml_rl.game"])}
+    assert "labml_rl.game.GameOptions.stack" in names, "through `self.options`"
+    assert "labml_rl.game.Emulator.lives" in names, "through what a function returns"
+    names = {r.name for r in book.references(by_module["labml_rl.worker"])}
+    assert "labml_rl.game.make_game" in names
+
+
+# ---- Any code at all
+
+
+def test_the_standard_library_as_a_book():
+    """It holds for code that was never annotated, and nothing in it raises."""
+    found = []
+    for path in STANDARD_LIBRARY:
+        try:
+            found.append(read(path.read_bytes(), path.name, path.stem))
+        except PressError:
+            continue
+    book = Book(found, inventory())
+    references = 0
+    for source in found:
+        for reference in book.references(source):
+            line = source.lines[reference.line - 1]
+            assert line[reference.column : reference.end].isidentifier()
+            references += 1
+    assert references > 10_000
+    found = found[:30]
+    crossings = cross(found, catalogue(found), inventory())
+    for source in found:
+        check_text(source, highlight(source.lines, crossings[source.module].links))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = " + "a." * 800 + "b",
+        "x = a" + "()" * 300,
+        "x = a" + "[0]" * 90,
+        "\n".join(f"class C{n}(C{n + 1}): x = C{n + 1}.x" for n in range(2000)),
+        "\n".join(f"class C{n + 1}(C{n}): x = C{n}.y" for n in range(2000)),
+        "\n".join(f"a{n} = a{n + 1}" for n in range(500)) + "\na500 = a0\na0.x",
+        "from .m import *\n__all__ = x\nm",
+        "from ....... import x\nfrom ...y.z import *\nx",
+        "def f(): f().f().f()",
+        "class A(B): ...\nclass B(A): ...\nA.x",
+        "class A(B, C): ...\nclass B: ...\nclass C(B): ...\nA.x",
+        "x: 'x' = x\nx.x.x",
+        "ｘ = 1\nx",
+        "x: '''\nx'''",
+        "\x0cx = 1; x",
+        "lambda self: self.x",
+        "class A:\n    f = lambda self: self.f",
+        "def f(*, self): self.x",
+        "global x\nx = 1",
+        "nonlocal_ = 1",
+    ],
+)  # fmt: skip
+def test_strange_code_never_fails(code):
+    try:
+        source = read(code.encode(), "m.py", "m")
+    except PressError:
+        pytest.skip("this Python does not read it")
+    places = catalogue([source])
+    crossing = cross([source], places, inventory())["m"]
+    check_text(source, highlight(source.lines, crossing.links))
+
+
+def test_modules_that_import_everything_from_each_other():
+    names = [f"m{n}" for n in range(12)]
+    texts = {
+        name: "".join(f"from .{other} import *\n" for other in names if other != name)
+        + f"def f_{name}(): ...\nnothing, f_m3\n"
+        for name in names
+    }
+    found = sources(**texts)
+    book = Book(found, inventory())
+    names_there = {r.name for r in book.references(found[-1])}
+    assert not any(name.endswith(".nothing") for name in names_there)
+    assert "book.m11.f_m11" not in names_there, "in a circle nobody can tell"
+
+
+def test_time_grows_with_length_and_not_faster():
+    def seconds(count: int) -> float:
+        body = "".join(
+            f"def f{n}(x: C) -> C:\n    '''Ä.'''\n    ä = f{n // 2}(x)\n"
+            f"    return ä.m().m().m() or [y.m() for y in [x]]\n\n"
+            f"total = f{n}(total)\nC.one = total\n"
+            for n in range(count)
+        )
+        text = f"class C:\n    def m(self) -> 'C': ...\n\n\n{body}"
+        source = read(text.encode(), "m.py", "m")
+        start = time.process_time()
+        book = Book([source], inventory())
+        assert len(book.references(source)) > 5 * count
+        return time.process_time() - start
+
+    seconds(10)
+    # 16 times the length in at most 3 × 16 times the time; quadratic would be 256.
+    assert seconds(3200) < 48 * max(seconds(200), 0.005)
+
+
+# ---- Inventories
+
+
+def test_inventories_are_small_and_whole():
+    sizes = {path.name: path.stat().st_size for path in INVENTORIES.glob("*.txt")}
+    assert set(sizes) >= {"python.txt", "numpy.txt", "torch.txt", "gymnasium.txt"}
+    assert all(size < 160_000 for size in sizes.values())
+    for name, entry in inventory().items():
+        assert all(part.isidentifier() for part in name.split(".")), name
+        assert re.fullmatch(r"https://[\w./#*+-]+", entry.url), entry
+        assert "*" not in entry.url
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("len", "https://docs.python.org/3/library/functions.html#len"),
+        ("ast", "https://docs.python.org/3/library/ast.html#module-ast"),
+        (
+            "collections.deque",
+            "https://docs.python.org/3/library/collections.html#collections.deque",
+        ),
+        (
+            "numpy.stack",
+            "https://numpy.org/doc/stable/reference/generated/"
+            "numpy.stack.html#numpy.stack",
+        ),
+        ("gymnasium.Env", "https://gymnasium.farama.org/api/env/#gymnasium.Env"),
+        ("ale_py.Action", "https://ale.farama.org/env-spec/#available-actions"),
+    ],
+)
+def test_where_documentation_is(name, url):
+    assert inventory()[name].url == url
+
+
+def test_an_inventory_is_distilled_and_read_again():
+    listed = (
+        "mod py:module 0 library/mod.html#module-$ -\n"
+        "mod.f py:function 1 library/mod.html#$ -\n"
+        "mod.C py:class 1 library/mod.html#$ -\n"
+        "mod.C.x py:attribute 1 library/mod.html#$ -\n"
+        "len py:function 1 library/functions.html#$ -\n"
+        "odd py:function 1 library/functions.html#elsewhere -\n"
+        "Py_Thing c:function 1 c-api/x.html#c.$ -\n"
+        "imp.f py:function 1 library/imp.html#$ -\n"
+    )
+    head = b"# Sphinx inventory version 2\n# Project: M\n# Version: 1\n# zlib\n"
+    data = head + zlib.compress(listed.encode())
+    lines = list(distill("https://example.org/", data))
+    assert lines == [
+        "https://example.org/",
+        "library/functions.html",
+        "f len",
+        "library/mod.html mod",
+        "m mod",
+        "f .C.x .f",
+        "c .C",
+    ]
+    entries = dict(read_inventory("\n".join(lines)))
+    assert set(entries) == {"mod", "mod.f", "mod.C", "mod.C.x", "len"}
+    assert entries["mod"].url == "https://example.org/library/mod.html#module-mod"
+    assert entries["mod.C"].is_class
+    assert not entries["mod.f"].is_class
+
+
+# ---- HTML
+
+
+def check_text(source, html):
+    for line, made in zip(source.lines, html, strict=True):
+        assert unescape(re.sub(r"<[^>]*>", "", made)) == line.rstrip("\r\n")
+
+
+def test_a_link_keeps_text_and_colour():
+    lines = ["x = f(a.b) < '<&>'  # f\n"]
+    outside = Link(6, 7, "p.html#a&b", is_outside=True)
+    links = {1: [Link(4, 5, "#f"), outside, Link(8, 9, "#b", is_stop=False)]}
+    (html,) = highlight(lines, links)
+    assert '<span class="n"><a href="#f">f</a></span>' in html
+    assert '<a href="p.html#a&amp;b" class="sbs-out" rel="noopener">a</a>' in html
+    assert '<a href="#b" tabindex="-1">b</a>' in html
+    assert unescape(re.sub(r"<[^>]*>", "", html)) == lines[0].rstrip("\n")
+    assert html.count("<a ") == html.count("</a>") == 3
+
+
+def test_parts_of_a_token_can_be_links():
+    lines = ["import a.b.c as d\n"]
+    links = {1: [Link(7, 8, "a"), Link(9, 10, "b"), Link(11, 12, "c")]}
+    (html,) = highlight(lines, links)
+    assert (
+        '<span class="nn"><a href="a">a</a>.<a href="b">b</a>.<a href="c">c</a></span>'
+        in html
+    )
+
+
+@pytest.mark.parametrize("source", PAGES, ids=lambda source: source.path)
+def test_the_text_of_our_pages_is_unchanged(source):
+    crossing = cross(PAGES, catalogue(PAGES), inventory())[source.module]
+    check_text(source, highlight(source.lines, crossing.links))
+
+
+def test_the_tab_key_stops_once_at_each_name():
+    found = sources(
+        here="from .game import SIZE\n\n# One.\nx = SIZE, SIZE\n# Two.\nSIZE\n"
+    )
+    crossing = cross(found, catalogue(found), inventory())["book.here"]
+    stops = {
+        line: [link.is_stop for link in links] for line, links in crossing.links.items()
+    }
+    assert stops == {1: [True, True], 4: [True, False], 6: [True]}
+
+
+def test_a_name_does_not_lead_to_where_it_stands():
+    found = sources(here="X = 1\nY = X\n# Later.\nZ = X\n")
+    links = cross(found, catalogue(found), inventory())["book.here"].links
+    assert list(links) == [4]
+
+
+def test_well_known_built_ins_are_no_links():
+    found = sources(here="x: int = len(zip(str(), list()))\n")
+    links = cross(found, catalogue(found), inventory())["book.here"].links
+    assert [link.href for link in links[1]] == [inventory()["zip"].url]
+
+
+# ---- Addresses
+
+
+@pytest.mark.parametrize(
+    ("page", "place", "file", "folder"),
+    [
+        ("b/game.md", Place("b/game.md", "G"), "#G", "#G"),
+        ("b/game.md", Place("b/worker.md", "W"), "worker.html#W", "../worker/#W"),
+        ("b/game.md", Place("b/index.md", ""), "index.html", "../"),
+        ("b/index.md", Place("b/game.md", "G"), "game.html#G", "game/#G"),
+        ("b/game.md", Place("b/c/d.md", "D"), "c/d.html#D", "../c/d/#D"),
+        ("b/c/index.md", Place("b/game.md", "G"), "../game.html#G", "../game/#G"),
+        ("b/game.md", Place("a/index.md", "A"), "../a/index.html#A", "../../a/#A"),
+        ("index.md", Place("a/index.md", "A"), "a/index.html#A", "a/#A"),
+        ("a/x.md", Place("index.md", ""), "../index.html", "../../"),
+    ],
+)
+def test_addresses(page, place, file, folder):
+    assert place.url_from(page, use_directory_urls=False) == file
+    assert place.url_from(page, use_directory_urls=True) == folder
+
+
+# ---- Uses
+
+
+def uses_of(name: str, **more: str) -> list[tuple[str, str]]:
+    found = sources(**more)
+    places = catalogue(found)
+    place = places[name]
+    module = next(s.module for s in found if name.startswith(f"{s.module}."))
+    module = max((s.module for s in found if name.startswith(f"{s.module}.")), key=len)
+    crossing = cross(found, places, inventory())[module]
+    return [(use.name, use.target) for use in crossing.uses.get(place.anchor, ())]
+
+
+def test_a_definition_knows_who_uses_it():
+    uses = uses_of(
+        "book.game.make_game",
+        here=(
+            "from .game import make_game\n\ndef f():\n    make_game()\n"
+            "    # Again.\n    make_game()\n\nmake_game()\n"
+        ),
+    )
+    assert uses == [
+        ("book.here.f", "here.md#f"),
+        ("book.here", "here.md#make_game"),
+    ], "once for each definition, not for the import"
+
+
+def test_it_does_not_use_itself():
+    assert uses_of("book.here.f", here="def f():\n    f()\n    # x\n    f()\n") == []
+    uses = uses_of(
+        "book.here.C",
+        here="class C:\n    def f(self): C\n\n    def g(self):\n        C\n",
+    )
+    assert uses == []
+
+
+def test_uses_in_the_same_module_have_short_names():
+    code = "def f(): ...\n\n\nclass C:\n    def g(self):\n        f()\n"
+    assert uses_of("book.here.f", here=code) == [("C.g", "#C.g")]
+
+
+def test_attributes_are_no_uses_of_init():
+    code = (
+        "class C:\n    def __init__(self):\n        self.x = 1\n\n"
+        "    def f(self):\n        return self.x\n"
+    )
+    assert uses_of("book.here.C.__init__", here=code) == []
+
+
+def test_uses_are_on_the_page():
+    found = sources(here="from .game import make_game\n\n\ndef f():\n    make_game()\n")
+    places = catalogue(found)
+    crossings = cross(found, places, inventory())
+    game = next(s for s in found if s.module == "book.game")
+    page = weave(game, places, crossing=crossings["book.game"])
+    text = render(page, environment())
+    assert "- [`book.here.f`](here.md#f)" in text
+    assert text.count("<details") == len([row for row in page.rows if row.uses])
+    unused = next(row for row in page.rows if row.anchor == "games")
+    assert not unused.uses
+
+
+# ---- A site
+
+
+class Collector(HTMLParser):
+    """The ids of a page, and the addresses of the links in its code and its uses."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.hrefs: list[dict[str, str | None]] = []
+        self.uses: list[str] = []
+        self.inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if given.get("id"):
+            self.ids.add(given["id"])
+        classes = (given.get("class") or "").split()
+        if "sbs-code" in classes or "sbs-uses" in classes:
+            self.inside = "code" if "sbs-code" in classes else "uses"
+        if tag == "a" and self.inside == "code":
+            self.hrefs.append(given)
+        if tag == "a" and self.inside == "uses":
+            self.uses.append(given["href"])
+
+    def handle_endtag(self, tag):
+        if tag in ("pre", "details"):
+            self.inside = ""
+
+
+CONFIG = """
+site_name: Small
+use_directory_urls: {urls}
+theme: {{name: material, font: false}}
+plugins:
+  - search
+  - sidebyside:
+      packages: [book]
+validation: {{links: {{anchors: warn}}}}
+nav: [{nav}]
+"""
+
+
+@pytest.mark.parametrize("urls", ["true", "false"])
+def test_every_link_of_a_site_leads_somewhere(tmp_path: Path, urls):
+    files = {
+        "book/__init__.py": SOURCES["book"],
+        "book/game.py": '"""\n# Game\n"""\n' + GAME,
+        "book/deep/__init__.py": (
+            "from ..game import Game, SIZE\n\n\nclass Mine(Game):\n"
+            "    # Words.\n    def f(self):\n        return self.step(), SIZE\n"
+        ),
+        "book/deep/er.py": "from . import Mine\n\n\ndef g(m: Mine):\n    m.f(zip())\n",
+    }
+    pages = [p.replace("__init__", "index").replace(".py", ".md") for p in files]
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("# Home\n")
+    config = CONFIG.format(urls=urls, nav=", ".join(["index.md", *pages]))
+    (tmp_path / "mkdocs.yml").write_text(config)
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    done = build(tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    site = tmp_path / "site"
+    found = {path: Collector(path.read_text()) for path in site.rglob("*.html")}
+    inside = outside = 0
+    for path, page in found.items():
+        for link in page.hrefs:
+            href = link["href"] or ""
+            if href.startswith("https://"):
+                assert link["rel"] == "noopener"
+                outside += 1
+                continue
+            file, _, anchor = href.partition("#")
+            target = (path.parent / file).resolve() if file else path
+            target = target / "index.html" if file.endswith("/") else target
+            assert target in found, (path, href)
+            assert not anchor or anchor in found[target].ids, (path, href)
+            inside += 1
+    assert inside > 15
+    assert outside > 3
+    assert sum(len(page.uses) for page in found.values()) > 5
+    index = (site / "search" / "search_index.json").read_text()
+    assert "Used in" not in index
+
+
+def test_ast_is_what_this_python_has():
+    """What is registered by name exists, or is newer than this Python."""
+    assert ast.Name in STEPS
+    assert ast.ClassDef in STEPS
