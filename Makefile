@@ -34,6 +34,7 @@ lint: .venv/all ## check style and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/sidebyside check labml_rl sidebyside
 
 format: .venv/all ## put the code into the project's style
 	$(BIN)/ruff check --fix

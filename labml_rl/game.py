@@ -442,6 +442,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
             frame stands alone.
 
         Args:
+            action: what is held down all the while.
             frames: how many, unless the game ends or is cut off before.
 
         Returns:

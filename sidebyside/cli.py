@@ -43,10 +43,12 @@ code has mistakes, and 2 if the command itself is wrong.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from sidebyside.check import Finding, check, chosen, unreadable
 from sidebyside.errors import PressError
 from sidebyside.press import (
     ASSETS,
@@ -127,6 +129,22 @@ def parser() -> argparse.ArgumentParser:
     )
     many.set_defaults(run=write_markdown)
 
+    lint = commands.add_parser("check", help="say what is wrong with the prose")
+    lint.add_argument(
+        "paths", metavar="PATH", type=Path, nargs="+", help="a Python file or a folder"
+    )
+    for option, words in (
+        ("--select", "look for these alone: SBS1, or SBS101,SBS201"),
+        ("--ignore", "do not look for these"),
+    ):
+        lint.add_argument(
+            option, metavar="CODES", type=codes, action="extend", default=[], help=words
+        )
+    lint.add_argument(
+        "--format", choices=("text", "json", "github"), default="text", help="as what"
+    )
+    lint.set_defaults(run=write_findings)
+
     for command in (one, many):
         command.add_argument(
             "--strict", action="store_true", help="fail if anything is wrong"
@@ -204,6 +222,62 @@ def write_markdown(options: argparse.Namespace) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes((ASSETS / asset).read_bytes())
     return 0
+
+
+def write_findings(options: argparse.Namespace) -> int:
+    """
+    ## `sidebyside check`
+
+    Links may lead to whatever the named folders and the packages of the named files
+    have. What is not looked at is read for that alone.
+    """
+    here = Path.cwd()
+    wanted: dict[Path, Module] = {}
+    known: dict[Path, Module] = {}
+    for path in map(existing, options.paths):
+        if path.is_file():
+            package = package_of(path) or path.resolve().parent
+            name = module_name(path.resolve(), package)
+            wanted[path.resolve()] = Module(path, str(path), name)
+            around = find_modules(package, here) if package_of(path) else []
+        else:
+            package = package_of(path / "__init__.py") or path.resolve()
+            around = find_modules(package, here)
+            inside = (m for m in around if m.file.is_relative_to(path.resolve()))
+            for module in inside:
+                shown = path / module.file.relative_to(path.resolve())
+                wanted[module.file] = Module(module.file, str(shown), module.name)
+        known |= {module.file: module for module in around}
+
+    findings: list[Finding] = []
+    unread: list[PressError] = []
+    sources = load_all(wanted.values(), unread.append)
+    others = [module for file, module in known.items() if file not in wanted]
+    places = catalogue([*sources, *load_all(others, report=lambda error: None)])
+    findings += map(unreadable, unread)
+    for source in sources:
+        findings += check(source, places)
+    findings = [
+        finding
+        for finding in sorted(findings)
+        if finding.code.startswith(tuple(options.select or ["SBS"]))
+        and not finding.code.startswith(tuple(options.ignore))
+    ]
+    if options.format == "json":
+        print(json.dumps([finding.as_dict() for finding in findings], indent=2))
+    elif options.format == "github":
+        print("".join(f"{finding.as_command()}\n" for finding in findings), end="")
+    else:
+        print("".join(f"{finding}\n" for finding in findings), end="")
+    return 1 if findings else 0
+
+
+def codes(words: str) -> tuple[str, ...]:
+    """Rules, as they are named on the command line."""
+    try:
+        return chosen(words.split(","))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"no rule begins with {error}") from None
 
 
 def assets() -> list[Path]:

@@ -1,0 +1,215 @@
+"""The linter: each rule, what it leaves alone, and how it says so."""
+
+import json
+import re
+
+import pytest
+
+from sidebyside import check as page
+from sidebyside.check import RULES, check
+from sidebyside.cli import main
+from sidebyside.read import read
+from sidebyside.weave import catalogue
+
+
+def findings(text, path="book/m.py"):
+    source = read(text.encode(), path, "book.m")
+    return check(source, catalogue([source]))
+
+
+def codes(text):
+    return [(finding.line, finding.code) for finding in findings(text)]
+
+
+def test_the_page_lists_the_rules():
+    listed = re.findall(r"^\| (SBS\d+) \|", page.__doc__ or "", re.MULTILINE)
+    assert listed == list(RULES)
+
+
+DOC = '"""# Title"""\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Front matter and formulas
+        ('"""\n---\ntitle: a: b\n---\n"""\n', [(3, "SBS102")]),
+        (DOC + "# One.\n#\n# $\\frac{$ and $\\alph$.\nx = 1\n", [(4, "SBS201")] * 2),
+        # Links
+        (DOC + "# See [Nope][] and [m][].\nx = 1\n", [(2, "SBS202")]),
+        (DOC + "# See [x](JavaScript:alert(1)).\nx = 1\n", [(2, "SBS203")]),
+        (DOC + "# See [x][y].\n#\n# [y]: data:text/html,x\nx = 1\n", [(4, "SBS203")]),
+        (DOC + "# See `[x](javascript:y)` and [x](y.md).\nx = 1\n", []),
+        # Symbols
+        (
+            '"""\n---\nsymbols:\n  x: "x_t"\n  gone: "y"\n---\n\nT\n"""\nx = 1\n',
+            [(5, "SBS204")],
+        ),
+        # Code in comments
+        (DOC + "# x = f(1)\ny = 2\n", [(2, "SBS301")]),
+        (DOC + "# Text.\n#\n# for x in y:\n#     print(x)\nz = 1\n", [(4, "SBS301")]),
+        (DOC + "# import os\nz = 1\n", [(2, "SBS301")]),
+        (DOC + "# print(x)\nz = 1\n", [(2, "SBS301")]),
+        (DOC + "# Words\nz = 1\n", []),
+        (DOC + "# x or y\nz = 1\n", []),
+        (DOC + "# Note: this\nz = 1\n", []),
+        (DOC + "# a, b\n#\n# 'text'\n#\n# pass\nz = 1\n", []),
+        (DOC + "# YYYYMMDD (8)\nz = 1\n", []),
+        (DOC + "# return\nz = 1\n", []),
+        (DOC + "# ```python\n# x = f(1)\n#\n# y = 2\n# ```\nz = 1\n", []),
+        (DOC + "# For example:\n#\n#     x = f(1)\nz = 1\n", []),
+        (DOC + "z = 1  # x = f(1)\n", []),
+        (DOC + "# noqa: F401\nz = 1\n", []),
+        # Backslashes
+        ('"""# T\n\n$\\\\frac12$ but $\\theta$"""\n', [(3, "SBS302")]),
+        ('r"""# T\n\n$\\theta$"""\n', []),
+        ('"""\\\n# T\n\n$\\\\theta$ and \\"x\\""""\n', []),
+        # Lists
+        (
+            DOC + "# - one\n#   - two\n#   - three\nx = 1\n",
+            [(3, "SBS303"), (4, "SBS303")],
+        ),
+        (DOC + "# - one\n#     - two\n# - three\nx = 1\n", []),
+        (DOC + "# - one\n#   more of it\n# - two\nx = 1\n", []),
+        # Headings
+        (DOC + "# # Again\nx = 1\n", [(2, "SBS304")]),
+        (DOC + "# ### Too deep\nx = 1\n", [(2, "SBS304")]),
+        (DOC + "# ## A\nx = 1\n# ### B\ny = 1\n# ## C\nz = 1\n", []),
+        (DOC + "# ```\n# # no heading\n# ```\nx = 1\n", []),
+        # Prose
+        ("x = 1\n", [(1, "SBS401")]),
+        ("", []),
+        (
+            DOC + "class C:\n    def f(self):\n        return 1\n",
+            [(2, "SBS401"), (3, "SBS401")],
+        ),
+        (DOC + "# What it is.\ndef f():\n    return 1\n", []),
+        (DOC + "def _f():\n    return 1\n", []),
+        (DOC + "def f():\n    '''Text.'''\n    def g():\n        return 1\n", []),
+        (DOC + "@overload\ndef f(x):\n    ...\n", []),
+        (DOC + "class P:\n    '''Text.'''\n    def f(self): ...\n", []),
+        (
+            DOC + "class P:\n    '''Text.'''\n    @x.setter\n"
+            "    def x(self, v):\n        pass\n",
+            [],
+        ),
+        # Arguments
+        (
+            DOC + "def f(a, b, *c, _d, **e):\n    '''T.\n\n    Args:\n"
+            "        a: x\n    '''\n",
+            [(6, "SBS403")],
+        ),
+        (
+            DOC + "def f(a):\n    '''T.\n\n    Args:\n        a: x\n"
+            "            z: not one\n"
+            "        b: y\n    '''\n",
+            [(8, "SBS402")],
+        ),
+        (
+            DOC
+            + "class C:\n    '''T.\n\n    Args:\n        a: x\n        b: y\n    '''\n"
+            "    a: int\n    c: int\n    n: ClassVar[int]\n",
+            [(6, "SBS403"), (7, "SBS402")],
+        ),
+        (
+            DOC + "class C(Base):\n    '''T.\n\n    Args:\n        a: x\n    '''\n",
+            [],
+        ),
+        (
+            DOC + "class C:\n    '''T.\n\n    Args:\n        a: x\n    '''\n"
+            "    def __init__(self, a):\n        self.a: int = a\n",
+            [],
+        ),
+        (DOC + "def f(a):\n    '''Text.'''\n", []),
+    ],
+)
+def test_rules(text, expected):
+    assert codes(text) == expected
+
+
+def test_a_finding_says_where_what_and_what_to_do():
+    (finding,) = findings(
+        DOC + "def f():\n    x = [\n        # See [Nope][].\n    ]\n"
+    )[1:]
+    assert str(finding).startswith(
+        "book/m.py:4:15: SBS202 a link to `Nope`, which is defined nowhere ("
+    )
+    assert str(finding).endswith(")")
+
+
+# ---- On the command line
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    package = tmp_path / "book"
+    (package / "inner").mkdir(parents=True)
+    (package / "__init__.py").write_text('"""# Book\n\nSee [f][book.inner.f]."""\n')
+    (package / "inner" / "__init__.py").write_text(
+        '"""# Inner"""\n\n\ndef f(a):\n    """To [the book][book]."""\n'
+    )
+    return package
+
+
+def test_all_is_well(book, capsys):
+    assert main(["check", "book"]) == 0
+    assert main(["check", "book/inner"]) == 0, "links may leave what is looked at"
+    assert main(["check", "book/inner/__init__.py", "book/__init__.py"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_findings_are_sorted_and_fail(book, capsys):
+    (book / "broken.py").write_text("x = (\n")
+    (book / "alone.py").write_text("# x = 1\ny = 2\n")
+    assert main(["check", "book"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["book/alone.py:1:1:", "SBS301"],
+        ["book/alone.py:1:1:", "SBS401"],
+        ["book/broken.py:1:1:", "SBS101"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--select", "SBS4"], {"SBS401"}),
+        (["--select", "sbs101,SBS301"], {"SBS101", "SBS301"}),
+        (["--select", "SBS101", "--select", "SBS301"], {"SBS101", "SBS301"}),
+        (["--ignore", "SBS1", "--ignore", "SBS4"], {"SBS301"}),
+        (["--select", "SBS3", "--ignore", "SBS301"], set()),
+    ],
+)
+def test_rules_can_be_chosen(book, capsys, options, expected):
+    (book / "broken.py").write_text("x = (\n")
+    (book / "alone.py").write_text("# x = 1\ny = 2\n")
+    assert main(["check", "book", *options, "--format", "json"]) == bool(expected)
+    assert {f["code"] for f in json.loads(capsys.readouterr().out)} == expected
+
+
+def test_formats_for_programs(book, capsys):
+    (book / "odd,name.py").write_text("# x = '100%'\ny = 2\n")
+    main(["check", "book", "--ignore", "SBS4", "--format", "json"])
+    (finding,) = json.loads(capsys.readouterr().out)
+    assert finding["path"] == "book/odd,name.py"
+    assert (finding["line"], finding["column"]) == (1, 1)
+    main(["check", "book", "--ignore", "SBS4", "--format", "github"])
+    assert capsys.readouterr().out == (
+        "::error file=book/odd%2Cname.py,line=1,col=1,title=SBS301::"
+        "a comment that is code, `x = '100%25'` "
+        "(Delete it, or put it into a fenced block if it is to be read)\n"
+    )
+
+
+def test_a_rule_that_does_not_exist(book, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["check", "book", "--select", "SBS9"])
+    assert caught.value.code == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.endswith("argument --select: no rule begins with SBS9")
+
+
+def test_a_folder_that_does_not_exist(capsys):
+    assert main(["check", "nowhere"]) == 2
+    assert capsys.readouterr().err == "sidebyside: nowhere: no such file or folder\n"
