@@ -48,8 +48,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from sidebyside.check import Finding, check, chosen, unreadable
+from sidebyside.check import check, chosen, unreadable
 from sidebyside.errors import PressError
+from sidebyside.findings import Finding
 from sidebyside.press import (
     ASSETS,
     Module,

@@ -42,7 +42,8 @@ DOC = '"""# Title"""\n'
         (DOC + "# See `[x](javascript:y)` and [x](y.md).\nx = 1\n", []),
         # Symbols
         (
-            '"""\n---\nsymbols:\n  x: "x_t"\n  gone: "y"\n---\n\nT\n"""\nx = 1\n',
+            '"""\n---\nsymbols:\n  x: "x_t"\n  gone: "y"\n---\n\nT\n"""\n'
+            "class _C:\n    x = 1\n",
             [(5, "SBS204")],
         ),
         # Code in comments

@@ -1,0 +1,431 @@
+r"""
+---
+title: Rules
+summary: What can be wrong with prose, one function for each habit.
+---
+
+# Rules
+
+Each function looks for one thing in a whole module, and yields what it finds. A rule
+that cries wolf is soon ignored with all the others, so where one has to guess, it
+rather misses something.
+"""
+
+import ast
+import re
+import tokenize
+from collections.abc import Iterator, Mapping
+from html import unescape
+from itertools import groupby
+
+from sidebyside.errors import PressError
+from sidebyside.fields import ITEM as FIELD
+from sidebyside.fields import indented, margin_of
+from sidebyside.findings import Finding, found
+from sidebyside.guard import is_safe
+from sidebyside.links import Place, set_links
+from sidebyside.prose import CODE, FENCE, ITEM, Prose
+from sidebyside.read import Definer, Definition, Docstring, Source
+from sidebyside.split import DEFINITIONS, Kind, comment_text, prose_blocks, split
+from sidebyside.weave import (
+    HEADING,
+    check_formulas,
+    front_matter,
+    public_names,
+    sections_of,
+)
+
+
+def what_stops_a_build(source: Source) -> Iterator[Finding]:
+    """## SBS102 and SBS201: what stops a build"""
+    errors: list[tuple[str, PressError]] = []
+    _, sections = sections_of(source, lambda e: errors.append(("SBS102", e)))
+    for section in sections:
+        check_formulas(
+            section.prose, source.path, lambda e: errors.append(("SBS201", e))
+        )
+    for code, error in errors:
+        yield found(
+            source,
+            error.line,
+            code,
+            error.found,
+            error.remedy,
+            at="$" * (code == "SBS201"),
+        )
+
+
+def links(source: Source, places: Mapping[str, Place]) -> Iterator[Finding]:
+    """## SBS202: links that lead nowhere"""
+    errors: list[PressError] = []
+    for section in sections_of(source, lambda error: None)[1]:
+        set_links(section.prose, section.scope, source, places, errors.append)
+    for error in errors:
+        yield found(source, error.line, "SBS202", error.found, error.remedy, at="[")
+
+
+ADDRESS = re.compile(
+    CODE
+    + r"""
+    | \]\(\s*<?(?P<inline>[^\s)>][^)>\n]*)
+    | ^[ ]{0,3}\[[^\]\n]+\]:\s*<?(?P<reference>[^\s>]+)
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+
+
+def addresses(source: Source) -> Iterator[Finding]:
+    """## SBS203: addresses that could run a script"""
+    for prose in proses(source):
+        for match in ADDRESS.finditer(prose.text):
+            address = match["inline"] or match["reference"]
+            if address and not is_safe(address):
+                scheme = unescape(address).partition(":")[0].strip()
+                yield found(
+                    source,
+                    prose.line_at(match.start()),
+                    "SBS203",
+                    f"a link with the scheme `{scheme}:`",
+                    "Link to a page, or write the address as code.",
+                    at=address,
+                )
+
+
+def symbols(source: Source) -> Iterator[Finding]:
+    """## SBS204: symbols of nothing"""
+    # On a page of words alone, symbols tie its formulas together.
+    if not source.definitions or not source.docstring:
+        return
+    sections = split(source)
+    try:
+        meta, _ = front_matter(sections[0].prose, source)
+    except PressError:
+        return
+    names = {token.string for token in source.tokens if token.type == tokenize.NAME}
+    for name in meta.get("symbols", {}):
+        if name in names:
+            continue
+        key = re.compile(rf"\s*['\"]?{re.escape(name)}['\"]?\s*:")
+        line = next(
+            (n for n, text in enumerate(source.lines, start=1) if key.match(text)), 1
+        )
+        yield found(
+            source,
+            line,
+            "SBS204",
+            f"the symbol `{name}` is no name of this module",
+            "Give the name that the code has, or remove the line.",
+            at=name,
+        )
+
+
+def commented_out(source: Source) -> Iterator[Finding]:
+    """
+    ## SBS301: code that was commented out
+
+    A paragraph of a comment is code if Python understands all of it, and it does
+    something: an assignment, a call, a loop. Words that happen to be Python, such as
+    `x or y` or `Note: this`, do nothing. Fenced and indented code was meant to be read.
+    """
+    for block in prose_blocks(source):
+        texts = comment_text(block)
+        fence = ""
+        lines: list[tuple[int, str]] = []
+        for comment, text in zip(block, texts, strict=True):
+            mark = FENCE.match(text)
+            inside = bool(fence) or bool(mark)
+            if mark and not fence:
+                fence = mark[1]
+            elif mark and mark[1].startswith(fence):
+                fence = ""
+            lines.append((comment.line, "" if inside else text))
+        for blank, group in groupby(lines, key=lambda line: not line[1].strip()):
+            paragraph = list(group)
+            text = "\n".join(text for _, text in paragraph)
+            if not blank and does_something(text):
+                line = paragraph[0][0]
+                yield found(
+                    source,
+                    line,
+                    "SBS301",
+                    f"a comment that is code, `{paragraph[0][1].strip()}`",
+                    "Delete it, or put it into a fenced block if it is to be read.",
+                )
+
+
+def does_something(text: str) -> bool:
+    """Whether a text is Python that does something."""
+    if text.startswith(" ") or not re.search(r"[=(:]|\b(import|del)\b", text):
+        return False
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(is_deed(statement, text) for statement in tree.body)
+
+
+def is_deed(statement: ast.stmt, text: str) -> bool:
+    """Whether a statement in a text does something, and is not only words."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=function)):
+            # Words have a space before a bracket: `YYYYMMDD (8)` is no call.
+            return not re.search(rf"{re.escape(ast.unparse(function))}\s+\(", text)
+        case ast.Expr(value=ast.Await() | ast.Yield() | ast.YieldFrom()):
+            return True
+        case ast.AnnAssign(value=value):
+            return value is not None
+        case (
+            ast.Expr()
+            | ast.Pass()
+            | ast.Break()
+            | ast.Continue()
+            | ast.Global()
+            | ast.Nonlocal()
+            | ast.Raise()
+            | ast.Assert()
+        ):
+            return False
+        case ast.Return(value=value):
+            return isinstance(value, ast.Call | ast.Tuple | ast.Subscript)
+    return True
+
+
+def backslashes(source: Source) -> Iterator[Finding]:
+    r"""
+    ## SBS302: backslashes
+
+    Where `\frac` stands in a docstring that is not raw, Python has a form feed and
+    `rac`. The page shows what the author meant; `help()` does not.
+    """
+    literals = {
+        token.start[0]: token
+        for token in source.tokens
+        if token.type == tokenize.STRING
+    }
+    for docstring in docstrings(source):
+        token = literals.get(docstring.first)
+        if token is None:
+            continue
+        prefix = token.string[: token.string.index(token.string[-1])]
+        if "r" in prefix.lower():
+            continue
+        if escape := re.search(r"(?<!\\)(?:\\\\)*(\\[^\\\n\"'])", token.string):
+            offset = token.string.count("\n", 0, escape.start(1))
+            yield found(
+                source,
+                docstring.first + offset,
+                "SBS302",
+                f"a docstring with `{escape[1]}` that is not raw",
+                'Begin it with `r"""`.',
+                at=escape[1],
+            )
+
+
+def docstrings(source: Source) -> Iterator[Docstring]:
+    """All docstrings of a module, its own first."""
+    if source.docstring:
+        yield source.docstring
+    for definition in source.definitions:
+        if definition.docstring:
+            yield definition.docstring
+
+
+def nested_lists(source: Source) -> Iterator[Finding]:
+    """
+    ## SBS303: nested lists
+
+    Markdown as this site has it wants four spaces in front of what is nested in an
+    item. With fewer, the item joins the outer list.
+    """
+    for prose in proses(source):
+        outer: int | None = None
+        for number, text in visible(prose):
+            item = ITEM.match(text)
+            if not text.strip():
+                continue
+            if not item:
+                if not text.startswith(" "):
+                    outer = None
+                continue
+            indent = len(item["indent"])
+            if outer is not None and 0 < indent - outer < 4:
+                yield found(
+                    source,
+                    number,
+                    "SBS303",
+                    f"a nested item that is indented by {indent - outer}",
+                    "Indent it by four spaces, or the item joins the outer list.",
+                    at=text.strip(),
+                )
+            elif outer is None or indent < outer:
+                outer = indent
+
+
+def headings(source: Source) -> Iterator[Finding]:
+    """## SBS304: headings"""
+    level = 0
+    for prose in proses(source):
+        for number, text in visible(prose):
+            heading = HEADING.fullmatch(text)
+            if not heading or not heading["text"]:
+                continue
+            last, level = level, len(heading["marks"])
+            if level == 1 and last:
+                message = "a second title on the page"
+                remedy = "Begin it with `##`; a page has one title."
+            elif last and level > last + 1:
+                message = f"a heading of level {level} below one of level {last}"
+                remedy = f"Begin it with `{'#' * (last + 1)}`."
+            else:
+                continue
+            yield found(source, number, "SBS304", message, remedy, at=heading["marks"])
+
+
+def without_prose(source: Source) -> Iterator[Finding]:
+    """
+    ## SBS401: public definitions without prose
+
+    A comment above a definition is prose as well as a docstring. Overloads, setters and
+    stubs are spoken for by what they belong to.
+    """
+    public = public_names(source)
+    definitions = {d.name: d for d in source.definitions}
+    sections = split(source)
+    if public and not source.docstring and source.tree.body:
+        yield found(
+            source, 1, "SBS401", "a module without prose", "Begin it with a docstring."
+        )
+    for section in sections:
+        definition = definitions.get(section.scope)
+        if (
+            definition is None
+            or section.kind not in DEFINITIONS
+            or section.prose.lines
+            or section.scope not in public
+            or is_spoken_for(definition)
+        ):
+            continue
+        kind = "class" if section.kind is Kind.CLASS else "function"
+        yield found(
+            source,
+            definition.node.lineno,
+            "SBS401",
+            f"the {kind} `{section.scope}` without prose",
+            "Say in a docstring what it is for.",
+        )
+
+
+def is_spoken_for(definition: Definition) -> bool:
+    """Whether it shares the prose of another: an overload, a setter, a stub."""
+    node = definition.node
+    names = {ast.unparse(decorator) for decorator in node.decorator_list}
+    tails = {name.rpartition(".")[2] for name in names}
+    if tails & {"overload", "override", "setter", "deleter"}:
+        return True
+    return definition.last == definition.header
+
+
+def arguments(source: Source) -> Iterator[Finding]:
+    """
+    ## SBS402 and SBS403: arguments
+
+    An `Args:` that names some parameters must name all. `*args` and `**kwargs` may be
+    left out, and so may names with an underscore.
+    """
+    definitions = {d.name: d.node for d in source.definitions}
+    for section in split(source):
+        node = definitions.get(section.scope)
+        if node is None or section.kind not in DEFINITIONS:
+            continue
+        documented = dict(documented_arguments(section.prose))
+        if not documented:
+            continue
+        names, optional, closed = parameters(node)
+        for name, line in documented.items():
+            if closed and name not in names | optional:
+                yield found(
+                    source,
+                    line,
+                    "SBS402",
+                    f"`Args:` of `{section.scope}` has `{name}`, which is no parameter",
+                    "Name the parameter as the signature does, or remove it.",
+                    at=name,
+                )
+        first = min(documented.values())
+        for name in sorted(names - documented.keys()):
+            yield found(
+                source,
+                first,
+                "SBS403",
+                f"`Args:` of `{section.scope}` leaves `{name}` out",
+                "Say what it is.",
+            )
+
+
+def documented_arguments(prose: Prose) -> Iterator[tuple[str, int]]:
+    """The names that `Args:` lists, each with its line."""
+    for at, (_, text) in enumerate(prose.lines):
+        if text not in ("Args:", "Arguments:"):
+            continue
+        body = tuple(indented(prose.lines[at + 1 :]))
+        if not any(text for _, text in body):
+            continue
+        margin = margin_of(body)
+        for number, line in body:
+            # A line that is indented further goes on with the item above it.
+            if item := FIELD.match(line[margin:]):
+                yield item["name"].lstrip("*"), number
+
+
+def parameters(node: Definer) -> tuple[set[str], set[str], bool]:
+    """
+    What a definition takes.
+
+    Returns:
+        The names that `Args:` must have, those that it may have, and whether these are
+        all: a class without an `__init__` of its own may inherit others.
+    """
+    if isinstance(node, ast.ClassDef):
+        for statement in node.body:
+            if isinstance(statement, Definer) and statement.name in (
+                "__init__",
+                "__new__",
+            ):
+                return parameters(statement)
+        fields = {
+            statement.target.id
+            for statement in node.body
+            if isinstance(statement, ast.AnnAssign)
+            and isinstance(statement.target, ast.Name)
+            and "ClassVar" not in ast.unparse(statement.annotation)
+            and not statement.target.id.startswith("_")
+        }
+        return fields, set(), not node.bases
+    arguments = node.args
+    plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    names = {a.arg for a in plain if not a.arg.startswith("_")}
+    if plain and plain[0].arg in ("self", "cls"):
+        names.discard(plain[0].arg)
+    extra = {a.arg for a in (arguments.vararg, arguments.kwarg) if a}
+    hidden = {a.arg for a in plain if a.arg.startswith("_")}
+    # What `**options` takes may be listed by name.
+    return names, extra | hidden, arguments.kwarg is None
+
+
+def proses(source: Source) -> Iterator[Prose]:
+    """All the prose of a module, without front matter."""
+    for section in sections_of(source, lambda error: None)[1]:
+        yield section.prose
+
+
+def visible(prose: Prose) -> Iterator[tuple[int, str]]:
+    """The lines of a prose that are not in a fenced block."""
+    fence = ""
+    for number, text in prose.lines:
+        mark = FENCE.match(text)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+        elif not fence:
+            yield number, text
