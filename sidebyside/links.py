@@ -13,10 +13,9 @@ module's imports, then in the whole book. One that is found nowhere stops the bu
 with the nearest that exists.
 """
 
-import ast
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -94,21 +93,6 @@ def page_of(module: str, is_package: bool) -> str:
     return f"{path}/index.md" if is_package else f"{path}.md"
 
 
-def imported(source: Source) -> Iterator[tuple[str, str]]:
-    """The names that a module imports, each with what it stands for in full."""
-    package = source.module.split(".")
-    package = package if source.is_package else package[:-1]
-    for node in source.tree.body:
-        match node:
-            case ast.ImportFrom(module=module, names=names, level=level):
-                parents = package[: len(package) - level + 1] if level else []
-                origin = ".".join([*parents, *([module] if module else [])])
-                for name in names:
-                    yield name.asname or name.name, f"{origin}.{name.name}"
-            case ast.Import(names=names):
-                yield from ((name.asname or name.name, name.name) for name in names)
-
-
 def resolve(
     name: str, scope: str, source: Source, places: Mapping[str, Place]
 ) -> Place | None:
@@ -121,7 +105,7 @@ def resolve(
         source: the module that it stands in.
         places: every definition and module of the book, by full name.
     """
-    imports = dict(imported(source))
+    imports = source.imports
     head, _, tail = name.partition(".")
     scopes = scope.split(".") if scope else []
     candidates = [

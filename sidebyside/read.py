@@ -194,7 +194,7 @@ class Source:
         # The tree ends a body with its last statement. Comments below that are indented
         # as deep as the body still speak of it.
         last = node.end_lineno or node.lineno
-        below = {comment.line: comment.column for comment in self.comments}
+        below = self._comment_columns
         line = last + 1
         while line <= len(self.lines):
             if line in below and below[line] > node.col_offset:
@@ -203,6 +203,28 @@ class Source:
                 break
             line += 1
         return last
+
+    @cached_property
+    def _comment_columns(self) -> dict[int, int]:
+        return {comment.line: comment.column for comment in self.comments}
+
+    @cached_property
+    def imports(self) -> dict[str, str]:
+        """The names that the module imports, each with what it stands for in full."""
+        return dict(self._imports())
+
+    def _imports(self) -> Iterator[tuple[str, str]]:
+        package = self.module.split(".")
+        package = package if self.is_package else package[:-1]
+        for node in self.tree.body:
+            match node:
+                case ast.ImportFrom(module=module, names=names, level=level):
+                    parents = package[: len(package) - level + 1] if level else []
+                    origin = ".".join([*parents, *([module] if module else [])])
+                    for name in names:
+                        yield name.asname or name.name, f"{origin}.{name.name}"
+                case ast.Import(names=names):
+                    yield from ((name.asname or name.name, name.name) for name in names)
 
     @cached_property
     def _logical_line_ends(self) -> dict[int, int]:
@@ -288,7 +310,8 @@ def read(data: bytes, path: str, module: str) -> Source:
         text = data.decode(encoding)
         tree = ast.parse(text, filename=path)
         source = Source(path, module, encoding, tuple(LINE.findall(text)), tree)
-        _ = source.tokens
+        # Whatever can go wrong with a file goes wrong here.
+        _ = source.tokens, source.definitions
     except SyntaxError as error:
         raise PressError(
             path,
