@@ -7,8 +7,9 @@ summary: From names to links in the code, and back from a definition to its uses
 # Crossings
 
 A reader of code keeps asking two questions. What is this name? And who uses it? An
-editor answers both, and so does a page of this book: [names][sidebyside.names] found
-out what each name stands for, and this page makes links of it, in both directions.
+editor answers both, and so does a page of this book. Its
+[references][sidebyside.references] say what each name stands for; here they become
+links, in both directions.
 """
 
 from collections import defaultdict
@@ -18,8 +19,9 @@ from dataclasses import dataclass
 from sidebyside.highlight import Link
 from sidebyside.inventory import Entry
 from sidebyside.links import Place, page_of
-from sidebyside.names import Book, Reference
+from sidebyside.names import Book
 from sidebyside.read import Source
+from sidebyside.references import Reference, references
 from sidebyside.weave import Crossing, Use, anchored
 
 # Who reads a page of code knows these. A link at each would be noise.
@@ -78,33 +80,39 @@ def cross(
     attributes = instance_attributes(book)
     for source in sources:
         by_line = spots(source)
-        references = book.references(source)
+        found = references(book, source)
         links[source.module] = code_links(
-            references, by_line, places, outside, use_directory_urls
+            found, by_line, places, outside, use_directory_urls
         )
-        for reference in references:
+        for reference in found:
             name = reference.name
             if reference.is_import or name in attributes or name not in places:
                 continue
             spot = by_line[reference.line]
             full = ".".join(filter(None, (source.module, spot.scope)))
             place = places[name]
-            if spot.place == place or f"{full}.".startswith(f"{name}."):
+            if is_inside(spot, place) or f"{full}.".startswith(f"{name}."):
                 continue
             shown = spot.scope if spot.scope and spot.place.page == place.page else full
             target = spot.place.seen_from(place.page)
             uses[place].setdefault(full, Use(shown, target))
 
     by_page: defaultdict[str, dict[str, tuple[Use, ...]]] = defaultdict(dict)
-    for place, found in uses.items():
+    for place, users in uses.items():
         if place.anchor:
-            by_page[place.page][place.anchor] = tuple(found.values())
+            by_page[place.page][place.anchor] = tuple(users.values())
     return {
         source.module: Crossing(
             links[source.module], by_page[page_of(source.module, source.is_package)]
         )
         for source in sources
     }
+
+
+def is_inside(spot: Spot, place: Place) -> bool:
+    """Whether a line belongs to the section, or to the class or function in it."""
+    within = f"{spot.scope}.".startswith(f"{place.anchor}.")
+    return spot.place == place or (spot.place.page == place.page and within)
 
 
 def code_links(

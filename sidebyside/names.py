@@ -16,11 +16,10 @@ what stands in for it if the import fails, it leads nowhere.
 """
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum, auto
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from sidebyside.bindings import scopes
 from sidebyside.inventory import Entry
 from sidebyside.read import Definer, Source
 from sidebyside.scopes import (
@@ -28,108 +27,29 @@ from sidebyside.scopes import (
     Kind,
     Scope,
     Scopes,
-    Use,
     Way,
     find,
     method_of,
-    scopes,
+)
+from sidebyside.things import (
+    CALLABLE,
+    DISPLAYS,
+    FAITHFUL,
+    MANAGER,
+    OPTIONAL,
+    PROPERTIES,
+    Thing,
+    Type,
+    What,
+    is_overload,
+    is_sequel,
+    item_of,
+    merged,
+    value_of,
 )
 
 # Expressions nested or linked deeper than this are left alone.
 DEPTH = 40
-
-
-@dataclass(frozen=True)
-class Reference:
-    """
-    ## References
-
-    A name in the code, and what it stands for.
-
-    Args:
-        line: its line, counted from 1.
-        column: where it begins in that line, in characters.
-        end: where it ends.
-        name: what it stands for, by its full name: `labml_rl.game.Game.step`.
-        is_import: whether it stands in an import.
-    """
-
-    line: int
-    column: int
-    end: int
-    name: str
-    is_import: bool = False
-
-
-class What(Enum):
-    """What sort of thing an expression stands for."""
-
-    MODULE = auto()
-    CLASS = auto()
-    FUNCTION = auto()
-    VALUE = auto()
-    SUPER = auto()
-    OUTSIDE = auto()  # anything that is not defined in the book
-
-
-@dataclass(frozen=True)
-class Type:
-    """
-    ## Types
-
-    Args:
-        name: the full name of the class; empty if only the parameters matter.
-        parameters: what stands in its brackets, as far as known.
-    """
-
-    name: str
-    parameters: "tuple[Type | None, ...]" = ()
-
-
-@dataclass(frozen=True)
-class Thing:
-    """
-    ## Things
-
-    What is known of an expression.
-
-    Args:
-        what: its sort.
-        name: its full name; empty if it has none, as the result of a call.
-        type: for a value, its type. For a class, the type of its instances.
-    """
-
-    what: What
-    name: str = ""
-    type: Type | None = None
-
-
-ITERABLE = {
-    *("list", "set", "frozenset", "tuple", "collections.deque"),
-    *(
-        f"{module}.{name}"
-        for module in ("typing", "collections.abc")
-        for name in ("Iterable", "Iterator", "Sequence", "Collection", "Generator")
-    ),
-}
-DISPLAYS: dict[type[ast.expr], str] = {
-    ast.List: "list",
-    ast.ListComp: "list",
-    ast.Dict: "dict",
-    ast.DictComp: "dict",
-    ast.Set: "set",
-    ast.SetComp: "set",
-    ast.JoinedStr: "str",
-}
-OPTIONAL = ("typing.Optional", "typing.Final", "typing.ClassVar", "typing.Annotated")
-PROPERTIES = {"property", "functools.cached_property", "abc.abstractproperty"}
-# Decorators that leave what a call returns as it is.
-FAITHFUL = {
-    *("staticmethod", "classmethod", "functools.cache", "functools.lru_cache"),
-    *("abc.abstractmethod", "typing.final", "typing.override"),
-}
-CALLABLE = ("typing.Callable", "collections.abc.Callable")
-MANAGER = "contextlib.contextmanager"
 
 
 class Book:
@@ -605,178 +525,3 @@ class Book:
         if kind and kind.name in OPTIONAL:
             return kind.parameters[0] if kind.parameters else None
         return kind
-
-    # ---- References
-
-    def references(self, source: Source) -> tuple[Reference, ...]:
-        """
-        ### All references of a module
-
-        Args:
-            source: one of the book's modules.
-
-        Returns:
-            What its names stand for, in the order of the text. Some names may be
-            documented nowhere.
-        """
-        columns = Columns(source)
-        found: list[Reference] = []
-        # Parts come behind the expression that they are part of. Turned around, each
-        # part is known by the time that the whole is looked at.
-        for use in reversed(self.modules[source.module].uses):
-            found += self.reference(use, source, columns)
-        ordered = sorted(found, key=lambda r: (r.line, r.column, -r.end))
-        return tuple(without_overlaps(ordered))
-
-    def reference(
-        self, use: Use, source: Source, columns: "Columns"
-    ) -> Iterator[Reference]:
-        """The references of one use: none, one, or one for each part of an import."""
-        match use.node:
-            case ast.Name(id=name) | ast.Attribute(attr=name):
-                thing = self.evaluate(use.node, use.scope)
-                if thing and thing.name:
-                    yield from columns.ending(use.node, name, thing.name)
-            case ast.alias(name=name) if "." in use.in_import or use.in_import == name:
-                if use.in_import == name:
-                    yield from columns.dotted(use.node, 0, name)
-                elif thing := self.imported(use.in_import):
-                    yield from columns.starting(use.node, name, thing.name)
-            case ast.ImportFrom(level=level):
-                line = source.lines[use.node.lineno - 1][use.node.col_offset :]
-                written = "." * level + (use.node.module or "")
-                _, _, rest = line.partition("from")
-                spaces = len(rest) - len(rest.lstrip())
-                if line.startswith("from") and rest[spaces:].startswith(written):
-                    parents = use.in_import.removesuffix(use.node.module or "")
-                    at = 4 + spaces + level
-                    yield from columns.dotted(
-                        use.node, at, use.node.module or "", parents
-                    )
-
-
-class Columns:
-    """
-    ## Places in the text
-
-    The syntax tree counts columns in bytes, and this page in characters. Each place is
-    compared with the text before it becomes a link; where they differ, there is none.
-    """
-
-    def __init__(self, source: Source) -> None:
-        self.lines = source.lines
-        self.tables: dict[int, dict[int, int]] = {}
-
-    def character(self, line: int, column: int) -> int:
-        """A column in characters; -1 if there is no such place."""
-        if not 0 < line <= len(self.lines):
-            return -1
-        text = self.lines[line - 1]
-        if text.isascii():
-            return column
-        if line not in self.tables:
-            sizes = (len(character.encode()) for character in text)
-            places = accumulate(sizes, initial=0)
-            self.tables[line] = {place: at for at, place in enumerate(places)}
-        return self.tables[line].get(column, -1)
-
-    def at(
-        self, line: int, column: int, text: str, name: str, is_import: bool
-    ) -> Iterator[Reference]:
-        """A reference, if this text stands there."""
-        end = column + len(text)
-        if column >= 0 and self.lines[line - 1][column:end] == text:
-            yield Reference(line, column, end, name, is_import)
-
-    def ending(
-        self, node: ast.Name | ast.Attribute, text: str, name: str
-    ) -> Iterator[Reference]:
-        """A name at the end of an expression: `c` in `a.b.c`."""
-        line = node.end_lineno or node.lineno
-        end = self.character(line, node.end_col_offset or 0)
-        yield from self.at(line, end - len(text), text, name, False)
-
-    def starting(self, node: ast.alias, text: str, name: str) -> Iterator[Reference]:
-        """A name at the beginning of `name as other`."""
-        column = self.character(node.lineno, node.col_offset)
-        yield from self.at(node.lineno, column, text, name, True)
-
-    def dotted(
-        self, node: ast.alias | ast.ImportFrom, skip: int, text: str, parents: str = ""
-    ) -> Iterator[Reference]:
-        """Each part of a dotted module name."""
-        column = self.character(node.lineno, node.col_offset) + skip
-        full = parents
-        for part in text.split("."):
-            full += part
-            yield from self.at(node.lineno, column, part, full, True)
-            column += len(part) + 1
-            full += "."
-
-
-def without_overlaps(references: Iterable[Reference]) -> Iterator[Reference]:
-    """Odd code can make two references claim one place. The first has it."""
-    line = end = 0
-    for reference in references:
-        if reference.line != line or reference.column >= end:
-            line, end = reference.line, reference.end
-            yield reference
-
-
-def is_sequel(node: Definer | None, name: str) -> bool:
-    """Whether a definition only adds to the one before: `@name.setter`."""
-    return any(
-        isinstance(d, ast.Attribute)
-        and isinstance(d.value, ast.Name)
-        and d.value.id == name
-        and d.attr in ("getter", "setter", "deleter")
-        for d in (node.decorator_list if node else ())
-    )
-
-
-def is_overload(node: Definer | None) -> bool:
-    """Whether a definition only declares a type, for the one that follows."""
-    return any(
-        (isinstance(d, ast.Name) and d.id == "overload")
-        or (isinstance(d, ast.Attribute) and d.attr == "overload")
-        for d in (node.decorator_list if node else ())
-    )
-
-
-def value_of(kind: Type | None) -> Thing | None:
-    """A value of a type."""
-    return Thing(What.VALUE, type=kind) if kind else None
-
-
-def item_of(kind: Type) -> Type | None:
-    """The type of what a container holds."""
-    if kind.name == "dict" and len(kind.parameters) == 2:
-        return kind.parameters[0]
-    alike = kind.name in ITERABLE and kind.parameters
-    if not alike or (kind.name == "tuple" and len(kind.parameters) > 1):
-        return None
-    return kind.parameters[0]
-
-
-def merged(bases: Sequence[str], orders: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """
-    ## C3
-
-    Takes the first class that stands behind another in none of the orders, again and
-    again. If there is no such class, Python refuses the program.
-
-    Args:
-        bases: the bases, as they are written.
-        orders: the order of each.
-    """
-    rows = [[*row][::-1] for row in (*orders, bases) if row]
-    done: list[str] = []
-    while rows:
-        behind = {name for row in rows for name in row[:-1]}
-        head = next((row[-1] for row in rows if row[-1] not in behind), None)
-        if head is None:
-            return (*done, "")
-        done.append(head)
-        rows = [row[:-1] if row[-1] == head else row for row in rows]
-        rows = [row for row in rows if row]
-    return tuple(done)

@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+from sidebyside.bindings import scopes
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.fields import set_fields, types_of
 from sidebyside.highlight import Link, highlight
@@ -26,7 +27,7 @@ from sidebyside.links import Place, page_of, set_links
 from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.prose import Prose, open_lists, stripped
 from sidebyside.read import Source
-from sidebyside.scopes import scopes, variables
+from sidebyside.scopes import variables
 from sidebyside.split import DEFINITIONS, Kind, Role, Section, split
 from sidebyside.symbols import set_symbols
 

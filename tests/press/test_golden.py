@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sidebyside.crossings import cross
+from sidebyside.inventory import inventory
 from sidebyside.read import Source, read
 from sidebyside.render import environment, render
 from sidebyside.split import split
@@ -29,7 +31,9 @@ def sections_text(source: Source) -> str:
 
 
 def page_text(source: Source) -> str:
-    return render(weave(source, catalogue([source])), environment())
+    places = catalogue([source])
+    crossing = cross([source], places, inventory())[source.module]
+    return render(weave(source, places, crossing=crossing), environment())
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)

@@ -5,12 +5,14 @@ import re
 import sys
 import time
 import zlib
+from functools import cache
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from sidebyside.bindings import STEPS
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.highlight import Link, highlight
@@ -18,8 +20,8 @@ from sidebyside.inventory import INVENTORIES, distill, inventory, read_inventory
 from sidebyside.links import Place
 from sidebyside.names import Book
 from sidebyside.read import read
+from sidebyside.references import references
 from sidebyside.render import environment, render
-from sidebyside.scopes import STEPS
 from sidebyside.weave import catalogue, weave
 from tests.press.test_lossless import PAGES, STANDARD_LIBRARY
 from tests.press.test_plugin import build
@@ -104,7 +106,7 @@ def resolve(code: str) -> list[str | None]:
     book = Book(book_sources, inventory())
     found = {
         (r.line, r.column, r.end): r.name
-        for r in book.references(book_sources[-1])
+        for r in references(book, book_sources[-1])
         if r.name.startswith("book") or r.name in inventory()
     }
     return [found.get(mark) for mark in marks]
@@ -383,9 +385,8 @@ def test_names_in_f_strings_bind_all_the_same():
 def test_every_reference_stands_where_it_says():
     book = Book(PAGES, inventory())
     for source in PAGES:
-        references = book.references(source)
         ends = (0, 0)
-        for found in references:
+        for found in references(book, source):
             text = source.lines[found.line - 1][found.column : found.end]
             assert text.isidentifier()
             assert (found.line, found.column) >= ends, "in order, and apart"
@@ -395,10 +396,10 @@ def test_every_reference_stands_where_it_says():
 def test_this_book_is_full_of_links():
     by_module = {source.module: source for source in PAGES}
     book = Book(PAGES, inventory())
-    names = {r.name for r in book.references(by_module["labml_rl.game"])}
+    names = {r.name for r in references(book, by_module["labml_rl.game"])}
     assert "labml_rl.game.GameOptions.stack" in names, "through `self.options`"
     assert "labml_rl.game.Emulator.lives" in names, "through what a function returns"
-    names = {r.name for r in book.references(by_module["labml_rl.worker"])}
+    names = {r.name for r in references(book, by_module["labml_rl.worker"])}
     assert "labml_rl.game.make_game" in names
 
 
@@ -414,13 +415,13 @@ def test_the_standard_library_as_a_book():
         except PressError:
             continue
     book = Book(found, inventory())
-    references = 0
+    count = 0
     for source in found:
-        for reference in book.references(source):
+        for reference in references(book, source):
             line = source.lines[reference.line - 1]
             assert line[reference.column : reference.end].isidentifier()
-            references += 1
-    assert references > 10_000
+            count += 1
+    assert count > 10_000
     found = found[:30]
     crossings = cross(found, catalogue(found), inventory())
     for source in found:
@@ -471,7 +472,7 @@ def test_modules_that_import_everything_from_each_other():
     }
     found = sources(**texts)
     book = Book(found, inventory())
-    names_there = {r.name for r in book.references(found[-1])}
+    names_there = {r.name for r in references(book, found[-1])}
     assert not any(name.endswith(".nothing") for name in names_there)
     assert "book.m11.f_m11" not in names_there, "in a circle nobody can tell"
 
@@ -488,7 +489,7 @@ def test_time_grows_with_length_and_not_faster():
         source = read(text.encode(), "m.py", "m")
         start = time.process_time()
         book = Book([source], inventory())
-        assert len(book.references(source)) > 5 * count
+        assert len(references(book, source)) > 5 * count
         return time.process_time() - start
 
     seconds(10)
@@ -591,9 +592,14 @@ def test_parts_of_a_token_can_be_links():
     )
 
 
+@cache
+def our_crossings():
+    return cross(PAGES, catalogue(PAGES), inventory())
+
+
 @pytest.mark.parametrize("source", PAGES, ids=lambda source: source.path)
 def test_the_text_of_our_pages_is_unchanged(source):
-    crossing = cross(PAGES, catalogue(PAGES), inventory())[source.module]
+    crossing = our_crossings()[source.module]
     check_text(source, highlight(source.lines, crossing.links))
 
 
@@ -676,6 +682,11 @@ def test_it_does_not_use_itself():
         here="class C:\n    def f(self): C\n\n    def g(self):\n        C\n",
     )
     assert uses == []
+
+
+def test_a_class_is_not_used_by_its_own_methods():
+    code = "class C:\n    x = 1\n\n    def f(self):\n        return self.x\n"
+    assert uses_of("book.here.C", here=code) == []
 
 
 def test_uses_in_the_same_module_have_short_names():
@@ -795,5 +806,5 @@ def test_every_link_of_a_site_leads_somewhere(tmp_path: Path, urls):
 
 def test_ast_is_what_this_python_has():
     """What is registered by name exists, or is newer than this Python."""
-    assert ast.Name in STEPS
-    assert ast.ClassDef in STEPS
+    assert {ast.Name, ast.ClassDef, ast.MatchAs, ast.NamedExpr} <= set(STEPS)
+    assert (sys.version_info >= (3, 12)) == hasattr(ast, "TypeAlias")

@@ -1,0 +1,402 @@
+"""
+---
+title: Bindings
+summary: One walk through a syntax tree finds all that each scope binds.
+---
+
+# Bindings
+
+In Python a dozen statements give a meaning to a name: an assignment, a loop, an import,
+a pattern. This page knows them all. It walks through the syntax tree of a module once,
+opens a [scope][sidebyside.scopes] where Python does, and writes down what is bound
+there and what is used.
+"""
+
+import ast
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sidebyside.read import Definer, Source
+from sidebyside.scopes import Binding, Kind, Scope, Scopes, Use, Way, class_of, owner_of
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Step = Callable[["Walk", Any, Scope], None]
+STEPS: dict[type[ast.AST], Step] = {}
+
+
+def on(*names: str) -> Callable[[Step], Step]:
+    """Register what is to be done at nodes of these types, if this Python has them."""
+
+    def register(step: Step) -> Step:
+        for name in names:
+            if hasattr(ast, name):
+                STEPS[getattr(ast, name)] = step
+        return step
+
+    return register
+
+
+class Walk:
+    """
+    ## The walk
+
+    It keeps its own stack, so that no program is nested too deeply for it. Each node is
+    visited once, with the scope that it stands in.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.module = Scope(Kind.MODULE, source.module, None)
+        self.scopes = [self.module]
+        self.uses: list[Use] = []
+        self.inner: list[tuple[Definer, Scope]] = []
+        self.stores: list[tuple[ast.Attribute, Scope, Binding]] = []
+        self.quoted: dict[int, ast.expr] = {}
+        self.silent: set[int] = set()
+        self.stack: list[tuple[ast.AST, Scope]] = [(source.tree, self.module)]
+        while self.stack:
+            node, scope = self.stack.pop()
+            STEPS.get(type(node), Walk.into)(self, node, scope)
+        self.settle()
+
+    def into(self, node: ast.AST, scope: Scope) -> None:
+        """Go on with all parts of a node."""
+        self.push(ast.iter_child_nodes(node), scope)
+
+    def push(self, nodes: Iterable[ast.AST | None], scope: Scope) -> None:
+        """Go on with these nodes, the first one first."""
+        self.stack += [(node, scope) for node in nodes if node][::-1]
+
+    def open(
+        self, kind: Kind, name: str, parent: Scope, node: Definer | None = None
+    ) -> Scope:
+        """Open a scope."""
+        scope = Scope(kind, name, parent, node)
+        self.scopes.append(scope)
+        return scope
+
+    def assign(self, target: ast.AST, scope: Scope, binding: Binding) -> None:
+        """Bind a name or an attribute; look for names in any other target."""
+        match target:
+            case ast.Name(id=name):
+                scope.bind(name, binding)
+            case ast.Attribute():
+                self.stores.append((target, scope, binding))
+                self.uses.append(Use(target, scope))
+                self.push([target.value], scope)
+            case _:
+                self.push([target], scope)
+
+    def annotation(self, node: ast.expr | None, scope: Scope) -> None:
+        """
+        ### Annotations
+
+        A string in an annotation is an expression too, if it parses as one. Its
+        positions are counted from its own beginning, and have to be moved.
+        """
+        parts = [node] if node else []
+        while parts:
+            part = parts.pop()
+            match part:
+                case ast.Subscript(
+                    value=ast.Name(id="Literal") | ast.Attribute(attr="Literal")
+                ):
+                    continue
+                case ast.Subscript(
+                    value=ast.Name(id="Annotated") | ast.Attribute(attr="Annotated"),
+                    slice=ast.Tuple(elts=[first, *_]),
+                ):
+                    parts.append(first)
+                case ast.Constant(value=str(text)):
+                    if expression := parsed(part, text):
+                        self.quoted[id(part)] = expression
+                        self.push([expression], scope)
+                case _:
+                    parts += [
+                        p for p in ast.iter_child_nodes(part) if isinstance(p, ast.expr)
+                    ]
+        self.push([node], scope)
+
+    def settle(self) -> None:
+        """
+        ### What can be told only at the end
+
+        What `global` and `nonlocal` names are bound to belongs to the scope they name,
+        and `self.name = …` to the class, if `self` is the first parameter of a method.
+        """
+        for scope in self.scopes:
+            for name, is_global in scope.elsewhere.items():
+                owner = self.module if is_global else owner_of(name, scope)
+                for binding in scope.bindings.pop(name, []):
+                    if owner:
+                        owner.bind(name, Binding(binding.line, binding.end, scope))
+        for target, scope, binding in self.stores:
+            if isinstance(target.value, ast.Name):
+                owner = class_of(target.value, scope)
+                if owner:
+                    owner.attributes.setdefault(target.attr, []).append(binding)
+
+
+def scopes(source: Source) -> Scopes:
+    """
+    ## From a module to its scopes
+
+    Args:
+        source: the module.
+    """
+    walk = Walk(source)
+    opened = tuple(scope for scope in walk.scopes if scope.kind is Kind.CLASS)
+    return Scopes(walk.module, tuple(walk.uses), tuple(walk.inner), opened, walk.quoted)
+
+
+def parsed(string: ast.Constant, text: str) -> ast.expr | None:
+    """A string as an expression, at its own place in the file."""
+    try:
+        expression = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    # One quote and no prefix, or the name is not found where this says, and drops out.
+    for node in ast.walk(expression):
+        if isinstance(node, ast.expr):
+            node.lineno += string.lineno - 1
+            node.end_lineno = (node.end_lineno or 1) + string.lineno - 1
+            node.col_offset += string.col_offset + 1
+            node.end_col_offset = (node.end_col_offset or 0) + string.col_offset + 1
+    return expression
+
+
+def binding_at(at: ast.AST, scope: Scope, **more: Any) -> Binding:
+    """A binding at a node's place."""
+    line = getattr(at, "lineno", 0)
+    return Binding(line, getattr(at, "end_lineno", None) or line, scope, **more)
+
+
+# ---- Names
+
+
+@on("Name")
+def _name(walk: Walk, node: ast.Name, scope: Scope) -> None:
+    match node.ctx:
+        case ast.Load():
+            if id(node) not in walk.silent:
+                walk.uses.append(Use(node, scope))
+        case ast.Store():
+            scope.bind(node.id, binding_at(node, scope))
+        case _:
+            scope.bind(node.id, binding_at(node, scope, known=False))
+
+
+@on("Attribute")
+def _attribute(walk: Walk, node: ast.Attribute, scope: Scope) -> None:
+    if isinstance(node.ctx, ast.Store):
+        walk.stores.append((node, scope, binding_at(node, scope)))
+    if id(node) not in walk.silent:
+        walk.uses.append(Use(node, scope))
+    walk.push([node.value], scope)
+
+
+@on("JoinedStr", "TemplateStr")
+def _joined(walk: Walk, node: ast.JoinedStr, scope: Scope) -> None:
+    # Before Python 3.12, positions inside an f-string are anybody's guess.
+    if sys.version_info < (3, 12):
+        walk.silent.update(id(part) for part in ast.walk(node))
+    walk.into(node, scope)
+
+
+# ---- Assignments
+
+
+@on("Assign")
+def _assign(walk: Walk, node: ast.Assign, scope: Scope) -> None:
+    binding = binding_at(node, scope, value=node.value)
+    for target in node.targets:
+        walk.assign(target, scope, binding)
+    walk.push([node.value], scope)
+
+
+@on("AnnAssign")
+def _annotated(walk: Walk, node: ast.AnnAssign, scope: Scope) -> None:
+    binding = binding_at(node, scope, annotation=node.annotation, value=node.value)
+    walk.assign(node.target, scope, binding)
+    walk.annotation(node.annotation, scope)
+    walk.push([node.value], scope)
+
+
+@on("AugAssign")
+def _augmented(walk: Walk, node: ast.AugAssign, scope: Scope) -> None:
+    walk.assign(node.target, scope, binding_at(node, scope))
+    walk.push([node.value], scope)
+
+
+@on("NamedExpr")
+def _walrus(walk: Walk, node: ast.NamedExpr, scope: Scope) -> None:
+    # `:=` in a comprehension binds in the function around it.
+    owner: Scope = scope
+    while owner.kind is Kind.COMPREHENSION and owner.parent:
+        owner = owner.parent
+    owner.bind(node.target.id, binding_at(node, scope, value=node.value))
+    walk.push([node.value], scope)
+
+
+@on("For", "AsyncFor")
+def _for(walk: Walk, node: ast.For, scope: Scope) -> None:
+    walk.assign(
+        node.target,
+        scope,
+        binding_at(node.target, scope, value=node.iter, way=Way.ITEM),
+    )
+    walk.push([node.iter, *node.body, *node.orelse], scope)
+
+
+@on("With", "AsyncWith")
+def _with(walk: Walk, node: ast.With, scope: Scope) -> None:
+    for item in node.items:
+        value = item.context_expr
+        if target := item.optional_vars:
+            walk.assign(
+                target, scope, binding_at(target, scope, value=value, way=Way.ENTER)
+            )
+    walk.push([*(item.context_expr for item in node.items), *node.body], scope)
+
+
+@on("ExceptHandler")
+def _except(walk: Walk, node: ast.ExceptHandler, scope: Scope) -> None:
+    if node.name:
+        binding = Binding(
+            node.lineno, node.lineno, scope, value=node.type, way=Way.RAISED
+        )
+        scope.bind(node.name, binding)
+    walk.push([node.type, *node.body], scope)
+
+
+@on("MatchAs", "MatchStar", "MatchMapping")
+def _capture(walk: Walk, node: Any, scope: Scope) -> None:
+    name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+    if name:
+        scope.bind(name, binding_at(node, scope))
+    walk.into(node, scope)
+
+
+@on("Global", "Nonlocal")
+def _declared(walk: Walk, node: ast.Global | ast.Nonlocal, scope: Scope) -> None:
+    for name in node.names:
+        scope.elsewhere[name] = isinstance(node, ast.Global)
+
+
+# ---- Imports
+
+
+@on("Import")
+def _import(walk: Walk, node: ast.Import, scope: Scope) -> None:
+    for alias in node.names:
+        name = alias.asname or alias.name.partition(".")[0]
+        origin = alias.name if alias.asname else name
+        scope.bind(name, binding_at(node, scope, origin=origin))
+        walk.uses.append(Use(alias, scope, alias.name))
+
+
+@on("ImportFrom")
+def _import_from(walk: Walk, node: ast.ImportFrom, scope: Scope) -> None:
+    package = walk.source.module.split(".")
+    package = package if walk.source.is_package else package[:-1]
+    parents = package[: max(len(package) - node.level + 1, 0)] if node.level else []
+    origin = ".".join([*parents, *filter(None, [node.module])])
+    walk.uses.append(Use(node, scope, origin))
+    for alias in node.names:
+        if alias.name == "*":
+            walk.module.stars.append((origin, node.lineno))
+            continue
+        full = f"{origin}.{alias.name}"
+        scope.bind(alias.asname or alias.name, binding_at(node, scope, origin=full))
+        walk.uses.append(Use(alias, scope, full))
+
+
+# ---- What opens a scope
+
+
+@on("FunctionDef", "AsyncFunctionDef")
+def _function(walk: Walk, node: Function, scope: Scope) -> None:
+    walk.inner.append((node, scope))
+    scope.bind(node.name, binding_at(node, scope, node=node))
+    name = f"{scope.name}.{node.name}"
+    outer = type_parameters(walk, node, scope)
+    inner = walk.open(Kind.FUNCTION, name, outer, node)
+    walk.push(node.body, inner)
+    parameters(walk, node.args, outer, inner)
+    walk.annotation(node.returns, outer)
+    walk.push(node.decorator_list, scope)
+
+
+@on("Lambda")
+def _lambda(walk: Walk, node: ast.Lambda, scope: Scope) -> None:
+    inner = walk.open(Kind.FUNCTION, f"{scope.name}.<lambda>", scope)
+    walk.push([node.body], inner)
+    parameters(walk, node.args, scope, inner)
+
+
+def parameters(walk: Walk, node: ast.arguments, outer: Scope, inner: Scope) -> None:
+    """Bind parameters inside; their types and defaults stand outside."""
+    positional = [*node.posonlyargs, *node.args]
+    for position, argument in enumerate([*positional, *node.kwonlyargs]):
+        binding = binding_at(
+            argument,
+            outer,
+            annotation=argument.annotation,
+            position=position if position < len(positional) else -1,
+            is_parameter=True,
+        )
+        inner.bind(argument.arg, binding)
+        walk.annotation(argument.annotation, outer)
+    for argument in filter(None, (node.vararg, node.kwarg)):
+        inner.bind(argument.arg, binding_at(argument, outer, is_parameter=True))
+        walk.annotation(argument.annotation, outer)
+    walk.push([*node.defaults, *node.kw_defaults], outer)
+
+
+@on("ClassDef")
+def _class(walk: Walk, node: ast.ClassDef, scope: Scope) -> None:
+    walk.inner.append((node, scope))
+    scope.bind(node.name, binding_at(node, scope, node=node))
+    name = f"{scope.name}.{node.name}"
+    outer = type_parameters(walk, node, scope)
+    walk.push(node.body, walk.open(Kind.CLASS, name, outer, node))
+    walk.push([*node.bases, *node.keywords], outer)
+    walk.push(node.decorator_list, scope)
+
+
+@on("TypeAlias")
+def _alias(walk: Walk, node: Any, scope: Scope) -> None:
+    scope.bind(node.name.id, binding_at(node, scope, value=node.value))
+    walk.push([node.value], type_parameters(walk, node, scope))
+
+
+def type_parameters(walk: Walk, node: Any, scope: Scope) -> Scope:
+    """The scope of `[T]` in `def f[T]`; where there is none, the scope around."""
+    found = getattr(node, "type_params", None)
+    if not found:
+        return scope
+    inner = walk.open(Kind.TYPE, scope.name, scope)
+    for parameter in found:
+        inner.bind(parameter.name, binding_at(parameter, scope, known=False))
+        walk.into(parameter, inner)
+    return inner
+
+
+@on("ListComp", "SetComp", "DictComp", "GeneratorExp")
+def _comprehension(walk: Walk, node: Any, scope: Scope) -> None:
+    inner = walk.open(Kind.COMPREHENSION, scope.name, scope)
+    first = node.generators[0].iter
+    for generator in node.generators:
+        value = generator.iter
+        where = scope if value is first else inner
+        binding = binding_at(generator.target, where, value=value, way=Way.ITEM)
+        walk.assign(generator.target, inner, binding)
+        walk.push([None if value is first else value, *generator.ifs], inner)
+    match node:
+        case ast.DictComp():
+            walk.push([node.key, node.value], inner)
+        case _:
+            walk.push([node.elt], inner)
+    # The first iterable is evaluated outside, where the comprehension stands.
+    walk.push([first], scope)

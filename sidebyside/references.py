@@ -1,0 +1,160 @@
+"""
+---
+title: References
+summary: Each name in the code, with its place in the text and what it stands for.
+---
+
+# References
+
+[Names][sidebyside.names] knows what an expression stands for. This page goes through
+all names of a module, asks, and writes down where in the text each of them is.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from sidebyside.names import Book
+from sidebyside.read import Source
+from sidebyside.scopes import Use
+
+
+@dataclass(frozen=True)
+class Reference:
+    """
+    ## References
+
+    A name in the code, and what it stands for.
+
+    Args:
+        line: its line, counted from 1.
+        column: where it begins in that line, in characters.
+        end: where it ends.
+        name: what it stands for, by its full name: `labml_rl.game.Game.step`.
+        is_import: whether it stands in an import.
+    """
+
+    line: int
+    column: int
+    end: int
+    name: str
+    is_import: bool = False
+
+
+def references(book: Book, source: Source) -> tuple[Reference, ...]:
+    """
+    ## All references of a module
+
+    Args:
+        book: the book.
+        source: one of its modules.
+
+    Returns:
+        What its names stand for, in the order of the text. Some may be documented
+        nowhere.
+    """
+    columns = Columns(source)
+    found: list[Reference] = []
+    # Parts come behind the expression that they are part of. Turned around, each part
+    # is known by the time that the whole is looked at.
+    for use in reversed(book.modules[source.module].uses):
+        found += resolved(use, book, columns)
+    ordered = sorted(found, key=lambda r: (r.line, r.column, -r.end))
+    return tuple(without_overlaps(ordered))
+
+
+def resolved(use: Use, book: Book, columns: "Columns") -> Iterator[Reference]:
+    """The references of one use: none, one, or one for each part of an import."""
+    match use.node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            thing = book.evaluate(use.node, use.scope)
+            if thing and thing.name:
+                yield from columns.ending(use.node, name, thing.name)
+        case ast.alias(name=name) if use.in_import == name:
+            yield from columns.dotted(use.node, 0, name)
+        case ast.alias(name=name):
+            if thing := book.imported(use.in_import):
+                yield from columns.starting(use.node, name, thing.name)
+        case ast.ImportFrom(module=module, level=level):
+            parents = use.in_import.removesuffix(module or "")
+            if at := columns.behind(use.node, "from", "." * level + (module or "")):
+                yield from columns.dotted(use.node, at + level, module or "", parents)
+
+
+class Columns:
+    """
+    ## Places in the text
+
+    The syntax tree counts columns in bytes, and this page in characters. Each place is
+    compared with the text before it becomes a link; where they differ, there is none.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.lines = source.lines
+        self.tables: dict[int, dict[int, int]] = {}
+
+    def character(self, line: int, column: int) -> int:
+        """A column in characters; -1 if there is no such place."""
+        if not 0 < line <= len(self.lines):
+            return -1
+        text = self.lines[line - 1]
+        if text.isascii():
+            return column
+        if line not in self.tables:
+            sizes = (len(character.encode()) for character in text)
+            places = accumulate(sizes, initial=0)
+            self.tables[line] = {place: at for at, place in enumerate(places)}
+        return self.tables[line].get(column, -1)
+
+    def behind(self, node: ast.ImportFrom, keyword: str, text: str) -> int:
+        """How far behind the beginning of a statement this text stands; 0 if not."""
+        column = self.character(node.lineno, node.col_offset)
+        line = self.lines[node.lineno - 1][column:]
+        if column < 0 or not line.startswith(keyword):
+            return 0
+        rest = line.removeprefix(keyword)
+        at = len(line) - len(rest.lstrip())
+        return at if line[at:].startswith(text) else 0
+
+    def at(
+        self, line: int, column: int, text: str, name: str, is_import: bool
+    ) -> Iterator[Reference]:
+        """A reference, if this text stands there."""
+        end = column + len(text)
+        if column >= 0 and self.lines[line - 1][column:end] == text:
+            yield Reference(line, column, end, name, is_import)
+
+    def ending(
+        self, node: ast.Name | ast.Attribute, text: str, name: str
+    ) -> Iterator[Reference]:
+        """A name at the end of an expression: `c` in `a.b.c`."""
+        line = node.end_lineno or node.lineno
+        end = self.character(line, node.end_col_offset or 0)
+        yield from self.at(line, end - len(text), text, name, False)
+
+    def starting(self, node: ast.alias, text: str, name: str) -> Iterator[Reference]:
+        """A name at the beginning of `name as other`."""
+        column = self.character(node.lineno, node.col_offset)
+        yield from self.at(node.lineno, column, text, name, True)
+
+    def dotted(
+        self, node: ast.alias | ast.ImportFrom, skip: int, text: str, parents: str = ""
+    ) -> Iterator[Reference]:
+        """Each part of a dotted module name."""
+        column = self.character(node.lineno, node.col_offset) + skip
+        full = parents
+        for part in text.split("."):
+            full += part
+            yield from self.at(node.lineno, column, part, full, True)
+            column += len(part) + 1
+            full += "."
+
+
+def without_overlaps(references: Iterable[Reference]) -> Iterator[Reference]:
+    """Odd code can make two references claim one place. The first has it."""
+    line = end = 0
+    for reference in references:
+        if reference.line != line or reference.column >= end:
+            line, end = reference.line, reference.end
+            yield reference

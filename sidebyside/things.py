@@ -1,0 +1,149 @@
+"""
+---
+title: Things
+summary: What can be known of an expression without running it.
+---
+
+# Things
+
+To find out where `game.options.stack` leads, one has to know what `game` is. This page
+has the words for such knowledge: an expression is a module, a class, a function, or a
+value of some type. It is never more than what the text of the program says.
+"""
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from sidebyside.read import Definer
+
+
+class What(Enum):
+    """What sort of thing an expression stands for."""
+
+    MODULE = auto()
+    CLASS = auto()
+    FUNCTION = auto()
+    VALUE = auto()
+    SUPER = auto()
+    OUTSIDE = auto()  # anything that is not defined in the book
+
+
+@dataclass(frozen=True)
+class Type:
+    """
+    ## Types
+
+    Args:
+        name: the full name of the class; empty if only the parameters matter.
+        parameters: what stands in its brackets, as far as known.
+    """
+
+    name: str
+    parameters: "tuple[Type | None, ...]" = ()
+
+
+@dataclass(frozen=True)
+class Thing:
+    """
+    ## Things
+
+    What is known of an expression.
+
+    Args:
+        what: its sort.
+        name: its full name; empty if it has none, as the result of a call.
+        type: for a value, its type. For a class, the type of its instances.
+    """
+
+    what: What
+    name: str = ""
+    type: Type | None = None
+
+
+ITERABLE = {
+    *("list", "set", "frozenset", "tuple", "collections.deque"),
+    *(
+        f"{module}.{name}"
+        for module in ("typing", "collections.abc")
+        for name in ("Iterable", "Iterator", "Sequence", "Collection", "Generator")
+    ),
+}
+DISPLAYS: dict[type[ast.expr], str] = {
+    ast.List: "list",
+    ast.ListComp: "list",
+    ast.Dict: "dict",
+    ast.DictComp: "dict",
+    ast.Set: "set",
+    ast.SetComp: "set",
+    ast.JoinedStr: "str",
+}
+OPTIONAL = ("typing.Optional", "typing.Final", "typing.ClassVar", "typing.Annotated")
+PROPERTIES = {"property", "functools.cached_property", "abc.abstractproperty"}
+# Decorators that leave what a call returns as it is.
+FAITHFUL = {
+    *("staticmethod", "classmethod", "functools.cache", "functools.lru_cache"),
+    *("abc.abstractmethod", "typing.final", "typing.override"),
+}
+CALLABLE = ("typing.Callable", "collections.abc.Callable")
+MANAGER = "contextlib.contextmanager"
+
+
+def value_of(kind: Type | None) -> Thing | None:
+    """A value of a type."""
+    return Thing(What.VALUE, type=kind) if kind else None
+
+
+def item_of(kind: Type) -> Type | None:
+    """The type of what a container holds."""
+    if kind.name == "dict" and len(kind.parameters) == 2:
+        return kind.parameters[0]
+    alike = kind.name in ITERABLE and kind.parameters
+    if not alike or (kind.name == "tuple" and len(kind.parameters) > 1):
+        return None
+    return kind.parameters[0]
+
+
+def merged(bases: Sequence[str], orders: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """
+    ## C3
+
+    Takes the first class that stands behind another in none of the orders, again and
+    again. If there is no such class, Python refuses the program.
+
+    Args:
+        bases: the bases, as they are written.
+        orders: the order of each.
+    """
+    rows = [[*row][::-1] for row in (*orders, bases) if row]
+    done: list[str] = []
+    while rows:
+        behind = {name for row in rows for name in row[:-1]}
+        head = next((row[-1] for row in rows if row[-1] not in behind), None)
+        if head is None:
+            return (*done, "")
+        done.append(head)
+        rows = [row[:-1] if row[-1] == head else row for row in rows]
+        rows = [row for row in rows if row]
+    return tuple(done)
+
+
+def is_sequel(node: Definer | None, name: str) -> bool:
+    """Whether a definition only adds to the one before: `@name.setter`."""
+    return any(
+        isinstance(d, ast.Attribute)
+        and isinstance(d.value, ast.Name)
+        and d.value.id == name
+        and d.attr in ("getter", "setter", "deleter")
+        for d in (node.decorator_list if node else ())
+    )
+
+
+def is_overload(node: Definer | None) -> bool:
+    """Whether a definition only declares a type, for the one that follows."""
+    return any(
+        (isinstance(d, ast.Name) and d.id == "overload")
+        or (isinstance(d, ast.Attribute) and d.attr == "overload")
+        for d in (node.decorator_list if node else ())
+    )
