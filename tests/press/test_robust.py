@@ -1,21 +1,29 @@
 """Whatever a module holds, its page holds: no script, no broken rows, no exception."""
 
 import os
+import random
 import re
 import subprocess
 import sys
+import sysconfig
+import time
+from datetime import date
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from sidebyside.errors import PressError
 from sidebyside.press import make
 from sidebyside.read import read
-from sidebyside.render import environment
+from sidebyside.render import environment, render
 from sidebyside.standalone import standalone
 from sidebyside.weave import catalogue
+from tests.press.programs import NEW_PROGRAMS, PROGRAMS
 
 TEMPLATES = environment()
 EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "wbr"}
@@ -369,3 +377,154 @@ def test_prose_stays_prose_in_a_site(tmp_path):
         assert html.count("<script") == home.count("<script"), text
     assert '<div onclick="x()">' in home, "pages written by hand are left alone"
     assert "<custom-tag>" in home
+
+
+# ---- Any program
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_any_program(name):
+    check(PROGRAMS[name])
+
+
+@pytest.mark.parametrize("version", NEW_PROGRAMS)
+def test_newer_programs(version):
+    if sys.version_info < version:
+        pytest.skip("this Python can't read it")
+    check(NEW_PROGRAMS[version])
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "x = " + "(" * 10_000 + ")" * 10_000,
+        "x = " + "-" * 100_000 + "1",
+        "x = " + "a." * 100_000 + "b",
+        "x = " + "+".join("a" * 100_000),
+        "def f(x: " + "a." * 100_000 + "b): pass",
+        "if a: pass\n" + "elif b: pass\n" * 20_000,
+        "x = f" + "()" * 100_000,
+    ],
+    ids=range(7),
+)
+def test_what_is_nested_too_deeply_is_refused_in_words(program):
+    try:
+        convert(program)
+    except PressError as error:
+        message = str(error)
+        assert message.startswith("module.py:1: ")
+        assert "nested" in message or "not Python" in message
+
+
+def work(program):
+    """The number of lines of Python that run on the way to a page."""
+    count = 0
+
+    def trace(frame, event, argument):
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    source_code = program.encode()
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        source = read(source_code, "m.py", "m")
+        page = make(source, catalogue([source]))
+        render(page, TEMPLATES)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def module_of(size):
+    """A module of about as many lines."""
+    part = (
+        "class C{n}:\n    '''Text {n} with $x$ and [C{n}.f][].\n    '''\n\n"
+        "    def f(self, a):\n        '''Same.\n\n        Args:\n            a: it.\n"
+        "        '''\n        # Add one to it.\n        return a + 1\n\n\n"
+    )
+    return "import os\n" + "".join(part.format(n=n) for n in range(size // 14))
+
+
+def test_work_grows_with_the_length_of_a_file():
+    work(module_of(140))  # fills the caches
+    small, large = work(module_of(1400)), work(module_of(5600))
+    assert large < 4.4 * small
+
+
+def test_twenty_thousand_lines():
+    source = read(module_of(20_000).encode(), "m.py", "m")
+    text = render(make(source, catalogue([source])), TEMPLATES)
+    assert text.count('<section class="sbs-row"') > 4_000
+
+
+# ---- Other people's programs
+
+SECONDS = int(os.environ.get("SBS_SECONDS", "8"))
+LIBRARY = [
+    path
+    for path in Path(sysconfig.get_paths()["stdlib"]).rglob("*.py")
+    if not {"lib2to3", "site-packages"} & set(path.parts)
+]
+INSTALLED = [*Path(sysconfig.get_paths()["purelib"]).rglob("*.py")]
+
+
+@pytest.mark.parametrize("files", [LIBRARY, INSTALLED], ids=["library", "installed"])
+def test_other_peoples_modules(files):
+    """As many as there is time for, others on each day; the message names the file."""
+    seed = os.environ.get("SBS_SEED") or str(date.today())
+    print(f"to see the same again: SBS_SEED={seed}")
+    chosen = random.Random(seed).sample(sorted(files), min(len(files), 300))
+    end = time.monotonic() + SECONDS
+    done = 0
+    for path in chosen:
+        if time.monotonic() > end:
+            break
+        data = path.read_bytes()
+        if len(data) > 100_000:
+            continue
+        try:
+            source = read(data, str(path), path.stem)
+        except PressError:
+            with pytest.raises((SyntaxError, ValueError)):
+                compile(data, path.name, "exec")
+            continue
+        page = make(source, catalogue([source]), lambda error: None)
+        rows = Rows(standalone(page, TEMPLATES, path.parent))
+        assert rows.wrong == [], path
+        assert len(rows.rows) == len(page.rows), path
+        done += 1
+    assert done > 3
+
+
+CANARY = "<canary onclick=x>"
+PIECES = st.sampled_from(
+    [
+        *(f"{before}{CANARY}{after}" for before, after in [
+            ("", ""), ("`", "`"), ("`", ""), ("```", ""), ("$", "$"), ("**", "**"),
+            ("[", "](x)"), ("[x](", ")"), ('[x](y "', '")'), ("![", "](x)"),
+            ("<!-- ", " -->"), ("<div>", "</div>"), ("<a href='", "'>"), ("# ", ""),
+            ("- ", ""), ("> ", ""), ("| ", " |"), ("    ", ""), ("!!! note \"", '"'),
+            ("[^1]: ", ""), ("[x]: ", ""), ("{ title='", "' }"), ("&lt;", "&gt;"),
+            ("\\", "\\"), ("<b title=\"", '">x</b>'), ("\x02", "\x03"), ("<", ">"),
+        ]),
+        "```", "~~~", "", "    ", "text", "</div>", "<div markdown>", "$$", "`", "- a",
+        "[^1] [x]", "{ onclick=x }", "<!--", "-->", "<!-- code:1 -->", "=====", "---",
+        "<!-- /prose:1 -->", "|---|", "Args:", "    x: y", "<b>", "</b>",
+        "<kbd title='",
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.lists(PIECES, max_size=6), min_size=1, max_size=4))
+def test_no_piece_of_source_becomes_an_element(blocks):
+    parts = []
+    for n, lines in enumerate(blocks):
+        text = "\n".join(lines)
+        indented = docstring(f"{text}\n").replace("\n", "\n    ")
+        parts += [f"def f{n}(x):\n    {indented}\n    return {CANARY!r}  # {CANARY}\n"]
+        parts += [f"# {line}" for line in lines] + [f"v{n} = f{n}  # {CANARY}\n"]
+    rows = check("\n".join(parts))
+    assert all(f"v{n} = f{n}" in "".join(rows.rows) for n in range(len(blocks)))
