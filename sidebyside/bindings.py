@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sidebyside.read import Definer, Source
+from sidebyside.read import Definer, Source, once
 from sidebyside.scopes import Binding, Kind, Scope, Scopes, Use, Way, class_of, owner_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -138,6 +138,7 @@ class Walk:
                     owner.attributes.setdefault(target.attr, []).append(binding)
 
 
+@once
 def scopes(source: Source) -> Scopes:
     """
     ## From a module to its scopes

@@ -9,18 +9,61 @@ summary: The whole file is coloured once, then cut by line.
 Colouring one section at a time goes wrong wherever a section ends inside something: the
 comment in the middle of a call leaves two halves, neither of which is Python. So the
 file is coloured as a whole, and the result is cut where its lines end.
+
+The colours have the names that Pygments gave them, which every theme knows. It also
+takes most of its time to find out what we know already, where each token begins and
+ends. So the few rules that turn a token into a colour are our own.
 """
 
+import builtins
+import keyword
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from operator import itemgetter
 
-from pygments.lexers.python import PythonLexer
-from pygments.token import STANDARD_TYPES
+from sidebyside.lex import (
+    CLOSE,
+    COMMENT,
+    END,
+    ESCAPE,
+    FIELD,
+    FORMAT,
+    NAME,
+    NUMBER,
+    OPEN,
+    STRING,
+    Token,
+    format_pieces,
+    lex,
+)
 
-LEXER = PythonLexer()
+# Operators and brackets have no colour of their own: they are what is left when all
+# else has been coloured, and half of all tokens.
+WORDS = {
+    **{
+        name: "ne"
+        if isinstance(value, type) and issubclass(value, BaseException)
+        else "nb"
+        for name, value in vars(builtins).items()
+        if not name.startswith("_")
+    },
+    **dict.fromkeys(("self", "cls", "NotImplemented", "Ellipsis"), "bp"),
+    **dict.fromkeys(keyword.kwlist, "k"),
+    **dict.fromkeys(("and", "in", "is", "not", "or"), "ow"),
+    **dict.fromkeys(("False", "None", "True"), "kc"),
+    **dict.fromkeys(("from", "import"), "kn"),
+}
+SHADOWED = ("nb", "ne", "bp")
+SOFT = ("case", "match", "type")
+PATTERN_BEGINS = re.compile(r"[ \t]*(?:[\"'({\[\w*-])")
+ESCAPED = re.compile(
+    r"(\\(?:N\{[^}]*\}|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|[0-7]{1,3}|.))",
+    re.DOTALL,
+)
+PREFIX = re.compile(r"[a-zA-Z]*")
 
 
 @dataclass(frozen=True)
@@ -45,7 +88,9 @@ class Link:
 
 
 def highlight(
-    lines: Sequence[str], links: Mapping[int, Sequence[Link]] | None = None
+    lines: Sequence[str],
+    links: Mapping[int, Sequence[Link]] | None = None,
+    tokens: Sequence[Token] | None = None,
 ) -> list[str]:
     """
     ## One line of HTML for each line of code
@@ -56,23 +101,261 @@ def highlight(
     Args:
         lines: the whole file.
         links: for the number of a line, its links in order and apart from each other.
+        tokens: what [lex][] found in it, if that is known already.
 
     Returns:
         As many lines of HTML, without line ends.
     """
-    text = "\n".join(line.rstrip("\r\n") for line in lines)
+    text = "".join(line.rstrip("\r\n") + "\n" for line in lines)
+    tokens = lex(text) if tokens is None else tokens
     links = links or {}
     done: list[str] = []
     line: list[tuple[str, str]] = []
-    for _, kind, value in LEXER.get_tokens_unprocessed(text):
-        css = STANDARD_TYPES.get(kind, "")
-        first, *rest = value.split("\n")
+    known: dict[tuple[str, str], str] = {}
+    for css, piece in pieces_of(text, tokens):
+        if "\n" not in piece:
+            line.append((css, piece))
+            continue
+        first, *rest = piece.split("\n")
         line.append((css, first))
         for part in rest:
-            done.append(spans(line, links.get(len(done) + 1, ())))
+            number = len(done) + 1
+            if number in links:
+                done.append(spans(line, links[number]))
+            else:
+                done.append(plain_spans(line, known))
             line = [(css, part)]
-    done.append(spans(line, links.get(len(done) + 1, ())))
-    return done[: len(lines)]
+    return done
+
+
+def pieces_of(text: str, tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
+    """
+    ## The text in pieces
+
+    Each piece has one colour, and together they are the text. What stands between the
+    tokens, and those without a colour, join up.
+    """
+    at = 0  # where the pieces so far end
+    same, begin = "", 0
+    for css, start, end in colours(text, tokens):
+        if css != same or at != start:
+            yield same, text[begin:at]
+            if at < start:
+                yield "", text[at:start]
+            same, begin = css, start
+        at = end
+    yield same, text[begin:at]
+    yield "", text[at:]
+
+
+def colours(  # noqa: PLR0912, PLR0915
+    text: str, tokens: Sequence[Token]
+) -> Iterator[tuple[str, int, int]]:
+    """
+    ## Colours
+
+    What a name is depends on what stands before it. `def` makes the next name that of a
+    function, `import` that of a module, and behind a dot `list` is no built-in.
+
+    Args:
+        text: the whole file.
+        tokens: all of its tokens, or those of an expression.
+
+    Yields:
+        The name of a colour, and where it begins and ends. There is none for a token
+        without a colour.
+    """
+    # One loop without calls: this is where a build would spend its time.
+    first = True  # whether a statement begins here
+    coming = ""  # the colour of the names to come
+    after_dot = False
+    depth = 0
+    match_column = -1  # where the last `match` stands
+    for index, (kind, start, end) in enumerate(tokens):
+        if kind == NAME:
+            word = text[start:end]
+            css = WORDS.get(word, "n")
+            if after_dot:
+                css = "n"
+            elif css == "n":
+                if first and word in SOFT:
+                    column = start - text.rfind("\n", 0, start)
+                    if is_soft_keyword(text, tokens, index, column, match_column):
+                        css = "k"
+                        match_column = column if word == "match" else match_column
+            elif css in SHADOWED:
+                # `sorted(x, key=list)` calls no `key`, and `f(type=1)` no `type`.
+                if (
+                    first
+                    and word in SOFT
+                    and is_soft_keyword(text, tokens, index, 0, 0)
+                ):
+                    css = "k"
+                elif depth and text[end : end + 1] == "=" and text[end + 1] != "=":
+                    css = "n"
+            if css == "n" or css in SHADOWED:
+                if coming:
+                    css = coming
+                    coming = coming if coming in ("nn", "nd") else ""
+            elif word == "def":
+                coming = "nf"
+            elif word == "class":
+                coming = "nc"
+            elif css == "kn":
+                # The names that are imported *from* a module are ordinary ones.
+                coming = "nn" if first else ""
+            elif word == "as":
+                coming = ""
+            yield css, start, end
+            after_dot = False
+            first = False
+            continue
+        if kind == END:
+            if not depth:
+                first = True
+                coming = ""
+            continue
+        if kind == OPEN:
+            depth += 1
+            coming = ""
+        elif kind == CLOSE:
+            depth -= 1
+        elif kind == COMMENT:
+            yield "c1", start, end
+            continue
+        elif kind == STRING:
+            alone = first and index + 1 < len(tokens) and tokens[index + 1][0] == END
+            yield from string_colours(text, start, end, alone)
+        elif kind == NUMBER:
+            yield number_colour(text[start:end]), start, end
+        elif kind == FORMAT:
+            yield from format_colours(text, start)
+        elif first and text[start] == "@":
+            coming = "nd"
+            yield "nd", start, end
+        else:
+            # After a semicolon, another statement begins.
+            first = text[start] == ";" and not depth
+            is_dot = text[start:end] == "."
+            after_dot = is_dot and not coming
+            if is_dot and coming:
+                yield coming, start, end
+            continue
+        first = False
+        after_dot = False
+
+
+def is_soft_keyword(
+    text: str, tokens: Sequence[Token], index: int, column: int, match_column: int
+) -> bool:
+    """
+    ### Words that are keywords only at times
+
+    `match x:` begins a statement and `match(x)` calls a function. A line that begins
+    with `match` and ends with a colon can't be anything else, and neither can one that
+    begins with `type` and another name. A `case` belongs to a `match`.
+
+    Args:
+        text: the whole file.
+        tokens: its tokens.
+        index: which of them is the word.
+        column: where the word stands in its line.
+        match_column: where the `match` before it stands; -1 if there is none.
+    """
+    _, start, end = tokens[index]
+    word = text[start:end]
+    behind = tokens[index + 1] if index + 1 < len(tokens) else (END, end, end)
+    if word == "type":
+        following = text[behind[1] : behind[2]]
+        return behind[0] == NAME and not keyword.iskeyword(following)
+    if not PATTERN_BEGINS.match(text, end):
+        return False
+    if word == "case" and not 0 <= match_column < column:
+        return False
+    depth = 0
+    last = ""
+    for kind, start, end in tokens[index + 1 :]:
+        if kind == END and not depth:
+            break
+        depth += {OPEN: 1, CLOSE: -1}.get(kind, 0)
+        if kind not in (END, COMMENT):
+            last = text[start:end]
+        if word == "case" and last == ":" and not depth:
+            return True
+    return last == ":"
+
+
+def string_colours(
+    text: str, start: int, end: int, alone: bool
+) -> Iterator[tuple[str, int, int]]:
+    """A string with its prefix and its escapes. `alone` says that it is a statement."""
+    prefix = PREFIX.match(text, start)
+    opening = prefix.end() if prefix else start
+    css = "s2" if text[opening] == '"' else "s1"
+    if alone and text.startswith(('"""', "'''"), opening):
+        yield "sd", start, end
+        return
+    if opening > start:
+        yield "sa", start, opening
+    if "r" in text[start:opening].lower() or "\\" not in text[opening:end]:
+        yield css, opening, end
+        return
+    at = opening
+    for piece in ESCAPED.split(text[opening:end]):
+        if piece:
+            yield ("se" if piece[0] == "\\" else css), at, at + len(piece)
+        at += len(piece)
+
+
+def number_colour(number: str) -> str:
+    """The colour of a number: in hexadecimal, binary, octal, with a point, or whole."""
+    special = {"x": "mh", "b": "mb", "o": "mo"}.get(number[1:2].lower())
+    if special:
+        return special
+    return "mf" if set(number) & set(".eEjJ") else "mi"
+
+
+def format_colours(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+    """An f-string, with its expressions coloured as what they are."""
+    (_, _, opening), *pieces = format_pieces(text, start)
+    prefix = PREFIX.match(text, start)
+    quote = prefix.end() if prefix else start
+    css = "s2" if text[quote] == '"' else "s1"
+    yield "sa", start, quote
+    yield css, quote, opening
+    special = {STRING: css, ESCAPE: "se", FIELD: "si"}
+    inside: list[Token] = []
+    depth = 0
+    for piece in pieces:
+        kind, begin, end = piece
+        is_field = kind == FIELD
+        depth += {"{": 1, "}": -1}.get(text[begin], 0) if is_field else 0
+        # A string in a field is one of its tokens. Text behind a colon is not, but has
+        # the same colour.
+        if kind in special and (is_field or kind == ESCAPE or not depth):
+            yield from colours(text, inside)
+            inside = []
+            yield special[kind], begin, end
+        else:
+            inside.append(piece)
+    yield from colours(text, inside)
+
+
+def plain_spans(
+    line: Iterable[tuple[str, str]], known: dict[tuple[str, str], str]
+) -> str:
+    """The HTML of a line without links. A word has the same all over a file."""
+    html: list[str] = []
+    for piece in line:
+        found = known.get(piece)
+        if found is None:
+            css, text = piece
+            found = escape(text)
+            if css and text.strip():
+                found = f'<span class="{css}">{found}</span>'
+            known[piece] = found
+        html.append(found)
+    return "".join(html)
 
 
 def spans(line: Iterable[tuple[str, str]], links: Sequence[Link] = ()) -> str:

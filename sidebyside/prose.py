@@ -50,6 +50,8 @@ class Prose:
 
     def with_text(self, text: str) -> "Prose":
         """The same lines with other words. `text` must have as many lines."""
+        if text == self.text:
+            return self
         texts = text.split("\n") if self.lines else []
         numbers = (number for number, _ in self.lines)
         return Prose(tuple(zip(numbers, texts, strict=True)))

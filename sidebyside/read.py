@@ -9,23 +9,26 @@ summary: From the bytes of a file to lines, tokens and a syntax tree.
 The first stage turns the bytes of a Python file into what the other stages ask of it:
 its lines, its comments, its docstrings and its definitions.
 
-Everything here comes from Python's own `tokenize` and `ast`. A regular expression over
-lines would be shorter, and wrong as soon as a string holds a `#` or a comment stands
-inside a call.
+Everything here comes from Python's own syntax tree and from [tokens][sidebyside.lex]. A
+regular expression over lines would be shorter, and wrong as soon as a string holds a
+`#` or a comment stands inside a call.
 """
 
 import ast
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, wraps
 from pathlib import PurePath
+from typing import TypeVar
 
 from sidebyside.errors import PressError
+from sidebyside.lex import CLOSE, COMMENT, END, OPEN, STRING, Token, lex
 
 Definer = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+T = TypeVar("T")
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -110,7 +113,7 @@ class Definition:
         return isinstance(self.node, ast.ClassDef)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Source:
     """
     ## A module, read
@@ -129,28 +132,34 @@ class Source:
     lines: tuple[str, ...]
     tree: ast.Module = field(repr=False)
 
+    def literal_at(self, line: int) -> str:
+        """The docstring that begins on a line, as it is written, with its quotes."""
+        string = self._layout.strings[line]
+        return self.text[string.start : string.end]
+
     @property
     def is_package(self) -> bool:
         """Whether this is the `__init__.py` of a package."""
         return PurePath(self.path).name == "__init__.py"
 
     @cached_property
-    def tokens(self) -> tuple[tokenize.TokenInfo, ...]:
-        """Python's tokens, those of comments and line ends among them."""
-        # `tokenize` counts only `\n` as the end of a line; the parser, like us, also
-        # takes `\r` and `\r\n`. Handing it one ending keeps the two in step.
-        lines = (line.rstrip("\r\n") + "\n" for line in self.lines)
-        return tuple(tokenize.generate_tokens(lambda: next(lines, "")))
+    def text(self) -> str:
+        r"""The text as Python reads it: with `\n` at the end of each line."""
+        return "".join(line.rstrip("\r\n") + "\n" for line in self.lines)
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        """Its tokens, those of comments and line ends among them."""
+        return lex(self.text)
 
     @cached_property
     def comments(self) -> tuple[Comment, ...]:
         """The comments that have their lines to themselves, in order."""
-        return tuple(
-            Comment(token.start[0], token.start[1], token.string.rstrip())
-            for token in self.tokens
-            if token.type == tokenize.COMMENT
-            and not token.line[: token.start[1]].strip(" \t\f")
-        )
+        return self._layout.comments
+
+    @cached_property
+    def _layout(self) -> "Layout":
+        return layout(self.text, self.tokens)
 
     @cached_property
     def docstring(self) -> Docstring | None:
@@ -170,7 +179,7 @@ class Source:
                     name=name,
                     node=node,
                     first=self._first_line(node),
-                    header=self._logical_line_ends[node.lineno],
+                    header=self._layout.ends[node.lineno],
                     last=self._last_line(node),
                     docstring=self._docstring(node),
                 )
@@ -194,19 +203,15 @@ class Source:
         # The tree ends a body with its last statement. Comments below that are indented
         # as deep as the body still speak of it.
         last = node.end_lineno or node.lineno
-        below = self._comment_columns
+        columns = self._layout.columns
         line = last + 1
         while line <= len(self.lines):
-            if line in below and below[line] > node.col_offset:
+            if columns.get(line, -1) > node.col_offset:
                 last = line
             elif self.lines[line - 1].strip():
                 break
             line += 1
         return last
-
-    @cached_property
-    def _comment_columns(self) -> dict[int, int]:
-        return {comment.line: comment.column for comment in self.comments}
 
     @cached_property
     def imports(self) -> dict[str, str]:
@@ -226,43 +231,124 @@ class Source:
                 case ast.Import(names=names):
                     yield from ((name.asname or name.name, name.name) for name in names)
 
-    @cached_property
-    def _logical_line_ends(self) -> dict[int, int]:
-        """For each physical line, where the statement that it is part of ends."""
-        ends: dict[int, int] = {}
-        first = 1
-        for token in self.tokens:
-            if token.type == tokenize.NEWLINE:
-                last = token.start[0]
-                ends.update(dict.fromkeys(range(first, last + 1), last))
-                first = last + 1
-        return ends
-
-    @cached_property
-    def _strings(self) -> dict[int, tuple[tokenize.TokenInfo, tokenize.TokenInfo]]:
-        """Strings that begin a line, by that line, each with the token behind it."""
-        code = [token for token in self.tokens if token.type != tokenize.COMMENT]
-        return {
-            token.start[0]: (token, behind)
-            for token, behind in pairwise(code)
-            if token.type == tokenize.STRING
-            and not token.line[: token.start[1]].strip(" \t\f")
-        }
-
     def _docstring(self, node: Definer | ast.Module) -> Docstring | None:
         match node.body:
             case [ast.Expr(value=ast.Constant(value=str())) as statement, *_]:
                 pass
             case _:
                 return None
-        token, behind = self._strings.get(statement.lineno, (None, None))
         # A docstring that shares a line with code, or is glued together from several
         # strings, is not prose that could stand beside anything: it stays code.
-        if token is None or behind is None or behind.type != tokenize.NEWLINE:
+        string = self._layout.strings.get(statement.lineno)
+        if not string or string.last != statement.end_lineno:
             return None
-        if token.end[0] != statement.end_lineno:
-            return None
-        return Docstring(token.start[0], token.end[0], docstring_lines(token.string))
+        lines = docstring_lines(self.literal_at(statement.lineno))
+        return Docstring(statement.lineno, string.last, lines)
+
+
+@dataclass(frozen=True)
+class String:
+    """
+    ## Strings with their lines to themselves
+
+    Args:
+        last: the line on which it ends.
+        start: where it begins in the text.
+        end: where it ends.
+    """
+
+    last: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """
+    ## How tokens lie on lines
+
+    Args:
+        comments: the comments that have their lines to themselves.
+        columns: where these stand, by their lines.
+        strings: the strings that have, by the line on which they begin.
+        ends: for each line, the one on which the statement that it is part of ends.
+    """
+
+    comments: tuple[Comment, ...]
+    columns: dict[int, int]
+    strings: dict[int, String]
+    ends: list[int]
+
+
+def layout(text: str, tokens: list[Token]) -> Layout:
+    """
+    ### One pass over the tokens
+
+    A statement ends with a line, unless a bracket is open. Lines without a statement
+    count to the one that follows.
+
+    Args:
+        text: the text of a module.
+        tokens: its tokens.
+    """
+    comments: list[Comment] = []
+    strings: dict[int, String] = {}
+    ends = [0]
+    line, margin = 1, 0  # the current line, and where it begins in the text
+    depth = 0
+    in_statement = False
+    alone: tuple[int, String] | None = None  # a string with nothing else so far
+    for kind, start, end in tokens:
+        if kind == END:
+            # Lines may also end behind a backslash, which is no token.
+            line += text.count("\n", margin, end)
+            margin = end
+            if in_statement and not depth:
+                if alone:
+                    strings[alone[0]] = alone[1]
+                ends += [line - 1] * (line - len(ends))
+                in_statement = False
+            if not depth:
+                alone = None
+        elif kind == COMMENT:
+            column = start - text.rfind("\n", 0, start) - 1
+            if not text[start - column : start].strip(" \t\f"):
+                here = line + text.count("\n", margin, start)
+                comments.append(Comment(here, column, text[start:end].rstrip()))
+        elif kind == STRING and not in_statement:
+            first = line + text.count("\n", margin, start)
+            last = first + text.count("\n", start, end)
+            alone = (first, String(last, start, end))
+            in_statement = True
+        else:
+            alone = None
+            in_statement = True
+            if kind == OPEN:
+                depth += 1
+            elif kind == CLOSE:
+                depth -= 1
+    columns = {comment.line: comment.column for comment in comments}
+    return Layout(tuple(comments), columns, strings, ends)
+
+
+def once(stage: Callable[[Source], T]) -> Callable[[Source], T]:
+    """
+    ## Once for each module
+
+    Several stages ask another for the same: the catalogue, the links in code and the
+    page itself all want a module's sections. This decorator keeps what a stage has made
+    of a module, for as long as the module itself is kept.
+    """
+    key = f"{stage.__module__}.{stage.__qualname__}"
+
+    @wraps(stage)
+    def remembered(source: Source) -> T:
+        if key not in source.__dict__:
+            source.__dict__[key] = stage(source)
+        made: T = source.__dict__[key]
+        return made
+
+    return remembered
 
 
 def docstring_lines(literal: str) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ rather misses something.
 
 import ast
 import re
-import tokenize
 from collections.abc import Iterator, Mapping
 from html import unescape
 from itertools import groupby
@@ -23,6 +22,7 @@ from sidebyside.fields import ITEM as FIELD
 from sidebyside.fields import indented, margin_of
 from sidebyside.findings import Finding, found
 from sidebyside.guard import is_safe
+from sidebyside.lex import NAME
 from sidebyside.links import Place, set_links
 from sidebyside.prose import CODE, FENCE, ITEM, Prose
 from sidebyside.read import Definer, Definition, Docstring, Source
@@ -101,7 +101,7 @@ def symbols(source: Source) -> Iterator[Finding]:
         meta, _ = front_matter(sections[0].prose, source)
     except PressError:
         return
-    names = {token.string for token in source.tokens if token.type == tokenize.NAME}
+    names = {source.text[a:b] for kind, a, b in source.tokens if kind == NAME}
     for name in meta.get("symbols", {}):
         if name in names:
             continue
@@ -197,20 +197,13 @@ def backslashes(source: Source) -> Iterator[Finding]:
     Where `\frac` stands in a docstring that is not raw, Python has a form feed and
     `rac`. The page shows what the author meant; `help()` does not.
     """
-    literals = {
-        token.start[0]: token
-        for token in source.tokens
-        if token.type == tokenize.STRING
-    }
     for docstring in docstrings(source):
-        token = literals.get(docstring.first)
-        if token is None:
-            continue
-        prefix = token.string[: token.string.index(token.string[-1])]
+        literal = source.literal_at(docstring.first)
+        prefix = literal[: literal.index(literal[-1])]
         if "r" in prefix.lower():
             continue
-        if escape := re.search(r"(?<!\\)(?:\\\\)*(\\[^\\\n\"'])", token.string):
-            offset = token.string.count("\n", 0, escape.start(1))
+        if escape := re.search(r"(?<!\\)(?:\\\\)*(\\[^\\\n\"'])", literal):
+            offset = literal.count("\n", 0, escape.start(1))
             yield found(
                 source,
                 docstring.first + offset,

@@ -20,7 +20,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from sidebyside.prose import Prose, stripped
-from sidebyside.read import Comment, Docstring, Source
+from sidebyside.read import Comment, Docstring, Source, once
 
 
 class Role(StrEnum):
@@ -86,6 +86,7 @@ class Section:
 Block = tuple[Comment, ...]
 
 
+@once
 def split(source: Source) -> tuple[Section, ...]:
     """
     ## From lines to sections

@@ -26,7 +26,7 @@ from sidebyside.highlight import Link, highlight
 from sidebyside.links import Place, page_of, set_links
 from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.prose import Prose, open_lists, stripped
-from sidebyside.read import Source
+from sidebyside.read import Source, once
 from sidebyside.scopes import variables
 from sidebyside.split import DEFINITIONS, Kind, Role, Section, split
 from sidebyside.symbols import set_symbols
@@ -150,12 +150,15 @@ def sections_of(
     return meta, (replace(first, prose=prose), *sections[1:])
 
 
-def anchored(source: Source) -> Iterator[tuple[str, Section]]:
+@once
+def anchored(source: Source) -> tuple[tuple[str, Section], ...]:
     """The sections of a module, each with its anchor, and no complaints."""
     _, sections = sections_of(source, report=lambda error: None)
     anchors = Anchors(source)
-    for section in sections:
-        yield anchors.name(section, leading_heading(section.prose)[1], source), section
+    return tuple(
+        (anchors.name(section, leading_heading(section.prose)[1], source), section)
+        for section in sections
+    )
 
 
 def weave(
@@ -177,7 +180,7 @@ def weave(
     crossing = crossing or Crossing()
     meta, sections = sections_of(source, report)
     anchors = Anchors(source)
-    html = highlight(source.lines, crossing.links)
+    html = highlight(source.lines, crossing.links, source.tokens)
     nodes = {definition.name: definition.node for definition in source.definitions}
     public = public_names(source)
     rows: list[Row] = []
