@@ -137,3 +137,20 @@ def test_a_site_can_replace_a_template(site):
     (site / "book" / "__init__.py").write_text("")
     assert build(site).returncode == 0
     assert "My own template." in (site / "site" / "book" / "game.html").read_text()
+
+
+@pytest.mark.parametrize("folder", ["docs", "overrides"])
+def test_a_site_can_replace_styles(site, folder):
+    config = CONFIG.replace("font: false", "font: false, custom_dir: overrides")
+    (site / "mkdocs.yml").write_text(config)
+    (site / "overrides").mkdir()
+    assets = site / folder / "assets" / "sidebyside"
+    (assets / "katex").mkdir(parents=True)
+    (assets / "sidebyside.css").write_text("/* ours */")
+    (assets / "katex" / "katex.min.css").write_text("/* ours too */")
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    made = site / "site" / "assets" / "sidebyside"
+    assert (made / "sidebyside.css").read_text() == "/* ours */"
+    assert (made / "katex" / "katex.min.css").read_text() == "/* ours too */"
+    assert list((made / "katex" / "fonts").glob("*.woff2")), "the rest is there"
