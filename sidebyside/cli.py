@@ -49,8 +49,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sidebyside.check import check, chosen, unreadable
+from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.findings import Finding
+from sidebyside.inventory import inventory
 from sidebyside.press import (
     ASSETS,
     Module,
@@ -176,7 +178,9 @@ def write_page(options: argparse.Namespace) -> int:
     make(source, catalogue([source, *others]), mistakes.append)
     if give_up(mistakes, options.strict):
         return 1
-    page = make(source, catalogue([source]), lambda error: None)
+    places = catalogue([source])
+    crossing = cross([source], places, inventory())[source.module]
+    page = make(source, places, lambda error: None, crossing)
     root: Path = options.docs or file.parent
     folder = (root / page.path).parent if options.docs else root
     html = standalone(page, environment(), folder, root)
