@@ -17,6 +17,7 @@ regular expression over lines would be shorter, and wrong as soon as a string ho
 import ast
 import re
 import tokenize
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
@@ -394,7 +395,10 @@ def read(data: bytes, path: str, module: str) -> Source:
         lines = iter(line.rstrip() + b"\n" for line in data.splitlines()[:3])
         encoding, _ = tokenize.detect_encoding(lambda: next(lines, b""))
         text = data.decode(encoding)
-        tree = ast.parse(text, filename=path)
+        # Python warns of `\frac` in a string that is not raw. The page shows it right.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, filename=path)
         source = Source(path, module, encoding, tuple(LINE.findall(text)), tree)
         # Whatever can go wrong with a file goes wrong here.
         _ = source.tokens, source.definitions
