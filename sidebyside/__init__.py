@@ -37,6 +37,9 @@ nav:
   - your_package/module.md # made from module.py
 ```
 
+Without a site, the [command line][sidebyside.cli] makes one HTML file of a module, or
+Markdown for another engine, and [checks][sidebyside.check] the prose of a package.
+
 A mistake in a module stops the build with the file and the line. While you write,
 `mkdocs serve` shows it on the page instead, and goes on when you have mended it.
 """
