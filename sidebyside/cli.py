@@ -93,6 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PressError as error:
         print(error, file=sys.stderr)
         return 1
+    except RecursionError:
+        print("sidebyside: something here is nested too deeply", file=sys.stderr)
+        return 1
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         print(f"sidebyside: {error.filename}: {reason}", file=sys.stderr)

@@ -79,6 +79,7 @@ def check_program(data: bytes) -> None:
     )
 
 
+@pytest.mark.filterwarnings("ignore:.*invalid escape sequence")
 @pytest.mark.parametrize("path", OURS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_our_modules(path):
     check_program(path.read_bytes())
