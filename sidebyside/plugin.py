@@ -28,6 +28,7 @@ from mkdocs.config import config_options as option
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
+from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page as SitePage
@@ -36,10 +37,11 @@ from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import inventory
 from sidebyside.links import page_of
-from sidebyside.press import ASSETS, EXTENSIONS, find_modules, load, make
+from sidebyside.press import ASSETS, EXTENSIONS, Module, find_modules, make
 from sidebyside.prose import Prose
-from sidebyside.read import Source
-from sidebyside.render import THEME, environment, render, render_error
+from sidebyside.read import Source, read
+from sidebyside.render import PAGE, THEME, environment, render, render_error
+from sidebyside.serve import CompiledTemplates, RenderedPages, Searched, look_often
 from sidebyside.weave import catalogue, check_formulas
 
 log = get_plugin_logger("sidebyside")
@@ -71,6 +73,13 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     def __init__(self) -> None:
         self.serving = False
+        self.rendered = RenderedPages()
+        self.templates = CompiledTemplates()
+        self.blocks: list[str] = []
+        self.searched = Searched()
+        self.is_known = False
+        self.loaded: dict[str, tuple[bytes, Source]] = {}
+        self.made: dict[str, tuple[Any, str]] = {}
         self.files: list[tuple[str, str | bytes]] = []
 
     def on_startup(
@@ -110,21 +119,36 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for package in map(Path, self.config.packages):
             for module in find_modules(package, root):
                 try:
-                    sources.append(load(module))
+                    sources.append(self.load(module))
                 except PressError as error:
                     self.mistake(module.page, error, templates)
         places = catalogue(sources)
+        design = templates.loader and templates.loader.get_source(templates, PAGE)[0]
         crossings = cross(sources, places, inventory(), config.use_directory_urls)
         for source in sources:
             data = "".join(source.lines).encode(source.encoding)
             self.files.append((source.path, data))
             where = page_of(source.module, source.is_package)
             try:
-                page = make(source, places, crossing=crossings[source.module])
-                text = render(page, templates, self.config.reference)
+                # A page is made of these and of nothing else.
+                parts = (source, places, crossings[source.module], design)
+                before, text = self.made.get(where, ((), ""))
+                if parts != before:
+                    page = make(source, places, crossing=crossings[source.module])
+                    text = render(page, templates, self.config.reference)
+                    self.made[where] = parts, text
                 self.files.append((where, text))
             except PressError as error:
                 self.mistake(where, error, templates)
+
+    def load(self, module: Module) -> Source:
+        """Read a module, if it is another than in the build before."""
+        data = module.file.read_bytes()
+        before, source = self.loaded.get(module.path, (b"", None))
+        if source is None or before != data:
+            source = read(data, module.path, module.name)
+            self.loaded[module.path] = data, source
+        return source
 
     def mistake(self, page: str, error: PressError, templates: Any) -> None:
         """
@@ -153,6 +177,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files
     ) -> None:
         """Check the formulas of the pages that are written by hand."""
+        # With `--8<--` a page depends on files that only the extension knows.
+        if self.serving and "--8<--" not in markdown:
+            self.rendered.remember(page)
         if page.file.generated_by is not None:
             return
         lines = page.file.content_string.split("\n")
@@ -161,6 +188,18 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             check_formulas(prose, page.file.src_uri)
         except PressError as error:
             raise PluginError(str(error)) from error
+
+    def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
+        """Keep the theme's templates from one build to the next."""
+        if self.serving and env.bytecode_cache is None:
+            env.bytecode_cache = self.templates
+
+    def on_serve(
+        self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Any
+    ) -> LiveReloadServer:
+        """Look for changes more often than MkDocs would."""
+        look_often(server)
+        return server
 
     @event_priority(100)
     def _name_sections(
@@ -172,17 +211,37 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         Material's search leads to headings, and most sections have none: a page with
         fifty headings would be no easier to read. So each section gets a heading while
         the index is made, and loses it again before the page is written.
+
+        Search looks at every element of a page and wants only its words. Most elements
+        are colours in code, so the code goes without them for as long.
         """
-        page.content = SECTION.sub(
+        self.is_known = self.serving and self.searched.before(page, config)
+        self.blocks = []
+        named = SECTION.sub(
             r'\g<0><h6 id="\g<id>" class="sbs-search">\g<title></h6>',
             page.content or "",
         )
+        page.content = BLOCK.sub(self._take_colours, named)
+
+    def _take_colours(self, block: re.Match[str]) -> str:
+        self.blocks.append(block[2])
+        words = TAG.sub("", block[2])
+        return f'{block[1]} data-sbs-block="{len(self.blocks) - 1}">{words}</code>'
+
+    def _give_colours(self, block: re.Match[str]) -> str:
+        return f"{block[1]}>{self.blocks[int(block[2])]}</code>"
 
     @event_priority(-100)
     def _unname_sections(
         self, context: Any, *, page: SitePage, config: MkDocsConfig, nav: Any
     ) -> None:
-        page.content = NAME.sub("", page.content or "")
+        if self.is_known:
+            self.searched.recall(page, config)
+            return
+        coloured = PLAIN_BLOCK.sub(self._give_colours, page.content or "")
+        page.content = NAME.sub("", coloured)
+        if self.serving:
+            self.searched.learn(page, config)
 
     on_page_context = CombinedEvent(_name_sections, _unname_sections)
 
@@ -191,4 +250,9 @@ SECTION = re.compile(
     r'<section class="sbs-row" (?=[^>]*\bid="(?P<id>[^"]*)")'
     r'(?=[^>]*\bdata-title="(?P<title>[^"]*)")[^>]*>'
 )
+BLOCK = re.compile(
+    r'(<div class="sbs-code highlight"><pre><code)>(.*?)</code>', re.DOTALL
+)
+PLAIN_BLOCK = re.compile(r'(<code) data-sbs-block="(\d+)">[^<]*</code>')
+TAG = re.compile(r"<[^>]*>")
 NAME = re.compile(r'<h6 id="[^"]*" class="sbs-search">[^<]*</h6>')

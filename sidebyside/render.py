@@ -24,6 +24,7 @@ from sidebyside.guard import lookalike, number_of
 from sidebyside.links import Place
 from sidebyside.weave import Page
 
+PAGE = "sidebyside/page.md"
 THEME = Path(str(files("sidebyside") / "theme"))
 
 
@@ -65,7 +66,7 @@ def render(page: Page, templates: Environment, reference: str = "") -> str:
         page.title,
         *(text for row in page.rows for text in (row.heading, row.prose)),
     )
-    template = templates.get_template("sidebyside/page.md")
+    template = templates.get_template(PAGE)
     entries = entries_of(page, reference) if reference else {}
     return template.render(
         page=page, front=front, number=number_of(texts), entries=entries

@@ -1,0 +1,218 @@
+"""
+---
+title: Serving
+summary: What makes a saved page new within a second.
+---
+
+# Serving
+
+An author saves a module, and looks at the page. What lies between is a complete build:
+MkDocs knows no other. So that it feels like none, whatever has not changed since the
+build before is not made again, and the server looks at its files more often.
+
+All of this works only while an author is at work. A build that is published starts
+from nothing.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.livereload import LiveReloadServer
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.structure.toc import TableOfContents
+from watchdog.observers.polling import PollingObserver
+
+# How often the server looks for changes, and how long it waits for more, in seconds.
+LOOK_EVERY = 0.1
+WAIT_FOR_MORE = 0.02
+
+
+def look_often(server: LiveReloadServer) -> None:
+    """
+    ## Looking more often
+
+    MkDocs looks at its files twice a second and then waits for another tenth. A book
+    has some hundred files, which can be looked at in milliseconds.
+
+    Args:
+        server: a server that has not been started.
+    """
+    watched = list(server._watched_paths)
+    for path in watched:
+        server.unwatch(path)
+    server.observer = PollingObserver(timeout=LOOK_EVERY)
+    server.build_delay = WAIT_FOR_MORE
+    for path in watched:
+        server.watch(path)
+
+
+class CompiledTemplates(BytecodeCache):
+    """
+    ## Compiled templates
+
+    Jinja compiles each template of the theme to Python, and MkDocs has it start anew in
+    each build. Jinja itself notices if a template has changed.
+    """
+
+    def __init__(self) -> None:
+        self.compiled: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill the bucket, if there is something for it."""
+        if bucket.key in self.compiled:
+            bucket.bytecode_from_string(self.compiled[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what is in the bucket."""
+        self.compiled[bucket.key] = bucket.bytecode_to_string()
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """What MkDocs makes of a page's Markdown."""
+
+    content: str | None
+    toc: TableOfContents
+    title: str | None
+    anchors: set[str] | None
+    links: dict[str, dict[str, str]] | None
+
+
+class RenderedPages:
+    """
+    ## Rendered pages
+
+    From Markdown to HTML is the longest way of a page. It ends the same where it begins
+    the same: with the same Markdown, the same files to link to and the same options.
+    """
+
+    def __init__(self) -> None:
+        self.rendered: dict[str, tuple[bytes, Rendered]] = {}
+
+    def remember(self, page: Page) -> None:
+        """
+        Have a page take its HTML from the build before, if it can, and leave it to the
+        next if not.
+
+        !!! warning "Pages that look beyond the site"
+            A reference that another plugin makes of the modules' docstrings stays as it
+            was when the server was started. To make it again would take seconds.
+
+        Args:
+            page: a page that is about to be rendered.
+        """
+        render = page.render
+
+        def from_memory(config: MkDocsConfig, files: Files) -> None:
+            uri = page.file.src_uri
+            key = key_of(page, config, files)
+            before, rendered = self.rendered.get(uri, (b"", None))
+            if before == key and rendered:
+                restore(page, rendered, files)
+            else:
+                render(config, files)
+                self.rendered[uri] = key, rendering_of(page)
+
+        page.render = from_memory  # type: ignore[method-assign]
+
+
+def key_of(page: Page, config: MkDocsConfig, files: Files) -> bytes:
+    """All that a page's HTML depends on."""
+    # A plugin's Markdown extension is another object in each build.
+    extensions: list[Any] = config.markdown_extensions
+    return fingerprint(
+        [
+            *(file.src_uri for file in files),
+            *(e if isinstance(e, str) else repr(type(e)) for e in extensions),
+            repr((config.mdx_configs, config.use_directory_urls, page.meta)),
+            page.markdown or "",
+        ]
+    )
+
+
+def fingerprint(texts: Iterable[str]) -> bytes:
+    """A number that differs if any of the texts does."""
+    digest = sha256()
+    for text in texts:
+        digest.update(f"{len(text)}:{text}".encode("utf-8", "surrogatepass"))
+    return digest.digest()
+
+
+def rendering_of(page: Page) -> Rendered:
+    """What rendering has left on a page."""
+    links = page.links_to_anchors
+    return Rendered(
+        page.content,
+        page.toc,
+        page._title_from_render,
+        page.present_anchor_ids,
+        None if links is None else {file.src_uri: to for file, to in links.items()},
+    )
+
+
+def restore(page: Page, rendered: Rendered, files: Files) -> None:
+    """Leave the same on another page. Links lead to the files of this build."""
+    page.content = rendered.content
+    page.toc = rendered.toc
+    page._title_from_render = rendered.title
+    page.present_anchor_ids = rendered.anchors
+    if rendered.links is not None:
+        targets: dict[File, dict[str, str]] = {}
+        for uri, links in rendered.links.items():
+            if file := files.get_file_from_path(uri):
+                targets[file] = links
+        page.links_to_anchors = targets
+
+
+class Searched:
+    """
+    ## What search found on a page
+
+    Search parses the HTML of every page in every build. While nothing on a page has
+    changed, its entries are put into the index as they were, and search is shown an
+    empty page.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[str, tuple[bytes, str, list[Any]]] = {}
+        self.key = b""
+        self.first = 0
+
+    def before(self, page: Page, config: MkDocsConfig) -> bool:
+        """Whether the page is known. If it is, search will see nothing of it."""
+        entries = entries_of(config)
+        if entries is None:
+            return False
+        self.key = fingerprint([page.content or "", page.url, repr(page.meta)])
+        self.first = len(entries)
+        if self.known.get(page.file.src_uri, (b"",))[0] != self.key:
+            return False
+        page.content = ""
+        return True
+
+    def recall(self, page: Page, config: MkDocsConfig) -> None:
+        """Leave a known page and the index as search once left them."""
+        _, page.content, found = self.known[page.file.src_uri]
+        if (entries := entries_of(config)) is not None:
+            entries.extend(found)
+
+    def learn(self, page: Page, config: MkDocsConfig) -> None:
+        """Remember a page that search has seen."""
+        if (entries := entries_of(config)) is not None:
+            found = entries[self.first :]
+            self.known[page.file.src_uri] = self.key, page.content or "", found
+
+
+def entries_of(config: MkDocsConfig) -> list[Any] | None:
+    """The index of Material's search, if the site has it."""
+    for name in ("search", "material/search"):
+        if plugin := config.plugins.get(name):
+            entries = getattr(getattr(plugin, "search_index", None), "entries", None)
+            return entries if isinstance(entries, list) else None
+    return None

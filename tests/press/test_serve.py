@@ -1,0 +1,73 @@
+"""What is kept between builds changes nothing but the time."""
+
+import filecmp
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from mkdocs.livereload import LiveReloadServer
+
+from sidebyside.serve import LOOK_EVERY, look_often
+from tests.press.test_plugin import CONFIG, MODULES
+
+MORE = (
+    MODULES["game.py"] + "\n\n# A phrase about wombats, and [Game.run][].\nx = Game()\n"
+).replace("step", "run")
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
+    monkeypatch.chdir(tmp_path)
+    Path("mkdocs.yml").write_text(CONFIG)
+    Path("docs").mkdir()
+    Path("docs/index.md").write_text("# Home\n\nSee [it](book/game.md#Game), $x$.\n")
+    Path("book").mkdir()
+    for name, text in MODULES.items():
+        Path("book", name).write_text(text)
+    return tmp_path
+
+
+def built(folder: str, command: Literal["build", "serve"]) -> Path:
+    config = load_config("mkdocs.yml", site_dir=folder)
+    config.plugins.on_startup(command=command, dirty=False)
+    build(config)
+    return Path(folder)
+
+
+def check_same(one: Path, other: Path) -> None:
+    names = {p.relative_to(one) for p in one.rglob("*") if p.is_file()}
+    assert names == {p.relative_to(other) for p in other.rglob("*") if p.is_file()}
+    names = {name for name in names if not name.name.startswith("sitemap")}
+    _, different, errors = filecmp.cmpfiles(one, other, names, shallow=False)
+    assert not different
+    assert not errors
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_site_that_is_served_is_the_one_that_is_built(project):
+    built("served", "serve")
+    built("served", "serve")
+    check_same(built("served", "serve"), built("fresh", "build"))
+
+    # A module, a link to it and a hand-written page change, one after the other.
+    Path("book/game.py").write_text(MORE)
+    built("served", "serve")
+    check_same(built("served", "serve"), built("fresh", "build"))
+    Path("docs/index.md").write_text("# Home\n\nAnother $y$.\n")
+    built("served", "serve")
+    check_same(built("served", "serve"), built("fresh", "build"))
+    assert "wombats" in Path("served/search/search_index.json").read_text()
+
+
+def test_the_server_looks_often(tmp_path):
+    server = LiveReloadServer(
+        lambda: None, host="127.0.0.1", port=0, root=str(tmp_path)
+    )
+    server.watch(str(tmp_path))
+    look_often(server)
+    assert list(server._watched_paths) == [str(tmp_path)]
+    assert {emitter.timeout for emitter in server.observer.emitters} == {LOOK_EVERY}
+    server.server_close()
