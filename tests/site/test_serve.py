@@ -17,15 +17,10 @@ from tests.site.conftest import ENVIRONMENT, ROOT, visit
 @pytest.fixture
 def project(tmp_path):
     """A copy of the project, in which files may be changed."""
-    for name in ("labml_rl", "sidebyside", "docs"):
-        shutil.copytree(
-            ROOT / name,
-            tmp_path / name,
-            ignore=shutil.ignore_patterns("__pycache__"),
-        )
-    for name in ("mkdocs.yml", "CONTRIBUTING.md"):
-        shutil.copy(ROOT / name, tmp_path)
-    return tmp_path
+    left_out = (".*", "build", "runs", "site", "tests", "__pycache__")
+    return shutil.copytree(
+        ROOT, tmp_path / "project", ignore=shutil.ignore_patterns(*left_out)
+    )
 
 
 @pytest.fixture
