@@ -8,7 +8,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup docs serve test lint format figures check clean
+.PHONY: help setup docs serve test lint format figures bench check clean
 
 help: ## print this list
 	@echo "Usage: make TARGET"
@@ -43,6 +43,9 @@ format: .venv/all ## put the code into the project's style
 figures: .venv/all ## make the figures again from the emulator
 	$(BIN)/python -m figures.game
 
+bench: .venv/bench ## measure the press beside its peers; takes half an hour
+	$(BIN)/python -m benchmarks.press
+
 check: lint test docs ## all that CI runs
 
 clean: ## remove what was built, and .venv
@@ -58,6 +61,10 @@ clean: ## remove what was built, and .venv
 # What the site needs: no emulator, no torch.
 .venv/docs: .venv/bin/python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[docs]'
+	@touch $@
+
+.venv/bench: .venv/bin/python pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[bench]'
 	@touch $@
 
 .venv/all: .venv/bin/python pyproject.toml constraints.txt

@@ -1,0 +1,1 @@
+"""Programs that compare this project with its peers, side by side in one run."""

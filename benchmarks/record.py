@@ -1,0 +1,124 @@
+"""What a benchmark leaves behind: every sample, and what is needed to judge it."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = (
+    *("mkdocs", "mkdocs-material", "markdown", "pymdown-extensions", "pygments"),
+    *("jinja2", "quickjs", "watchdog", "pycco", "playwright"),
+)
+
+
+@dataclass(frozen=True)
+class Series:
+    """Samples of one quantity. The median stands for them, the range says how far."""
+
+    samples: tuple[float, ...]
+    median: float
+    low: float
+    high: float
+
+
+def series(samples: Sequence[float]) -> Series:
+    """Sum up samples. Four digits are more than a noisy machine gives."""
+    rounded = tuple(float(f"{sample:.4g}") for sample in samples)
+    return Series(rounded, median(rounded), min(rounded), max(rounded))
+
+
+def interleave(
+    contestants: Mapping[str, Callable[[], float]], repeats: int
+) -> dict[str, Series]:
+    """
+    Let each contestant run once, then each again. A machine that slows down halfway
+    then slows all of them down, and not only the last.
+
+    Args:
+        contestants: for each name, a function that runs once and returns the seconds.
+        repeats: how many samples to take of each, after one that is thrown away.
+    """
+    samples: dict[str, list[float]] = {name: [] for name in contestants}
+    for turn in range(repeats + 1):
+        for name, run in contestants.items():
+            seconds = run()
+            if turn:
+                samples[name].append(seconds)
+    return {name: series(taken) for name, taken in samples.items()}
+
+
+def comparison(
+    contestants: Mapping[str, Series], ours: str, peer: str, **more: Any
+) -> dict[str, Any]:
+    """Two contestants, and how many times the median of the peer ours takes."""
+    ratio = contestants[ours].median / contestants[peer].median
+    return {
+        **more,
+        **{name: asdict(taken) for name, taken in contestants.items()},
+        "ratio": float(f"{ratio:.3g}"),
+        "speedup": float(f"{1 / ratio:.3g}"),
+    }
+
+
+def git(*arguments: str) -> str:
+    """What git says."""
+    done = subprocess.run(
+        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()
+
+
+def cpu_model() -> str:
+    """The processor, as the system names it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def provenance() -> dict[str, Any]:
+    """Where, when and with what the numbers were taken."""
+    return {
+        "command": " ".join(["python", "-m", "benchmarks.press", *sys.argv[1:]]),
+        "commit": git("rev-parse", "HEAD"),
+        "dirty": bool(git("status", "--porcelain", "--", ".", ":!results")),
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": {
+            "cpu": cpu_model(),
+            "cores": os.cpu_count(),
+            "system": f"{platform.system()} {platform.machine()}",
+            "python": platform.python_version(),
+            "load": round(os.getloadavg()[0], 2),
+        },
+        "versions": {package: version(package) for package in PACKAGES},
+    }
+
+
+def write(record: Mapping[str, Any], path: Path) -> None:
+    """Write a record. Lists of samples stay on one line, so that a diff can be read."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text(record) + "\n", encoding="utf-8")
+
+
+def text(value: Any, depth: int = 0) -> str:
+    """A value as JSON, with objects spread over lines and lists not."""
+    if not isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False)
+    margin = "  " * (depth + 1)
+    items = ",\n".join(
+        f"{margin}{json.dumps(str(key))}: {text(item, depth + 1)}"
+        for key, item in value.items()
+    )
+    return f"{{\n{items}\n{'  ' * depth}}}"

@@ -1,0 +1,104 @@
+"""Numbers on hand-written pages, drawn from the records in `results/` at each build.
+
+A page names its record in its front matter, `record: benchmarks/press.json`. On that
+page `{{ site.book.ratio | .1f }}` becomes the value that stands in the record under
+these keys, in that format. What is not there stops the build.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+VALUE = re.compile(r" (?P<keys>[\w./-]+)(?: \| (?P<format>\S+))? ")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Watch the records, too."""
+    folder = str(results_of(config))
+    if folder not in config.watch:
+        config.watch.append(folder)
+    return config
+
+
+def on_page_markdown(
+    markdown: str, *, page: Page, config: MkDocsConfig, files: Files
+) -> str:
+    """Fill in the values of a page that has a record."""
+    name = page.meta.get("record")
+    if not name:
+        return markdown
+    try:
+        return fill_in(markdown, load(results_of(config) / str(name)))
+    except ValueError as error:
+        raise PluginError(f"{page.file.src_uri}: {name}: {error}") from error
+
+
+def results_of(config: MkDocsConfig) -> Path:
+    """The folder of the records."""
+    return Path(config.config_file_path).parent / "results"
+
+
+def load(path: Path) -> Any:
+    """
+    Read a record.
+
+    Raises:
+        ValueError: if it is missing, or is not JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError("there is no such record.") from None
+    except ValueError as error:
+        raise ValueError(f"the record is malformed: {error}.") from None
+
+
+def fill_in(markdown: str, record: Any) -> str:
+    """
+    Replace each `{{ … }}` by its value.
+
+    Args:
+        markdown: a page.
+        record: its record.
+
+    Raises:
+        ValueError: if a value is missing, or has not the format that it is asked in.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        asked = VALUE.fullmatch(match[1])
+        if not asked:
+            raise ValueError(
+                f"`{match[0]}` names no value. Write `{{{{ key.key }}}}`, "
+                "with ` | format` if need be."
+            )
+        found = look_up(record, asked["keys"])
+        try:
+            return format(found, asked["format"] or "")
+        except (ValueError, TypeError):
+            raise ValueError(
+                f"`{match[0]}`: {found!r} has no format `{asked['format']}`."
+            ) from None
+
+    return ANY.sub(value, markdown)
+
+
+def look_up(record: Any, keys: str) -> str | int | float:
+    """The value under `one.key.behind.the.other`. Keys hold no dots."""
+    found = record
+    for key in keys.split("."):
+        if not isinstance(found, dict) or key not in found:
+            raise ValueError(f"there is no `{keys}`: `{key}` is missing.")
+        found = found[key]
+    if isinstance(found, bool):
+        return "yes" if found else "no"
+    if not isinstance(found, str | int | float):
+        raise ValueError(f"`{keys}` is not a single value.")
+    return found
