@@ -22,7 +22,7 @@ VALUE = re.compile(r" (?P<keys>[\w./-]+)(?: \| (?P<format>\S+))? ")
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Watch the records, too."""
     folder = str(results_of(config))
-    if folder not in config.watch:
+    if folder not in config.watch and Path(folder).is_dir():
         config.watch.append(folder)
     return config
 

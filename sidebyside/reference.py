@@ -61,7 +61,9 @@ class AnnotatedPages(griffe.Extension):
         assert isinstance(pkg.filepath, Path), "a package has one folder"
         folder = pkg.filepath.parent
         here = self.page.format(package=pkg.name)
-        sources = load_all(find_modules(folder, folder.parent))
+        # A module that is not Python yet is the plugin's to complain about.
+        modules = find_modules(folder, folder.parent)
+        sources = load_all(modules, report=lambda error: None)
         places = catalogue(sources)
         for source in sources:
             meta, sections = sections_of(source)
