@@ -66,7 +66,7 @@ class AnnotatedPages(griffe.Extension):
         sources = load_all(modules, report=lambda error: None)
         places = catalogue(sources)
         for source in sources:
-            meta, sections = sections_of(source)
+            meta, sections = sections_of(source, report=lambda error: None)
             for section in sections:
                 if section.kind is Kind.MODULE:
                     name, text = source.module, str(meta.get("summary", ""))
