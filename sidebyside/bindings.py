@@ -62,7 +62,15 @@ class Walk:
 
     def into(self, node: ast.AST, scope: Scope) -> None:
         """Go on with all parts of a node."""
-        self.push(ast.iter_child_nodes(node), scope)
+        # What `ast.iter_child_nodes` does, without its two generators.
+        parts: list[tuple[ast.AST, Scope]] = []
+        for name in node._fields:
+            part = getattr(node, name, None)
+            if isinstance(part, ast.AST):
+                parts.append((part, scope))
+            elif isinstance(part, list):
+                parts += [(item, scope) for item in part if isinstance(item, ast.AST)]
+        self.stack += reversed(parts)
 
     def push(self, nodes: Iterable[ast.AST | None], scope: Scope) -> None:
         """Go on with these nodes, the first one first."""

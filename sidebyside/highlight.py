@@ -21,8 +21,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby
-from operator import itemgetter
 
 from sidebyside.lex import (
     CLOSE,
@@ -119,11 +117,7 @@ def highlight(
         first, *rest = piece.split("\n")
         line.append((css, first))
         for part in rest:
-            number = len(done) + 1
-            if number in links:
-                done.append(spans(line, links[number]))
-            else:
-                done.append(plain_spans(line, known))
+            done.append(spans(line, links.get(len(done) + 1, ()), known))
             line = [(css, part)]
     return done
 
@@ -341,65 +335,55 @@ def format_colours(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     yield from colours(text, inside)
 
 
-def plain_spans(
-    line: Iterable[tuple[str, str]], known: dict[tuple[str, str], str]
+def spans(
+    line: Iterable[tuple[str, str]],
+    links: Sequence[Link],
+    known: dict[tuple[str, str], str],
 ) -> str:
-    """The HTML of a line without links. A word has the same all over a file."""
+    """
+    ## From pieces to HTML
+
+    Args:
+        line: the pieces of a line with their colours.
+        links: its links, in order.
+        known: the HTML of pieces without links. A word has the same all over a file.
+    """
     html: list[str] = []
+    ahead = 0  # the next link
+    end = 0
     for piece in line:
+        css, text = piece
+        start, end = end, end + len(text)
+        if ahead < len(links) and links[ahead].column < end:
+            inside: list[str] = []
+            at = start
+            while ahead < len(links) and links[ahead].column < end:
+                link = links[ahead]
+                begin, stop = max(link.column, at), min(link.end, end)
+                inside.append(escape(text[at - start : begin - start]))
+                inside.append(anchor(text[begin - start : stop - start], link))
+                at = stop
+                if link.end > end:
+                    break
+                ahead += 1
+            inside.append(escape(text[at - start :]))
+            html.append(coloured(css, "".join(inside)))
+            continue
         found = known.get(piece)
         if found is None:
-            css, text = piece
-            found = escape(text)
-            if css and text.strip():
-                found = f'<span class="{css}">{found}</span>'
+            found = escape(text) if text.isspace() else coloured(css, escape(text))
             known[piece] = found
         html.append(found)
     return "".join(html)
 
 
-def spans(line: Iterable[tuple[str, str]], links: Sequence[Link] = ()) -> str:
-    """
-    The HTML of a line, given as pieces of text with their colours. Neighbours of the
-    same colour share an element, which halves the weight of a page.
-    """
-    html: list[str] = []
-    for css, group in groupby(cut(line, links), key=itemgetter(0)):
-        pieces = [(text, link) for _, text, link in group]
-        inside = "".join(
-            anchor("".join(text for text, _ in linked), link)
-            for link, linked in groupby(pieces, key=itemgetter(1))
-        )
-        plain = not css or not any(text.strip() for text, _ in pieces)
-        html.append(inside if plain else f'<span class="{css}">{inside}</span>')
-    return "".join(html)
+def coloured(css: str, html: str) -> str:
+    """HTML in a colour, if it has one. An empty piece needs none."""
+    return f'<span class="{css}">{html}</span>' if css and html else html
 
 
-def cut(
-    line: Iterable[tuple[str, str]], links: Sequence[Link]
-) -> Iterator[tuple[str, str, Link | None]]:
-    """Cut pieces of text where a link begins or ends."""
-    ahead = iter(links)
-    link = next(ahead, None)
-    column = 0
-    for css, text in line:
-        start, end = column, column + len(text)
-        while link and link.column < end:
-            begin, stop = max(link.column, column), min(link.end, end)
-            yield css, text[column - start : begin - start], None
-            yield css, text[begin - start : stop - start], link
-            column = stop
-            if link.end > end:
-                break
-            link = next(ahead, None)
-        yield css, text[column - start :], None
-        column = end
-
-
-def anchor(text: str, link: Link | None) -> str:
-    """Text as HTML, as a link if it is one."""
-    if not link or not text:
-        return escape(text)
+def anchor(text: str, link: Link) -> str:
+    """Text as a link."""
     attributes = f'href="{escape(link.href)}"'
     attributes += ' class="sbs-out" rel="noopener"' if link.is_outside else ""
     attributes += "" if link.is_stop else ' tabindex="-1"'

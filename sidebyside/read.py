@@ -173,7 +173,7 @@ class Source:
         return tuple(self._definitions(self.tree, prefix=""))
 
     def _definitions(self, parent: ast.AST, prefix: str) -> Iterator[Definition]:
-        for node in ast.iter_child_nodes(parent):
+        for node in statements(parent):
             if isinstance(node, Definer):
                 name = prefix + node.name
                 yield Definition(
@@ -185,9 +185,7 @@ class Source:
                     docstring=self._docstring(node),
                 )
                 yield from self._definitions(node, prefix=f"{name}.")
-            # Definitions may stand inside `if`, `try`, `with`, `match`; never inside an
-            # expression, and skipping those saves most of the walk.
-            elif not isinstance(node, ast.expr):
+            else:
                 yield from self._definitions(node, prefix)
 
     def _first_line(self, node: Definer) -> int:
@@ -245,6 +243,18 @@ class Source:
             return None
         lines = docstring_lines(self.literal_at(statement.lineno))
         return Docstring(statement.lineno, string.last, lines)
+
+
+def statements(parent: ast.AST) -> Iterator[ast.AST]:
+    """
+    The statements, handlers and cases directly inside of one. Expressions, in which no
+    definition can stand, are most of a tree, and are not looked at.
+    """
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        found = getattr(parent, name, None)
+        # The body of a `lambda` and the parts of `a if b else c` are expressions.
+        if isinstance(found, list):
+            yield from found
 
 
 @dataclass(frozen=True)
