@@ -38,7 +38,7 @@ import griffe
 from sidebyside.fields import TITLES
 from sidebyside.press import find_modules, load_all
 from sidebyside.prose import Prose
-from sidebyside.split import DEFINITIONS, Kind
+from sidebyside.split import DEFINITIONS
 from sidebyside.weave import HEADING, catalogue, sections_of
 
 LINK = re.compile(r"\[(?P<words>[^\]]+)\](?:\[[^\]]*\]|\((?!https?:)[^)]*\))")
@@ -67,14 +67,14 @@ class AnnotatedPages(griffe.Extension):
         places = catalogue(sources)
         for source in sources:
             meta, sections = sections_of(source, report=lambda error: None)
+            texts = {source.module: str(meta.get("summary", ""))}
             for section in sections:
-                if section.kind is Kind.MODULE:
-                    name, text = source.module, str(meta.get("summary", ""))
-                elif section.kind in DEFINITIONS:
-                    name = f"{source.module}.{section.scope}"
-                    text = digest(section.prose)
-                else:
-                    continue
+                # A stub that stands in the section of its class has no prose.
+                for name in section.defines:
+                    own = section.kind in DEFINITIONS and name == section.scope
+                    full = f"{source.module}.{name}"
+                    texts[full] = digest(section.prose) if own else ""
+            for name, text in texts.items():
                 link = f"[The annotated code]({places[name].seen_from(here)})"
                 shorten(pkg, name, f"{link}\n\n{without_links(text)}")
 
