@@ -160,7 +160,7 @@ def book_sites(modules: Modules, folder: Path, whole: bool) -> tuple[Site, Site]
     """
     ours, peer = Site(folder / "ours"), Site(folder / "peer")
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("docs", "overrides", "hooks", "results"):
+    for name in ("docs", "overrides", "hooks"):
         for site in (ours, peer):
             shutil.copytree(ROOT / name, site.folder / name, ignore=ignored)
     for name in BOOK:
@@ -170,24 +170,29 @@ def book_sites(modules: Modules, folder: Path, whole: bool) -> tuple[Site, Site]
     write_fenced(modules.modules, peer.folder / "docs")
 
     write_config(peer, ("mkdocstrings", "sidebyside"))
-    if whole:
-        shutil.copy(ROOT / "mkdocs.yml", ours.folder)
-    else:
-        write_config(ours, ("mkdocstrings",))
+    write_config(ours, () if whole else ("mkdocstrings",))
     return ours, peer
 
 
 def write_config(site: Site, without: tuple[str, ...]) -> None:
-    """Write the options of this book, without these plugins and the reference."""
+    """
+    Write the options of this book, without these plugins and what they are needed for.
+    The page that shows the record is left out as well: it can't be built before there
+    is one.
+    """
     with (ROOT / "mkdocs.yml").open(encoding="utf-8") as file:
         config: dict[str, Any] = yaml_load(file)
     for key in ("plugins", "markdown_extensions"):
         config[key] = [entry for entry in config[key] if name_of(entry) not in without]
-    for entry in config["plugins"]:
-        if name_of(entry) == "sidebyside":
-            entry["sidebyside"].pop("reference", None)
-    config["nav"] = [entry for entry in config["nav"] if name_of(entry) != "Reference"]
-    shutil.rmtree(site.folder / "docs" / "reference", ignore_errors=True)
+    left_out = ["benchmarks.md"]
+    (site.folder / "docs" / "benchmarks.md").unlink(missing_ok=True)
+    if "mkdocstrings" in without:
+        for entry in config["plugins"]:
+            if name_of(entry) == "sidebyside":
+                entry["sidebyside"].pop("reference", None)
+        left_out.append("Reference")
+        shutil.rmtree(site.folder / "docs" / "reference", ignore_errors=True)
+    config["nav"] = [entry for entry in config["nav"] if name_of(entry) not in left_out]
     (site.folder / "mkdocs.yml").write_text(yaml.safe_dump(config, sort_keys=False))
 
 
