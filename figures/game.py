@@ -12,7 +12,8 @@ import cv2
 import numpy as np
 from ale_py import Action, ALEInterface, LoggerMode, roms
 
-from labml_rl.game import Pixels, make_game, preprocess
+from labml_rl.game import make_game
+from labml_rl.screen import Pixels, preprocess
 
 FOLDER = Path(__file__).parent.parent / "docs" / "assets" / "figures"
 

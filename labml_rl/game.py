@@ -6,12 +6,11 @@ summary: An exact Gymnasium environment for every Atari game, straight on the em
 
 # The game, frame by frame
 
-An Atari 2600 draws sixty pictures a second, 160 pixels wide, 210 high, in colour. A
-neural network that looked at all of them would spend its time on pictures that hardly
-differ, larger than it needs, and some with half of their objects missing. So nearly
-everybody follows the recipe of [Mnih et al.
-(2015)](https://doi.org/10.1038/nature14236): hold each action for four frames, clean up
-the last picture, shrink it, and show the network the latest four.
+The console draws sixty pictures a second. An agent that had to decide at every one of
+them would decide the same nearly every time, and learn slowly. So nearly everybody
+follows the recipe of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236): hold
+each action for four frames, make [one small picture](screen.py) of the last two, and
+show the network the latest four such pictures.
 
 The recipe is short, but it hides a dozen traps, and widely used libraries are caught in
 some of them. This page builds it one step at a time. At its end you will have
@@ -26,28 +25,9 @@ obs, info = game.reset()  # uint8, (4, 84, 84)
 obs, reward, terminated, truncated, info = game.step(2)
 ```
 
-## What happens to a picture
+## What the agent sees
 
-The console can draw only a few moving objects at once. Many games get round that by
-drawing some of them in the even frames and the others in the odd ones. On an old
-television the two melt together. A program that looks at every fourth frame of the game
-below sees either the rocks or its own ship, never both.
-
-![Three pictures of the game Asteroids: a frame with the ship alone, the next frame with
-four rocks and no ship, and a picture that has both](../assets/figures/game-flicker.png)
-
-*Asteroids. Left and middle: two frames, one sixtieth of a second apart. Right: for each
-pixel and colour, the larger of the two values.*
-
-This maximum then loses its colours, which the network can do without, and is shrunk to
-84 × 84 pixels.
-
-![The last picture in grey; and the same, square and
-coarser](../assets/figures/game-shrink.png)
-
-*Left: grey, still 160 × 210. Right: 84 × 84, as the network gets it.*
-
-One such picture shows where things are. Four of them, from the latest four actions,
+One picture shows where things are. Four of them, from the latest four actions,
 also show where they are going. This stack is one **observation**.
 
 ![Four pictures of Breakout in which the ball moves](../assets/figures/game-stack.png)
@@ -56,31 +36,27 @@ also show where they are going. This stack is one **observation**.
 """
 
 import difflib
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
-import cv2
 import gymnasium
 import numpy as np
 from ale_py import Action, ALEInterface, LoggerMode, roms
 from gymnasium.error import InvalidAction, ResetNeeded, UnsupportedMode
 from gymnasium.spaces import Box, Discrete
-from numpy.typing import NDArray
+
+from labml_rl.screen import SIZE, Display, Pixels, Screens
 
 # A **frame** is one picture of the emulator; a **step** is one action of the agent.
 # This book never says one where it means the other: a score after 10 million *frames*
 # is a score after 2.5 million *steps*, and results have been misread by this factor.
 FRAMES_PER_STEP = 4
-SIZE = 84  # pixels: the width and the height of an observation
-
-Pixels = NDArray[np.uint8]
 
 
-class Emulator(Protocol):
+class Emulator(Display, Protocol):
     """
     ## The emulator
 
@@ -91,16 +67,15 @@ class Emulator(Protocol):
     this page talks to the emulator itself, `ALEInterface`, and fetches only what it
     shows.
 
-    This is all that it needs of it. Anything else with these methods will do: the tests
-    bring a small scripted game, which dies exactly where a test wants it to.
+    Besides [its screens][Display], this is all that it needs of it. Anything else with
+    these methods will do: the tests bring a small scripted game, which dies exactly
+    where a test wants it to.
     """
 
     def reset_game(self) -> None: ...
     def act(self, action: Action, /) -> float: ...  # one frame; its points
     def game_over(self, *, with_truncation: bool) -> bool: ...
     def lives(self) -> int: ...  # always 0 in games that have none
-    def getScreenDims(self) -> tuple[int, int]: ...  # (height, width)
-    def getScreenRGB(self, screen: Pixels, /) -> None: ...  # writes into it
     def getMinimalActionSet(self) -> list[Action]: ...  # what has an effect
     def getLegalActionSet(self) -> list[Action]: ...  # all 18
 
@@ -120,7 +95,7 @@ class GameOptions:
     # **What the agent sees.** `stack` pictures in an observation: 4, or 1 for a network
     # that has a memory of its own. PyTorch wants them in front, `(4, 84, 84)`; with
     # `channels_last` they come as `(84, 84, 4)`. And `crop_scoreboard` cuts the picture
-    # to the playing field, in the way that [preprocess][] describes.
+    # to the playing field, in the way that [shrink][labml_rl.screen.shrink] describes.
     stack: int = 4
     channels_last: bool = False
     crop_scoreboard: bool = False
@@ -177,49 +152,6 @@ class GameOptions:
         for name, (holds, rule) in rules.items():
             if not holds:
                 raise ValueError(f"{name} must be {rule}, not {getattr(self, name)!r}")
-
-
-def preprocess(screens: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
-    """
-    ## From two screens to one picture
-
-    First the maximum, then grey, then the new size. The order matters.
-
-    !!! warning "The maximum of colours, not of greys"
-        Mnih et al. (2015) take it for each *colour* of each pixel, on the full screen.
-        Gymnasium, EnvPool and ALE's own vector environment turn the frames grey before
-        that, and CleanRL shrinks in colour. Each gives other pictures, so that a
-        network trained on one does not see quite the same game in another.
-
-    !!! warning "The third argument of `cv2.resize` is not the interpolation"
-        It is the output array. `cv2.resize(grey, (84, 84), cv2.INTER_AREA)` runs
-        without a complaint, and uses bilinear interpolation, which at half the size
-        skips pixels: a small ball can vanish. `INTER_AREA` averages over all that a new
-        pixel covers.
-
-    The scoreboard can be cut off. The cut is that of [Mnih et al.
-    (2013)](https://arxiv.org/abs/1312.5602): the same for every game, wherever it shows
-    its score.
-
-    ![Breakout with and without its scoreboard](../assets/figures/game-crop.png)
-
-    Args:
-        screens: the last two frames, in either order, shape `(2, height, width, 3)`.
-        crop_scoreboard: scale to 84 × 110 and keep the 84 rows from 18 on. Rows are
-            counted from 0.
-
-    Returns:
-        A new array, shape `(84, 84)`.
-    """
-    screen = np.maximum(screens[0], screens[1])  # (height, width, 3)
-
-    # Grey is the luminance, $0.299 R + 0.587 G + 0.114 B$: how bright a colour is to
-    # the eye.
-    grey = cv2.cvtColor(screen, cv2.COLOR_RGB2GRAY)  # (height, width)
-    height, top = (110, 18) if crop_scoreboard else (SIZE, 0)
-    size = (SIZE, height)
-    small: Pixels = cv2.resize(grey, size, interpolation=cv2.INTER_AREA)
-    return small[top : top + SIZE]  # (84, 84)
 
 
 class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
@@ -286,9 +218,8 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         shape = [SIZE, SIZE]
         shape.insert(2 if self.options.channels_last else 0, self.options.stack)
         self.observation_space = Box(0, 255, tuple(shape), np.uint8)
-        self._stack: deque[Pixels] = deque(maxlen=self.options.stack)
-        height, width = self._emulator.getScreenDims()
-        self._screens = np.zeros((2, height, width, 3), np.uint8)  # the last two frames
+        self.observe_into(np.zeros(shape, np.uint8))
+        self._returns_copies = True
 
     def _load_emulator(self, seed: int | None) -> None:
         """
@@ -303,6 +234,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         super().reset(seed=seed)
         self._emulator = self._load(int(self.np_random.integers(2**31)))
+        self._screens = Screens(self._emulator)
         self._in_episode = self._life_lost = False
 
     def get_action_meanings(self) -> list[str]:
@@ -355,8 +287,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
         self._in_episode, self._life_lost = True, False
         self._lives = self._emulator.lives()
-        self._stack.clear()
-        return self._observe(), info | {"lives": self._lives}
+        return self._observe(first=True), info | {"lives": self._lives}
 
     def _new_game(self) -> None:
         """
@@ -370,8 +301,8 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         self._emulator.reset_game()
         self._return, self._steps, self._frames = 0.0, 0, 0
-        self._emulator.getScreenRGB(self._screens[0])
-        self._screens[1] = self._screens[0]
+        self._screens.fetch()
+        self._screens.repeat()
         if self.options.noop_max > 0:
             noops = self.np_random.integers(1, self.options.noop_max, endpoint=True)
             self._play(Action.NOOP, int(noops))
@@ -402,7 +333,10 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         if not self._in_episode:
             raise ResetNeeded("call reset() first: there is no episode going on")
-        if not self.action_space.contains(action):
+        known = isinstance(action, int | np.integer) and 0 <= action < len(
+            self._actions
+        )
+        if not known:
             meanings = ", ".join(self.get_action_meanings())
             raise InvalidAction(f"no action {action!r}; from 0 on they are {meanings}")
 
@@ -432,12 +366,11 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         ### Four frames
 
-        The pictures of a step's last two frames go to two places in turn. Those of the
-        first two are not even fetched, which makes a step about a tenth faster.
+        Only the screens of a step's last two frames are fetched.
 
         !!! warning "When the end comes early"
-            If a game ends in the first frames of a step, the two places still hold
-            pictures of the step before. Baselines, Stable-Baselines3 and Gymnasium
+            If a game ends in the first frames of a step, the last two screens fetched
+            are those of the step before. Baselines, Stable-Baselines3 and Gymnasium
             return these, a moment long gone, as the final observation. Here the final
             frame stands alone.
 
@@ -453,14 +386,13 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         for to_come in reversed(range(frames)):
             points += self._emulator.act(action)
             self._frames += 1
-            screen = self._screens[self._frames % 2]
-            if self._game_over():
-                self._emulator.getScreenRGB(screen)
+            game_over = self._game_over()
+            if game_over or to_come < 2:
+                self._screens.fetch()
+            if game_over:
                 if to_come > 0:
-                    self._screens[:] = screen
+                    self._screens.repeat()
                 break
-            if to_come < 2:
-                self._emulator.getScreenRGB(screen)
         self._return += points
         return points
 
@@ -475,20 +407,45 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         score = {"r": self._return, "l": self._steps, "frames": self._frames}
         return {"episode": score}
 
-    def _observe(self) -> Pixels:
+    def _observe(self, *, first: bool = False) -> Pixels:
         """
         ### The stack
 
-        At the beginning of an episode there is no past. The first picture stands in for
-        it: nothing has moved yet. And every observation is a new array. Who keeps one,
-        in a replay memory say, must not find it changed a step later.
+        The new picture pushes out the oldest. At the beginning of an episode there is
+        no past, and the first picture stands in for it: nothing has moved yet.
+
+        Every observation is a new array. Who keeps one, in a replay memory say, must
+        not find it changed a step later.
         """
         crop = self.options.crop_scoreboard
-        picture = preprocess(self._screens, crop_scoreboard=crop)  # (84, 84)
-        missing = self.options.stack - len(self._stack)
-        self._stack.extend([picture] * max(1, missing))
+        picture = self._screens.picture(crop_scoreboard=crop)  # (84, 84)
+        self._stack[:-1] = picture if first else self._stack[1:]
+        self._stack[-1] = picture
+        return self._observation.copy() if self._returns_copies else self._observation
+
+    def observe_into(self, observation: Pixels) -> None:
+        """
+        ### Without a copy
+
+        Who copies the observations anyway, because they go [to another
+        process](worker.py) or into a batch, can have them written there at once.
+
+        Args:
+            observation: is what `reset` and `step` return from now on, each time with
+                new contents. Shape and type are those of the observation space.
+
+        Raises:
+            ValueError: if they are not.
+        """
+        space = self.observation_space
+        if (observation.shape, observation.dtype) != (space.shape, space.dtype):
+            raise ValueError(
+                f"observations are {space.dtype} of shape {space.shape}, "
+                f"not {observation.dtype} of shape {observation.shape}"
+            )
+        self._observation, self._returns_copies = observation, False
         axis = -1 if self.options.channels_last else 0
-        return np.stack(self._stack, axis=axis)  # (4, 84, 84) or (84, 84, 4)
+        self._stack = np.moveaxis(observation, axis, 0)  # (4, 84, 84)
 
     def render(self) -> Pixels:
         """
@@ -500,7 +457,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         if self.render_mode is None:
             raise UnsupportedMode("make the game with render_mode='rgb_array'")
-        screen: Pixels = np.empty_like(self._screens[0])
+        screen = np.empty((*self._emulator.getScreenDims(), 3), np.uint8)
         self._emulator.getScreenRGB(screen)
         return screen
 

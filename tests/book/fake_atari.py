@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from ale_py import Action
 
-from labml_rl.game import Game, GameOptions, Pixels
+from labml_rl.game import Game, GameOptions
+from labml_rl.screen import Pixels
 
 HEIGHT, WIDTH = 210, 160
 
@@ -41,6 +42,7 @@ class FakeAtari:
         self.seeds: list[int] = []
         self.played: list[list[Action]] = []  # the actions of each game, frame by frame
         self.pictures_fetched = 0
+        self.numbers: dict[tuple[int, ...], int] = {}  # of the colours drawn so far
 
     def load(self, seed: int) -> "FakeAtari":
         self.seeds.append(seed)
@@ -78,9 +80,24 @@ class FakeAtari:
     def getScreenDims(self) -> tuple[int, int]:  # noqa: N802
         return HEIGHT, WIDTH
 
-    def getScreenRGB(self, screen: Pixels, /) -> None:  # noqa: N802
+    def getScreen(self, numbers: Pixels, /) -> None:  # noqa: N802
         self.pictures_fetched += 1
-        screen[:] = draw(self.games, self.frame)
+        numbers[:] = self.draw_numbers()
+
+    def getScreenRGB(self, screen: Pixels, /) -> None:  # noqa: N802
+        palette = np.array(sorted(self.numbers, key=self.numbers.__getitem__), np.uint8)
+        screen[:] = palette[self.draw_numbers()]
+
+    def draw_numbers(self) -> Pixels:
+        """Give each colour that turns up the next number."""
+        colours, where = np.unique(
+            draw(self.games, self.frame).reshape(-1, 3), axis=0, return_inverse=True
+        )
+        numbers = [
+            self.numbers.setdefault(tuple(map(int, colour)), len(self.numbers))
+            for colour in colours
+        ]
+        return np.array(numbers, np.uint8)[where].reshape(HEIGHT, WIDTH)
 
     def getMinimalActionSet(self) -> list[Action]:  # noqa: N802
         return self.actions

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from labml_rl.game import Pixels
+from labml_rl.screen import Pixels
 
 
 def picture(*screens: Pixels, crop: bool = False) -> Pixels:

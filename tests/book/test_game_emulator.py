@@ -14,7 +14,8 @@ import pytest
 from ale_py import Action, ALEInterface, LoggerMode, roms
 from gymnasium.utils.env_checker import check_env
 
-from labml_rl.game import Game, Pixels, available_games, make_game
+from labml_rl.game import Game, available_games, make_game
+from labml_rl.screen import Pixels
 from tests.book.reference import picture
 
 # With FIRE and lives; FIRE and no lives; neither; lives and no FIRE; and one that is
@@ -202,6 +203,30 @@ def test_true_screen_is_rendered():
     for _ in range(4):
         ale.act(Action.FIRE)
     assert np.array_equal(game.render(), ale.getScreenRGB())
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_observations_can_be_written_where_they_are_wanted(channels_last):
+    options = {"channels_last": channels_last, "episodic_life": False}
+    one, other = (make_game("Breakout", seed=3, **options) for _ in range(2))
+    shape = (84, 84, 4) if channels_last else (4, 84, 84)
+    place = np.zeros((2, *shape), np.uint8)
+    one.observe_into(place[1])
+    assert np.shares_memory(one.reset()[0], place[1])
+    other.reset()
+    for _ in range(50):
+        observation, *_ = other.step(3)
+        one.step(3)
+        assert np.array_equal(place[1], observation)
+    assert not place[0].any()
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.zeros((84, 84, 4), np.uint8), np.zeros((4, 84, 84), np.float32)]
+)
+def test_a_place_that_does_not_fit_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"uint8 of shape \(4, 84, 84\)"):
+        make_game("Pong", seed=1).observe_into(wrong)
 
 
 def test_every_game_can_be_played():

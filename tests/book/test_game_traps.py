@@ -11,7 +11,8 @@ import pytest
 from ale_py import Action
 from gymnasium.error import InvalidAction, ResetNeeded, UnsupportedMode
 
-from labml_rl.game import Game, GameOptions, Pixels, preprocess
+from labml_rl.game import Game, GameOptions
+from labml_rl.screen import Pixels, preprocess
 from tests.book.fake_atari import FakeAtari, Script, draw
 from tests.book.reference import picture, picture_by_definition
 

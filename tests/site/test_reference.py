@@ -40,7 +40,7 @@ def test_no_name_is_defined_twice(site):
 
 def test_the_reference_has_the_signature_the_types_and_the_arguments(site):
     text = (site / "reference" / "labml_rl.html").read_text(encoding="utf-8")
-    entry = text.split('id="labml_rl.game.preprocess"')[1].split("<h")[0]
+    entry = text.split('id="labml_rl.screen.preprocess"')[1].split("<h")[0]
     words = re.sub(r"<[^>]+>", "", entry)
     assert "crop_scoreboard" in words
     assert "bool" in words

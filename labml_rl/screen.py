@@ -1,0 +1,211 @@
+"""
+---
+title: From screens to a picture
+summary: Two screens of the console become one small grey picture, exactly and fast.
+---
+
+# From screens to a picture
+
+An Atari 2600 draws sixty pictures a second, 160 pixels wide, 210 high, in colour. A
+neural network that looked at all of them would spend its time on pictures that hardly
+differ, larger than it needs, and some with half of their objects missing. This page
+makes of them what nearly every agent since [Mnih et al.
+(2015)](https://doi.org/10.1038/nature14236) gets to see: the last two frames of every
+four, in one picture of 84 × 84 grey pixels.
+
+It does so twice. [preprocess][] is the recipe, four lines long, and easy to get wrong.
+[Screens][] gives the same picture to the last bit in half the time. With that, [the
+game](game.py) spends three quarters of its time in the emulator, and there is not much
+left to save.
+
+## Why two frames
+
+The console can draw only a few moving objects at once. Many games get round that by
+drawing some of them in the even frames and the others in the odd ones. On an old
+television the two melt together. A program that looks at every fourth frame of the game
+below sees either the rocks or its own ship, never both.
+
+![Three pictures of the game Asteroids: a frame with the ship alone, the next frame with
+four rocks and no ship, and a picture that has both](../assets/figures/game-flicker.png)
+
+*Asteroids. Left and middle: two frames, one sixtieth of a second apart. Right: for each
+pixel and colour, the larger of the two values.*
+
+This maximum then loses its colours, which the network can do without, and is shrunk to
+84 × 84 pixels.
+
+![The last picture in grey; and the same, square and
+coarser](../assets/figures/game-shrink.png)
+
+*Left: grey, still 160 × 210. Right: 84 × 84, as the network gets it.*
+"""
+
+from typing import Protocol
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+SIZE = 84  # pixels: the width and the height of a picture
+
+Pixels = NDArray[np.uint8]
+
+
+def preprocess(screens: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
+    """
+    ## The recipe
+
+    First the maximum, then grey, then the new size. The order matters.
+
+    !!! warning "The maximum of colours, not of greys"
+        Mnih et al. (2015) take it for each *colour* of each pixel, on the full screen.
+        Gymnasium, EnvPool and ALE's own vector environment turn the frames grey before
+        that, and CleanRL shrinks in colour. Each gives other pictures, so that a
+        network trained on one does not see quite the same game in another.
+
+    Args:
+        screens: the last two frames, in either order, shape `(2, height, width, 3)`.
+        crop_scoreboard: leave out the scoreboard, as described [below][shrink].
+
+    Returns:
+        A new array, shape `(84, 84)`.
+    """
+    screen = np.maximum(screens[0], screens[1])  # (height, width, 3)
+
+    # Grey is the luminance, $0.299 R + 0.587 G + 0.114 B$: how bright a colour is to
+    # the eye.
+    grey = cv2.cvtColor(screen, cv2.COLOR_RGB2GRAY)  # (height, width)
+    return shrink(np.asarray(grey, np.uint8), crop_scoreboard=crop_scoreboard)
+
+
+def shrink(grey: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
+    """
+    ### The new size
+
+    !!! warning "The third argument of `cv2.resize` is not the interpolation"
+        It is the output array. `cv2.resize(grey, (84, 84), cv2.INTER_AREA)` runs
+        without a complaint, and uses bilinear interpolation, which at half the size
+        skips pixels: a small ball can vanish. `INTER_AREA` averages over all that a new
+        pixel covers.
+
+    The scoreboard can be cut off. The cut is that of [Mnih et al.
+    (2013)](https://arxiv.org/abs/1312.5602): the same for every game, wherever it shows
+    its score.
+
+    ![Breakout with and without its scoreboard](../assets/figures/game-crop.png)
+
+    Args:
+        grey: shape `(height, width)`.
+        crop_scoreboard: scale to 84 × 110 and keep the 84 rows from 18 on. Rows are
+            counted from 0.
+
+    Returns:
+        A new array, shape `(84, 84)`.
+    """
+    height, top = (110, 18) if crop_scoreboard else (SIZE, 0)
+    size = (SIZE, height)
+    small = cv2.resize(grey, size, interpolation=cv2.INTER_AREA)
+    return np.asarray(small, np.uint8)[top : top + SIZE]  # (84, 84)
+
+
+class Display(Protocol):
+    """
+    ## The same, faster
+
+    The recipe handles 100,000 bytes a frame. The emulator itself needs a third of that:
+    it keeps the screen as *numbers* of colours, one byte a pixel, and looks the colours
+    up in a palette when somebody asks for them. With 128 colours there are not many
+    pairs to take the maximum of, nor many greys. So all of them go into a table, once,
+    and a pixel costs one look into it.
+
+    This is what that needs of an emulator; ALE's has it.
+    """
+
+    def getScreenDims(self) -> tuple[int, int]: ...  # (height, width)
+    def getScreen(self, numbers: Pixels, /) -> None: ...  # writes into it
+    def getScreenRGB(self, screen: Pixels, /) -> None: ...  # writes into it
+
+
+class Screens:
+    """
+    ### The last two frames
+
+    Args:
+        display: where the frames come from.
+    """
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+        shape = display.getScreenDims()
+        self._last = np.zeros(shape, np.uint8)  # numbers of colours
+        self._before = np.zeros(shape, np.uint8)
+        self._grey = np.zeros(shape, np.uint8)  # of the last frame alone
+
+        self._colours = np.zeros((256, 3), np.uint8)
+        self._known = np.zeros(256, np.bool_)
+        self._grey_of_two = np.zeros((256, 256), np.uint8)
+        self._grey_of_one = np.zeros(256, np.uint8)
+        display.getScreen(self._last)
+        self._learn_colours()
+        self.repeat()
+
+    def fetch(self) -> None:
+        """
+        Fetch the frame that the emulator shows now. It takes the place of the older of
+        the two.
+        """
+        self._last, self._before = self._before, self._last
+        self._display.getScreen(self._last)
+
+        # From frame to frame little changes, so only that is looked up. To find it, the
+        # screens are compared eight pixels at a time, as numbers of 64 bits.
+        last, before = self._last.view(np.uint64), self._before.view(np.uint64)
+        self._differ = np.flatnonzero(last != before)
+        numbers = self._last.reshape(-1, 8)[self._differ]  # (eights, 8)
+        if self._known[numbers].all():
+            self._grey.reshape(-1, 8)[self._differ] = self._grey_of_one[numbers]
+        else:
+            self._learn_colours()
+
+    def repeat(self) -> None:
+        """Forget the older frame: the last stands for both."""
+        self._before[:] = self._last
+        self._differ = np.zeros(0, np.intp)
+
+    def _learn_colours(self) -> None:
+        """
+        ### The palette
+
+        It is not the same for all games: television in Europe had other colours than in
+        America, and some games come from there. The emulator does not tell which
+        palette it uses. But whenever a number turns up that is new, the same screen in
+        colour says what it means. After the first minute of a game that hardly ever
+        happens.
+        """
+        colours = np.empty((*self._last.shape, 3), np.uint8)
+        self._display.getScreenRGB(colours)
+        self._colours[self._last] = colours
+        self._known[self._last] = True
+
+        # The recipe once more, on a screen of 256 × 256 pixels with all pairs on it.
+        pairs = np.maximum(self._colours[:, None], self._colours[None, :])
+        self._grey_of_two = np.asarray(
+            cv2.cvtColor(pairs, cv2.COLOR_RGB2GRAY), np.uint8
+        )
+        self._grey_of_one = self._grey_of_two.diagonal().copy()
+        self._grey = self._grey_of_one[self._last]
+
+    def picture(self, *, crop_scoreboard: bool = False) -> Pixels:
+        """
+        ### One picture
+
+        It is the grey of the last frame, except where the one before differs.
+
+        Returns:
+            What [preprocess][] makes of the two frames, shape `(84, 84)`.
+        """
+        grey = self._grey.copy()
+        last = self._last.reshape(-1, 8)[self._differ]  # (eights, 8)
+        before = self._before.reshape(-1, 8)[self._differ]
+        grey.reshape(-1, 8)[self._differ] = self._grey_of_two[last, before]
+        return shrink(grey, crop_scoreboard=crop_scoreboard)
