@@ -126,8 +126,9 @@ def code_links(
     ## Links in the code
 
     A name that leads to the section where it stands needs no link. The Tab key stops
-    once in each section at each place of the book, and once on a page at each place
-    elsewhere.
+    once on a page at each place, or whoever reads with it would press it hundreds of
+    times to get past the code. All links can be followed with a pointer, and the script
+    of the page opens those of a section for readers who come to it with a key.
 
     Args:
         references: the references of one module.
@@ -137,7 +138,7 @@ def code_links(
         use_directory_urls: how the site engine makes addresses from paths.
     """
     links: defaultdict[int, list[Link]] = defaultdict(list)
-    met: set[tuple[str, str]] = set()
+    met: set[str] = set()
     for reference in references:
         here = by_line[reference.line].place
         place = places.get(reference.name)
@@ -149,15 +150,14 @@ def code_links(
             href = outside[reference.name].url
         else:
             continue
-        once = (here.anchor if place else "", href)
         link = Link(
             reference.column,
             reference.end,
             href,
             is_outside=place is None,
-            is_stop=once not in met,
+            is_stop=href not in met,
         )
-        met.add(once)
+        met.add(href)
         links[reference.line].append(link)
     return dict(links)
 

@@ -128,7 +128,18 @@
     const link = next.querySelector(".headerlink, .sbs-link a");
     next.scrollIntoView({ block: "start" });
     link?.focus({ preventScroll: true });
+    openLinks(next);
     if (target.id) history.replaceState(history.state, "", `#${target.id}`);
+  }
+
+  /* On its way through a page, the Tab key stops once at each place that the code leads
+     to. Whoever comes to a section with a key means to read it, and finds them all there. */
+  function openLinks(row) {
+    const met = new Set();
+    for (const link of row.querySelectorAll(".sbs-line a")) {
+      if (!met.has(link.href)) link.removeAttribute("tabindex");
+      met.add(link.href);
+    }
   }
 
   document.addEventListener("keydown", event => {

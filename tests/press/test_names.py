@@ -603,7 +603,7 @@ def test_the_text_of_our_pages_is_unchanged(source):
     check_text(source, highlight(source.lines, crossing.links))
 
 
-def test_the_tab_key_stops_once_at_each_name():
+def test_the_tab_key_stops_once_at_each_place():
     found = sources(
         here="from .game import SIZE\n\n# One.\nx = SIZE, SIZE\n# Two.\nSIZE\n"
     )
@@ -611,7 +611,7 @@ def test_the_tab_key_stops_once_at_each_name():
     stops = {
         line: [link.is_stop for link in links] for line, links in crossing.links.items()
     }
-    assert stops == {1: [True, True], 4: [True, False], 6: [True]}
+    assert stops == {1: [True, True], 4: [False, False], 6: [False]}
 
 
 def test_a_name_does_not_lead_to_where_it_stands():

@@ -148,6 +148,41 @@ def test_keys_lead_from_section_to_section(browser, site):
         assert page.url.endswith(f"#{ids[3]}")
 
 
+def test_the_tab_key_does_not_stop_at_each_name_in_the_code(browser, site):
+    """Once on a page at each place; in a section that was come to with a key, again."""
+    stops = """row => [...(row ?? document).querySelectorAll(".sbs-line a")].map(
+      e => [e.getAttribute("href"), e.tabIndex === 0])"""
+    url = (site / "labml_rl/game.html").as_uri()
+    with visit(browser, url, viewport=DESKTOP) as seen:
+        page = seen.page
+        links = page.evaluate(stops)
+        stopped_at = [href for href, is_stop in links if is_stop]
+        assert len(links) > 2 * len(stopped_at)
+        assert sorted(stopped_at) == sorted({href for href, _ in links})
+
+        rows = page.locator(".sbs-row")
+        closed = rows.evaluate_all(
+            """rows => rows.findIndex((row, i) => i > 0
+              && row.querySelector(".sbs-line a")
+              && !row.querySelector(".sbs-line a:not([tabindex])"))"""
+        )
+        assert closed > 0, "no section with names that were all met before"
+        row = rows.nth(closed)
+        before = rows.nth(closed - 1)
+        before.locator(".headerlink, .sbs-link a").first.focus()
+        before.evaluate("e => e.scrollIntoView({block: 'start'})")
+        page.keyboard.press("j")
+        opened = row.evaluate(stops)
+        stopped_at = [href for href, is_stop in opened if is_stop]
+        assert sorted(stopped_at) == sorted({href for href, _ in opened})
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if page.evaluate("() => !!document.activeElement.closest('.sbs-line a')"):
+                break
+        focus = page.evaluate("() => document.activeElement.getAttribute('href')")
+        assert focus == opened[0][0]
+
+
 def test_a_section_and_the_module_can_be_copied(browser, server):
     url = f"{server}/labml_rl/game.html"
     with visit(
