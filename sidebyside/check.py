@@ -25,7 +25,7 @@ sidebyside check --format github .  # notes beside the lines of a pull request
 | SBS201 | A formula can't be set. |
 | SBS202 | A link to a definition leads nowhere. |
 | SBS203 | A link has a scheme that could run a script, and is left out of the page. |
-| SBS204 | A symbol of the front matter names nothing in the module. |
+| SBS204 | A symbol of the front matter is in no code, or in no formula. |
 | SBS301 | A comment is code, and would be shown as prose. |
 | SBS302 | A docstring has backslashes, and is not raw. |
 | SBS303 | A nested list is not indented enough, and collapses into the outer one. |
@@ -53,7 +53,7 @@ RULES = {
     "SBS201": "a formula can't be set",
     "SBS202": "a link to a definition leads nowhere",
     "SBS203": "a link could run a script",
-    "SBS204": "a symbol names nothing in the module",
+    "SBS204": "a symbol is in no code, or in no formula",
     "SBS301": "a comment is code",
     "SBS302": "a docstring has backslashes, and is not raw",
     "SBS303": "a nested list collapses",

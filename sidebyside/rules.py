@@ -24,9 +24,11 @@ from sidebyside.findings import Finding, found
 from sidebyside.guard import is_safe
 from sidebyside.lex import NAME
 from sidebyside.links import Place, set_links
+from sidebyside.mathematics import find
 from sidebyside.prose import CODE, FENCE, ITEM, Prose
 from sidebyside.read import Definer, Definition, Docstring, Source
 from sidebyside.split import DEFINITIONS, Kind, comment_text, prose_blocks, split
+from sidebyside.symbols import pattern
 from sidebyside.weave import (
     HEADING,
     check_formulas,
@@ -92,31 +94,44 @@ def addresses(source: Source) -> Iterator[Finding]:
 
 
 def symbols(source: Source) -> Iterator[Finding]:
-    """## SBS204: symbols of nothing"""
-    # On a page of words alone, symbols tie its formulas together.
-    if not source.definitions or not source.docstring:
-        return
+    """
+    ## SBS204: symbols of nothing
+
+    A symbol ties formulas to code. One that the code has not, or that no formula has,
+    ties nothing. On a page of words alone, symbols tie its formulas together.
+    """
     sections = split(source)
+    if not sections or not source.docstring:
+        return
     try:
         meta, _ = front_matter(sections[0].prose, source)
     except PressError:
         return
+    wanted: dict[str, str] = meta.get("symbols", {})
+    if not wanted:
+        return
     names = {source.text[a:b] for kind, a, b in source.tokens if kind == NAME}
-    for name in meta.get("symbols", {}):
-        if name in names:
+    anywhere = pattern(tuple(wanted.values()))
+    in_formulas = {
+        symbol
+        for prose in proses(source)
+        for formula in find(prose.text)
+        for symbol in anywhere.findall(formula.tex)
+    }
+    for name, tex in wanted.items():
+        if source.definitions and name not in names:
+            message = f"the symbol `{name}` is no name of this module"
+            remedy = "Give the name that the code has, or remove the line."
+        elif tex not in in_formulas:
+            message = f"the symbol `{tex}` of `{name}` is in no formula of this module"
+            remedy = "Write it as the formulas have it, or remove the line."
+        else:
             continue
         key = re.compile(rf"\s*['\"]?{re.escape(name)}['\"]?\s*:")
         line = next(
             (n for n, text in enumerate(source.lines, start=1) if key.match(text)), 1
         )
-        yield found(
-            source,
-            line,
-            "SBS204",
-            f"the symbol `{name}` is no name of this module",
-            "Give the name that the code has, or remove the line.",
-            at=name,
-        )
+        yield found(source, line, "SBS204", message, remedy, at=name)
 
 
 def commented_out(source: Source) -> Iterator[Finding]:

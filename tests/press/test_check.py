@@ -42,10 +42,17 @@ DOC = '"""# Title"""\n'
         (DOC + "# See `[x](javascript:y)` and [x](y.md).\nx = 1\n", []),
         # Symbols
         (
-            '"""\n---\nsymbols:\n  x: "x_t"\n  gone: "y"\n---\n\nT\n"""\n'
+            '"""\n---\nsymbols:\n  x: "x_t"\n  gone: "y"\n---\n\n$x_t y$\n"""\n'
             "class _C:\n    x = 1\n",
             [(5, "SBS204")],
         ),
+        (
+            '"""\n---\nsymbols:\n  x: "x_t"\n  y: "y"\n---\n\n$x_{t+1}$, `$x_t$`\n"""\n'
+            "class _C:\n    # $y$\n    x, y = 1\n",
+            [(4, "SBS204")],
+        ),
+        # A page of words
+        ('"""\n---\nsymbols:\n  x: "x"\n  y: "y"\n---\n\n$x$\n"""\n', [(5, "SBS204")]),
         # Code in comments
         (DOC + "# x = f(1)\ny = 2\n", [(2, "SBS301")]),
         (DOC + "# Text.\n#\n# for x in y:\n#     print(x)\nz = 1\n", [(4, "SBS301")]),
