@@ -23,6 +23,14 @@ from sidebyside.scopes import Binding, Kind, Scope, Scopes, Use, Way, class_of, 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Step = Callable[["Walk", Any, Scope], None]
 STEPS: dict[type[ast.AST], Step] = {}
+# The fields of each type of node that may hold other nodes, the last one first. Whether
+# a name is read and what an operator does are nodes, too, but have no parts.
+NO_PARTS = ("ctx", "op", "ops", "kwd_attrs")
+PARTS = {
+    kind: [name for name in kind._fields[::-1] if name not in NO_PARTS]
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 
 def on(*names: str) -> Callable[[Step], Step]:
@@ -62,15 +70,13 @@ class Walk:
 
     def into(self, node: ast.AST, scope: Scope) -> None:
         """Go on with all parts of a node."""
-        # What `ast.iter_child_nodes` does, without its two generators.
-        parts: list[tuple[ast.AST, Scope]] = []
-        for name in node._fields:
+        # The last part goes on the stack first.
+        for name in PARTS[type(node)]:
             part = getattr(node, name, None)
             if isinstance(part, ast.AST):
-                parts.append((part, scope))
+                self.stack.append((part, scope))
             elif isinstance(part, list):
-                parts += [(item, scope) for item in part if isinstance(item, ast.AST)]
-        self.stack += reversed(parts)
+                self.push(part, scope)
 
     def push(self, nodes: Iterable[ast.AST | None], scope: Scope) -> None:
         """Go on with these nodes, the first one first."""
@@ -107,6 +113,8 @@ class Walk:
         while parts:
             part = parts.pop()
             match part:
+                case ast.Name():
+                    continue
                 case ast.Subscript(
                     value=ast.Name(id="Literal") | ast.Attribute(attr="Literal")
                 ):
@@ -186,14 +194,17 @@ def binding_at(at: ast.AST, scope: Scope, **more: Any) -> Binding:
 
 @on("Name")
 def _name(walk: Walk, node: ast.Name, scope: Scope) -> None:
-    match node.ctx:
-        case ast.Load():
-            if id(node) not in walk.silent:
-                walk.uses.append(Use(node, scope))
-        case ast.Store():
-            scope.bind(node.id, binding_at(node, scope))
-        case _:
-            scope.bind(node.id, binding_at(node, scope, known=False))
+    if isinstance(node.ctx, ast.Load):
+        if id(node) not in walk.silent:
+            walk.uses.append(Use(node, scope))
+    else:
+        known = isinstance(node.ctx, ast.Store)
+        scope.bind(node.id, binding_at(node, scope, known=known))
+
+
+@on("Constant")
+def _constant(walk: Walk, node: ast.Constant, scope: Scope) -> None:
+    """Nothing is in it."""
 
 
 @on("Attribute")
@@ -202,7 +213,7 @@ def _attribute(walk: Walk, node: ast.Attribute, scope: Scope) -> None:
         walk.stores.append((node, scope, binding_at(node, scope)))
     if id(node) not in walk.silent:
         walk.uses.append(Use(node, scope))
-    walk.push([node.value], scope)
+    walk.stack.append((node.value, scope))
 
 
 @on("JoinedStr", "TemplateStr")

@@ -46,16 +46,26 @@ def types_of(node: Definer) -> dict[str, str]:
         for statement in node.body:
             match statement:
                 case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
-                    types[name] = ast.unparse(annotation)
+                    types[name] = spelled(annotation)
                 case ast.FunctionDef(name="__init__"):
                     types |= types_of(statement)
         return types
     parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     parameters += [extra for extra in (node.args.vararg, node.args.kwarg) if extra]
-    types = {p.arg: ast.unparse(p.annotation) for p in parameters if p.annotation}
+    types = {p.arg: spelled(p.annotation) for p in parameters if p.annotation}
     if node.returns and not isinstance(node.returns, ast.Constant):
-        types["return"] = ast.unparse(node.returns)
+        types["return"] = spelled(node.returns)
     return types
+
+
+def spelled(node: ast.expr) -> str:
+    """A type as text. Most are a single name, for which `unparse` takes its time."""
+    return node.id if isinstance(node, ast.Name) else ast.unparse(node)
+
+
+def has_fields(prose: Prose) -> bool:
+    """Whether there is a list in a docstring, so that the types are wanted."""
+    return any(title_of(text) for _, text in prose.lines)
 
 
 def set_fields(prose: Prose, types: Mapping[str, str]) -> Prose:
@@ -72,11 +82,16 @@ def set_fields(prose: Prose, types: Mapping[str, str]) -> Prose:
     return Prose(tuple(_set(prose.lines, types)))
 
 
+def title_of(text: str) -> str:
+    """The title of the list that begins with a line; empty if none does."""
+    return TITLES.get(text[:-1], "") if text.endswith(":") else ""
+
+
 def _set(lines: Lines, types: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     at = 0
     while at < len(lines):
         number, text = lines[at]
-        title = TITLES.get(text.removesuffix(":")) if text.endswith(":") else None
+        title = title_of(text)
         body = tuple(indented(lines[at + 1 :])) if title else ()
         if not any(text for _, text in body):
             yield number, text
@@ -84,7 +99,7 @@ def _set(lines: Lines, types: Mapping[str, str]) -> Iterator[tuple[int, str]]:
             continue
         at += 1 + len(body)
         yield number, ""
-        yield number, f"{title}"
+        yield number, title
         yield number, "{ .sbs-fields }"
         yield number, ""
         if title in ("Returns", "Yields"):

@@ -18,9 +18,10 @@ ends. So the few rules that turn a token into a colour are our own.
 import builtins
 import keyword
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from sidebyside.lex import (
     CLOSE,
@@ -32,9 +33,11 @@ from sidebyside.lex import (
     NAME,
     NUMBER,
     OPEN,
+    PUNCTUATION,
     STRING,
     Token,
     format_pieces,
+    joined,
     lex,
 )
 
@@ -63,9 +66,10 @@ ESCAPED = re.compile(
 )
 PREFIX = re.compile(r"[a-zA-Z]*")
 
+Piece = tuple[str, str]  # some text with its colour
 
-@dataclass(frozen=True)
-class Link:
+
+class Link(NamedTuple):
     """
     ## Links in code
 
@@ -83,6 +87,9 @@ class Link:
     href: str
     is_outside: bool = False
     is_stop: bool = True
+
+
+NO_LINK = Link(sys.maxsize, sys.maxsize, "")
 
 
 def highlight(
@@ -104,25 +111,46 @@ def highlight(
     Returns:
         As many lines of HTML, without line ends.
     """
-    text = "".join(line.rstrip("\r\n") + "\n" for line in lines)
+    text = joined(lines)
     tokens = lex(text) if tokens is None else tokens
     links = links or {}
     done: list[str] = []
-    line: list[tuple[str, str]] = []
-    known: dict[tuple[str, str], str] = {}
-    for css, piece in pieces_of(text, tokens):
-        if "\n" not in piece:
-            line.append((css, piece))
+    line: list[Piece] = []
+    known = Known()
+    for piece in pieces_of(text, tokens):
+        if "\n" not in piece[1]:
+            line.append(piece)
             continue
-        first, *rest = piece.split("\n")
+        css, words = piece
+        first, *rest = words.split("\n")
         line.append((css, first))
         for part in rest:
-            done.append(spans(line, links.get(len(done) + 1, ()), known))
+            here = links.get(len(done) + 1)
+            html = spans(line, here, known) if here else map(known.__getitem__, line)
+            done.append("".join(html))
             line = [(css, part)]
     return done
 
 
-def pieces_of(text: str, tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
+class Known(dict[tuple[str, ...], str]):
+    """
+    ## Known pieces
+
+    Code says the same words again and again. Each piece becomes HTML once in a file,
+    and so does each piece with each target that it leads to.
+    """
+
+    def __missing__(self, piece: tuple[str, ...]) -> str:
+        """The HTML of a piece, or of a piece with the tag of a link, that is new."""
+        css, text, *tag = piece
+        html = escape(text)
+        if tag:
+            html = f"{tag[0]}{html}</a>"
+        self[piece] = html if not tag and text.isspace() else coloured(css, html)
+        return self[piece]
+
+
+def pieces_of(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
     """
     ## The text in pieces
 
@@ -204,6 +232,11 @@ def colours(  # noqa: PLR0912, PLR0915
             after_dot = False
             first = False
             continue
+        if kind == PUNCTUATION:
+            # After a semicolon, another statement begins.
+            first = not depth and text[start] == ";"
+            after_dot = False
+            continue
         if kind == END:
             if not depth:
                 first = True
@@ -228,12 +261,11 @@ def colours(  # noqa: PLR0912, PLR0915
             coming = "nd"
             yield "nd", start, end
         else:
-            # After a semicolon, another statement begins.
-            first = text[start] == ";" and not depth
             is_dot = text[start:end] == "."
             after_dot = is_dot and not coming
             if is_dot and coming:
                 yield coming, start, end
+            first = False
             continue
         first = False
         after_dot = False
@@ -335,46 +367,51 @@ def format_colours(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     yield from colours(text, inside)
 
 
-def spans(
-    line: Iterable[tuple[str, str]],
-    links: Sequence[Link],
-    known: dict[tuple[str, str], str],
-) -> str:
+def spans(line: Iterable[Piece], links: Iterable[Link], known: Known) -> list[str]:
     """
-    ## From pieces to HTML
+    ## A line with links
 
     Args:
         line: the pieces of a line with their colours.
         links: its links, in order.
-        known: the HTML of pieces without links. A word has the same all over a file.
+        known: the HTML of pieces.
+
+    Returns:
+        The HTML of each piece.
     """
     html: list[str] = []
-    ahead = 0  # the next link
+    ahead = iter((*links, NO_LINK))
+    link = next(ahead)
+    column = link.column
     end = 0
     for piece in line:
         css, text = piece
-        start, end = end, end + len(text)
-        if ahead < len(links) and links[ahead].column < end:
+        start = end
+        end += len(text)
+        if column >= end:
+            html.append(known[piece])
+        elif column <= start and link.end >= end:
+            html.append(known[css, text, opening(link)])
+            if link.end == end:
+                link = next(ahead)
+                column = link.column
+        else:
+            # A link begins or ends somewhere in the piece.
             inside: list[str] = []
             at = start
-            while ahead < len(links) and links[ahead].column < end:
-                link = links[ahead]
-                begin, stop = max(link.column, at), min(link.end, end)
+            while column < end:
+                begin, stop = max(column, at), min(link.end, end)
                 inside.append(escape(text[at - start : begin - start]))
-                inside.append(anchor(text[begin - start : stop - start], link))
+                words = escape(text[begin - start : stop - start])
+                inside.append(f"{opening(link)}{words}</a>")
                 at = stop
                 if link.end > end:
                     break
-                ahead += 1
+                link = next(ahead)
+                column = link.column
             inside.append(escape(text[at - start :]))
             html.append(coloured(css, "".join(inside)))
-            continue
-        found = known.get(piece)
-        if found is None:
-            found = escape(text) if text.isspace() else coloured(css, escape(text))
-            known[piece] = found
-        html.append(found)
-    return "".join(html)
+    return html
 
 
 def coloured(css: str, html: str) -> str:
@@ -382,9 +419,9 @@ def coloured(css: str, html: str) -> str:
     return f'<span class="{css}">{html}</span>' if css and html else html
 
 
-def anchor(text: str, link: Link) -> str:
-    """Text as a link."""
+def opening(link: Link) -> str:
+    """The tag that a link begins with."""
     attributes = f'href="{escape(link.href)}"'
     attributes += ' class="sbs-out" rel="noopener"' if link.is_outside else ""
     attributes += "" if link.is_stop else ' tabindex="-1"'
-    return f"<a {attributes}>{escape(text)}</a>"
+    return f"<a {attributes}>"

@@ -18,6 +18,7 @@ tokenizer, token by token, on the modules of the standard library.
 """
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 # The kinds of tokens, one letter each. A module has thousands of tokens, so they are
@@ -49,22 +50,26 @@ INSIDE = {
 }
 QUOTED = "|".join(quote + inside + quote for quote, inside in INSIDE.items())
 
+PLAIN_PREFIX = "[rRbBuU]|[bB][rR]|[rR][bB]"
+FORMAT_PREFIX = "[fFtT][rR]?|[rR][fFtT]"
+
+# The commonest tokens come first, so that few alternatives are tried in vain.
 TOKEN = re.compile(
     rf"""
     [ \t\f]*(?:\\\n[ \t\f]*)*
     (?:
-        (?P<{STRING}>(?:[rRbBuU]|[bB][rR]|[rR][bB])?(?:{QUOTED}))
-      | (?P<{FORMAT}>(?:[fFtT][rR]?|[rR][fFtT])(?:\"\"\"|'''|"|'))
-      | (?P<{NAME}>[^\W\d]\w*)
+        (?P<{NAME}>(?!(?:{PLAIN_PREFIX}|{FORMAT_PREFIX})["'])[^\W\d]\w*)
       | (?P<{END}>\n)
       | (?P<{OPEN}>[(\[{{])
       | (?P<{CLOSE}>[)\]}}])
+      | (?P<{PUNCTUATION}>:(?!=)|[,;])
+      | (?P<{STRING}>(?:{PLAIN_PREFIX})?(?:{QUOTED}))
+      | (?P<{FORMAT}>(?:{FORMAT_PREFIX})(?:\"\"\"|'''|"|'))
       | (?P<{NUMBER}>
             0[xX][\da-fA-F_]+ | 0[bB][01_]+ | 0[oO][0-7_]+
           | (?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d[\d_]*)?[jJ]?
         )
       | (?P<{COMMENT}>\#[^\n]*)
-      | (?P<{PUNCTUATION}>:(?!=)|[,;])
       | (?P<{OPERATOR}>
             \.\.\. | -> | := | != | //=? | \*\*=? | <<=? | >>=?
           | [-+*/%@&|^=<>]=? | [.~!]
@@ -74,6 +79,15 @@ TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+KINDS = ("", *TOKEN.groupindex)  # each group is the kind of its number
+
+
+def joined(lines: Iterable[str]) -> str:
+    r"""Lines as the text that Python reads: with `\n` at the end of each."""
+    text = "".join(lines)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text if text.endswith("\n") or not text else text + "\n"
 
 
 def lex(text: str) -> list[Token]:
@@ -98,9 +112,11 @@ def lex_up_to_format(text: str, at: int, tokens: list[Token]) -> int | None:
         Where to go on; `None` at the end of the text.
     """
     append = tokens.append
+    kinds = KINDS
     for found in TOKEN.finditer(text, at):
-        kind = found.lastgroup or OTHER
-        start, end = found.span(kind)
+        group = found.lastindex or 0
+        kind = kinds[group]
+        start, end = found.span(group)
         if kind == FORMAT:
             end = format_pieces(text, start)[-1][2]
             append((FORMAT, start, end))

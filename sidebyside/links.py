@@ -16,8 +16,9 @@ with the nearest that exists.
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
+from typing import NamedTuple
 
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.prose import CODE, Prose
@@ -35,8 +36,7 @@ NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 REFERENCE = re.compile(r"^ {0,3}\[([^\[\]]+)\]:\s", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """
     ## Where a definition is shown
 
@@ -50,11 +50,7 @@ class Place:
 
     def seen_from(self, page: str) -> str:
         """A Markdown link's target that leads here from another page."""
-        path = (
-            ""
-            if page == self.page
-            else posixpath.relpath(self.page, posixpath.dirname(page) or ".")
-        )
+        path = "" if page == self.page else relative(self.page, page)
         return (
             f"{path}#{self.anchor}" if self.anchor else path or posixpath.basename(page)
         )
@@ -73,8 +69,14 @@ class Place:
         if page == self.page and anchor:
             return anchor
         here, there = (address(path, use_directory_urls) for path in (page, self.page))
-        path = posixpath.relpath(there or ".", posixpath.dirname(here) or ".")
+        path = relative(there, here)
         return f"{path}/{anchor}" if use_directory_urls else path + anchor
+
+
+@cache
+def relative(there: str, here: str) -> str:
+    """The path from one page to another. Links are many, and pages are few."""
+    return posixpath.relpath(there or ".", posixpath.dirname(here) or ".")
 
 
 def address(page: str, use_directory_urls: bool) -> str:
@@ -141,6 +143,8 @@ def set_links(
         site engine checks them again with its own.
     """
     text = prose.text
+    if "][" not in text:
+        return prose
     references = {name.casefold() for name in REFERENCE.findall(text)}
     here = page_of(source.module, source.is_package)
     pieces: list[str] = []

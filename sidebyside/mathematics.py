@@ -66,6 +66,8 @@ def find(text: str) -> Iterator[Formula]:
 
     Yields the formulas of a Markdown text, in order. Those in code are none.
     """
+    if "$" not in text:
+        return
     for match in PATTERN.finditer(text):
         tex = match["display"] or match["inline"]
         if tex is not None:

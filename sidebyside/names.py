@@ -17,7 +17,6 @@ what stands in for it if the import fails, it leads nowhere.
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from sidebyside.bindings import scopes
 from sidebyside.inventory import Entry
@@ -150,7 +149,7 @@ class Book:
         value = self.type_of(bindings, scope)
         if scope.kind in (Kind.MODULE, Kind.CLASS):
             return Thing(What.VALUE, full, value.type if value else None)
-        return value and replace(value, name="")
+        return value and value._replace(name="")
 
     def is_doubtful(self, name: str, scope: Scope, first: Binding) -> bool:
         """Whether a name may come from a later `*`, or its scope exists twice."""
@@ -234,20 +233,23 @@ class Book:
         """
         if node is None:
             return None
-        if id(node) not in self.known:
-            self.known[id(node)] = None
-            self.known[id(node)] = self.guarded(lambda: self._evaluate(node, scope))
-        return self.known[id(node)]
+        key = id(node)
+        if key not in self.known:
+            self.known[key] = None
+            if self.depth < DEPTH:
+                self.depth += 1
+                self.known[key] = self._evaluate(node, scope)
+                self.depth -= 1
+        return self.known[key]
 
     def guarded(self, ask: Callable[[], Thing | None]) -> Thing | None:
         """Ask, unless this has been going on for too long."""
         if self.depth >= DEPTH:
             return None
         self.depth += 1
-        try:
-            return ask()
-        finally:
-            self.depth -= 1
+        thing = ask()
+        self.depth -= 1
+        return thing
 
     def _evaluate(self, node: ast.expr, scope: Scope) -> Thing | None:
         thing: Thing | None = None
@@ -267,7 +269,7 @@ class Book:
                 thing = Thing(What.VALUE, type=Type(type(value).__name__))
             case ast.NamedExpr(value=value):
                 inner = self.evaluate(value, scope)
-                thing = inner and replace(inner, name="")
+                thing = inner and inner._replace(name="")
             case ast.BoolOp(op=ast.Or(), values=values):
                 thing = self.common(values, scope)
             case ast.IfExp(body=body, orelse=orelse):

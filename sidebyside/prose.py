@@ -14,6 +14,7 @@ its line in the file, so each line of text carries that number along.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 # A fenced block or a code span. Patterns that look for something in Markdown try this
 # first, so that they never find it in code.
@@ -34,7 +35,7 @@ class Prose:
 
     lines: tuple[tuple[int, str], ...] = ()
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The prose as one text."""
         return "\n".join(text for _, text in self.lines)

@@ -15,6 +15,7 @@ regular expression over lines would be shorter, and wrong as soon as a string ho
 """
 
 import ast
+import io
 import re
 import tokenize
 import warnings
@@ -25,13 +26,11 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from sidebyside.errors import PressError
-from sidebyside.lex import CLOSE, COMMENT, END, OPEN, STRING, Token, lex
+from sidebyside.lex import CLOSE, COMMENT, END, NAME, OPEN, STRING, Token, joined, lex
 
 Definer = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 T = TypeVar("T")
-
-LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 # Comments that speak to a tool and not to a reader. They stay in the code.
 PRAGMA = re.compile(
@@ -146,7 +145,7 @@ class Source:
     @cached_property
     def text(self) -> str:
         r"""The text as Python reads it: with `\n` at the end of each line."""
-        return "".join(line.rstrip("\r\n") + "\n" for line in self.lines)
+        return joined(self.lines)
 
     @cached_property
     def tokens(self) -> list[Token]:
@@ -185,7 +184,7 @@ class Source:
                     docstring=self._docstring(node),
                 )
                 yield from self._definitions(node, prefix=f"{name}.")
-            else:
+            elif type(node) in BLOCKS:
                 yield from self._definitions(node, prefix)
 
     def _first_line(self, node: Definer) -> int:
@@ -245,16 +244,22 @@ class Source:
         return Docstring(statement.lineno, string.last, lines)
 
 
+# Where other statements stand in a statement. Expressions, in which no definition can
+# stand, are most of a tree, and are not looked at.
+INSIDE = ("body", "handlers", "orelse", "finalbody", "cases")
+BLOCKS: dict[type[ast.AST], tuple[str, ...]] = {
+    kind: tuple(name for name in INSIDE if name in kind._fields)
+    for kind in vars(ast).values()
+    if isinstance(kind, type)
+    and issubclass(kind, ast.Module | ast.stmt | ast.excepthandler | ast.match_case)
+    and {*INSIDE} & {*kind._fields}
+}
+
+
 def statements(parent: ast.AST) -> Iterator[ast.AST]:
-    """
-    The statements, handlers and cases directly inside of one. Expressions, in which no
-    definition can stand, are most of a tree, and are not looked at.
-    """
-    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
-        found = getattr(parent, name, None)
-        # The body of a `lambda` and the parts of `a if b else c` are expressions.
-        if isinstance(found, list):
-            yield from found
+    """The statements, handlers and cases directly inside of one."""
+    for name in BLOCKS[type(parent)]:
+        yield from getattr(parent, name)
 
 
 @dataclass(frozen=True)
@@ -310,7 +315,10 @@ def layout(text: str, tokens: list[Token]) -> Layout:
     in_statement = False
     alone: tuple[int, String] | None = None  # a string with nothing else so far
     for kind, start, end in tokens:
-        if kind == END:
+        if kind == NAME:
+            alone = None
+            in_statement = True
+        elif kind == END:
             # Lines may also end behind a backslash, which is no token.
             line += text.count("\n", margin, end)
             margin = end
@@ -402,14 +410,16 @@ def read(data: bytes, path: str, module: str) -> Source:
     """
     try:
         # `tokenize` looks for a declared encoding in two lines, as `\n` ends them.
-        lines = iter(line.rstrip() + b"\n" for line in data.splitlines()[:3])
-        encoding, _ = tokenize.detect_encoding(lambda: next(lines, b""))
+        head = iter(line.rstrip() + b"\n" for line in data.splitlines()[:3])
+        encoding, _ = tokenize.detect_encoding(lambda: next(head, b""))
         text = data.decode(encoding)
         # Python warns of `\frac` in a string that is not raw. The page shows it right.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text, filename=path)
-        source = Source(path, module, encoding, tuple(LINE.findall(text)), tree)
+        # Every way to end a line is known, and none is changed.
+        lines = tuple(io.StringIO(text, newline=""))
+        source = Source(path, module, encoding, lines, tree)
         # Whatever can go wrong with a file goes wrong here.
         _ = source.tokens, source.definitions
     except SyntaxError as error:

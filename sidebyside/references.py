@@ -12,16 +12,14 @@ all names of a module, asks, and writes down where in the text each of them is.
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from sidebyside.names import Book
 from sidebyside.read import Source
-from sidebyside.scopes import Use
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """
     ## References
 
@@ -55,31 +53,26 @@ def references(book: Book, source: Source) -> tuple[Reference, ...]:
         nowhere.
     """
     columns = Columns(source)
-    found: list[Reference] = []
+    found: list[Reference | None] = []
     # Parts come behind the expression that they are part of. Turned around, each part
     # is known by the time that the whole is looked at.
-    for use in reversed(book.modules[source.module].uses):
-        found += resolved(use, book, columns)
-    ordered = sorted(found, key=lambda r: (r.line, r.column, -r.end))
+    for node, scope, in_import in reversed(book.modules[source.module].uses):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                thing = book.evaluate(node, scope)
+                if thing and thing.name:
+                    found.append(columns.ending(node, name, thing.name))
+            case ast.alias(name=name) if in_import == name:
+                found += columns.dotted(node, 0, name)
+            case ast.alias(name=name):
+                if thing := book.imported(in_import):
+                    found.append(columns.starting(node, name, thing.name))
+            case ast.ImportFrom(module=module, level=level):
+                parents = in_import.removesuffix(module or "")
+                if at := columns.behind(node, "from", "." * level + (module or "")):
+                    found += columns.dotted(node, at + level, module or "", parents)
+    ordered = sorted(filter(None, found), key=lambda r: (r.line, r.column, -r.end))
     return tuple(without_overlaps(ordered))
-
-
-def resolved(use: Use, book: Book, columns: "Columns") -> Iterator[Reference]:
-    """The references of one use: none, one, or one for each part of an import."""
-    match use.node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            thing = book.evaluate(use.node, use.scope)
-            if thing and thing.name:
-                yield from columns.ending(use.node, name, thing.name)
-        case ast.alias(name=name) if use.in_import == name:
-            yield from columns.dotted(use.node, 0, name)
-        case ast.alias(name=name):
-            if thing := book.imported(use.in_import):
-                yield from columns.starting(use.node, name, thing.name)
-        case ast.ImportFrom(module=module, level=level):
-            parents = use.in_import.removesuffix(module or "")
-            if at := columns.behind(use.node, "from", "." * level + (module or "")):
-                yield from columns.dotted(use.node, at + level, module or "", parents)
 
 
 class Columns:
@@ -119,34 +112,35 @@ class Columns:
 
     def at(
         self, line: int, column: int, text: str, name: str, is_import: bool
-    ) -> Iterator[Reference]:
+    ) -> Reference | None:
         """A reference, if this text stands there."""
         end = column + len(text)
-        if column >= 0 and self.lines[line - 1][column:end] == text:
-            yield Reference(line, column, end, name, is_import)
+        if column < 0 or self.lines[line - 1][column:end] != text:
+            return None
+        return Reference(line, column, end, name, is_import)
 
     def ending(
         self, node: ast.Name | ast.Attribute, text: str, name: str
-    ) -> Iterator[Reference]:
+    ) -> Reference | None:
         """A name at the end of an expression: `c` in `a.b.c`."""
         line = node.end_lineno or node.lineno
         end = self.character(line, node.end_col_offset or 0)
-        yield from self.at(line, end - len(text), text, name, False)
+        return self.at(line, end - len(text), text, name, False)
 
-    def starting(self, node: ast.alias, text: str, name: str) -> Iterator[Reference]:
+    def starting(self, node: ast.alias, text: str, name: str) -> Reference | None:
         """A name at the beginning of `name as other`."""
         column = self.character(node.lineno, node.col_offset)
-        yield from self.at(node.lineno, column, text, name, True)
+        return self.at(node.lineno, column, text, name, True)
 
     def dotted(
         self, node: ast.alias | ast.ImportFrom, skip: int, text: str, parents: str = ""
-    ) -> Iterator[Reference]:
+    ) -> Iterator[Reference | None]:
         """Each part of a dotted module name."""
         column = self.character(node.lineno, node.col_offset) + skip
         full = parents
         for part in text.split("."):
             full += part
-            yield from self.at(node.lineno, column, part, full, True)
+            yield self.at(node.lineno, column, part, full, True)
             column += len(part) + 1
             full += "."
 

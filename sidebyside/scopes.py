@@ -18,6 +18,7 @@ import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import NamedTuple
 
 from sidebyside.read import Definer
 
@@ -41,8 +42,7 @@ class Way(Enum):
     RAISED = auto()  # except value as name
 
 
-@dataclass(frozen=True)
-class Binding:
+class Binding(NamedTuple):
     """
     ## Bindings
 
@@ -64,7 +64,7 @@ class Binding:
 
     line: int
     end: int
-    scope: "Scope" = field(repr=False)
+    scope: "Scope"
     node: Definer | None = None
     origin: str = ""
     annotation: ast.expr | None = None
@@ -112,8 +112,7 @@ class Scope:
         return scope
 
 
-@dataclass(frozen=True)
-class Use:
+class Use(NamedTuple):
     """
     ## Uses
 

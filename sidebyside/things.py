@@ -13,8 +13,8 @@ value of some type. It is never more than what the text of the program says.
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
+from typing import NamedTuple
 
 from sidebyside.read import Definer
 
@@ -30,8 +30,7 @@ class What(Enum):
     OUTSIDE = auto()  # anything that is not defined in the book
 
 
-@dataclass(frozen=True)
-class Type:
+class Type(NamedTuple):
     """
     ## Types
 
@@ -44,8 +43,7 @@ class Type:
     parameters: "tuple[Type | None, ...]" = ()
 
 
-@dataclass(frozen=True)
-class Thing:
+class Thing(NamedTuple):
     """
     ## Things
 

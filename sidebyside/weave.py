@@ -15,13 +15,13 @@ to.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from sidebyside.bindings import scopes
 from sidebyside.errors import PressError, Report, stop
-from sidebyside.fields import set_fields, types_of
+from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
 from sidebyside.links import Place, page_of, set_links
 from sidebyside.mathematics import FormulaError, find, typeset
@@ -34,16 +34,14 @@ from sidebyside.symbols import set_symbols
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 
 
-@dataclass(frozen=True)
-class CodeLine:
+class CodeLine(NamedTuple):
     """A line of code: its number in the file, and its HTML."""
 
     number: int
     html: str
 
 
-@dataclass(frozen=True)
-class Use:
+class Use(NamedTuple):
     """A place that uses a definition: its name, and the target of a link to it."""
 
     name: str
@@ -190,7 +188,7 @@ def weave(
         prose = set_symbols(prose, meta.get("symbols", {}))
         level, heading, prose = leading_heading(prose)
         defines = section.kind in DEFINITIONS
-        if defines:
+        if defines and has_fields(prose):
             prose = set_fields(prose, types_of(nodes[section.scope]))
         prose = set_links(open_lists(prose), section.scope, source, places, report)
         rows.append(
