@@ -34,6 +34,15 @@ extra_css:
   - assets/sidebyside/sidebyside.css
 ```
 
+Names in the code can be links, but the code is HTML already, and engines differ in what
+they make of a link in HTML. So say which one it is for, or the code has no links:
+
+| option | for which engine |
+|---|---|
+| `--links sources` | Zensical, which finds the page to a link that leads to `game.md` |
+| `--links folders` | MkDocs, where `game.md` becomes the folder `game/` |
+| `--links files` | MkDocs with `use_directory_urls: false` |
+
 ## Mistakes
 
 Both commands go on at a mistake in the prose, say on the standard error stream where it
@@ -46,6 +55,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sidebyside.check import check, chosen, unreadable
@@ -67,6 +77,9 @@ from sidebyside.press import (
 from sidebyside.render import environment, render
 from sidebyside.standalone import standalone
 from sidebyside.weave import catalogue
+
+# For each kind of links, what `cross` calls it.
+LINKS = {"sources": None, "folders": True, "files": False}
 
 
 class UsageError(Exception):
@@ -132,6 +145,11 @@ def parser() -> argparse.ArgumentParser:
     many.add_argument("package", metavar="PACKAGE", type=Path, help="a folder")
     many.add_argument(
         "-o", "--output", metavar="DIR", type=Path, required=True, help="where to"
+    )
+    many.add_argument(
+        "--links",
+        choices=tuple(LINKS),
+        help="where links in the code lead: to page.md, to page/ or to page.html",
     )
     many.set_defaults(run=write_markdown)
 
@@ -209,11 +227,15 @@ def write_markdown(options: argparse.Namespace) -> int:
     mistakes: list[PressError] = []
     sources = load_all(modules, mistakes.append)
     places = catalogue(sources)
+    crossings = cross(sources, places, inventory(), LINKS.get(options.links))
     templates = environment()
     texts: dict[str, str] = {}
     for source in sources:
         try:
-            page = make(source, places, mistakes.append)
+            crossing = crossings[source.module]
+            if not options.links:
+                crossing = replace(crossing, links={})
+            page = make(source, places, mistakes.append, crossing)
         except PressError as error:
             mistakes.append(error)
         else:

@@ -59,7 +59,7 @@ def cross(
     sources: Iterable[Source],
     places: Mapping[str, Place],
     outside: Mapping[str, Entry],
-    use_directory_urls: bool = False,
+    use_directory_urls: bool | None = False,
 ) -> dict[str, Crossing]:
     """
     ## All crossings of a book
@@ -68,7 +68,8 @@ def cross(
         sources: its modules.
         places: what [catalogue][sidebyside.weave.catalogue] found in them.
         outside: what is documented elsewhere.
-        use_directory_urls: how the site engine makes addresses from paths.
+        use_directory_urls: how the site engine makes addresses from paths; `None` if it
+            finds its pages to links that lead to their sources, in HTML too.
 
     Returns:
         For the name of each module, what its page needs.
@@ -89,13 +90,14 @@ def cross(
             if reference.is_import or name in attributes or name not in places:
                 continue
             spot = by_line[reference.line]
-            full = ".".join(filter(None, (source.module, spot.scope)))
+            full = f"{source.module}.{spot.scope}" if spot.scope else source.module
             place = places[name]
-            if is_inside(spot, place) or f"{full}.".startswith(f"{name}."):
+            if full in uses[place] or is_inside(spot, place):
+                continue
+            if f"{full}.".startswith(f"{name}."):
                 continue
             shown = spot.scope if spot.scope and spot.place.page == place.page else full
-            target = spot.place.seen_from(place.page)
-            uses[place].setdefault(full, Use(shown, target))
+            uses[place][full] = Use(shown, spot.place.seen_from(place.page))
 
     by_page: defaultdict[str, dict[str, tuple[Use, ...]]] = defaultdict(dict)
     for place, users in uses.items():
@@ -120,7 +122,7 @@ def code_links(
     by_line: list[Spot],
     places: Mapping[str, Place],
     outside: Mapping[str, Entry],
-    use_directory_urls: bool,
+    use_directory_urls: bool | None,
 ) -> dict[int, list[Link]]:
     """
     ## Links in the code
@@ -135,7 +137,8 @@ def code_links(
         by_line: its [spots][].
         places: where the definitions of the book are.
         outside: what is documented elsewhere.
-        use_directory_urls: how the site engine makes addresses from paths.
+        use_directory_urls: how the site engine makes addresses from paths, if it does
+            not find its pages to links that lead to their sources.
     """
     links: defaultdict[int, list[Link]] = defaultdict(list)
     met: set[str] = set()
@@ -145,7 +148,11 @@ def code_links(
         if place:
             if place in (here, Place(here.page, "")):
                 continue
-            href = place.url_from(here.page, use_directory_urls)
+            href = (
+                place.seen_from(here.page)
+                if use_directory_urls is None
+                else place.url_from(here.page, use_directory_urls)
+            )
         elif reference.name in outside and reference.name not in WELL_KNOWN:
             href = outside[reference.name].url
         else:

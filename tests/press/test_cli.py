@@ -225,6 +225,26 @@ def test_markdown_for_a_package(book, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ([], "Thing</span>"),
+        (["--links", "sources"], '<a href="thing.md#Thing">Thing</a>'),
+        (["--links", "folders"], '<a href="../thing/#Thing">Thing</a>'),
+        (["--links", "files"], '<a href="thing.html#Thing">Thing</a>'),
+    ],
+)
+def test_names_in_the_code_of_markdown_can_be_links(book, options, code):
+    (book / "other.py").write_text("from .thing import Thing\n\nx = Thing()\n")
+    assert main(["markdown", "book", "-o", "out", *options]) == 0
+    made = Path("out/book/other.md").read_text()
+    assert code in made
+    assert ("Thing</a>" in made) == bool(options)
+    thing = Path("out/book/thing.md").read_text()
+    assert "Used in 1 place" in thing
+    assert "(other.md" in thing
+
+
 def test_markdown_leaves_out_what_is_not_python(book, capsys):
     (book / "broken.py").write_text("x = (\n")
     assert main(["markdown", "book", "-o", "out"]) == 0
@@ -236,7 +256,7 @@ def test_markdown_leaves_out_what_is_not_python(book, capsys):
 
 ZENSICAL = """
 site_name: Small
-use_directory_urls: false
+use_directory_urls: {folders}
 markdown_extensions:
   [admonition, attr_list, def_list, md_in_html, tables, sidebyside]
 extra_css:
@@ -245,13 +265,15 @@ extra_css:
 """
 
 
-def test_another_engine_builds_the_markdown(tmp_path):
+@pytest.mark.parametrize("folders", [True, False])
+def test_another_engine_builds_the_markdown(tmp_path, folders):
     pytest.importorskip("zensical")
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "index.md").write_text("# Home\n")
-    (tmp_path / "mkdocs.yml").write_text(ZENSICAL)
-    assert main(["markdown", str(ROOT / "labml_rl"), "-o", str(docs)]) == 0
+    (tmp_path / "mkdocs.yml").write_text(ZENSICAL.format(folders=str(folders).lower()))
+    words = ["markdown", str(ROOT / "labml_rl"), "-o", str(docs), "--links", "sources"]
+    assert main(words) == 0
     subprocess.run(
         [sys.executable, "-m", "zensical", "build", "-f", "mkdocs.yml"],
         cwd=tmp_path,
@@ -260,10 +282,21 @@ def test_another_engine_builds_the_markdown(tmp_path):
     )
     pages = sorted((docs / "labml_rl").rglob("*.md"))
     assert len(pages) == len(list((ROOT / "labml_rl").rglob("*.py")))
+    followed = 0
     for path in pages:
         made = path.read_text()
         html = tmp_path / "site" / path.relative_to(docs).with_suffix(".html")
+        if folders and path.stem != "index":
+            html = html.with_suffix("") / "index.html"
         text = html.read_text()
+        for code in re.findall(r'<span class="sbs-line".*', text):
+            for href in re.findall(r'<a href="([^":]+)"', code):
+                address, _, anchor = href.partition("#")
+                target = html.parent / address if address else html
+                target = target / "index.html" if target.is_dir() else target
+                text_there = target.read_text()
+                assert not anchor or f'id="{anchor}"' in text_there, (path, href)
+                followed += 1
         anchors = re.findall(r"\{ #(\S+) \}|<section [^>]*id=\"(\S+?)\"", made)
         for anchor in map("".join, anchors):
             assert f'id="{anchor}"' in text, (path, anchor)
@@ -273,5 +306,6 @@ def test_another_engine_builds_the_markdown(tmp_path):
         assert text.count("sbs-code highlight") == made.count("sbs-code highlight")
         assert "<!-- prose" not in text
         assert "\x02" not in text
-    game = (tmp_path / "site/labml_rl/game.html").read_text()
-    assert "An Atari 2600 draws sixty pictures a second" in game
+    assert followed > 100
+    first = (tmp_path / "site/labml_rl/index.html").read_text()
+    assert "Nobody wrote down how to play Breakout" in first
