@@ -16,6 +16,7 @@ from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import inventory
 from sidebyside.press import EXTENSIONS, Module, load_all, make
+from sidebyside.read import undisturbed
 from sidebyside.render import environment, render
 from sidebyside.weave import catalogue
 
@@ -24,6 +25,7 @@ def ignore(_: PressError) -> None:
     """Go on after a mistake."""
 
 
+@undisturbed()
 def press(modules: Sequence[Module], templates: Environment) -> list[str]:
     """From files to the Markdown of their pages, as the plugin does it in a build."""
     sources = load_all(modules)

@@ -129,9 +129,10 @@ class Walk:
                         self.quoted[id(part)] = expression
                         self.push([expression], scope)
                 case _:
-                    parts += [
-                        p for p in ast.iter_child_nodes(part) if isinstance(p, ast.expr)
-                    ]
+                    for name in PARTS[type(part)]:
+                        inside = getattr(part, name, None)
+                        inside = inside if isinstance(inside, list) else [inside]
+                        parts += [p for p in inside if isinstance(p, ast.expr)]
         self.push([node], scope)
 
     def settle(self) -> None:

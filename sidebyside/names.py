@@ -222,6 +222,17 @@ class Book:
         """Something that is not defined in the book."""
         return Thing(What.OUTSIDE, name, Type(name))
 
+    def is_variable(self, node: ast.Name, scope: Scope) -> bool:
+        """
+        Whether a name is that of a variable in a function. Such a variable leads
+        nowhere, and what it holds matters only to whoever asks for an attribute of it.
+        """
+        if found := find(node.id, scope, node.lineno):
+            owner, (first, *_) = found
+            local = owner.kind in (Kind.FUNCTION, Kind.COMPREHENSION)
+            return local and not first.node and not first.origin
+        return False
+
     # ---- Expressions
 
     def evaluate(self, node: ast.expr | None, scope: Scope) -> Thing | None:

@@ -39,7 +39,7 @@ from sidebyside.inventory import inventory
 from sidebyside.links import page_of
 from sidebyside.press import ASSETS, EXTENSIONS, Module, find_modules, make
 from sidebyside.prose import Prose
-from sidebyside.read import Source, read
+from sidebyside.read import Source, read, undisturbed
 from sidebyside.render import PAGE, THEME, environment, render, render_error
 from sidebyside.serve import CompiledTemplates, RenderedPages, Searched, look_often
 from sidebyside.weave import catalogue, check_formulas
@@ -104,6 +104,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 config.watch.append(package)
         return config
 
+    @undisturbed()
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """
         ### All modules, before anything is written

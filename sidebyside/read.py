@@ -15,11 +15,13 @@ regular expression over lines would be shorter, and wrong as soon as a string ho
 """
 
 import ast
+import gc
 import io
 import re
 import tokenize
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from pathlib import PurePath
@@ -368,6 +370,24 @@ def once(stage: Callable[[Source], T]) -> Callable[[Source], T]:
         return made
 
     return remembered
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """
+    ## Without looking for garbage
+
+    A book is some hundred thousand objects, and all of them are needed until its pages
+    are made. Python's collector would look for garbage among them again and again, find
+    none, and take a fifth of the time for it.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def docstring_lines(literal: str) -> tuple[str, ...]:

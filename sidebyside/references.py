@@ -58,6 +58,8 @@ def references(book: Book, source: Source) -> tuple[Reference, ...]:
     # is known by the time that the whole is looked at.
     for node, scope, in_import in reversed(book.modules[source.module].uses):
         match node:
+            case ast.Name() if book.is_variable(node, scope):
+                continue
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 thing = book.evaluate(node, scope)
                 if thing and thing.name:

@@ -89,6 +89,7 @@ class Scope:
         elsewhere: the names that it declares `global` or `nonlocal`.
         attributes: for a class, what its methods assign to `self`.
         stars: for a module, the modules that it imports `*` from, with the line.
+        found: for a function, what was looked up in it before.
     """
 
     kind: Kind
@@ -99,6 +100,7 @@ class Scope:
     elsewhere: dict[str, bool] = field(default_factory=dict, repr=False)
     attributes: dict[str, list[Binding]] = field(default_factory=dict, repr=False)
     stars: list[tuple[str, int]] = field(default_factory=list, repr=False)
+    found: dict[str, "Found | None"] = field(default_factory=dict, repr=False)
 
     def bind(self, name: str, binding: Binding) -> None:
         """Write down that the name is bound here."""
@@ -149,7 +151,11 @@ class Scopes:
     quoted: dict[int, ast.expr] = field(repr=False)
 
 
-def find(name: str, scope: Scope, line: int) -> tuple[Scope, list[Binding]] | None:
+# A scope, and what it binds a name to.
+Found = tuple[Scope, list[Binding]]
+
+
+def find(name: str, scope: Scope, line: int) -> Found | None:
     """
     ## Looking a name up
 
@@ -168,6 +174,16 @@ def find(name: str, scope: Scope, line: int) -> tuple[Scope, list[Binding]] | No
     Returns:
         The scope that binds it, with the bindings; `None` if no scope does.
     """
+    # In a function the line does not matter, and most names occur more than once.
+    if scope.kind is not Kind.FUNCTION:
+        return search(name, scope, line)
+    if name not in scope.found:
+        scope.found[name] = search(name, scope, line)
+    return scope.found[name]
+
+
+def search(name: str, scope: Scope, line: int) -> Found | None:
+    """Look a name up that has not been looked up before."""
     here: Scope | None = scope
     direct = in_order = True
     too_early = None

@@ -136,22 +136,32 @@ def sections_of(
     source: Source, report: Report = stop
 ) -> tuple[dict[str, Any], tuple[Section, ...]]:
     """The sections of a module, and its front matter, taken out of them."""
+    meta, sections, mistake = described(source)
+    if mistake:
+        report(mistake)
+    return meta, sections
+
+
+@once
+def described(
+    source: Source,
+) -> tuple[dict[str, Any], tuple[Section, ...], PressError | None]:
+    """The front matter and the sections, and what is wrong with the front matter."""
     sections = split(source)
     if not sections or sections[0].kind is not Kind.MODULE:
-        return {}, sections
+        return {}, sections, None
     first = sections[0]
     try:
         meta, prose = front_matter(first.prose, source)
     except PressError as error:
-        report(error)
-        return {}, sections
-    return meta, (replace(first, prose=prose), *sections[1:])
+        return {}, sections, error
+    return meta, (replace(first, prose=prose), *sections[1:]), None
 
 
 @once
 def anchored(source: Source) -> tuple[tuple[str, Section], ...]:
-    """The sections of a module, each with its anchor, and no complaints."""
-    _, sections = sections_of(source, report=lambda error: None)
+    """The sections of a module, each with its anchor."""
+    _, sections, _ = described(source)
     anchors = Anchors(source)
     return tuple(
         (anchors.name(section, leading_heading(section.prose)[1], source), section)
@@ -176,14 +186,12 @@ def weave(
         crossing: the links in its code, and the uses of its definitions.
     """
     crossing = crossing or Crossing()
-    meta, sections = sections_of(source, report)
-    anchors = Anchors(source)
+    meta, _ = sections_of(source, report)
     html = highlight(source.lines, crossing.links, source.tokens)
     nodes = {definition.name: definition.node for definition in source.definitions}
     public = public_names(source)
     rows: list[Row] = []
-    for section in sections:
-        anchor = anchors.name(section, leading_heading(section.prose)[1], source)
+    for anchor, section in anchored(source):
         prose = check_formulas(section.prose, source.path, report)
         prose = set_symbols(prose, meta.get("symbols", {}))
         level, heading, prose = leading_heading(prose)
@@ -255,7 +263,7 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
         )
     end = texts.index("---", 1)
     try:
-        meta = yaml.safe_load("\n".join(texts[1:end])) or {}
+        meta = parsed("\n".join(texts[1:end])) or {}
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise PressError(
@@ -283,6 +291,14 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
             r"Write a line `name: '\tex'` for each, indented below `symbols:`.",
         )
     return meta, stripped(prose.lines[end + 1 :])
+
+
+def parsed(text: str) -> Any:
+    """What YAML says. The fast loader is not everywhere, and vague about mistakes."""
+    try:
+        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError:
+        return yaml.safe_load(text)
 
 
 def check_formulas(prose: Prose, path: str, report: Report = stop) -> Prose:
