@@ -1,0 +1,157 @@
+"""
+---
+title: The game as wrappers
+summary: The Atari pipeline of the DQN paper as separate Gymnasium wrappers.
+---
+
+# The game as wrappers
+
+[The game](../game.py) is one class that does everything. That is the fastest way, and
+the easiest to get right. But whoever wants colours, another size or random actions at
+the start would have to rewrite it.
+
+Here the same steps are apart, as **wrappers**. A wrapper is an environment around
+another environment: it changes one thing and passes on the rest. One around the next,
+they make a pipeline. Most programs that play Atari are built that way, so these pages
+also help to read those.
+
+At the end of this page, [nature_dqn_env][] puts the wrappers together as [Mnih et al.
+(2015)](https://doi.org/10.1038/nature14236) describe it. The result is the same game as
+[make_game][labml_rl.game.make_game] makes, in every pixel, reward, end and score. It is
+slower, because each single frame is copied out of the emulator.
+
+## The order
+
+It matters more than any one wrapper. From the emulator up to the agent:
+
+| | what it does |
+|---|---|
+| [Frames][] | one step is one frame |
+| [EpisodeStatistics][] | adds up the score, before anybody changes it |
+| [StackFrames][] | shows the last two frames |
+| [NoopStart][] | lets some frames pass before a game begins |
+| [RepeatAndMax][] | from here on, one step is four frames |
+| [EpisodicLife][] | ends an episode when a life is lost |
+| [FireStart][] | presses the button when an episode begins |
+| [Grey][], [Resize][], [CropRows][] | make one small picture |
+| [StackFrames][], again | shows the last four pictures |
+| [ClipReward][] | pays the sign of the points |
+| [MinimalActions][] | takes useless actions away |
+| [CountSteps][] | counts the steps of the agent |
+"""
+
+from typing import Any
+
+import gymnasium
+
+from labml_rl.game import GameOptions, make_game
+from labml_rl.wrappers.acting import (
+    EpisodicLife,
+    FireStart,
+    MaxBetweenFrames,
+    NoopStart,
+    RandomStart,
+    RepeatAndMax,
+    SkipFrames,
+)
+from labml_rl.wrappers.frames import (
+    ClipReward,
+    CountSteps,
+    EpisodeStatistics,
+    Frames,
+    MinimalActions,
+)
+from labml_rl.wrappers.pictures import (
+    CropRows,
+    Grey,
+    MoveChannels,
+    Resize,
+    ScaleToFloat,
+    StackFrames,
+)
+
+__all__ = [
+    "ClipReward",
+    "CountSteps",
+    "CropRows",
+    "EpisodeStatistics",
+    "EpisodicLife",
+    "FireStart",
+    "Frames",
+    "Grey",
+    "MaxBetweenFrames",
+    "MinimalActions",
+    "MoveChannels",
+    "NoopStart",
+    "RandomStart",
+    "RepeatAndMax",
+    "Resize",
+    "ScaleToFloat",
+    "SkipFrames",
+    "StackFrames",
+    "nature_dqn_env",
+    "wrap",
+]
+
+
+def wrap(frames: Frames, options: GameOptions) -> gymnasium.Env[Any, Any]:
+    """
+    ## The pipeline
+
+    Args:
+        frames: the game, frame by frame.
+        options: those of [the game][labml_rl.game.GameOptions], except for what
+            `frames` decides: `sticky_actions`, `max_frames` and `render_mode`.
+
+    Returns:
+        The same as a [Game][labml_rl.game.Game] with these options.
+    """
+    env: gymnasium.Env[Any, Any] = EpisodeStatistics(frames)
+
+    # The stack of two is below the no-ops, so that they are in it.
+    env = StackFrames(env, 2)
+    if options.noop_max > 0:
+        env = NoopStart(env, options.noop_max)
+    env = RepeatAndMax(env)
+
+    # The button is pressed in each episode. In a game that knows no button, it would be
+    # one more way to do nothing.
+    if options.episodic_life:
+        env = EpisodicLife(env)
+    if options.fire_at_start and "FIRE" in frames.minimal_actions():
+        env = FireStart(env)
+
+    env = Grey(env)
+    env = CropRows(Resize(env, 110), 18, 84) if options.crop_scoreboard else Resize(env)
+    env = StackFrames(env, options.stack, axis=-1 if options.channels_last else 0)
+
+    if options.clip_rewards:
+        env = ClipReward(env)
+    if not options.full_action_space:
+        env = MinimalActions(env)
+    return CountSteps(env)
+
+
+def nature_dqn_env(
+    game: str, seed: int | None = None, **options: Any
+) -> gymnasium.Env[Any, Any]:
+    """
+    ## All together
+
+    ```python
+    env = nature_dqn_env("SpaceInvaders", seed=1)
+    obs, info = env.reset()  # uint8, (4, 84, 84)
+    ```
+
+    Args:
+        game: its name in any spelling.
+        seed: decides everything random; `None` draws one.
+        options: any of [GameOptions][labml_rl.game.GameOptions].
+
+    Raises:
+        ValueError: if there is no such game, or an option makes no sense.
+    """
+    twin = make_game(game, seed=seed, **options)
+    chosen = twin.options
+    frames = Frames(twin._load, chosen.max_frames, chosen.render_mode, seed)
+    return wrap(frames, chosen)
