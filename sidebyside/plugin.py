@@ -36,12 +36,19 @@ from mkdocs.structure.pages import Page as SitePage
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import inventory
-from sidebyside.links import page_of
+from sidebyside.links import Place, page_of
 from sidebyside.press import ASSETS, EXTENSIONS, Module, find_modules, make
 from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
 from sidebyside.render import PAGE, THEME, environment, render, render_error
-from sidebyside.serve import CompiledTemplates, RenderedPages, Searched, look_often
+from sidebyside.serve import (
+    Asked,
+    CompiledTemplates,
+    RenderedPages,
+    Searched,
+    keep_what_is_there,
+    look_often,
+)
 from sidebyside.weave import catalogue, check_formulas
 
 log = get_plugin_logger("sidebyside")
@@ -79,7 +86,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.searched = Searched()
         self.is_known = False
         self.loaded: dict[str, tuple[bytes, Source]] = {}
-        self.made: dict[str, tuple[Any, str]] = {}
+        self.made: dict[str, tuple[Any, Asked[Place], str]] = {}
         self.files: list[tuple[str, str | bytes]] = []
 
     def on_startup(
@@ -131,13 +138,16 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.files.append((source.path, data))
             where = page_of(source.module, source.is_package)
             try:
-                # A page is made of these and of nothing else.
-                parts = (source, places, crossings[source.module], design)
-                before, text = self.made.get(where, ((), ""))
-                if parts != before:
-                    page = make(source, places, crossing=crossings[source.module])
+                # A page is made of these, of the places that it asks for, and of
+                # nothing else.
+                crossing = crossings[source.module]
+                parts = (source, crossing, design)
+                before, asked, text = self.made.get(where, ((), Asked(places), ""))
+                if parts != before or not asked.is_same_in(places):
+                    asked = Asked(places)
+                    page = make(source, asked, crossing=crossing)
                     text = render(page, templates, self.config.reference)
-                    self.made[where] = parts, text
+                    self.made[where] = parts, asked, text
                 self.files.append((where, text))
             except PressError as error:
                 self.mistake(where, error, templates)
@@ -200,6 +210,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     ) -> LiveReloadServer:
         """Look for changes more often than MkDocs would."""
         look_often(server)
+        keep_what_is_there()
         return server
 
     @event_priority(100)

@@ -14,10 +14,11 @@ All of this works only while an author is at work. A build that is published sta
 from nothing.
 """
 
-from collections.abc import Iterable
+import gc
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
@@ -27,6 +28,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import TableOfContents
 from watchdog.observers.polling import PollingObserver
+
+T = TypeVar("T")
 
 # How often the server looks for changes, and how long it waits for more, in seconds.
 LOOK_EVERY = 0.1
@@ -50,6 +53,51 @@ def look_often(server: LiveReloadServer) -> None:
     server.build_delay = WAIT_FOR_MORE
     for path in watched:
         server.watch(path)
+
+
+def keep_what_is_there() -> None:
+    """
+    ## Garbage
+
+    What the first build has left will be there as long as the server is: its modules
+    and the pages that it keeps. Python's collector need not go through it in each of
+    the builds to come.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+class Asked(Mapping[str, T]):
+    """
+    ## What a page asked for
+
+    A page links to a few of all definitions. When one of the others moves, it need not
+    be made again. So this notes what was asked of it, and what the answer was.
+
+    Args:
+        places: what can be asked for.
+    """
+
+    def __init__(self, places: Mapping[str, T]) -> None:
+        self.places = places
+        self.answers: dict[str, T | None] = {}
+
+    def __getitem__(self, name: str) -> T:
+        """Answer, and note the answer."""
+        self.answers[name] = self.places.get(name)
+        return self.places[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Only mistakes are compared with all that there is, and those are no pages."""
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        """How much can be asked for."""
+        return len(self.places)
+
+    def is_same_in(self, places: Mapping[str, T]) -> bool:
+        """Whether the answers would be the same."""
+        return all(places.get(name) == was for name, was in self.answers.items())
 
 
 class CompiledTemplates(BytecodeCache):
