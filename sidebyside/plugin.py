@@ -48,6 +48,7 @@ from sidebyside.serve import (
     Searched,
     keep_what_is_there,
     look_often,
+    skip_hidden,
 )
 from sidebyside.weave import catalogue, check_formulas
 
@@ -109,6 +110,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for package in self.config.packages:
             if package not in config.watch:
                 config.watch.append(package)
+        if self.serving:
+            skip_hidden(config.theme)
         return config
 
     @undisturbed()

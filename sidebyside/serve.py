@@ -15,18 +15,20 @@ from nothing.
 """
 
 import gc
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from jinja2 import BytecodeCache
+from jinja2 import BytecodeCache, Environment, FileSystemLoader
 from jinja2.bccache import Bucket
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import TableOfContents
+from mkdocs.theme import Theme
 from watchdog.observers.polling import PollingObserver
 
 T = TypeVar("T")
@@ -121,6 +123,39 @@ class CompiledTemplates(BytecodeCache):
         self.compiled[bucket.key] = bucket.bytecode_to_string()
 
 
+def skip_hidden(theme: Theme) -> None:
+    """
+    ## Fewer files of the theme
+
+    In each build MkDocs lists all files of the theme and drops those that are hidden.
+    Material hides fourteen thousand icons in a folder, which need not be listed first.
+
+    Args:
+        theme: the theme of a build that is about to begin.
+    """
+    get_env = theme.get_env
+
+    def with_fewer() -> Environment:
+        env = get_env()
+        loader = env.loader
+        assert isinstance(loader, FileSystemLoader)
+        loader.list_templates = lambda: visible(loader.searchpath)  # type: ignore[method-assign]
+        return env
+
+    theme.get_env = with_fewer  # type: ignore[method-assign]
+
+
+def visible(folders: Iterable[str]) -> list[str]:
+    """The files in some folders, without those in hidden ones."""
+    found: set[str] = set()
+    for folder in folders:
+        for path, inside, names in os.walk(folder):
+            inside[:] = [name for name in inside if not name.startswith(".")]
+            here = os.path.relpath(path, folder).replace(os.sep, "/")
+            found.update(names if here == "." else (f"{here}/{n}" for n in names))
+    return sorted(found)
+
+
 @dataclass(frozen=True)
 class Rendered:
     """What MkDocs makes of a page's Markdown."""
@@ -142,6 +177,7 @@ class RenderedPages:
 
     def __init__(self) -> None:
         self.rendered: dict[str, tuple[bytes, Rendered]] = {}
+        self.site: tuple[Files | None, bytes] = None, b""
 
     def remember(self, page: Page) -> None:
         """
@@ -159,7 +195,9 @@ class RenderedPages:
 
         def from_memory(config: MkDocsConfig, files: Files) -> None:
             uri = page.file.src_uri
-            key = key_of(page, config, files)
+            if self.site[0] is not files:
+                self.site = files, key_of_site(config, files)
+            key = key_of(page, self.site[1])
             before, rendered = self.rendered.get(uri, (b"", None))
             if before == key and rendered:
                 restore(page, rendered, files)
@@ -170,16 +208,20 @@ class RenderedPages:
         page.render = from_memory  # type: ignore[method-assign]
 
 
-def key_of(page: Page, config: MkDocsConfig, files: Files) -> bytes:
-    """All that a page's HTML depends on."""
+def key_of(page: Page, site: bytes) -> bytes:
+    """All that a page's HTML depends on, with what is the same for all pages."""
+    return fingerprint([site.hex(), repr(page.meta), page.markdown or ""])
+
+
+def key_of_site(config: MkDocsConfig, files: Files) -> bytes:
+    """What the HTML of all pages depends on."""
     # A plugin's Markdown extension is another object in each build.
     extensions: list[Any] = config.markdown_extensions
     return fingerprint(
         [
             *(file.src_uri for file in files),
             *(e if isinstance(e, str) else repr(type(e)) for e in extensions),
-            repr((config.mdx_configs, config.use_directory_urls, page.meta)),
-            page.markdown or "",
+            repr((config.mdx_configs, config.use_directory_urls)),
         ]
     )
 
