@@ -155,3 +155,52 @@ def nature_dqn_env(
     chosen = twin.options
     frames = Frames(twin._load, chosen.max_frames, chosen.render_mode, seed)
     return wrap(frames, chosen)
+
+
+# ## If you come from elsewhere
+#
+# Many know these steps from two programs that have been copied a lot, a notebook about
+# A2C and a post about DQN, or by the names that Gymnasium gives them. The tables say
+# what does the same here, and what was wrong there.
+#
+# **The A2C notebook**
+#
+# | there, and here | what was wrong there |
+# |---|---|
+# | `EpisodicLife`: [EpisodicLife][] | its step between two lives can end the game |
+# | `FireReset`: [FireStart][] | can show a finished game; presses action 2 |
+# | `StartWithRandomActions`: [RandomStart][] | global dice; plays on after the end |
+# | `ImagePreprocessing`: [Grey][], [Resize][] | bilinear; swaps height and width |
+# | `MaxBetweenFrames`: [MaxBetweenFrames][] | forgets the seed given to `reset` |
+# | `SkipFrames`: [SkipFrames][] | nothing |
+# | `QueueFrames`: [StackFrames][] | forgets the seed given to `reset` |
+# | `ClipReward`: [ClipReward][] | nothing |
+# | `TFSummaries`: [EpisodeStatistics][] | TensorFlow 2 has no `tf.contrib` |
+# | `nature_dqn_env`: [nature_dqn_env][] | one seed for eight games: all are the same |
+#
+# There, rewards are clipped and the stack is the last axis. Here both must be asked
+# for: `clip_rewards=True, channels_last=True`.
+#
+# **The DQN post**
+#
+# | there, and here | what was wrong there |
+# |---|---|
+# | `MaxAndSkipEnv`: [RepeatAndMax][] | the maximum of 16 frames: all leaves trails |
+# | `ProcessFrame84`: [Grey][], [Resize][] | 0.229 for 0.299: white becomes 237 |
+# | `BufferWrapper`: [StackFrames][] | all observations are one array |
+# | `ImageToPyTorch`: [MoveChannels][] | promises 0 to 1, and passes on bytes |
+# | `ScaledFloatFrame`: [ScaleToFloat][] | makes the replay memory four times as large |
+# | `make_env`: [nature_dqn_env][] | sticky actions, which nobody asked for |
+#
+# **Gymnasium**
+#
+# | there, and here | what is different there |
+# |---|---|
+# | `RecordEpisodeStatistics`: [EpisodeStatistics][] | its `"l"` would count frames |
+# | `FrameStackObservation`: [StackFrames][] | the new axis is always the first |
+# | `RepeatAction`: [SkipFrames][] | can be terminated and truncated at once |
+# | `MaxAndSkipObservation`: [RepeatAndMax][] | old frames if the end comes early |
+# | `GrayscaleObservation`: [Grey][] | weights 0.2125, 0.7154 and 0.0721 |
+# | `ResizeObservation`: [Resize][] | nothing |
+# | `ClipReward`: [ClipReward][] | with −1 and 1 it leaves 0.5 as it is |
+# | `AtariPreprocessing`: [nature_dqn_env][] | a lost life restarts the game |

@@ -33,18 +33,22 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
     """
     ## One frame a step
 
-    ALE's own environment would do as well, with the first of these lines. The second,
-    which one meets more often, repeats each action four times and makes it stick, and
-    nothing that is put around it can undo that.
+    ALE's own environment would do as well, if one thinks of two things:
 
     ```python
-    gymnasium.make("ALE/Breakout-v5", frameskip=1, repeat_action_probability=0)
-    gymnasium.make("ALE/Breakout-v5")
+    gymnasium.make(
+        "ALE/Breakout-v5",
+        frameskip=1,
+        repeat_action_probability=0,
+    )
     ```
 
-    This one draws its random numbers in the same order as
-    [Game][labml_rl.game.Game], so that the two can be compared, and always has all 18
-    actions. So the wrappers that press something by themselves find it there.
+    Otherwise it holds each action for four frames and ignores one action in four, and
+    nothing that is put around it can undo that.
+
+    This one draws its random numbers in the same order as [Game][labml_rl.game.Game],
+    so that the two can be compared. And it always has all 18 actions, so that the
+    wrappers that press a button find it.
 
     Args:
         load: makes an emulator with a game in it, from a seed for the emulator's dice.
