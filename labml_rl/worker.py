@@ -1,379 +1,327 @@
 """
 ---
 title: Workers
-summary: One process for each game, so that many are played at once.
+summary: Games in several processes, a few in each, with one memory for all.
 ---
 
 # Workers
 
-An agent learns best from many games at once: what happens in one game for a while is
-much alike, what happens in sixteen is not. Played one after another, they would leave
-all cores of the machine but one idle. So each game gets a process of its own, a
-**worker**, and the agent talks to it through a pipe:
+With what the pages before this one have, many games on all cores are a matter of
+putting it together: each [worker][labml_rl.process.Worker] has a
+[runner][labml_rl.runner.Runner], and the agent sees one [VectorEnv](batch.py).
+
+```python
+from labml_rl.worker import make_games
+
+if __name__ == "__main__":
+    with make_games("Pong", num_envs=8, seed=1) as games:
+        obs, infos = games.reset()
+        for _ in range(1000):
+            actions = games.action_space.sample()
+            obs, rewards, ends, cuts, infos = games.step(
+                actions
+            )
+```
+
+What is new is what does *not* go through the pipe. An observation has 28 KB. To send
+it, the worker packs it, the system copies it in, copies it out, and the agent unpacks
+it and puts it in its batch. Memory that both processes see needs none of that: the game
+[writes its picture][labml_rl.game.Game.observe_into] where the agent will read it, and
+the pipe carries a few bytes.
 
 ```text
 the agent                     a worker
------------------             ---------------------
-send_step(action) - action -> game.step(action)
-                              ... four frames
-receive()         <- result - observation, reward,
-                              terminated, truncated,
-                              info
+-----------------             -----------------------
+actions --------- pipe -----> four games, one step each
+...                           ... observations, rewards
+...                               into shared memory
+infos <---------- pipe ------ done
 ```
-
-Sending and receiving are separate, and that is the whole trick: hand *every* worker its
-request first, and only then wait for the first answer. In the meantime all of them
-play.
-
-```python
-from labml_rl.worker import game_workers
-
-if __name__ == "__main__":
-    with game_workers("Pong", count=8, seed=1) as workers:
-        for worker in workers:
-            worker.send_reset()
-        for worker in workers:
-            obs, info = worker.receive()
-```
-
-A first version of this is quickly written. A week later a mistake in one game makes the
-whole program hang, and the processes of a program that died at night still run in the
-morning. The workers of this page do neither.
 """
 
 import contextlib
 import multiprocessing
 import os
-import pickle
-import signal
-import threading
-import traceback
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterable, Sequence
 from functools import partial
-from multiprocessing.connection import Connection, wait
-from typing import Any, Self
+from itertools import pairwise
+from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.spaces import Space
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory
 
+from labml_rl.batch import Games, MakeEnv, SerialGames, listed, spawn_seeds
 from labml_rl.game import make_game
+from labml_rl.process import Worker
+from labml_rl.runner import Batch, Runner, Spaces, spaces_of
 
-MakeEnv = Callable[[], gymnasium.Env[Any, Any]]
 
-
-def worker_process(connection: Connection, make_env: MakeEnv) -> None:
+class SharedBatch:
     """
-    ## In the worker
+    ## One memory for all
 
-    The process makes its environment and then does what it is told, until it is told to
-    stop.
+    A [Batch][labml_rl.runner.Batch] in memory that this process and its workers see. It
+    has no name and no file by which it could be left behind: when the last process that
+    uses it is gone, however it went, the memory is free.
 
     Args:
-        connection: its end of the pipe. Requests arrive as `(command, argument)`,
-            answers leave as `(succeeded, result)`.
-        make_env: makes the environment.
-    """
-    # Ctrl-C reaches every process in a terminal. What follows from it is for the parent
-    # to decide; workers that died of it would only fill the screen with tracebacks.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-
-    try:
-        with contextlib.closing(make_env()) as env:
-            while True:
-                command, argument = _next_request(connection)
-                if command == "step":
-                    connection.send((True, _step(env, argument)))
-                elif command == "reset":
-                    connection.send((True, env.reset(**argument)))
-                else:
-                    break
-
-    # Whatever went wrong, the parent is told. If it no longer listens, there is nobody
-    # to tell.
-    except Exception:
-        with contextlib.suppress(OSError):
-            connection.send((False, traceback.format_exc()))
-
-
-def _leave_with_parent() -> None:
-    """
-    ### When the parent is gone
-
-    A parent that is killed cannot say goodbye. This thread hears of it all the same,
-    and ends the process at once, whatever the game is doing.
-
-    !!! warning "The pipe does not tell"
-        It would, by closing, if the parent alone had the other end. But a forked
-        process starts with copies of all that its parent had open, and so the workers
-        hold open the pipes of each other, and of themselves. Each waits for the rest to
-        leave.
-
-    Python gives every process a *sentinel* that closes when its parent ends. Later
-    workers have copies of that as well; but nobody has one of the last worker's. It
-    leaves, its copies close, the next one leaves, and so on to the first.
-    """
-    parent = multiprocessing.parent_process()
-    assert parent is not None, "a worker has a process of its own"
-    wait([parent.sentinel])
-    os._exit(1)
-
-
-def _next_request(connection: Connection) -> tuple[str, Any]:
-    try:
-        command, argument = connection.recv()
-    except (EOFError, OSError):
-        return "close", None
-    return command, argument
-
-
-def _step(env: gymnasium.Env[Any, Any], action: Any) -> tuple[Any, ...]:
-    """
-    ### The next episode begins at once
-
-    The only sensible answer to the end of an episode is a reset, so the worker does it
-    without being asked. The observation that it sends is then the *first of the next*
-    episode. The last one of the old is in `info["final_obs"]`, and the `info` that came
-    with it in `info["final_info"]`, the score of a finished game among it. (A game that
-    ends between two of its lives has its score in the `info` of the reset.)
-
-    !!! warning "Which observation is the last?"
-        An algorithm that asks how much reward was still to come after a *truncated*
-        episode must look at `final_obs`. The observation itself belongs to another
-        episode. Many early programs threw the last one away, so that theirs had nothing
-        to look at.
-
-    Gymnasium calls this `AutoresetMode.SAME_STEP`. Its own default, `NEXT_STEP`, spends
-    an extra step on the reset, in which the action does nothing. Such a step is no
-    experience, and whatever learns must leave it out.
-
-    Returns:
-        Observation, reward, `terminated`, `truncated`, `info`.
-    """
-    observation, reward, terminated, truncated, info = env.step(action)
-    if terminated or truncated:
-        final = {"final_obs": observation, "final_info": info}
-        observation, info = env.reset()
-        info = info | final
-    return observation, reward, terminated, truncated, info
-
-
-class WorkerError(RuntimeError):
-    """
-    ## When a worker fails
-
-    The parent gets this error in place of the answer: with the worker's name, and the
-    traceback of what happened there. If the process died without a word, the error says
-    what it died of.
-    """
-
-
-class Worker:
-    """
-    ## In the parent
-
-    Any Gymnasium environment can be put into a worker:
-
-    ```python
-    with Worker(partial(gymnasium.make, "CartPole-v1"), name="pole") as worker:
-        observation, info = worker.reset(seed=1)
-        observation, reward, terminated, truncated, info = worker.step(0)
-    ```
-
-    The constructor does not wait for the environment to be made, so that several
-    workers start up at the same time.
-
-    Args:
-        make_env: makes the environment, over there. Unless the process is forked, this
-            function has to travel, which those do that stand at the top level of a
-            module, and a `functools.partial` of one.
-        name: for error messages: whatever tells this worker from the others.
-        start_method: `"fork"`, `"spawn"` or `"forkserver"`; `None` is Python's default.
+        space: that of one environment's observations.
+        num_envs: how many environments.
+        start_method: that of the workers.
 
     Raises:
-        TypeError: if `make_env` cannot travel.
+        ValueError: if observations of this space have no fixed size.
     """
 
     def __init__(
-        self, make_env: MakeEnv, *, name: str, start_method: str | None = None
+        self, space: Space[Any], num_envs: int, start_method: str | None
     ) -> None:
-        self.name = name
-        self._waiting = False
         context: Any = multiprocessing.get_context(start_method)
-        self._connection, child = context.Pipe()
+        self._space, self._num_envs = space, num_envs
+        Batch.empty(space, 1)  # complains where there is no fixed size
+        self._observations = create_shared_memory(space, num_envs, context)
+        self._rewards = context.RawArray("d", num_envs)
+        self._ends = context.RawArray("b", 2 * num_envs)
 
-        # Python ends its *daemon* processes when it exits itself, be it through an
-        # exception or Ctrl-C.
-        self.process = context.Process(
-            target=worker_process,
-            args=(child, make_env),
-            name=name,
-            daemon=True,
+    def batch(self) -> Batch:
+        """The memory as arrays."""
+        ends = np.frombuffer(self._ends, np.bool_)
+        return Batch(
+            read_from_shared_memory(self._space, self._observations, self._num_envs),
+            np.frombuffer(self._rewards, np.float64),
+            ends[: self._num_envs],
+            ends[self._num_envs :],
         )
+
+
+def make_runner(
+    makers: Sequence[MakeEnv],
+    names: Sequence[str],
+    *,
+    shared: SharedBatch,
+    first: int,
+    spaces: Spaces,
+    autoreset_mode: AutoresetMode,
+) -> Runner:
+    """
+    Make the games of a worker, in the worker.
+
+    Args:
+        makers: make the environments.
+        names: what to call them.
+        shared: the memory of all.
+        first: the row of the first of these environments.
+        spaces: what all environments should have.
+        autoreset_mode: what follows [the end of an
+            episode][labml_rl.runner.Runner._step].
+    """
+    envs = []
+    for make_env, name in zip(makers, names, strict=True):
         try:
-            self.process.start()
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            self._connection.close()
-            raise TypeError(
-                f"{name}: {make_env!r} cannot be sent to another process ({error}). "
-                "A function at the top level of a module can, or a partial of one"
-            ) from error
+            envs.append(make_env())
+        except Exception as error:
+            error.add_note(f"This happened while {name} was made.")
+            raise
+    runner = Runner(envs, names, autoreset_mode)
+    runner.check_spaces(spaces)
+    runner.write_to(shared.batch().rows(first, first + len(envs)))
+    return runner
 
-        # A worker can die halfway through an answer. The parent then stops waiting for
-        # the rest only if nobody but the worker has the worker's end open.
-        finally:
-            child.close()
 
-    def send_step(self, action: Any) -> None:
-        """Send an action and do not wait; [Worker.receive][] has the result."""
-        self._send("step", action)
+class ParallelGames(Games):
+    """
+    ## All together
 
-    def send_reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    Several games in each worker, and not a worker for each game: on two cores, eight
+    processes would only wait for their turn, wake each other up, and send eight
+    messages where two will do.
+
+    Any Gymnasium environments can be played like this. The first is made once more in
+    this process, to see what its observations look like, and closed at once.
+
+    Args:
+        make_envs: a function for each environment, which makes it [in the
+            worker][labml_rl.process.Worker].
+        names: what to call each environment in an error.
+        workers: how many; `None` is one for each core that this process may use.
+        autoreset_mode: what follows [the end of an
+            episode][labml_rl.runner.Runner._step].
+        copy: whether the agent gets [its own copies][labml_rl.batch.Games] of the
+            observations.
+        start_method: see [labml_rl.process.Worker][].
+        timeout: the seconds after which a worker that does not answer is given up;
+            `None` is never.
+
+    Raises:
+        ValueError: if there are no environments, if their spaces are not the same, or
+            if their observations have no fixed size.
+        WorkerError: if an environment can't be made.
+    """
+
+    def __init__(
+        self,
+        make_envs: Iterable[MakeEnv],
+        *,
+        names: Iterable[str] | None = None,
+        workers: int | None = None,
+        autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
+        copy: bool = True,
+        start_method: str | None = None,
+        timeout: float | None = 60.0,
     ) -> None:
-        """Ask for a new episode and do not wait, as above."""
-        self._send("reset", {"seed": seed, "options": options})
+        self.workers: list[Worker] = []
+        makers, called = listed(make_envs, names)
+        num_envs = len(makers)
+        with contextlib.closing(makers[0]()) as env:
+            spaces = spaces_of(env)
+        shared = SharedBatch(spaces[0], num_envs, start_method)
+        super().__init__(
+            spaces,
+            num_envs,
+            shared.batch(),
+            autoreset_mode=autoreset_mode,
+            copy=copy,
+        )
+        self._timeout = timeout
 
-    def _send(self, command: str, argument: Any) -> None:
-        if self._connection.closed:
-            raise WorkerError(f"{self.name} is closed")
-        if self._waiting:
-            raise RuntimeError(f"receive() what {self.name} was asked for before")
-        self._waiting = True
-
-        # A worker that is dead has perhaps said why. `receive` will find out.
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self._connection.send((command, argument))
-
-    def receive(self) -> tuple[Any, ...]:
-        """
-        ### Wait for the answer
-
-        It waits for the pipe *and* for the end of the process. Whoever waits for the
-        pipe alone can wait for ever.
-
-        Returns:
-            What the environment's `step` or `reset` returned, with [the next episode
-            begun if one ended][_step].
-
-        Raises:
-            WorkerError: if the environment raised an exception, or the process died.
-        """
-        if not self._waiting:
-            raise RuntimeError(f"{self.name} was not asked for anything")
-        self._waiting = False
-        wait([self._connection, self.process.sentinel])
+        # Eight games for three workers are 2, 3 and 3.
+        count = min(workers or available_cores(), num_envs)
+        edges = [num_envs * worker // count for worker in range(count + 1)]
+        self._rows = [slice(first, last) for first, last in pairwise(edges)]
         try:
-            if not self._connection.poll():
-                raise EOFError
-            succeeded, result = self._connection.recv()
-        except (EOFError, OSError):
-            self.process.join(5)
-            succeeded, result = False, _cause_of_death(self.process.exitcode)
-        if not succeeded:
-            self.close()
-            raise WorkerError(f"{self.name}: {result}")
-        answer: tuple[Any, ...] = result
-        return answer
+            for number, rows in enumerate(self._rows):
+                make = partial(
+                    make_runner,
+                    makers[rows],
+                    called[rows],
+                    shared=shared,
+                    first=rows.start,
+                    spaces=spaces,
+                    autoreset_mode=autoreset_mode,
+                )
+                name = f"worker {number} with {', '.join(called[rows])}"
+                self.workers.append(Worker(make, name=name, start_method=start_method))
+        except BaseException:
+            self._give_up()
+            raise
+        self.render_mode = self.call("render_mode")[0]
 
-    def step(self, action: Any) -> tuple[Any, ...]:
-        """Send an action and wait for its result."""
-        self.send_step(action)
-        return self.receive()
+    def _send(self, method: str, requests: Sequence[Any]) -> None:
+        for worker, rows in zip(self.workers, self._rows, strict=True):
+            worker.send(method, requests[rows])
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, ...]:
-        """Ask for a new episode and wait for its first observation and `info`."""
-        self.send_reset(seed=seed, options=options)
-        return self.receive()
+    def _receive(self) -> list[Any]:
+        """
+        ### One for all
 
-    def close(self) -> None:
+        If one worker fails, there is no batch, and nothing that the others could go on
+        with. So all of them are ended, and the error is the agent's. It may begin anew
+        with new games. The same if Ctrl-C comes while it waits: an answer could be half
+        read.
+        """
+        patience_ends = time.monotonic() + (self._timeout or 0)
+        answers: list[Any] = []
+        try:
+            for worker in self.workers:
+                left = max(0.0, patience_ends - time.monotonic())
+                answers += worker.receive(None if self._timeout is None else left)
+        except BaseException:
+            self._give_up()
+            raise
+        return answers
+
+    def _give_up(self) -> None:
+        self.closed = True
+        for worker in self.workers:
+            worker.close(patience=0)
+
+    def close_extras(self) -> None:
         """
         ### The end
 
-        First politely, so that the environment can close its files. A worker that is
-        still busy five seconds later is killed. Closing twice does no harm.
+        All are told to stop before the first is waited for.
         """
-        if not self._connection.closed:
-            with contextlib.suppress(OSError):
-                self._connection.send(("close", None))
-            self._connection.close()
-        self.process.join(5)
-        if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
+        for worker in self.workers:
+            worker.say_goodbye()
+        for worker in self.workers:
+            worker.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def __del__(self) -> None:
+        # Games that were forgotten.
         self.close()
 
 
-def _cause_of_death(exitcode: int | None) -> str:
-    if exitcode is None:
-        return "it hung up, but is still running"
-    if exitcode < 0:
-        return f"killed by {signal.Signals(-exitcode).name}"
-    return f"exited with code {exitcode}"
-
-
-def spawn_seeds(seed: int, count: int) -> list[int]:
+def available_cores() -> int:
     """
-    ## Seeds
-
-    Games with one seed play one game: the same no-ops and, as long as the agent does
-    the same, the same everything. Eight such workers are one worker, eight times as
-    slow.
-
-    !!! warning "`seed + i` is no better"
-        Runs are repeated with seeds 1, 2, 3 to see how much is luck. With `seed + i`,
-        run 1 plays the games 1 to 8 and run 2 the games 2 to 9: seven of eight are the
-        same, and the runs agree more than they should.
-
-    So the seeds are drawn from the run's seed by a hash, NumPy's `SeedSequence`. More
-    games do not change the seeds of those before.
-
-    Args:
-        seed: that of the run.
-        count: how many games.
-
     Returns:
-        As many seeds, all different, as good as independent of those of any other run.
+        On how many cores this process may run. In a container, that can be fewer than
+        the machine has.
     """
-    drawn = np.random.SeedSequence(seed).generate_state(count, np.uint64)
-    return [int(each) for each in drawn]
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
-@contextlib.contextmanager
-def game_workers(
+def make_games(
     game: str,
+    num_envs: int,
     *,
-    count: int,
-    seed: int,
+    seed: int | None = None,
+    workers: int | None = None,
+    autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
+    copy: bool = True,
     start_method: str | None = None,
+    timeout: float | None = 60.0,
     **options: Any,
-) -> Iterator[list[Worker]]:
+) -> Games:
     """
-    ## Many games
+    ## Many Atari games
 
     Args:
         game: its name, as in [labml_rl.game.make_game][].
-        count: how many workers.
-        seed: each gets a seed of its own, [drawn from this one][spawn_seeds].
-        start_method: see [Worker][].
+        num_envs: how many games.
+        seed: each gets a seed of its own, [drawn from this
+            one][labml_rl.batch.spawn_seeds]; `None` draws one.
+        workers: how many; `None` is one for each core, and with 0 they are
+            [played in this process][labml_rl.batch.SerialGames].
+        autoreset_mode: see [ParallelGames][], as for those that follow.
+        copy: whether the agent gets its own copies of the observations.
+        start_method: how workers are started.
+        timeout: how many seconds a worker may take to answer.
         options: any of [labml_rl.game.GameOptions][].
-
-    Returns:
-        A context manager for the list of workers. It closes all of them, however it is
-        left.
     """
-    with contextlib.ExitStack() as stack:
-        workers = []
-        for index, game_seed in enumerate(spawn_seeds(seed, count)):
-            make_env = partial(make_game, game, seed=game_seed, **options)
-            name = f"worker {index} ({game}, seed {game_seed})"
-            worker = Worker(make_env, name=name, start_method=start_method)
-            workers.append(stack.enter_context(worker))
-        yield workers
+    seeds = spawn_seeds(seed, num_envs)
+    makers = [partial(make_game, game, seed=each, **options) for each in seeds]
+    names = [f"{game}, seed {each}" for each in seeds]
+    if workers == 0:
+        return SerialGames(
+            makers, names=names, autoreset_mode=autoreset_mode, copy=copy
+        )
+    return ParallelGames(
+        makers,
+        names=names,
+        workers=workers,
+        autoreset_mode=autoreset_mode,
+        copy=copy,
+        start_method=start_method,
+        timeout=timeout,
+    )
+
+
+# Gymnasium's own functions find the games as well, once this module is imported:
+#
+# ```python
+# gymnasium.make("labml_rl/Atari-v0", game="Pong")
+# gymnasium.make_vec(
+#     "labml_rl/Atari-v0", num_envs=8, game="Pong", seed=1
+# )
+# ```
+gymnasium.register(
+    "labml_rl/Atari-v0",
+    entry_point="labml_rl.game:make_game",
+    vector_entry_point="labml_rl.worker:make_games",
+)

@@ -15,7 +15,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from labml_rl.worker import Worker
+from labml_rl.process import Worker
 
 
 class Slow(gymnasium.Env[Any, Any]):
@@ -40,11 +40,11 @@ def main() -> None:
         for index in range(3)
     ]
     for worker in workers:
-        worker.reset()
+        worker.ask("reset")
     # The first waits for a request, the second until its answer is fetched, and the
     # third hangs.
-    workers[1].send_step(0)
-    workers[2].send_step(1)
+    workers[1].send("step", 0)
+    workers[2].send("step", 1)
     print("busy", flush=True)
     if ending == "exception":
         raise ZeroDivisionError("the program has failed")

@@ -1,382 +1,247 @@
-"""Workers: what they answer, how they fail, and that none of them stays behind."""
+"""Games in other processes: what happens when they fail, and that nothing is left."""
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Callable
+import threading
+import time
 from functools import partial
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.error import ClosedEnvironmentError
+from gymnasium.spaces import Box, Discrete
 
-from labml_rl.game import make_game
-from labml_rl.worker import Worker, WorkerError, game_workers, spawn_seeds
-from tests.book.program_with_workers import Slow
+from labml_rl.process import WorkerError
+from labml_rl.worker import ParallelGames, available_cores, make_games
 
 START_METHODS = ["fork", "spawn", "forkserver"]
 
 
-class Counter(gymnasium.Env[int, str]):
-    """Counts its steps; its actions are the things that can go wrong."""
+class Fragile(gymnasium.Env[Any, Any]):
+    """Its actions are the things that can go wrong."""
 
-    def __init__(self, trace: Path | None = None, barrier: Any = None) -> None:
-        self.trace = trace
-        self.barrier = barrier
-        self.episodes = 0
+    action_space = Discrete(6)
+    observation_space = Box(0, 255, (100,), np.uint8)
+
+    def __init__(self, breaks: str = "", trace: Path | None = None) -> None:
+        # The parent makes the first of all once, too.
+        if breaks == "constructor":
+            raise FileNotFoundError("no such game")
+        self.breaks, self.trace = breaks, trace
 
     def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.steps = 0
-        self.episodes += 1
-        return 0, {"episodes": self.episodes, "seed": seed, "options": options}
+        if self.breaks == "reset":
+            raise ValueError("no way to begin")
+        return np.zeros(100, np.uint8), {}
 
     def step(self, action):
-        self.steps += 1
-        info: dict[str, Any] = {"steps": self.steps}
-        if action == "raise":
+        if action == 1:
             raise KeyError("the brick is missing")
-        if action == "raise EOFError":
-            raise EOFError("not the pipe's")
-        if action == "exit":
-            sys.exit(3)
-        if action == "kill":
+        if action == 2:
             os.kill(os.getpid(), signal.SIGKILL)
-        if action == "unpicklable":
-            info["function"] = lambda: None
-        if action == "meet":
-            self.barrier.wait(60)
-        return self.steps, 1.0, action == "terminate", action == "truncate", info
+        if action == 3:
+            time.sleep(3600)
+        if action == 4:
+            sys.exit(3)
+        if action == 5:
+            time.sleep(0.2)
+        return np.full(100, os.getpid() % 256, np.uint8), 0.0, False, False, {}
 
     def close(self):
         if self.trace is not None:
             self.trace.write_text("closed")
 
 
-def broken() -> gymnasium.Env[Any, Any]:
-    raise FileNotFoundError("no such game")
+def fragile(count: int = 4, **options: Any) -> ParallelGames:
+    chosen: dict[str, Any] = {"workers": 2, "start_method": "fork"} | options
+    names = [f"Fragile, seed {seed}" for seed in range(10, 10 + count)]
+    return ParallelGames([Fragile] * count, names=names, **chosen)
 
 
-def local_function() -> Callable[[], Counter]:
-    def make() -> Counter:
-        return Counter()
-
-    return make
+def nobody_is_left(games: ParallelGames) -> bool:
+    return not any(worker.process.is_alive() for worker in games.workers)
 
 
-def worker(**options: Any) -> Worker:
-    return Worker(partial(Counter, **options), name="the counter")
+# ------------------------------------------------------------------------- failures
 
 
-# ------------------------------------------------------------------ the answers
-
-
+@pytest.mark.parametrize(
+    ("action", "cause"),
+    [
+        (1, "KeyError: 'the brick is missing'"),
+        (2, "killed by SIGKILL"),
+        (3, "no answer within"),
+        (4, "exited with code 3"),
+    ],
+)
 @pytest.mark.parametrize("start_method", START_METHODS)
-def test_worker_plays_as_the_game_itself_does(start_method):
-    make = partial(make_game, "Breakout", seed=3)
-    game = make()
-    with Worker(make, name="breakout", start_method=start_method) as there:
-        observation, info = there.reset()
-        wanted, wanted_info = game.reset()
-        assert np.array_equal(observation, wanted)
-        assert info == wanted_info
-        lives = 0
-        for action in np.random.default_rng(0).integers(4, size=120):
-            observation, *outcome, info = there.step(action)
-            wanted, *wanted_outcome, wanted_info = game.step(action)
-            assert outcome == wanted_outcome
-            if outcome[1]:
-                lives += 1
-                assert np.array_equal(info.pop("final_obs"), wanted)
-                assert info.pop("final_info") == wanted_info
-                wanted, wanted_info = game.reset()
-            assert info == wanted_info
-            assert np.array_equal(observation, wanted)
-        assert lives > 1
+def test_a_failure_is_reported_and_all_workers_are_gone(start_method, action, cause):
+    games = fragile(start_method=start_method)
+    games.reset()
+    games._timeout = 1.0  # the others need more to start up
+    began = time.monotonic()
+    with pytest.raises(WorkerError) as caught:
+        games.step([0, 0, 0, action])
+    assert time.monotonic() - began < 5
+    message = str(caught.value)
+    assert (
+        "worker 1 with game 2 (Fragile, seed 12), game 3 (Fragile, seed 13)" in message
+    )
+    assert cause in message
+    if action == 1:
+        assert "This happened in game 3 (Fragile, seed 13)." in message
+        assert "in step" in message
+    assert nobody_is_left(games)
+    with pytest.raises(ClosedEnvironmentError):
+        games.reset()
+    with fragile(start_method=start_method) as again:
+        again.reset()
+        assert again.step([0, 0, 0, 0])[0].any()
 
 
-@pytest.mark.parametrize("end", ["terminate", "truncate"])
-def test_next_episode_begins_at_once_and_the_last_observation_is_kept(end):
-    with worker() as there:
-        there.reset(seed=8)
-        there.step("go on")
-        observation, reward, terminated, truncated, info = there.step(end)
-        assert (observation, reward) == (0, 1.0), "the first of the next episode"
-        assert (terminated, truncated) == (end == "terminate", end == "truncate")
-        assert info["final_obs"] == 2
-        assert info["final_info"] == {"steps": 2}
-        assert (info["episodes"], info["seed"]) == (2, None), "the seed is used once"
-        observation, *_, info = there.step("go on")
-        assert observation == 1
-        assert info == {"steps": 1}, "what belongs to the end stays with the end"
+@pytest.mark.parametrize("breaks", ["constructor", "reset"])
+def test_games_that_do_not_begin(breaks):
+    makers: list[Any] = [Fragile, Fragile, partial(Fragile, breaks)]
+
+    def begin() -> None:
+        with ParallelGames(makers, workers=2) as games:
+            games.reset()
+
+    when = {"constructor": "while game 2 was made", "reset": "in game 2"}[breaks]
+    with pytest.raises(WorkerError, match=rf"(?s)worker 1.*This happened {when}"):
+        begin()
+    assert not multiprocessing.active_children()
 
 
-def test_reset_passes_seed_and_options_on():
-    with worker() as there:
-        _, info = there.reset(seed=4, options={"new_game": True})
-    assert info == {"episodes": 1, "seed": 4, "options": {"new_game": True}}
+def test_a_first_game_that_cannot_be_made_needs_no_worker():
+    with pytest.raises(FileNotFoundError, match="no such game"):
+        ParallelGames([partial(Fragile, "constructor")])
+    assert not multiprocessing.active_children()
+
+
+def test_a_function_that_cannot_travel_is_refused_and_nobody_is_left():
+    with pytest.raises(TypeError, match="top level of a module"):
+        ParallelGames([Fragile, lambda: Fragile("")], workers=2, start_method="spawn")
+    assert not multiprocessing.active_children()
+
+
+def test_ctrl_c_while_waiting_ends_all():
+    games = fragile()
+    games.reset()
+    main = threading.main_thread().ident
+    assert main is not None
+    threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        games.step([3, 0, 0, 0])
+    assert nobody_is_left(games)
+    with fragile() as again:
+        again.reset()
+
+
+# ---------------------------------------------------------------------------- the end
+
+
+def test_closing_closes_the_environments(tmp_path):
+    makers = [partial(Fragile, trace=tmp_path / str(number)) for number in range(5)]
+    games = ParallelGames(makers, workers=2)
+    for trace in tmp_path.iterdir():
+        trace.unlink()  # that of the one which was made in this process
+    games.close()
+    games.close()
+    assert len(list(tmp_path.iterdir())) == 5
+    assert nobody_is_left(games)
+
+
+def test_closing_in_the_middle_of_a_step():
+    games = fragile()
+    games.reset()
+    games.step_async([5, 5, 5, 5])
+    games.close()
+    assert nobody_is_left(games)
+
+
+def test_games_that_are_forgotten_are_closed():
+    games = fragile()
+    processes = [worker.process for worker in games.workers]
+    del games
+    for process in processes:
+        process.join(10)
+        assert process.exitcode == 0
+
+
+def test_hundreds_of_games_leave_nothing_behind():
+    def descriptors() -> list[str]:
+        paths = []
+        for number in os.listdir("/proc/self/fd"):
+            with contextlib.suppress(OSError):
+                paths.append(os.readlink(f"/proc/self/fd/{number}").partition("[")[0])
+        return sorted(paths)
+
+    def segments() -> int:
+        return len(os.listdir("/dev/shm"))
+
+    gc.collect()  # what other tests left to collect
+    counts = []
+    for round_ in range(200):
+        with fragile(2) as games:
+            games.reset()
+            games.step([0, 0])
+        if round_ in (20, 199):
+            counts.append((descriptors(), segments(), threading.active_count()))
+    assert counts[0] == counts[1]
+    assert not multiprocessing.active_children()
+
+
+# ------------------------------------------------------------------------- the workers
+
+
+@pytest.mark.parametrize(
+    ("games", "workers", "shares"),
+    [(8, 2, [4, 4]), (8, 3, [2, 3, 3]), (3, 8, [1, 1, 1]), (5, 1, [5])],
+)
+def test_games_are_shared_out_evenly(games, workers, shares):
+    with fragile(games, workers=workers) as batch:
+        batch.reset()
+        marks = batch.step([0] * games)[0][:, 0].tolist()
+    found = [marks.count(worker.process.pid % 256) for worker in batch.workers]
+    assert found == shares
+
+
+def test_a_worker_for_each_core():
+    with fragile(8, workers=None) as games:
+        assert len(games.workers) == min(8, available_cores())
+    assert 1 <= available_cores() <= (os.cpu_count() or 1)
+
+
+def test_workers_play_while_the_agent_does_something_else():
+    with fragile(2) as games:
+        games.reset()
+        games.step_async([5, 5])
+        time.sleep(0.4)
+        began = time.monotonic()
+        games.step_wait()
+        assert time.monotonic() - began < 0.1, "they had 0.4 seconds for 0.2"
 
 
 def test_workers_play_at_the_same_time():
-    # Each step waits until the other has begun too; one after the other would not end.
-    barrier = multiprocessing.get_context("fork").Barrier(2)
-    make = partial(Counter, barrier=barrier)
-    with contextlib.ExitStack() as stack:
-        both = [
-            stack.enter_context(Worker(make, name=name, start_method="fork"))
-            for name in ("one", "two")
-        ]
-        for each in both:
-            each.reset()
-        for each in both:
-            each.send_step("meet")
-        assert [each.receive()[0] for each in both] == [1, 1]
-
-
-# ------------------------------------------------------------------- the failures
+    with fragile(2) as games:
+        games.reset()
+        began = time.monotonic()
+        games.step([5, 5])
+        assert time.monotonic() - began < 0.38, "one after another they take 0.4"
 
 
 @pytest.mark.parametrize("start_method", START_METHODS)
-def test_exception_arrives_with_the_workers_name_and_traceback(start_method):
-    with Worker(Counter, name="worker 7", start_method=start_method) as there:
-        there.reset()
-        with pytest.raises(WorkerError) as caught:
-            there.step("raise")
-    message = str(caught.value)
-    assert message.startswith("worker 7: Traceback")
-    assert "in step" in message
-    assert "KeyError: 'the brick is missing'" in message
-
-
-def test_exception_before_the_first_request_arrives():
-    with (
-        Worker(broken, name="worker 7") as there,
-        pytest.raises(WorkerError, match=r"worker 7(?s:.*)no such game"),
-    ):
-        there.reset()
-
-
-def test_exception_that_looks_like_a_closed_pipe_arrives():
-    with worker() as there:
-        there.reset()
-        with pytest.raises(WorkerError, match="not the pipe's"):
-            there.step("raise EOFError")
-
-
-def test_answer_that_cannot_be_sent_is_reported():
-    with worker() as there:
-        there.reset()
-        with pytest.raises(WorkerError, match="pickle"):
-            there.step("unpicklable")
-
-
-def test_worker_that_exits_without_a_word_is_noticed():
-    with worker() as there:
-        there.reset()
-        with pytest.raises(WorkerError, match="the counter: exited with code 3"):
-            there.step("exit")
-
-
-@pytest.mark.parametrize("start_method", START_METHODS)
-def test_worker_that_is_killed_during_a_step_is_noticed(start_method):
-    with Worker(Counter, name="worker 7", start_method=start_method) as there:
-        there.reset()
-        with pytest.raises(WorkerError, match="worker 7: killed by SIGKILL"):
-            there.step("kill")
-
-
-def test_worker_that_is_killed_between_two_steps_is_noticed():
-    with worker() as there:
-        there.reset()
-        os.kill(there.process.pid or 0, signal.SIGKILL)
-        there.process.join()
-        with pytest.raises(WorkerError, match="killed by SIGKILL"):
-            there.step("go on")
-
-
-def test_worker_that_is_killed_halfway_through_an_answer_is_noticed():
-    with Worker(Slow, name="slow") as there:
-        there.reset()
-        there.send_step(0)
-        # The answer does not fit into the pipe, so once it begins it does not end.
-        wait([there._connection])
-        os.kill(there.process.pid or 0, signal.SIGKILL)
-        with pytest.raises(WorkerError, match="slow: killed by SIGKILL"):
-            there.receive()
-
-
-def test_dead_worker_is_noticed_though_its_end_of_the_pipe_is_open(monkeypatch):
-    # A process that is forked at the wrong moment, by another thread, holds a copy.
-    copies = []
-    make_pipe = multiprocessing.context.BaseContext.Pipe
-
-    def pipe_with_a_copy(context, duplex=True):
-        ours, workers = make_pipe(context, duplex)
-        copies.append(os.dup(workers.fileno()))
-        return ours, workers
-
-    monkeypatch.setattr(multiprocessing.context.BaseContext, "Pipe", pipe_with_a_copy)
-    with worker() as there:
-        there.reset()
-        with pytest.raises(WorkerError, match="killed by SIGKILL"):
-            there.step("kill")
-    (copy,) = copies
-    os.close(copy)
-
-
-def test_one_failure_leaves_the_other_workers_alone():
-    with worker() as one, worker() as two:
-        one.reset()
-        two.reset()
-        one.send_step("raise")
-        two.send_step("go on")
-        with pytest.raises(WorkerError):
-            one.receive()
-        assert two.receive()[0] == 1
-
-
-def test_failed_worker_is_closed():
-    with worker() as there:
-        there.reset()
-        with pytest.raises(WorkerError):
-            there.step("raise")
-        assert not there.process.is_alive()
-        with pytest.raises(WorkerError, match="the counter is closed"):
-            there.step("go on")
-
-
-@pytest.mark.parametrize("start_method", ["spawn", "forkserver"])
-def test_function_that_cannot_travel_is_refused(start_method):
-    with pytest.raises(
-        TypeError, match=r"cannot be sent to another process.*top level"
-    ):
-        Worker(local_function(), name="worker 7", start_method=start_method)
-
-
-def test_function_of_any_kind_can_be_forked():
-    with Worker(local_function(), name="forked", start_method="fork") as there:
-        assert there.reset()[0] == 0
-
-
-def test_asking_twice_and_receiving_nothing_are_refused():
-    with worker() as there:
-        with pytest.raises(RuntimeError, match="was not asked"):
-            there.receive()
-        there.send_reset()
-        with pytest.raises(RuntimeError, match="receive"):
-            there.send_step("go on")
-        assert there.receive()[0] == 0
-
-
-# ------------------------------------------------------------------------ the end
-
-
-def test_closing_closes_the_environment_and_twice_does_no_harm(tmp_path):
-    there = worker(trace=tmp_path / "trace")
-    there.reset()
-    there.close()
-    there.close()
-    assert (tmp_path / "trace").read_text() == "closed"
-    assert there.process.exitcode == 0
-
-
-def test_closing_ends_a_worker_that_waits_with_its_answer():
-    there = Worker(Slow, name="slow")
-    there.reset()
-    there.send_step(0)
-    there.close()
-    assert not there.process.is_alive()
-
-
-def test_closing_kills_a_worker_that_hangs():
-    there = Worker(Slow, name="slow")
-    there.reset()
-    there.send_step(1)
-    there.close()
-    assert there.process.exitcode == -signal.SIGKILL
-
-
-def test_leaving_by_an_exception_closes_all_workers():
-    kept: list[Worker] = []
-
-    def fail() -> None:
-        with game_workers("Pong", count=2, seed=1) as workers:
-            kept.extend(workers)
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fail()
-    assert [each.process.exitcode for each in kept] == [0, 0]
-
-
-@pytest.mark.parametrize("ending", ["normal", "exception", "killed", "ctrl-c"])
-@pytest.mark.parametrize("start_method", START_METHODS)
-def test_no_worker_outlives_its_program(start_method, ending):
-    program = subprocess.Popen(
-        [sys.executable, "-m", "tests.book.program_with_workers", start_method, ending],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parent.parent.parent,
-        start_new_session=True,
-    )
-    with program:
-        assert program.stdout is not None
-        try:
-            assert program.stdout.readline() == "busy\n"
-            if ending == "ctrl-c":
-                os.killpg(program.pid, signal.SIGINT)
-            # Standard output ends when the last process that has it is gone.
-            _, errors = program.communicate(timeout=60)
-        except BaseException:
-            os.killpg(program.pid, signal.SIGKILL)
-            raise
-    cause = {"exception": "ZeroDivisionError", "ctrl-c": "KeyboardInterrupt"}.get(
-        ending
-    )
-    assert errors.count("Traceback") == (1 if cause else 0), errors
-    assert cause is None or cause in errors
-    wanted = {"normal": 0, "exception": 1, "killed": -9, "ctrl-c": -2}[ending]
-    assert program.returncode == wanted
-
-
-# -------------------------------------------------------------------- many games
-
-
-def test_game_workers_have_seeds_of_their_own():
-    with game_workers("Freeway", count=4, seed=1, noop_max=30, stack=1) as workers:
-        first = [each.reset() for each in workers]
-        names = {each.name for each in workers}
-        assert {observation.shape for observation, _ in first} == {(1, 84, 84)}
-        assert len(names) == 4
-        for each in workers:
-            each.send_step(99)
-        for index, each in enumerate(workers):
-            seed = spawn_seeds(1, 4)[index]
-            name = rf"worker {index} \(Freeway, seed {seed}\)"
-            with pytest.raises(WorkerError, match=name):
-                each.receive()
-    assert len({observation.tobytes() for observation, _ in first}) > 1
-
-
-def test_game_workers_use_the_start_method():
-    with game_workers("Pong", count=1, seed=1, start_method="spawn") as (only,):
-        assert "Spawn" in type(only.process).__name__
-        assert only.reset()[0].shape == (4, 84, 84)
-
-
-def test_seeds_of_neighbouring_runs_have_nothing_in_common():
-    seeds = [each for run in range(100) for each in spawn_seeds(run, 64)]
-    assert len(set(seeds)) == len(seeds)
-    assert all(type(each) is int for each in seeds)
-
-
-def test_more_games_leave_the_seeds_of_the_others_as_they_are():
-    assert spawn_seeds(5, 64)[:8] == spawn_seeds(5, 8)
-    assert spawn_seeds(5, 8) == spawn_seeds(5, 8)
+def test_the_start_method_is_used(start_method):
+    with make_games("Pong", 1, seed=1, start_method=start_method) as games:
+        assert isinstance(games, ParallelGames)
+        kind = type(games.workers[0].process).__name__.lower()
+        assert kind.startswith(start_method)
+        assert games.reset()[0].shape == (1, 4, 84, 84)

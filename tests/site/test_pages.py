@@ -257,7 +257,7 @@ def test_previous_and_next_follow_the_chapters(site):
         assert str(neighbour(following, "prev")) == order[-1]
         order.append(str(following))
     chapters = [
-        f"labml_rl/{name}.html" for name in ("index", "screen", "game", "worker")
+        f"labml_rl/{name}.html" for name in ("index", "screen", "game")
     ]
     assert order[1 : 1 + len(chapters)] == chapters
     assert sorted(order) == all_pages(site), "each page is in the order once"

@@ -1,0 +1,338 @@
+"""
+---
+title: Many games at once
+summary: Several environments as one VectorEnv of Gymnasium.
+---
+
+# Many games at once
+
+This page makes several environments into one, a
+[VectorEnv](https://gymnasium.farama.org/api/vector/) of Gymnasium. It takes a batch of
+actions and gives a batch of everything else:
+
+```python
+from functools import partial
+from labml_rl.batch import SerialGames, spawn_seeds
+from labml_rl.game import make_game
+
+games = SerialGames(
+    partial(make_game, "Pong", seed=seed)
+    for seed in spawn_seeds(1, 8)
+)
+obs, infos = games.reset()  # (8, 4, 84, 84)
+actions = games.action_space.sample()
+obs, rewards, terminated, truncated, infos = games.step(
+    actions
+)
+```
+
+[SerialGames][] plays them one after another, in this process. That is the simplest way,
+and the best to look for mistakes in. [A later page](worker.py) spreads them over
+processes, behind the same interface, [Games][].
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from typing import Any, Self
+
+import gymnasium
+import numpy as np
+from gymnasium.error import (
+    AlreadyPendingCallError,
+    ClosedEnvironmentError,
+    InvalidAction,
+    NoAsyncCallError,
+)
+from gymnasium.spaces import Discrete
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space, iterate
+from numpy.typing import NDArray
+
+from labml_rl.runner import Batch, Infos, Runner, Spaces, spaces_of
+
+MakeEnv = Callable[[], gymnasium.Env[Any, Any]]
+
+
+def spawn_seeds(seed: int | None, count: int) -> list[int]:
+    """
+    ## Seeds
+
+    Games with one seed play one game: the same no-ops and, as long as the agent does
+    the same, the same everything. Eight of them are one game, eight times as slow.
+
+    !!! warning "`seed + i` is no better"
+        Runs are repeated with seeds 1, 2, 3 to see how much is luck. With `seed + i`,
+        run 1 plays the games 1 to 8 and run 2 the games 2 to 9: seven of eight are the
+        same, and the runs agree more than they should. Gymnasium's own vector
+        environments count up like this.
+
+    So the seeds are drawn from the run's seed by a hash, NumPy's `SeedSequence`. More
+    games do not change the seeds of those before.
+
+    Args:
+        seed: that of the run; `None` draws one.
+        count: how many games.
+
+    Returns:
+        As many seeds, all different, as good as independent of those of any other run.
+    """
+    # They are of 63 bits, so that they fit wherever a whole number does.
+    drawn = np.random.SeedSequence(seed).generate_state(count, np.uint64)
+    return [int(each) >> 1 for each in drawn]
+
+
+class Games(VectorEnv[Any, Any, NDArray[Any]]):
+    """
+    ## The interface
+
+    This is what the agent has before it, wherever the games are played.
+
+    Args:
+        spaces: of the observations and of the actions of each environment.
+        num_envs: how many environments.
+        batch: where the environments write.
+        autoreset_mode: what follows [the end of an
+            episode][labml_rl.runner.Runner._step].
+        copy: whether `reset` and `step` return copies of the observations. Without,
+            they return the arrays that the games write to, and the next step changes
+            them under the agent's eyes.
+    """
+
+    def __init__(
+        self,
+        spaces: Spaces,
+        num_envs: int,
+        batch: Batch,
+        *,
+        autoreset_mode: AutoresetMode,
+        copy: bool,
+    ) -> None:
+        self.num_envs = num_envs
+        self.single_observation_space, self.single_action_space = spaces
+        self.observation_space = batch_space(spaces[0], num_envs)
+        self.action_space = batch_space(spaces[1], num_envs)
+        self.metadata = self.metadata | {"autoreset_mode": autoreset_mode}
+        self._batch = batch
+        self._copy = copy
+        self._asked_for: str | None = None
+
+    # Two things are left open: how to ask a [Runner][] for something, with an entry for
+    # each environment, and how to wait for what it answers, the same.
+    @abstractmethod
+    def _send(self, method: str, requests: Sequence[Any]) -> None: ...
+
+    @abstractmethod
+    def _receive(self) -> list[Any]: ...
+
+    def _ask(self, method: str, requests: Sequence[Any]) -> None:
+        if self.closed:
+            raise ClosedEnvironmentError(f"{method}: the games are closed")
+        if self._asked_for is not None:
+            raise AlreadyPendingCallError(
+                f"{method}: wait for the {self._asked_for} first", self._asked_for
+            )
+        self._send(method, requests)
+        self._asked_for = method
+
+    def _answer(self, method: str) -> list[Any]:
+        if self._asked_for != method:
+            raise NoAsyncCallError(f"nobody asked for a {method}", method)
+        answers = self._receive()
+        self._asked_for = None
+        return answers
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """
+        ### Reset
+
+        Args:
+            seed: [seeds are drawn][spawn_seeds] from it for all environments; or a
+                list, with one for each.
+            options: handed on to the environments. With `"reset_mask"`, a boolean array
+                of shape `(num_envs,)`, only those are reset in which it is true.
+
+        Returns:
+            Observations and infos.
+        """
+        if isinstance(seed, int | np.integer):
+            super().reset(seed=int(seed))
+            seeds: Sequence[int | None] = spawn_seeds(int(seed), self.num_envs)
+        else:
+            seeds = [None] * self.num_envs if seed is None else list(seed)
+        options = dict(options or {})
+        mask = list(options.pop("reset_mask", [True] * self.num_envs))
+        for what, given in (("seeds", seeds), ("entries in reset_mask", mask)):
+            if len(given) != self.num_envs:
+                raise ValueError(
+                    f"{len(given)} {what} for {self.num_envs} environments"
+                )
+        arguments = [{"seed": each, "options": options or None} for each in seeds]
+        self._ask("reset", list(zip(mask, arguments, strict=True)))
+        infos = self._infos(self._answer("reset"))
+        return self._observations(), infos
+
+    def step(
+        self, actions: Any
+    ) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """
+        ### One step of each
+
+        Args:
+            actions: one for each environment.
+
+        Returns:
+            Observations, rewards, `terminated`, `truncated`, and infos. In the infos,
+            each key has an array with a row for each environment, and its namesake with
+            an underscore says which rows count: a finished game's score is in
+            `infos["final_info"]["episode"]["r"]`.
+
+        Raises:
+            InvalidAction: if they are too few or too many, or if there is no such
+                action.
+        """
+        self.step_async(actions)
+        return self.step_wait()
+
+    def step_async(self, actions: Any) -> None:
+        """
+        ### Meanwhile
+
+        With worker processes, this only hands out the actions. What the agent does
+        until it calls [Games.step_wait][], it does while the games are played.
+        """
+        if isinstance(self.single_action_space, Discrete):
+            chosen = np.asarray(actions)
+            if not self.action_space.contains(chosen):
+                raise InvalidAction(f"{actions!r} is not in {self.action_space}")
+            each = chosen.tolist()
+        else:
+            each = list(iterate(self.action_space, actions))
+            if len(each) != self.num_envs:
+                raise InvalidAction(f"{len(each)} actions for {self.num_envs} games")
+        self._ask("step", each)
+
+    def step_wait(
+        self,
+    ) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """
+        Returns:
+            What [Games.step][] returns.
+        """
+        infos = self._infos(self._answer("step"))
+        batch = self._batch
+        return (
+            self._observations(),
+            batch.rewards.copy(),
+            batch.terminated.copy(),
+            batch.truncated.copy(),
+            infos,
+        )
+
+    def _observations(self) -> Any:
+        batch = self._batch.observations
+        return deepcopy(batch) if self._copy else batch
+
+    def _infos(self, infos: Infos) -> dict[str, Any]:
+        together: dict[str, Any] = {}
+        for row, info in enumerate(infos):
+            together = self._add_info(together, info, row)
+        return together
+
+    def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
+        """
+        Call a method of every environment, or look at an attribute.
+
+        Returns:
+            Their answers, in order.
+        """
+        self._ask("call", [(name, arguments)] * self.num_envs)
+        return tuple(self._answer("call"))
+
+    def render(self) -> tuple[Any, ...]:
+        """
+        Returns:
+            What `render` returns, for each environment.
+        """
+        return self.call("render")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class SerialGames(Games):
+    """
+    ## One after another
+
+    Args:
+        make_envs: a function for each environment, which makes it.
+        names: what to call each of them in an error.
+        autoreset_mode: what follows [the end of an
+            episode][labml_rl.runner.Runner._step].
+        copy: whether the agent gets [its own copies][Games].
+
+    Raises:
+        ValueError: if there are no environments, or their spaces are not the same.
+    """
+
+    def __init__(
+        self,
+        make_envs: Iterable[MakeEnv],
+        *,
+        names: Iterable[str] | None = None,
+        autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
+        copy: bool = True,
+    ) -> None:
+        makers, called = listed(make_envs, names)
+        envs = [make_env() for make_env in makers]
+        self._runner = Runner(envs, called, autoreset_mode)
+        spaces = spaces_of(envs[0])
+        self._runner.check_spaces(spaces)
+        batch = Batch.empty(spaces[0], len(envs))
+        super().__init__(
+            spaces, len(envs), batch, autoreset_mode=autoreset_mode, copy=copy
+        )
+        self._runner.write_to(batch)
+        self.render_mode = envs[0].render_mode
+
+    def _send(self, method: str, requests: Sequence[Any]) -> None:
+        self._request = method, requests
+
+    def _receive(self) -> list[Any]:
+        method, requests = self._request
+        self._asked_for = None
+        answers: list[Any] = getattr(self._runner, method)(requests)
+        return answers
+
+    def close_extras(self) -> None:
+        """Close all environments."""
+        self._runner.close()
+
+
+def listed(
+    make_envs: Iterable[MakeEnv], names: Iterable[str] | None
+) -> tuple[list[MakeEnv], list[str]]:
+    """
+    The arguments of [SerialGames][] as lists.
+
+    Returns:
+        The functions, and a name for each. Games are counted from 0, as rows are.
+
+    Raises:
+        ValueError: if there are none.
+    """
+    makers = list(make_envs)
+    if not makers:
+        raise ValueError("no games: make_envs is empty")
+    called = [f"game {row}" for row in range(len(makers))]
+    if names is not None:
+        called = [f"{a} ({b})" for a, b in zip(called, names, strict=True)]
+    return makers, called

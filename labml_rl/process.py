@@ -1,0 +1,268 @@
+"""
+---
+title: A process that can be trusted
+summary: An object in a process of its own, which answers, or says why not.
+---
+
+# A process that can be trusted
+
+Played [one after another](batch.py), games leave all cores of the machine but one idle.
+Python's threads would not help, since they take turns. So they go into processes of
+their own, **workers**. The agent talks to a worker through a pipe:
+
+```text
+the agent                     a worker
+-----------------             -----------------------
+send(...) ------- pipe -----> does it
+...
+receive() <------ pipe ------ "done", and the result
+```
+
+Sending and receiving are separate, and that is the whole trick: hand *every* worker its
+request first, and only then wait for the first answer. In the meantime all of them
+work.
+
+A first version of this is quickly written. A week later a mistake in one game makes the
+whole program hang, and the processes of a program that died at night still run in the
+morning. The [Worker][] of this page does neither. It knows nothing of games; [the next
+page](worker.py) gives it some.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import selectors
+import signal
+import threading
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection, wait
+from typing import Any, Self
+
+
+def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
+    """
+    ## In the worker
+
+    The process makes an object, and then calls the methods of it that it is told to,
+    until it is told to stop.
+
+    Args:
+        connection: its end of the pipe. Requests arrive as `(method, arguments)`,
+            answers leave as `(succeeded, result)`.
+        make: makes the object.
+    """
+    # Ctrl-C reaches every process in a terminal. What follows from it is for the parent
+    # to decide; workers that died of it would only fill the screen with tracebacks.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+    try:
+        with contextlib.closing(make()) as made:
+            while True:
+                method, arguments = _next_request(connection)
+                if method is None:
+                    break
+                connection.send((True, getattr(made, method)(*arguments)))
+
+    # Whatever went wrong, the parent is told. If it no longer listens, there is nobody
+    # to tell.
+    except Exception:
+        with contextlib.suppress(OSError):
+            connection.send((False, traceback.format_exc()))
+
+
+def _leave_with_parent() -> None:
+    """
+    ### When the parent is gone
+
+    A parent that is killed cannot say goodbye. This thread hears of it all the same,
+    and ends the process at once, whatever the game is doing.
+
+    !!! warning "The pipe does not tell"
+        It would, by closing, if the parent alone had the other end. But a forked
+        process starts with copies of all that its parent had open, and so the workers
+        hold open the pipes of each other, and of themselves. Each waits for the rest to
+        leave.
+
+    Python gives every process a *sentinel* that closes when its parent ends. Later
+    workers have copies of that as well; but nobody has one of the last worker's. It
+    leaves, its copies close, the next one leaves, and so on to the first.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "a worker has a process of its own"
+    wait([parent.sentinel])
+    os._exit(1)
+
+
+def _next_request(connection: Connection) -> tuple[str | None, tuple[Any, ...]]:
+    try:
+        method, arguments = connection.recv()
+    except (EOFError, OSError):
+        return None, ()
+    return method, arguments
+
+
+class WorkerError(RuntimeError):
+    """
+    ## When a worker fails
+
+    The parent gets this error in place of the answer: with the worker's name, and the
+    traceback of what happened there. If the process died without a word, the error says
+    what it died of.
+    """
+
+
+class Worker:
+    """
+    ## In the parent
+
+    Anything with methods can be put into a worker, an environment for example:
+
+    ```python
+    make = partial(gymnasium.make, "CartPole-v1")
+    with Worker(make, name="pole") as worker:
+        obs, info = worker.ask("reset")
+        obs, reward, *_ = worker.ask("step", 0)
+    ```
+
+    The constructor does not wait for the object to be made, so that several workers
+    start up at the same time.
+
+    Args:
+        make: makes the object, over there. Unless the process is forked, this function
+            has to travel, which those do that stand at the top level of a module, and a
+            `functools.partial` of one. A `lambda` does not.
+        name: for error messages: whatever tells this worker from the others.
+        start_method: `"fork"`, `"spawn"` or `"forkserver"`; `None` is Python's default.
+
+    Raises:
+        TypeError: if `make` cannot travel.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Any],
+        *,
+        name: str,
+        start_method: str | None = None,
+    ) -> None:
+        self.name = name
+        self._waiting = False
+        context: Any = multiprocessing.get_context(start_method)
+        self._connection, child = context.Pipe()
+
+        # Python ends its *daemon* processes when it exits itself, be it through an
+        # exception or Ctrl-C.
+        self.process = context.Process(
+            target=worker_process, args=(child, make), name=name, daemon=True
+        )
+        try:
+            self.process.start()
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            self._connection.close()
+            raise TypeError(
+                f"{name}: {make!r} cannot be sent to another process ({error}). "
+                "A function at the top level of a module can, or a partial of one"
+            ) from error
+
+        # A worker can die halfway through an answer. The parent then stops waiting for
+        # the rest only if nobody but the worker has the worker's end open.
+        finally:
+            child.close()
+        self._ready = selectors.DefaultSelector()
+        self._ready.register(self._connection, selectors.EVENT_READ)
+        self._ready.register(self.process.sentinel, selectors.EVENT_READ)
+
+    def send(self, method: str, *arguments: Any) -> None:
+        """Ask for something and do not wait; [Worker.receive][] has the result."""
+        if self._connection.closed:
+            raise WorkerError(f"{self.name} is closed")
+        if self._waiting:
+            raise RuntimeError(f"receive() what {self.name} was asked for before")
+        self._waiting = True
+
+        # A worker that is dead has perhaps said why. `receive` will find out.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._connection.send((method, arguments))
+
+    def receive(self, timeout: float | None = None) -> Any:
+        """
+        ### Wait for the answer
+
+        It waits for the pipe *and* for the end of the process. Whoever waits for the
+        pipe alone can wait for ever.
+
+        Args:
+            timeout: for how many seconds at most; `None` means as long as it takes.
+
+        Returns:
+            What the method returned.
+
+        Raises:
+            WorkerError: if it raised an exception, if the process died, or if there was
+                no answer in time. The worker is closed then.
+        """
+        if not self._waiting:
+            raise RuntimeError(f"{self.name} was not asked for anything")
+        ready = [key.fileobj for key, _ in self._ready.select(timeout)]
+        self._waiting = False
+        try:
+            if ready and self._connection not in ready:
+                raise EOFError
+            succeeded, result = (
+                self._connection.recv()
+                if ready
+                else (False, f"no answer within {timeout} seconds")
+            )
+        except (EOFError, OSError):
+            self.process.join(5)
+            succeeded, result = False, _cause_of_death(self.process.exitcode)
+        if not succeeded:
+            self.close(0 if not ready else 5)
+            raise WorkerError(f"{self.name}: {result}")
+        return result
+
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """Ask for something and wait for the result."""
+        self.send(method, *arguments)
+        return self.receive()
+
+    def close(self, patience: float = 5) -> None:
+        """
+        ### The end
+
+        First politely, so that the environment can close its files. Who is still busy
+        after that is killed. Closing twice does no harm.
+
+        Args:
+            patience: for how many seconds the worker may go on.
+        """
+        self.say_goodbye()
+        self.process.join(patience)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+
+    def say_goodbye(self) -> None:
+        """Tell the worker to stop, and do not wait until it has."""
+        if not self._connection.closed:
+            self._ready.close()
+            with contextlib.suppress(OSError):
+                self._connection.send((None, ()))
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _cause_of_death(exitcode: int | None) -> str:
+    if exitcode is None:
+        return "it hung up, but is still running"
+    if exitcode < 0:
+        return f"killed by {signal.Signals(-exitcode).name}"
+    return f"exited with code {exitcode}"

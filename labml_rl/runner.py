@@ -1,0 +1,265 @@
+"""
+---
+title: What becomes of an episode
+summary: A step of several environments, and what follows the end of an episode.
+---
+
+# What becomes of an episode
+
+What happens in one game for a while is much alike: the same level, the same life, the
+same mistake. An agent that learned from it alone would chase after whatever it saw
+last. So most algorithms play eight or sixteen games at once, each at a different point,
+and learn from all of them together. And a network is asked about sixteen observations
+in hardly more time than about one.
+
+The next three pages make several environments into one. This first one has the core of
+it, [Runner][]: it gives each of its environments an action, and puts what comes back
+into one [Batch][]. That would be a loop of three lines if games did not end.
+"""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, SupportsFloat
+
+import gymnasium
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Space
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import create_empty_array
+from numpy.typing import NDArray
+
+from labml_rl.game import Game
+
+Infos = list[dict[str, Any]]
+Spaces = tuple[Space[Any], Space[Any]]  # of observations and of actions
+
+
+@dataclass(frozen=True)
+class Batch:
+    """
+    ## A batch
+
+    Every game has its row in these arrays, and writes what happens straight into it.
+    Nothing has to be gathered afterwards.
+
+    Args:
+        observations: shape `(num_envs, …)`; for a space of dictionaries or tuples, a
+            dictionary or tuple of such arrays.
+        rewards: float64, shape `(num_envs,)`.
+        terminated: bool, shape `(num_envs,)`.
+        truncated: bool, shape `(num_envs,)`.
+    """
+
+    observations: Any
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+
+    @staticmethod
+    def empty(space: Space[Any], num_envs: int) -> "Batch":
+        """
+        Args:
+            space: that of one environment's observations.
+            num_envs: how many environments.
+
+        Raises:
+            ValueError: if an observation has no fixed size.
+        """
+        observations = create_empty_array(space, num_envs)
+        if not _all_arrays(observations):
+            raise ValueError(
+                "observations must be arrays of a fixed size, or dictionaries or "
+                f"tuples of such; those of {space} are not"
+            )
+        return Batch(
+            observations,
+            np.zeros(num_envs),
+            np.zeros(num_envs, np.bool_),
+            np.zeros(num_envs, np.bool_),
+        )
+
+    def rows(self, start: int, stop: int) -> "Batch":
+        """The rows from `start` up to `stop`. They are the same memory."""
+        return Batch(
+            _at(self.observations, slice(start, stop)),
+            self.rewards[start:stop],
+            self.terminated[start:stop],
+            self.truncated[start:stop],
+        )
+
+
+def _all_arrays(batch: Any) -> bool:
+    if isinstance(batch, dict | tuple):
+        parts = batch.values() if isinstance(batch, dict) else batch
+        return all(map(_all_arrays, parts))
+    return isinstance(batch, np.ndarray)
+
+
+def _at(batch: Any, rows: slice) -> Any:
+    if isinstance(batch, dict):
+        return {key: _at(value, rows) for key, value in batch.items()}
+    if isinstance(batch, tuple):
+        return tuple(_at(value, rows) for value in batch)
+    return batch[rows]
+
+
+def _put(batch: Any, row: int, observation: Any) -> None:
+    if isinstance(batch, dict):
+        for key, value in batch.items():
+            _put(value, row, observation[key])
+    elif isinstance(batch, tuple):
+        for value, part in zip(batch, observation, strict=True):
+            _put(value, row, part)
+    else:
+        batch[row] = observation
+
+
+def spaces_of(env: gymnasium.Env[Any, Any]) -> Spaces:
+    """The spaces of its observations and of its actions."""
+    return env.observation_space, env.action_space
+
+
+class Runner:
+    """
+    ## Playing a few of them
+
+    The runner does with each of its environments what is asked of all.
+
+    Args:
+        envs: the environments.
+        names: what to call each of them in an error.
+        autoreset_mode: see [below][Runner._step].
+    """
+
+    def __init__(
+        self,
+        envs: Sequence[gymnasium.Env[Any, Any]],
+        names: Sequence[str],
+        autoreset_mode: AutoresetMode,
+    ) -> None:
+        self.envs, self.names = envs, names
+        self._mode = autoreset_mode
+        self._over = [False] * len(envs)
+
+    def write_to(self, batch: Batch) -> None:
+        """Say where the results go. A [Game][labml_rl.game.Game] needs no copy."""
+        self._batch = batch
+        self._in_place = [isinstance(env, Game) for env in self.envs]
+        for row, env in enumerate(self.envs):
+            if isinstance(env, Game):
+                env.observe_into(batch.observations[row])
+
+    def check_spaces(self, spaces: Spaces) -> None:
+        """
+        Args:
+            spaces: what all environments should have.
+
+        Raises:
+            ValueError: if one has others.
+        """
+        for name, env in zip(self.names, self.envs, strict=True):
+            for kind, found, expected in zip(
+                ("observation", "action"), spaces_of(env), spaces, strict=True
+            ):
+                if found != expected:
+                    raise ValueError(
+                        f"all environments must have the same {kind} space. That of "
+                        f"{name} is {found}, that of the first is {expected}"
+                    )
+
+    def reset(self, requests: Sequence[tuple[bool, dict[str, Any]]]) -> Infos:
+        """Begin an episode in each that is to, with these arguments of its `reset`."""
+
+        def reset(row: int) -> dict[str, Any]:
+            wanted, arguments = requests[row]
+            if not wanted:
+                return {}
+            observation, info = self.envs[row].reset(**arguments)
+            self._write(row, observation)
+            self._over[row] = False
+            return info
+
+        return self._each(reset)
+
+    def step(self, actions: Sequence[Any]) -> Infos:
+        """One action in each."""
+        return self._each(lambda row: self._step(row, actions[row]))
+
+    def call(self, requests: Sequence[tuple[str, tuple[Any, ...]]]) -> list[Any]:
+        """Call a method of each, or look at an attribute."""
+
+        def call(row: int) -> Any:
+            name, arguments = requests[row]
+            found = getattr(self.envs[row], name)
+            return found(*arguments) if callable(found) else found
+
+        return self._each(call)
+
+    def _each(self, do: Callable[[int], Any]) -> list[Any]:
+        # An error says where it happened. Otherwise that would be anybody's guess.
+        done: list[Any] = []
+        try:
+            for row in range(len(self.envs)):
+                done.append(do(row))
+        except Exception as error:
+            error.add_note(f"This happened in {self.names[len(done)]}.")
+            raise
+        return done
+
+    def _step(self, row: int, action: Any) -> dict[str, Any]:
+        """
+        ### When an episode ends
+
+        The other games go on, so somebody must begin a new episode in this one. There
+        are three ways, and Gymnasium has names for them:
+
+        - `SAME_STEP`, the default of this book: at once, in the same step. The
+          observation of that step is then the *first of the next* episode. The last one
+          of the old is in `infos["final_obs"]`, and the `info` that came with it in
+          `infos["final_info"]`, the score of a finished game among it. (A game that
+          ends between two of its lives has its score in the `info` of the reset.)
+        - `NEXT_STEP`, Gymnasium's default: in the step after, which ignores its action
+          and pays nothing. It is no experience, and whatever learns must leave it out.
+        - `DISABLED`: the agent does it, with `reset(options={"reset_mask": mask})`.
+
+        !!! warning "Which observation is the last?"
+            An algorithm that asks how much reward was still to come after a *truncated*
+            episode must look at `final_obs`. The observation itself belongs to another
+            episode. Many early programs threw the last one away, so that theirs had
+            nothing to look at.
+        """
+        env = self.envs[row]
+        info: dict[str, Any]
+        reward: SupportsFloat = 0.0
+        terminated = truncated = False
+        if not self._over[row]:
+            observation, reward, terminated, truncated, info = env.step(action)
+        elif self._mode == AutoresetMode.NEXT_STEP:
+            observation, info = env.reset()
+        else:
+            raise ResetNeeded('reset it with options={"reset_mask": …} first')
+
+        over = terminated or truncated
+        if over and self._mode == AutoresetMode.SAME_STEP:
+            final = {"final_obs": deepcopy(observation), "final_info": info}
+            observation, info = env.reset()
+            info = info | final
+            over = False
+
+        self._over[row] = over
+        self._write(row, observation)
+        self._batch.rewards[row] = float(reward)
+        self._batch.terminated[row] = terminated
+        self._batch.truncated[row] = truncated
+        return info
+
+    def _write(self, row: int, observation: Any) -> None:
+        if not self._in_place[row]:
+            _put(self._batch.observations, row, observation)
+
+    def close(self) -> None:
+        """Close all."""
+        for env in self.envs:
+            env.close()

@@ -1,0 +1,373 @@
+"""Several environments as one: in this process and in others, the same."""
+
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import (
+    AlreadyPendingCallError,
+    ClosedEnvironmentError,
+    InvalidAction,
+    NoAsyncCallError,
+    ResetNeeded,
+)
+from gymnasium.spaces import Box, Dict, Discrete, Text, Tuple
+from gymnasium.vector import AutoresetMode
+
+from labml_rl.batch import Games, SerialGames, spawn_seeds
+from labml_rl.game import make_game
+from labml_rl.worker import ParallelGames, make_games
+
+KINDS: list[Any] = [SerialGames, partial(ParallelGames, workers=2)]
+IDS = ["serial", "parallel"]
+kinds = pytest.mark.parametrize("kind", KINDS, ids=IDS)
+
+
+class Counter(gymnasium.Env[Any, Any]):
+    """Counts its steps. Its episodes end after `length` steps, of their own or not."""
+
+    action_space = Discrete(5)
+    observation_space = Box(0, 1000, (2,), np.int64)
+
+    def __init__(self, length: int = 3, truncates: bool = False) -> None:
+        self.length, self.truncates = length, truncates
+        self.episodes = self.steps = 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.steps = 0
+        self.episodes += 1
+        info = {"seed": seed, "options": options} if seed or options else {}
+        return self.observation(), info
+
+    def step(self, action):
+        self.steps += 1
+        over = self.steps >= self.length
+        info = {"score": 10.0 * self.steps} if over else {}
+        ends = (over and not self.truncates, over and self.truncates)
+        return self.observation(), float(action), *ends, info
+
+    def observation(self):
+        return np.array([self.episodes, self.steps])
+
+    def times(self, factor):
+        return factor * self.length
+
+    def render(self):
+        return f"{self.episodes}.{self.steps}"
+
+
+class Odd(Counter):
+    """An environment whose observations have several parts."""
+
+    observation_space = Dict(  # type: ignore[assignment]
+        {"where": Box(0, 9, (2,), np.float32), "what": Tuple([Discrete(9)])}
+    )
+
+    def observation(self):
+        where = np.array([self.episodes, self.steps], np.float32)
+        return {"where": where, "what": (self.steps,)}
+
+
+class Wordy(Counter):
+    observation_space = Text(10)  # type: ignore[assignment]
+
+    def observation(self):
+        return "x" * self.steps
+
+
+class OtherObservations(Counter):
+    observation_space = Box(0, 1, (2,), np.int64)
+
+
+class OtherActions(Counter):
+    action_space = Discrete(6)
+
+
+LENGTHS = [2, 3, 5]
+
+
+def counters(kind: Any, **options: Any) -> Games:
+    games: Games = kind([partial(Counter, length) for length in LENGTHS], **options)
+    return games
+
+
+# ------------------------------------------------------- a batch is its environments
+
+
+@pytest.mark.parametrize(
+    ("workers", "start_method"),
+    [(0, None), (1, "fork"), (2, "fork"), (2, "spawn"), (2, "forkserver"), (7, "fork")],
+)
+def test_batch_is_what_the_games_are_one_by_one(workers, start_method):
+    games = make_games(
+        "Breakout", 3, seed=7, workers=workers, start_method=start_method
+    )
+    alone = [make_game("Breakout", seed=seed) for seed in spawn_seeds(7, 3)]
+    with games:
+        observations, infos = games.reset()
+        firsts = [game.reset() for game in alone]
+        assert np.array_equal(observations, [first for first, _ in firsts])
+        assert infos["lives"].tolist() == [info["lives"] for _, info in firsts]
+        ended = scored = 0
+        random = np.random.default_rng(0)
+        for _ in range(400):
+            actions = random.integers(4, size=3)
+            observations, rewards, terminated, truncated, infos = games.step(actions)
+            for row, game in enumerate(alone):
+                observation, reward, end, cut, info = game.step(actions[row])
+                if end or cut:
+                    ended += 1
+                    assert np.array_equal(infos["final_obs"][row], observation)
+                    assert infos["final_info"]["lives"][row] == info["lives"]
+                    if "episode" in info:
+                        scored += 1
+                        returns = infos["final_info"]["episode"]["r"]
+                        assert returns[row] == info["episode"]["r"]
+                    observation, info = game.reset()
+                assert np.array_equal(observations[row], observation)
+                assert (rewards[row], terminated[row], truncated[row]) == (
+                    reward,
+                    end,
+                    cut,
+                )
+                assert infos["lives"][row] == info["lives"]
+        assert ended > 20
+        assert scored > 1
+
+
+@kinds
+def test_spaces_are_those_of_a_batch(kind):
+    with counters(kind) as games:
+        assert games.num_envs == 3
+        assert games.single_observation_space == Counter.observation_space
+        assert games.single_action_space == Counter.action_space
+        assert games.observation_space.shape == (3, 2)
+        observations, _ = games.reset()
+        assert observations in games.observation_space
+        assert games.step(games.action_space.sample())[0] in games.observation_space
+
+
+@kinds
+def test_observations_may_have_parts(kind):
+    with kind([Odd, Odd, Odd]) as games:
+        games.reset()
+        observations, *_ = games.step([0, 0, 0])
+        assert observations["where"].tolist() == [[1, 1]] * 3
+        assert observations["what"][0].tolist() == [1, 1, 1]
+
+
+@kinds
+def test_an_agent_may_keep_what_it_got(kind):
+    with counters(kind) as games:
+        first, _ = games.reset()
+        second, rewards, *_ = games.step([1, 2, 3])
+        games.step([4, 4, 4])
+        assert first.tolist() == [[1, 0]] * 3
+        assert second.tolist() == [[1, 1]] * 3
+        assert rewards.tolist() == [1, 2, 3]
+
+
+@kinds
+def test_without_a_copy_the_next_step_is_seen_in_the_same_array(kind):
+    with counters(kind, copy=False) as games:
+        first, _ = games.reset()
+        games.step([0, 0, 0])
+        assert first.tolist() == [[1, 1]] * 3
+
+
+# ------------------------------------------------------------ the end of an episode
+
+
+@kinds
+@pytest.mark.parametrize("truncates", [False, True])
+def test_same_step(kind, truncates):
+    makers = [partial(Counter, length, truncates) for length in LENGTHS]
+    with kind(makers) as games:
+        assert games.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
+        games.reset()
+        games.step([0, 0, 0])
+        observations, rewards, terminated, truncated, infos = games.step([1, 2, 3])
+        assert observations.tolist() == [[2, 0], [1, 2], [1, 2]]
+        assert rewards.tolist() == [1, 2, 3]
+        ends, none = [True, False, False], [False] * 3
+        assert terminated.tolist() == (none if truncates else ends)
+        assert truncated.tolist() == (ends if truncates else none)
+        assert infos["final_obs"][0].tolist() == [1, 2]
+        assert infos["_final_obs"].tolist() == ends
+        assert infos["final_info"]["score"].tolist() == [20, 0, 0]
+        assert infos["final_info"]["_score"].tolist() == ends
+        *_, infos = games.step([0, 0, 0])
+        assert infos["_final_obs"].tolist() == [False, True, False]
+
+
+@kinds
+def test_next_step(kind):
+    with counters(kind, autoreset_mode=AutoresetMode.NEXT_STEP) as games:
+        assert games.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP
+        games.reset()
+        games.step([0, 0, 0])
+        observations, _, terminated, _, infos = games.step([0, 0, 0])
+        assert observations.tolist() == [[1, 2]] * 3
+        assert terminated.tolist() == [True, False, False]
+        assert infos["score"].tolist() == [20, 0, 0]
+        observations, rewards, terminated, _, _ = games.step([4, 4, 4])
+        assert observations.tolist() == [[2, 0], [1, 3], [1, 3]]
+        assert rewards.tolist() == [0, 4, 4], "the action was ignored"
+        assert terminated.tolist() == [False, True, False]
+
+
+@kinds
+def test_disabled(kind):
+    with counters(kind, autoreset_mode=AutoresetMode.DISABLED) as games:
+        games.reset()
+        games.step([0, 0, 0])
+        *_, terminated, _, _ = games.step([0, 0, 0])
+        observations, _ = games.reset(options={"reset_mask": terminated})
+        assert observations.tolist() == [[2, 0], [1, 2], [1, 2]]
+        observations, *_ = games.step([0, 0, 0])
+        assert observations.tolist() == [[2, 1], [1, 3], [1, 3]]
+
+
+def test_disabled_asks_for_the_reset():
+    games = counters(SerialGames, autoreset_mode=AutoresetMode.DISABLED)
+    games.reset()
+    games.step([0, 0, 0])
+    games.step([0, 0, 0])
+    with pytest.raises(ResetNeeded, match="reset_mask") as caught:
+        games.step([0, 0, 0])
+    assert caught.value.__notes__ == ["This happened in game 0."]
+
+
+@kinds
+def test_gymnasiums_wrappers_for_batches_work(kind):
+    with counters(kind) as games:
+        wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(games)
+        wrapped.reset()
+        wrapped.step(np.array([1, 1, 1]))
+        *_, infos = wrapped.step(np.array([1, 1, 1]))
+        assert infos["episode"]["r"][0] == 2
+
+
+# -------------------------------------------------------------------------- seeds
+
+
+@kinds
+def test_seeds_are_drawn_and_reach_the_environments(kind):
+    with counters(kind) as games:
+        _, infos = games.reset(seed=1)
+        assert infos["seed"].tolist() == spawn_seeds(1, 3)
+        _, infos = games.reset(seed=[4, 5, 6], options={"new": True})
+        assert infos["seed"].tolist() == [4, 5, 6]
+        assert infos["options"]["new"].tolist() == [True] * 3
+        with pytest.raises(ValueError, match="2 seeds for 3 environments"):
+            games.reset(seed=[1, 2])
+        with pytest.raises(ValueError, match="1 entries in reset_mask for 3"):
+            games.reset(options={"reset_mask": [True]})
+
+
+def test_games_have_seeds_of_their_own():
+    with make_games("Freeway", 4, seed=1, workers=0, stack=1) as games:
+        first, _ = games.reset()
+        again, _ = games.reset(seed=1)
+    assert first.shape == (4, 1, 84, 84)
+    assert len({each.tobytes() for each in first}) > 1
+    assert np.array_equal(first, again), "the seed of the run and of reset are one"
+
+
+def test_without_a_seed_runs_differ():
+    runs = set()
+    for _ in range(4):
+        with make_games("Freeway", 2, workers=0, stack=1) as games:
+            runs.add(games.reset()[0].tobytes())
+    assert len(runs) > 1
+
+
+def test_seeds_of_neighbouring_runs_have_nothing_in_common():
+    seeds = [each for run in range(100) for each in spawn_seeds(run, 64)]
+    assert len(set(seeds)) == len(seeds)
+    assert all(type(each) is int for each in seeds)
+
+
+def test_more_games_leave_the_seeds_of_the_others_as_they_are():
+    assert spawn_seeds(5, 64)[:8] == spawn_seeds(5, 8)
+    assert spawn_seeds(5, 8) == spawn_seeds(5, 8)
+
+
+# ----------------------------------------------------------------------- mistakes
+
+
+@kinds
+@pytest.mark.parametrize(
+    "actions", [[0, 0], [0] * 4, 3, [0, 0, 5], [0, -1, 0], [0.5, 0, 0], None]
+)
+def test_wrong_actions_are_refused_and_the_games_go_on(kind, actions):
+    with counters(kind) as games:
+        games.reset()
+        with pytest.raises(InvalidAction):
+            games.step(actions)
+        assert games.step([0, 0, 0])[0].tolist() == [[1, 1]] * 3
+
+
+@kinds
+@pytest.mark.parametrize(
+    ("other", "which"), [(OtherObservations, "observation"), (OtherActions, "action")]
+)
+def test_spaces_that_differ_are_refused(kind, other, which):
+    match = rf"same {which} space. That of game 2 is"
+    with pytest.raises((ValueError, RuntimeError), match=match):
+        kind([Counter, Counter, other])
+
+
+@kinds
+def test_no_games_are_refused(kind):
+    with pytest.raises(ValueError, match="make_envs is empty"):
+        kind([])
+
+
+@kinds
+def test_observations_without_a_size_are_refused(kind):
+    with pytest.raises(ValueError, match=r"fixed size.*Text"):
+        kind([Wordy])
+
+
+@kinds
+def test_calls_out_of_turn_are_refused(kind):
+    with counters(kind) as games:
+        games.reset()
+        with pytest.raises(NoAsyncCallError):
+            games.step_wait()
+        games.step_async([0, 0, 0])
+        with pytest.raises(AlreadyPendingCallError):
+            games.step_async([0, 0, 0])
+        with pytest.raises(AlreadyPendingCallError):
+            games.reset()
+        assert games.step_wait()[0].tolist() == [[1, 1]] * 3
+    with pytest.raises(ClosedEnvironmentError):
+        games.reset()
+
+
+# ----------------------------------------------------------------------- the rest
+
+
+@kinds
+def test_methods_and_attributes_of_all_can_be_reached(kind):
+    with counters(kind) as games:
+        games.reset()
+        assert games.call("length") == (2, 3, 5)
+        assert games.call("times", 2) == (4, 6, 10)
+        assert games.render() == ("1.0", "1.0", "1.0")
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_gymnasium_finds_the_games(workers):
+    games = gymnasium.make_vec(
+        "labml_rl/Atari-v0", num_envs=2, game="Pong", seed=3, workers=workers
+    )
+    assert isinstance(games.unwrapped, ParallelGames if workers else SerialGames)
+    assert games.reset()[0].shape == (2, 4, 84, 84)
+    games.close()
+    game = gymnasium.make("labml_rl/Atari-v0", game="Pong", seed=3)
+    assert game.reset()[0].shape == (4, 84, 84)

@@ -1,0 +1,324 @@
+"""Processes: what they answer, how they fail, and that none of them stays behind."""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pytest
+
+from labml_rl.process import Worker, WorkerError
+from tests.book.program_with_workers import Slow
+
+START_METHODS = ["fork", "spawn", "forkserver"]
+
+
+class Counter(gymnasium.Env[int, str]):
+    """Counts its steps; its actions are the things that can go wrong."""
+
+    def __init__(self, trace: Path | None = None, barrier: Any = None) -> None:
+        self.trace = trace
+        self.barrier = barrier
+        self.episodes = 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.steps = 0
+        self.episodes += 1
+        return 0, {"episodes": self.episodes, "seed": seed, "options": options}
+
+    def begin(self, seed, options):
+        return self.reset(seed=seed, options=options)
+
+    def step(self, action):
+        self.steps += 1
+        info: dict[str, Any] = {"steps": self.steps}
+        if action == "raise":
+            raise KeyError("the brick is missing")
+        if action == "raise EOFError":
+            raise EOFError("not the pipe's")
+        if action == "exit":
+            sys.exit(3)
+        if action == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if action == "unpicklable":
+            info["function"] = lambda: None
+        if action == "meet":
+            self.barrier.wait(60)
+        return self.steps, 1.0, action == "terminate", action == "truncate", info
+
+    def close(self):
+        if self.trace is not None:
+            self.trace.write_text("closed")
+
+
+def broken() -> gymnasium.Env[Any, Any]:
+    raise FileNotFoundError("no such game")
+
+
+def local_function() -> Callable[[], Counter]:
+    def make() -> Counter:
+        return Counter()
+
+    return make
+
+
+def worker(**options: Any) -> Worker:
+    return Worker(partial(Counter, **options), name="the counter")
+
+
+# ------------------------------------------------------------------ the answers
+
+
+def test_arguments_arrive():
+    with worker() as there:
+        _, info = there.ask("begin", 4, {"new_game": True})
+    assert info == {"episodes": 1, "seed": 4, "options": {"new_game": True}}
+
+
+def test_workers_play_at_the_same_time():
+    # Each step waits until the other has begun too; one after the other would not end.
+    barrier = multiprocessing.get_context("fork").Barrier(2)
+    make = partial(Counter, barrier=barrier)
+    with contextlib.ExitStack() as stack:
+        both = [
+            stack.enter_context(Worker(make, name=name, start_method="fork"))
+            for name in ("one", "two")
+        ]
+        for each in both:
+            each.ask("reset")
+        for each in both:
+            each.send("step", "meet")
+        assert [each.receive()[0] for each in both] == [1, 1]
+
+
+# ------------------------------------------------------------------- the failures
+
+
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_exception_arrives_with_the_workers_name_and_traceback(start_method):
+    with Worker(Counter, name="worker 7", start_method=start_method) as there:
+        there.ask("reset")
+        with pytest.raises(WorkerError) as caught:
+            there.ask("step", "raise")
+    message = str(caught.value)
+    assert message.startswith("worker 7: Traceback")
+    assert "in step" in message
+    assert "KeyError: 'the brick is missing'" in message
+
+
+def test_exception_before_the_first_request_arrives():
+    with (
+        Worker(broken, name="worker 7") as there,
+        pytest.raises(WorkerError, match=r"worker 7(?s:.*)no such game"),
+    ):
+        there.ask("reset")
+
+
+def test_exception_that_looks_like_a_closed_pipe_arrives():
+    with worker() as there:
+        there.ask("reset")
+        with pytest.raises(WorkerError, match="not the pipe's"):
+            there.ask("step", "raise EOFError")
+
+
+def test_answer_that_cannot_be_sent_is_reported():
+    with worker() as there:
+        there.ask("reset")
+        with pytest.raises(WorkerError, match="pickle"):
+            there.ask("step", "unpicklable")
+
+
+def test_worker_that_exits_without_a_word_is_noticed():
+    with worker() as there:
+        there.ask("reset")
+        with pytest.raises(WorkerError, match="the counter: exited with code 3"):
+            there.ask("step", "exit")
+
+
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_worker_that_is_killed_during_a_step_is_noticed(start_method):
+    with Worker(Counter, name="worker 7", start_method=start_method) as there:
+        there.ask("reset")
+        with pytest.raises(WorkerError, match="worker 7: killed by SIGKILL"):
+            there.ask("step", "kill")
+
+
+def test_worker_that_is_killed_between_two_steps_is_noticed():
+    with worker() as there:
+        there.ask("reset")
+        os.kill(there.process.pid or 0, signal.SIGKILL)
+        there.process.join()
+        with pytest.raises(WorkerError, match="killed by SIGKILL"):
+            there.ask("step", "go on")
+
+
+def test_worker_that_is_killed_halfway_through_an_answer_is_noticed():
+    with Worker(Slow, name="slow") as there:
+        there.ask("reset")
+        there.send("step", 0)
+        # The answer does not fit into the pipe, so once it begins it does not end.
+        wait([there._connection])
+        os.kill(there.process.pid or 0, signal.SIGKILL)
+        with pytest.raises(WorkerError, match="slow: killed by SIGKILL"):
+            there.receive()
+
+
+def test_dead_worker_is_noticed_though_its_end_of_the_pipe_is_open(monkeypatch):
+    # A process that is forked at the wrong moment, by another thread, holds a copy.
+    copies = []
+    make_pipe = multiprocessing.context.BaseContext.Pipe
+
+    def pipe_with_a_copy(context, duplex=True):
+        ours, workers = make_pipe(context, duplex)
+        copies.append(os.dup(workers.fileno()))
+        return ours, workers
+
+    monkeypatch.setattr(multiprocessing.context.BaseContext, "Pipe", pipe_with_a_copy)
+    with worker() as there:
+        there.ask("reset")
+        with pytest.raises(WorkerError, match="killed by SIGKILL"):
+            there.ask("step", "kill")
+    (copy,) = copies
+    os.close(copy)
+
+
+def test_one_failure_leaves_the_other_workers_alone():
+    with worker() as one, worker() as two:
+        one.ask("reset")
+        two.ask("reset")
+        one.send("step", "raise")
+        two.send("step", "go on")
+        with pytest.raises(WorkerError):
+            one.receive()
+        assert two.receive()[0] == 1
+
+
+def test_failed_worker_is_closed():
+    with worker() as there:
+        there.ask("reset")
+        with pytest.raises(WorkerError):
+            there.ask("step", "raise")
+        assert not there.process.is_alive()
+        with pytest.raises(WorkerError, match="the counter is closed"):
+            there.ask("step", "go on")
+
+
+@pytest.mark.parametrize("start_method", ["spawn", "forkserver"])
+def test_function_that_cannot_travel_is_refused(start_method):
+    with pytest.raises(
+        TypeError, match=r"cannot be sent to another process.*top level"
+    ):
+        Worker(local_function(), name="worker 7", start_method=start_method)
+
+
+def test_function_of_any_kind_can_be_forked():
+    with Worker(local_function(), name="forked", start_method="fork") as there:
+        assert there.ask("reset")[0] == 0
+
+
+def test_asking_twice_and_receiving_nothing_are_refused():
+    with worker() as there:
+        with pytest.raises(RuntimeError, match="was not asked"):
+            there.receive()
+        there.send("reset")
+        with pytest.raises(RuntimeError, match="receive"):
+            there.send("step", "go on")
+        assert there.receive()[0] == 0
+
+
+# ------------------------------------------------------------------------ the end
+
+
+def test_closing_closes_the_environment_and_twice_does_no_harm(tmp_path):
+    there = worker(trace=tmp_path / "trace")
+    there.ask("reset")
+    there.close()
+    there.close()
+    assert (tmp_path / "trace").read_text() == "closed"
+    assert there.process.exitcode == 0
+
+
+def test_closing_ends_a_worker_that_waits_with_its_answer():
+    there = Worker(Slow, name="slow")
+    there.ask("reset")
+    there.send("step", 0)
+    there.close()
+    assert not there.process.is_alive()
+
+
+def test_closing_kills_a_worker_that_hangs():
+    there = Worker(Slow, name="slow")
+    there.ask("reset")
+    there.send("step", 1)
+    there.close()
+    assert there.process.exitcode == -signal.SIGKILL
+
+
+def test_leaving_by_an_exception_closes():
+    there = worker()
+
+    def fail() -> None:
+        with there:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert there.process.exitcode == 0
+
+
+def test_worker_that_hangs_is_given_up():
+    with Worker(Slow, name="slow") as there:
+        there.ask("reset")
+        there.send("step", 1)
+        start = time.monotonic()
+        with pytest.raises(WorkerError, match=r"slow: no answer within 0\.5 seconds"):
+            there.receive(timeout=0.5)
+        assert time.monotonic() - start < 5
+        assert there.process.exitcode == -signal.SIGKILL
+
+
+def test_answer_in_time_is_an_answer():
+    with worker() as there:
+        there.send("reset")
+        assert there.receive(timeout=60)[0] == 0
+
+
+@pytest.mark.parametrize("ending", ["normal", "exception", "killed", "ctrl-c"])
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_no_worker_outlives_its_program(start_method, ending):
+    program = subprocess.Popen(
+        [sys.executable, "-m", "tests.book.program_with_workers", start_method, ending],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parent.parent.parent,
+        start_new_session=True,
+    )
+    with program:
+        assert program.stdout is not None
+        try:
+            assert program.stdout.readline() == "busy\n"
+            if ending == "ctrl-c":
+                os.killpg(program.pid, signal.SIGINT)
+            # Standard output ends when the last process that has it is gone.
+            _, errors = program.communicate(timeout=60)
+        except BaseException:
+            os.killpg(program.pid, signal.SIGKILL)
+            raise
+    cause = {"exception": "ZeroDivisionError", "ctrl-c": "KeyboardInterrupt"}.get(
+        ending
+    )
+    assert errors.count("Traceback") == (1 if cause else 0), errors
+    assert cause is None or cause in errors
+    wanted = {"normal": 0, "exception": 1, "killed": -9, "ctrl-c": -2}[ending]
+    assert program.returncode == wanted
