@@ -177,15 +177,15 @@ def book_sites(modules: Modules, folder: Path, whole: bool) -> tuple[Site, Site]
 def write_config(site: Site, without: tuple[str, ...]) -> None:
     """
     Write the options of this book, without these plugins and what they are needed for.
-    The page that shows the record is left out as well: it can't be built before there
-    is one.
+    The pages that show the records are left out as well: they can't be built before
+    there are any.
     """
     with (ROOT / "mkdocs.yml").open(encoding="utf-8") as file:
         config: dict[str, Any] = yaml_load(file)
     for key in ("plugins", "markdown_extensions"):
         config[key] = [entry for entry in config[key] if name_of(entry) not in without]
-    left_out = ["benchmarks.md"]
-    (site.folder / "docs" / "benchmarks.md").unlink(missing_ok=True)
+    left_out = ["Benchmarks"]
+    shutil.rmtree(site.folder / "docs" / "benchmarks", ignore_errors=True)
     if "mkdocstrings" in without:
         for entry in config["plugins"]:
             if name_of(entry) == "sidebyside":

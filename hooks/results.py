@@ -3,6 +3,10 @@
 A page names its record in its front matter, `record: benchmarks/press.json`. On that
 page `{{ site.book.ratio | .1f }}` becomes the value that stands in the record under
 these keys, in that format. What is not there stops the build.
+
+A format such as `<=1.5` is a target. It becomes words that say what was wanted and
+whether the record has it, so that a page goes on telling the truth when a new record
+takes the place of the old one.
 """
 
 import json
@@ -17,6 +21,7 @@ from mkdocs.structure.pages import Page
 
 ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 VALUE = re.compile(r" (?P<keys>[\w./-]+)(?: \| (?P<format>\S+))? ")
+TARGET = re.compile(r"(?P<sign>[<>]=)(?P<limit>\d+(?:\.\d+)?)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -81,13 +86,30 @@ def fill_in(markdown: str, record: Any) -> str:
             )
         found = look_up(record, asked["keys"])
         try:
-            return format(found, asked["format"] or "")
+            return shown(found, asked["format"] or "")
         except (ValueError, TypeError):
             raise ValueError(
                 f"`{match[0]}`: {found!r} has no format `{asked['format']}`."
             ) from None
 
     return ANY.sub(value, markdown)
+
+
+def shown(found: str | int | float, wanted: str) -> str:
+    """
+    A value in a format, or beside a target.
+
+    Raises:
+        ValueError: if it has no such format.
+    """
+    target = TARGET.fullmatch(wanted)
+    if not target:
+        return format(found, wanted)
+    number, limit = float(found), float(target["limit"])
+    at_most = target["sign"] == "<="
+    met = number <= limit if at_most else number >= limit
+    bound = "at most" if at_most else "at least"
+    return f"{bound} {target['limit']}: {'met' if met else '**missed**'}"
 
 
 def look_up(record: Any, keys: str) -> str | int | float:

@@ -1,0 +1,154 @@
+"""The pages of benchmarks say what the records say, and do not build without them."""
+
+import copy
+import html
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from hooks.results import VALUE, fill_in, load, shown
+from tests.site.conftest import ENVIRONMENT, ROOT
+
+PAGES = {"benchmarks/press": "benchmarks/press.json"}
+
+
+def record_of(page):
+    return load(ROOT / "results" / PAGES[page])
+
+
+def markdown_of(page):
+    return (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+
+
+def rows(text):
+    """The rows of all tables of a page, each as the words in its cells."""
+    for row in re.findall(r"<tr>(.*?)</tr>", text, re.DOTALL):
+        cells = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL)
+        yield [html.unescape(re.sub(r"<[^>]*>", "", cell)).strip() for cell in cells]
+
+
+def spread(taken, digits):
+    median, low, high = (
+        format(taken[key], digits) for key in ("median", "low", "high")
+    )
+    return f"{median} ({low}–{high})"
+
+
+def verdict(met):
+    return "met" if met else "missed"
+
+
+def test_the_page_of_the_press_has_the_numbers_of_its_record(site):
+    record = record_of("benchmarks/press")
+    text = (site / "benchmarks" / "press.html").read_text(encoding="utf-8")
+    found = {row[0]: row[1:] for row in rows(text)}
+    assert found["commit"] == [record["commit"]]
+    assert found["command"] == [record["command"]]
+    for name in ("book", "library"):
+        each = record["site"][name]
+        assert found[f"the {name}, seconds"] == [
+            spread(each["ours"], ".2f"),
+            spread(each["peer"], ".2f"),
+            format(each["ratio"], ".2f"),
+            f"at most 1.5: {verdict(each['ratio'] <= 1.5)}",
+        ]
+        each = record["press"][name]
+        for words, ours, speed in (
+            ("Markdown", each["ours"], each["speedup"]),
+            ("HTML", each["to_html"], each["to_html"]["speedup"]),
+        ):
+            assert found[f"the {name}, to {words}, seconds"] == [
+                spread(ours, ".2f"),
+                spread(each["peer"], ".2f"),
+                format(speed, ".2f"),
+                f"at least 1: {verdict(speed >= 1)}",
+            ]
+    for each in record["growth"].values():
+        assert found[f"{each['lines']:,}"] == [
+            spread(each, ".3g"),
+            str(each["microseconds_a_line"]),
+        ]
+    each = record["save"]["book"]
+    assert found["one save, seconds"][:2] == [
+        spread(each["ours"], ".2f"),
+        spread(each["peer"], ".2f"),
+    ]
+    assert found["one save, seconds"][3].endswith(verdict(each["ours"]["median"] <= 1))
+    for name, digits in (("kilobytes", ".0f"), ("shift", ".3f")):
+        each = record["weight"][name]
+        row = found["weight, kilobytes" if name == "kilobytes" else "layout shift"]
+        low, high = (format(each[key], digits) for key in ("low", "high"))
+        assert row[:2] == [format(each["median"], digits), f"{low}–{high}"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_number_was_typed(page):
+    """What is left in the tables without the values has no digit but in targets."""
+    for line in markdown_of(page).splitlines():
+        if line.startswith("|"):
+            assert not re.search(r"\d", re.sub(r"\{\{.*?\}\}", "", line)), line
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_value_is_needed(page):
+    """Without it, or with another name for it, the page does not build."""
+    markdown = markdown_of(page)
+    keys = {m["keys"] for m in re.finditer(rf"\{{\{{{VALUE.pattern}\}}\}}", markdown)}
+    assert len(keys) > 50
+    for each in keys:
+        record = copy.deepcopy(record_of(page))
+        *way, last = each.split(".")
+        holder = record
+        for key in way:
+            holder = holder[key]
+        holder[f"{last}_renamed"] = holder.pop(last)
+        with pytest.raises(ValueError, match=re.escape(f"`{last}` is missing")):
+            fill_in(markdown, record)
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        ("{{ a.c }}", "there is no `a.c`: `c` is missing."),
+        ("{{ a }}", "`a` is not a single value."),
+        ("{{ a.b | .2q }}", "`{{ a.b | .2q }}`: 1.25 has no format `.2q`."),
+        ("{{a.b}}", "`{{a.b}}` names no value."),
+    ],
+)
+def test_a_build_stops_at_what_is_not_in_the_record(tmp_path, asked, complaint):
+    (tmp_path / "mkdocs.yml").write_text(
+        f"site_name: x\ntheme: mkdocs\nhooks: ['{ROOT / 'hooks' / 'results.py'}']\n"
+    )
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text(
+        f"---\nrecord: r.json\n---\n\n{asked}\n"
+    )
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "r.json").write_text(json.dumps({"a": {"b": 1.25}}))
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--site-dir", tmp_path / "site"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"index.md: r.json: {complaint}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "target", "words"),
+    [
+        (1.5, "<=1.5", "at most 1.5: met"),
+        (1.51, "<=1.5", "at most 1.5: **missed**"),
+        (1, ">=1", "at least 1: met"),
+        (0.99, ">=1", "at least 1: **missed**"),
+    ],
+)
+def test_a_target_is_judged_by_the_record(value, target, words):
+    assert shown(value, target) == words
