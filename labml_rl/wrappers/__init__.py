@@ -40,11 +40,14 @@ It matters more than any one wrapper. From the emulator up to the agent:
 | [CountSteps][] | counts the steps of the agent |
 """
 
+from functools import partial
 from typing import Any
 
 import gymnasium
 
+from labml_rl.batch import Games, SerialGames, spawn_seeds
 from labml_rl.game import GameOptions, make_game
+from labml_rl.worker import ParallelGames
 from labml_rl.wrappers.acting import (
     EpisodicLife,
     FireStart,
@@ -133,24 +136,55 @@ def wrap(frames: Frames, options: GameOptions) -> gymnasium.Env[Any, Any]:
 
 
 def nature_dqn_env(
-    game: str, seed: int | None = None, **options: Any
-) -> gymnasium.Env[Any, Any]:
+    game: str,
+    n_games: int | None = None,
+    seed: int | None = None,
+    *,
+    workers: int | None = None,
+    **options: Any,
+) -> gymnasium.Env[Any, Any] | Games:
     """
     ## All together
+
+    One game, or several, which are played [in worker processes](../worker.py) at the
+    same time.
 
     ```python
     env = nature_dqn_env("SpaceInvaders", seed=1)
     obs, info = env.reset()  # uint8, (4, 84, 84)
+
+    envs = nature_dqn_env("SpaceInvaders", 8, seed=1)
+    obs, infos = envs.reset()  # uint8, (8, 4, 84, 84)
+    envs.close()
     ```
 
     Args:
         game: its name in any spelling.
-        seed: decides everything random; `None` draws one.
+        n_games: how many; `None` for one that is no batch.
+        seed: decides everything random; `None` draws one. From it, each of several
+            games gets [a seed of its own][labml_rl.batch.spawn_seeds].
+        workers: how many processes; `None` is one for each core, and with 0 all games
+            are played [in this one][labml_rl.batch.SerialGames].
         options: any of [GameOptions][labml_rl.game.GameOptions].
+
+    Returns:
+        An environment; or, of several games, a `VectorEnv`.
 
     Raises:
         ValueError: if there is no such game, or an option makes no sense.
     """
+    if n_games is None:
+        return _one_game(game, seed, options)
+    seeds = spawn_seeds(seed, n_games)
+    make_envs = [partial(_one_game, game, each, options) for each in seeds]
+    if workers == 0:
+        return SerialGames(make_envs)
+    return ParallelGames(make_envs, workers=workers)
+
+
+def _one_game(
+    game: str, seed: int | None, options: dict[str, Any]
+) -> gymnasium.Env[Any, Any]:
     twin = make_game(game, seed=seed, **options)
     chosen = twin.options
     frames = Frames(twin._load, chosen.max_frames, chosen.render_mode, seed)
@@ -176,6 +210,9 @@ def nature_dqn_env(
 # | `QueueFrames`: [StackFrames][] | forgets the seed given to `reset` |
 # | `ClipReward`: [ClipReward][] | nothing |
 # | `TFSummaries`: [EpisodeStatistics][] | TensorFlow 2 has no `tf.contrib` |
+# | `SpaceBatch`: Gymnasium's `batch_space` | cannot be sent to a process |
+# | `EnvBatch`, `SingleEnvBatch`: [SerialGames][] | throws last observations away |
+# | `ParallelEnvBatch`: [ParallelGames][] | throws last observations away |
 # | `nature_dqn_env`: [nature_dqn_env][] | one seed for eight games: all are the same |
 #
 # There, rewards are clipped and the stack is the last axis. Here both must be asked

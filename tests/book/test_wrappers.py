@@ -12,7 +12,9 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labml_rl.batch import SerialGames, spawn_seeds
 from labml_rl.game import GameOptions, make_game
+from labml_rl.worker import ParallelGames
 from labml_rl.wrappers import (
     CountSteps,
     EpisodeStatistics,
@@ -97,6 +99,7 @@ def test_game_without_a_noop_of_its_own():
     one = make_game("Backgammon", seed=1, max_frames=400)
     other = nature_dqn_env("Backgammon", seed=1, max_frames=400)
     assert "NOOP" not in one.get_action_meanings()
+    assert isinstance(other, gymnasium.Env)
     assert one.get_action_meanings() == other.get_wrapper_attr("get_action_meanings")()
     assert assert_same_play(one, other, 300)["cut"] > 0
 
@@ -141,7 +144,9 @@ def test_wrappers_go_around_ales_own_environment(name):
 @pytest.mark.filterwarnings("ignore:.*different from the unwrapped version")
 @pytest.mark.parametrize("options", [{}, {"stack": 1, "channels_last": True}])
 def test_gymnasium_has_no_complaint(options):
-    check_env(nature_dqn_env("Breakout", seed=1, render_mode="rgb_array", **options))
+    env = nature_dqn_env("Breakout", seed=1, render_mode="rgb_array", **options)
+    assert isinstance(env, gymnasium.Env)
+    check_env(env)
 
 
 def test_unknown_games_and_options_are_refused():
@@ -300,3 +305,32 @@ def test_options_are_the_games_own():
     env = ColourAtari().wrapped(stack=3)
     assert env.observation_space.shape == (3, 84, 84)
     assert np.array_equal(env.unwrapped.reset()[0], draw(1, 0))
+
+
+# -------------------------------------------------------------- several games
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_eight_space_invaders(workers):
+    options: dict[str, Any] = {"channels_last": True, "clip_rewards": True}
+    envs = nature_dqn_env("SpaceInvaders", 8, seed=1, workers=workers, **options)
+    assert isinstance(envs, SerialGames if workers == 0 else ParallelGames)
+    games = [make_game("SpaceInvaders", seed=s, **options) for s in spawn_seeds(1, 8)]
+    with envs:
+        observations, _ = envs.reset()
+        assert (observations.shape, observations.dtype) == ((8, 84, 84, 4), np.uint8)
+        first = [game.reset()[0] for game in games]
+        assert np.array_equal(observations, first)
+        assert len({each.tobytes() for each in observations}) > 1, "they differ"
+        for action in range(6):
+            observations, rewards, *_ = envs.step(np.full(8, action))
+            played = [game.step(action) for game in games]
+            assert np.array_equal(observations, [each[0] for each in played])
+            assert np.array_equal(rewards, [each[1] for each in played])
+
+
+def test_options_of_several_games_are_checked():
+    with pytest.raises(ValueError, match="stack must be"):
+        nature_dqn_env("Pong", 2, seed=1, workers=0, stack=0)
+    with pytest.raises(ValueError, match="'pong'"):
+        nature_dqn_env("Pongg", 2, seed=1, workers=0)
