@@ -496,6 +496,21 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
             makes no sense.
     """
     chosen = GameOptions(**options)
+    load = partial(_load, find_game(game), chosen.sticky_actions)
+    return Game(load, chosen, seed)
+
+
+def find_game(game: str) -> str:
+    """
+    Args:
+        game: a name in any spelling.
+
+    Returns:
+        The name in ALE's spelling.
+
+    Raises:
+        ValueError: if there is no such game, with the nearest name.
+    """
     names = {name.replace("_", ""): name for name in available_games()}
     letters = "".join(filter(str.isalnum, game.lower()))
     if letters not in names:
@@ -504,7 +519,7 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
             f"no game {game!r}; the nearest is {nearest!r}. "
             "labml_rl.game.available_games() lists them all"
         )
-    return Game(partial(_load, names[letters], chosen.sticky_actions), chosen, seed)
+    return names[letters]
 
 
 def _load(name: str, sticky_actions: float, seed: int) -> Emulator:

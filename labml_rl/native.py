@@ -1,0 +1,170 @@
+"""
+---
+title: ALE's own batch of games
+summary: The emulator's vector environment, in C++ threads, behind the same interface.
+---
+
+# ALE's own batch of games
+
+The emulator's authors have written a vector environment of their own, in C++: threads
+in place of processes, and no Python between one frame and the next. [NativeGames][] has
+it behind the interface of [the other batches](batch.py), so that an experiment can
+choose by name:
+
+```python
+from labml_rl.native import NativeGames
+
+with NativeGames("Pong", num_envs=8, seed=1) as games:
+    obs, infos = games.reset()
+```
+
+It starts up at once, and it is one program less to trust. It is not the faster one, as
+the benchmarks show, since both spend their time in the same
+emulator; and it plays by rules of its own.
+
+!!! warning "What is different"
+    - **Greys.** It turns frames grey before it takes their maximum, so in some games
+      [the picture is another][labml_rl.screen.preprocess].
+    - **The beginning.** It presses the button *before* the no-ops, and there are 0 to
+      `noop_max - 1` of them. The first stack is three black pictures and one real one.
+    - **A lost life.** The game goes on at once: nobody presses the button again, and
+      the stack is not begun anew.
+    - **The end.** If a game ends in the first frames of a step, the final picture is
+      partly one of before.
+    - **The cap** counts frames after the no-ops.
+
+    A network trained on one of the two need not play the other as well.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from ale_py.vector_env import AtariVectorEnv
+from gymnasium.vector import AutoresetMode
+
+from labml_rl.batch import Games, spawn_seeds
+from labml_rl.game import GameOptions, find_game
+from labml_rl.runner import Batch, Infos
+from labml_rl.screen import SIZE
+
+
+class NativeGames(Games):
+    """
+    ## The same interface
+
+    Args:
+        game: its name, as in [labml_rl.game.make_game][].
+        num_envs: how many games.
+        seed: each gets a seed of its own, [drawn from this
+            one][labml_rl.batch.spawn_seeds]; `None` draws one.
+        threads: how many; `None` is one for each core.
+        options: any of [labml_rl.game.GameOptions][], except for the few that ALE's
+            environment does not have.
+
+    Raises:
+        ValueError: if an option is not available.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        num_envs: int,
+        *,
+        seed: int | None = None,
+        threads: int | None = None,
+        **options: Any,
+    ) -> None:
+        chosen = GameOptions(**options)
+        for name in ("channels_last", "crop_scoreboard", "render_mode"):
+            if getattr(chosen, name):
+                raise ValueError(f"ALE's vector environment has no {name}")
+
+        # It has two ways to end an episode with a life. One restarts the whole game,
+        # and is called `episodic_life`. The other is the one that is meant.
+        self._ale = AtariVectorEnv(
+            find_game(game),
+            num_envs,
+            num_threads=threads or 0,
+            img_height=SIZE,
+            img_width=SIZE,
+            stack_num=chosen.stack,
+            full_action_space=chosen.full_action_space,
+            repeat_action_probability=chosen.sticky_actions,
+            noop_max=chosen.noop_max,
+            use_fire_reset=chosen.fire_at_start,
+            life_loss_info=chosen.episodic_life,
+            max_num_frames_per_episode=chosen.max_frames,
+            reward_clipping=False,
+            autoreset_mode=AutoresetMode.SAME_STEP,
+        )
+        self._options = chosen
+        self._seeds = spawn_seeds(seed, num_envs)
+        self._returns = np.zeros(num_envs)
+        self._lengths = np.zeros(num_envs, np.int64)  # in steps
+        self._lives = np.zeros(num_envs, np.int64)
+        ale = self._ale
+        spaces = ale.single_observation_space, ale.single_action_space
+        super().__init__(
+            spaces,
+            num_envs,
+            Batch.empty(spaces[0], num_envs),
+            autoreset_mode=AutoresetMode.SAME_STEP,
+            copy=False,  # it returns a new array each time
+        )
+
+    def _send(self, method: str, requests: Sequence[Any]) -> None:
+        if method == "step":
+            self._ale.send(np.array(requests))
+        elif method == "reset":
+            self._infos_of_reset = self._reset(requests)
+        else:
+            raise NotImplementedError(f"ALE's vector environment has no {method}")
+
+    def _reset(self, requests: Sequence[tuple[bool, dict[str, Any]]]) -> Infos:
+        # ALE takes seeds of 31 bits, and −1 for none.
+        rows = [row for row, (wanted, _) in enumerate(requests) if wanted]
+        seeds = np.full(len(rows), -1)
+        for index, row in enumerate(rows):
+            seed = requests[row][1]["seed"]
+            if seed is None:
+                seed, self._seeds[row] = self._seeds[row], -1
+            seeds[index] = seed % 2**31 if seed >= 0 else -1
+        observations, infos = self._ale.ale.reset(np.array(rows), seeds)
+        none = np.zeros(self.num_envs, np.bool_)
+        self._batch = Batch(observations, np.zeros(self.num_envs), none, none)
+        self._returns[rows] = self._lengths[rows] = 0
+        self._lives = infos["lives"]
+        return [{"lives": int(lives)} for lives in self._lives]
+
+    def _receive(self) -> list[Any]:
+        """
+        ### Scores
+
+        ALE does not keep them, so they are added up here, before rewards are clipped.
+        An episode that ended without a lost life was the last of its game.
+        """
+        if self._asked_for == "reset":
+            return self._infos_of_reset
+        observations, points, terminated, truncated, found = self._ale.recv()
+        self._returns += points
+        self._lengths += 1
+        infos: Infos = [{"lives": int(lives)} for lives in found["lives"]]
+        for row in np.flatnonzero(terminated | truncated):
+            final: dict[str, Any] = {}
+            if found["lives"][row] >= self._lives[row]:
+                length = int(self._lengths[row])
+                final["episode"] = {"r": float(self._returns[row]), "l": length}
+                self._returns[row] = self._lengths[row] = 0
+            infos[row] |= {"final_obs": found["final_obs"][row], "final_info": final}
+
+        self._lives = found["lives"]
+        rewards = np.sign(points) if self._options.clip_rewards else points
+        self._batch = Batch(
+            observations, rewards.astype(np.float64), terminated, truncated
+        )
+        return infos
+
+    def close_extras(self) -> None:
+        """Its threads end with the object."""
+        del self._ale
