@@ -38,6 +38,33 @@ It matters more than any one wrapper. From the emulator up to the agent:
 | [ClipReward][] | pays the sign of the points |
 | [MinimalActions][] | takes useless actions away |
 | [CountSteps][] | counts the steps of the agent |
+
+Another order, or another pipeline, is quickly made, around any Atari environment that
+plays one frame a step. This one starts with random actions, and sees colours:
+
+```python
+import ale_py
+import gymnasium
+from labml_rl.wrappers import (
+    MoveChannels,
+    RandomStart,
+    RepeatAndMax,
+    Resize,
+    StackFrames,
+)
+
+gymnasium.register_envs(ale_py)
+env = gymnasium.make(
+    "ALE/Breakout-v5",
+    frameskip=1,
+    repeat_action_probability=0,
+)
+env = RandomStart(StackFrames(env, 2))
+env = RepeatAndMax(env)
+env = MoveChannels(Resize(env, 64, 64))  # (3, 64, 64)
+```
+
+A wrapper that does not find what it needs says so when it is made.
 """
 
 from functools import partial
@@ -111,7 +138,7 @@ def wrap(frames: Frames, options: GameOptions) -> gymnasium.Env[Any, Any]:
     """
     env: gymnasium.Env[Any, Any] = EpisodeStatistics(frames)
 
-    # The stack of two is below the no-ops, so that they are in it.
+    # The two frames come first, so that the no-ops are among them.
     env = StackFrames(env, 2)
     if options.noop_max > 0:
         env = NoopStart(env, options.noop_max)

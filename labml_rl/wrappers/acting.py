@@ -8,8 +8,8 @@ summary: No-ops, repeated frames, lives and the button, with all cases of a game
 
 Some wrappers do not leave acting to the agent. They let frames pass, hold its action
 for four of them, or press a button before its episode begins. What makes them hard is
-that a game can end at any time, also while it is a wrapper's turn. In most programs
-each of these wrappers has a case that was forgotten. The boxes on this page say which.
+that a game can end at any time, also while it is a wrapper's turn. Widely used programs
+have forgotten that in one place or another. The boxes on this page say where.
 
 They hand on everything that happens in the meantime, except points: for what it has not
 done, the agent is not paid.
@@ -32,7 +32,7 @@ class NoopStart(gymnasium.Wrapper):
 
     The console knows no chance: the same actions always give the same game. To vary it,
     nobody acts in its first few frames. How many is drawn for each game. They are
-    *frames*, so this wrapper belongs below the one that repeats actions.
+    counted in *frames*, so this wrapper belongs below the one that repeats actions.
 
     !!! warning "Whose dice?"
         The environment's own, `np_random`, which `reset(seed=…)` sets. NumPy's global
@@ -61,7 +61,7 @@ class NoopStart(gymnasium.Wrapper):
         for _ in range(count):
             observation, _, terminated, truncated, info = self.env.step(self._choose())
 
-            # Without the seed, from which would come the same game with the same end.
+            # The seed is not given again: it would bring back this game and its end.
             if terminated or truncated:
                 return self.reset(options=options)
         return observation, info

@@ -43,8 +43,8 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
     )
     ```
 
-    Otherwise it holds each action for four frames and ignores one action in four, and
-    nothing that is put around it can undo that.
+    Otherwise it holds each action for four frames, and in each of these, with a
+    probability of 0.25, ignores it. Nothing that is put around it can undo that.
 
     This one draws its random numbers in the same order as [Game][labml_rl.game.Game],
     so that the two can be compared. And it always has all 18 actions, so that the

@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labml_rl import wrappers
 from labml_rl.batch import SerialGames, spawn_seeds
 from labml_rl.game import GameOptions, make_game
 from labml_rl.worker import ParallelGames
@@ -138,6 +139,21 @@ def test_wrappers_go_around_ales_own_environment(name):
         games += "episode" in wanted[4]
         if wanted[2] or wanted[3]:
             assert np.array_equal(env.reset()[0], game.reset()[0])
+
+
+def test_example_of_the_page_runs():
+    assert wrappers.__doc__
+    example = wrappers.__doc__.split("```python\n")[1].split("```")[0]
+    names: dict[str, Any] = {}
+    exec(example, names)
+    env = names["env"]
+    for _ in range(2):
+        observation, info = env.reset(seed=1)
+        assert observation.shape == (3, 64, 64)
+        assert observation in env.observation_space
+        assert info["lives"] == 5
+    observation, *_ = env.step(2)
+    assert observation in env.observation_space
 
 
 @pytest.mark.filterwarnings("ignore:.*due to the environment not having a spec")

@@ -256,6 +256,16 @@ def test_acting_needs_actions_with_names(wrapper):
         wrapper(MinimalActions(atari.frames()))
 
 
+def test_buttons_are_found_by_name():
+    atari = ColourAtari([Script(lives={0: 3, 3: 2})], [RIGHT, FIRE, NOOP])
+    env: Env = NoopStart(MinimalActions(atari.frames()), 1)
+    env = FireStart(EpisodicLife(env))
+    env.reset()
+    assert env.step(0)[2]
+    env.reset()
+    assert atari.played == [[NOOP, FIRE, RIGHT, NOOP, FIRE]]
+
+
 @pytest.mark.parametrize(
     ("make", "rule"),
     [
@@ -536,6 +546,16 @@ def test_game_that_ends_at_the_button_between_two_lives_is_reported():
     assert atari.games == 3
     assert info == {"lives": 3, "episode": {"r": 111.0, "l": 1, "frames": 4}}
     assert np.array_equal(observation, draw(3, 1))
+
+
+def test_cap_at_the_button_begins_a_new_game():
+    atari, env = fired(Script(lives={0: 3, 2: 2}), Script(), max_frames=4)
+    env.reset()
+    assert env.step(0)[2], "a life; then come the step of nothing and the button"
+    observation, info = env.reset()
+    assert atari.played == [[FIRE, NOOP, NOOP, FIRE], [FIRE]]
+    assert info["episode"] == {"r": 0.0, "l": 1, "frames": 4}
+    assert np.array_equal(observation, draw(2, 1))
 
 
 def test_life_lost_at_the_button_ends_nothing():
