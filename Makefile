@@ -43,8 +43,9 @@ format: .venv/all ## put the code into the project's style
 figures: .venv/all ## make the figures again from the emulator
 	$(BIN)/python -m figures.game
 
-bench: .venv/bench ## measure the press beside its peers; takes half an hour
+bench: .venv/bench ## measure the press and the games beside their peers; takes 90 minutes
 	$(BIN)/python -m benchmarks.press
+	$(BIN)/python -m benchmarks.games
 
 check: lint test docs ## all that CI runs
 

@@ -31,6 +31,10 @@ from benchmarks.record import (
 )
 
 RECORD = ROOT / "results" / "benchmarks" / "press.json"
+PACKAGES = (
+    *("mkdocs", "mkdocs-material", "markdown", "pymdown-extensions", "pygments"),
+    *("jinja2", "quickjs", "watchdog", "pycco", "playwright"),
+)
 PARTS = ("site", "press", "growth", "save", "weight")
 
 
@@ -199,7 +203,7 @@ def main() -> None:
     os.environ["NO_MKDOCS_2_WARNING"] = "1"
 
     found: dict[str, Any] = {}
-    before = provenance()
+    before = provenance("benchmarks.press", PACKAGES)
     with tempfile.TemporaryDirectory() as folder:
         setup = Setup(
             book=material.book(),

@@ -14,10 +14,6 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = (
-    *("mkdocs", "mkdocs-material", "markdown", "pymdown-extensions", "pygments"),
-    *("jinja2", "quickjs", "watchdog", "pycco", "playwright"),
-)
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,8 @@ def interleave(
     then slows all of them down, and not only the last.
 
     Args:
-        contestants: for each name, a function that runs once and returns the seconds.
+        contestants: for each name, a function that runs once and returns the seconds,
+            or whatever else is measured.
         repeats: how many samples to take of each, after one that is thrown away.
     """
     samples: dict[str, list[float]] = {name: [] for name in contestants}
@@ -88,10 +85,16 @@ def cpu_model() -> str:
     return platform.processor() or platform.machine()
 
 
-def provenance() -> dict[str, Any]:
-    """Where, when and with what the numbers were taken."""
+def provenance(program: str, packages: Sequence[str]) -> dict[str, Any]:
+    """
+    Where, when and with what the numbers were taken.
+
+    Args:
+        program: the module that was run.
+        packages: those that the numbers depend on.
+    """
     return {
-        "command": " ".join(["python", "-m", "benchmarks.press", *sys.argv[1:]]),
+        "command": " ".join(["python", "-m", program, *sys.argv[1:]]),
         "commit": git("rev-parse", "HEAD"),
         "dirty": bool(git("status", "--porcelain", "--", ".", ":!results")),
         "date": datetime.now(UTC).date().isoformat(),
@@ -102,7 +105,7 @@ def provenance() -> dict[str, Any]:
             "python": platform.python_version(),
             "load": round(os.getloadavg()[0], 2),
         },
-        "versions": {package: version(package) for package in PACKAGES},
+        "versions": {package: version(package) for package in packages},
     }
 
 

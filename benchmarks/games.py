@@ -1,0 +1,218 @@
+"""How fast many games are played, beside other libraries, in one run.
+
+.venv/bin/python -m benchmarks.games           # all, into results/benchmarks/
+.venv/bin/python -m benchmarks.games --quick   # a small part of it, only printed
+
+Everybody plays by the same rules as far as it can: 4 frames a step, the maximum of the
+last two, grey, 84 × 84, 4 in a stack, up to 30 no-ops and FIRE at the start, whole
+games, raw rewards, no sticky actions; with two processes or threads, unless a process
+for each game is all that it has. The actions are random, the same for all.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import nan
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.games_players import PLAYERS, Measured, Task
+from benchmarks.record import ROOT, Series, interleave, provenance, write
+
+RECORD = ROOT / "results" / "benchmarks" / "games.json"
+PACKAGES = (
+    *("ale-py", "envpool", "gymnasium", "numpy", "opencv-python-headless"),
+    *("stable-baselines3", "torch"),
+)
+GAMES = ("breakout", "pong", "space_invaders")
+PARTS = ("games", "by_games", "by_workers")
+ONE_PROCESS_EACH = ("gymnasium", "sb3")
+PEER, CEILING = "envpool", "emulator"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """
+    Args:
+        names: the games that are played.
+        repeats: how many samples are taken of each player; of those that show how it
+            grows, half as many.
+        steps: of all games of a sample together.
+        counts: how many games at once, to show how it grows.
+        workers: how many workers, for the same.
+    """
+
+    names: tuple[str, ...]
+    repeats: int
+    steps: int
+    counts: tuple[int, ...]
+    workers: tuple[int, ...]
+
+    @property
+    def fewer(self) -> int:
+        """Samples of what only shows how it grows."""
+        return (self.repeats + 1) // 2
+
+    def task(self, player: str, game: str, games: int = 8, workers: int = 2) -> Task:
+        """As many steps in all, however many games share them."""
+        steps = self.steps // games
+        return Task(player, game, games, workers, warm_up=steps // 4, steps=steps)
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """
+    Args:
+        task: what is measured.
+        seen: all measurements so far.
+    """
+
+    task: Task
+    seen: list[Measured]
+
+    def __call__(self) -> float:
+        """Measure once more. Return the steps of an agent in a second."""
+        text = json.dumps(asdict(self.task))
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.games_players", text],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{self.task} failed:\n{done.stderr}")
+        measured = Measured(**json.loads(done.stdout.splitlines()[-1]))
+        self.seen.append(measured)
+        return self.task.games * self.task.steps / measured.seconds
+
+
+def contest(tasks: Mapping[str, Task], repeats: int) -> dict[str, Any]:
+    """Steps a second and memory of each; beside the peer and the ceiling, if there."""
+    samplers = {name: Sampler(task, []) for name, task in tasks.items()}
+    rates = interleave(samplers, repeats)
+    return {
+        name: summary(rates[name], samplers[name].seen)
+        | {
+            f"of_{other}": significant(rates[name].median / rates[other].median)
+            for other in (PEER, CEILING)
+            if other in rates
+        }
+        for name in tasks
+    }
+
+
+def summary(rates: Series, seen: Sequence[Measured]) -> dict[str, Any]:
+    """What is written down of a player."""
+    return {
+        **asdict(rates),
+        "processes": max(each.processes for each in seen),
+        "pss_mb": median(each.pss_mb for each in seen),
+        "rss_mb": median(each.rss_mb for each in seen),
+    }
+
+
+def significant(number: float) -> float:
+    """Three digits."""
+    return float(f"{number:.3g}")
+
+
+def games(setup: Setup) -> dict[str, Any]:
+    """Eight games, two workers."""
+    return {
+        name: contest({who: setup.task(who, name) for who in PLAYERS}, setup.repeats)
+        for name in setup.names
+    }
+
+
+def by_games(setup: Setup) -> dict[str, Any]:
+    """More and more games, two workers."""
+    task = partial(setup.task, game=setup.names[0])
+    return {
+        str(count): contest(
+            {who: task(who, games=count) for who in PLAYERS}, setup.fewer
+        )
+        for count in setup.counts
+    }
+
+
+def by_workers(setup: Setup) -> dict[str, Any]:
+    """Eight games, more and more workers, for all who have that choice."""
+    task = partial(setup.task, game=setup.names[0])
+    choosers = [who for who in PLAYERS if who not in ("serial", *ONE_PROCESS_EACH)]
+    return {
+        str(count): contest(
+            {who: task(who, workers=count) for who in choosers}, setup.fewer
+        )
+        for count in setup.workers
+    }
+
+
+def table(part: str, found: dict[str, Any]) -> str:
+    """All results of a part as lines of text."""
+    head = ("steps a second", f"of {PEER}", f"of {CEILING}", "processes", "PSS, MB")
+    lines = []
+    for name, players in found.items():
+        lines.append(
+            f"{part + ', ' + name:22}" + "".join(f"{each:>19}" for each in head)
+        )
+        for who, each in players.items():
+            rate = f"{each['median']:.0f} ({each['low']:.0f}–{each['high']:.0f})"
+            cells = (
+                rate,
+                *(f"{each.get(f'of_{other}', nan):.2f}" for other in (PEER, CEILING)),
+                f"{each['processes']}",
+                f"{each['pss_mb']:.0f}",
+            )
+            lines.append(f"  {who:20}" + "".join(f"{cell:>19}" for cell in cells))
+    return "\n".join(lines)
+
+
+FULL = Setup(
+    names=GAMES,
+    repeats=5,
+    steps=16_000,
+    counts=(1, 2, 4, 8, 16, 32),
+    workers=(1, 2, 3, 4),
+)
+QUICK = Setup(names=GAMES[:1], repeats=1, steps=1600, counts=(2, 16), workers=(1, 2))
+
+
+def main() -> None:
+    """Measure, print and write down."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--repeats", type=int, default=None)
+    parser.add_argument("--quick", action="store_true", help="one game, once")
+    parser.add_argument("--output", type=Path, default=None)
+    options = parser.parse_args()
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    setup = QUICK if options.quick else FULL
+    if options.repeats:
+        setup = Setup(**{**asdict(setup), "repeats": options.repeats})
+
+    before = provenance("benchmarks.games", PACKAGES)
+    found: dict[str, Any] = {}
+    for part in (games, by_games, by_workers):
+        name = part.__name__
+        if not options.parts or name in options.parts:
+            found[name] = part(setup)
+            print(table(name, found[name]), flush=True)
+
+    # A record is whole or it is not written.
+    output = options.output
+    if output is None and not options.quick and len(found) == len(PARTS):
+        output = RECORD
+    if output:
+        write({**before, "setup": asdict(setup), **found}, output)
+        print(f"Written to {output}")
+
+
+if __name__ == "__main__":
+    main()
