@@ -234,7 +234,8 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         super().reset(seed=seed)
         self._emulator = self._load(int(self.np_random.integers(2**31)))
-        self._screens = Screens(self._emulator)
+        crop = self.options.crop_scoreboard
+        self._screens = Screens(self._emulator, crop_scoreboard=crop)
         self._in_episode = self._life_lost = False
 
     def get_action_meanings(self) -> list[str]:
@@ -417,8 +418,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         Every observation is a new array. Who keeps one, in a replay memory say, must
         not find it changed a step later.
         """
-        crop = self.options.crop_scoreboard
-        picture = self._screens.picture(crop_scoreboard=crop)  # (84, 84)
+        picture = self._screens.picture()  # (84, 84)
         self._stack[:-1] = picture if first else self._stack[1:]
         self._stack[-1] = picture
         return self._observation.copy() if self._returns_copies else self._observation
