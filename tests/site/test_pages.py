@@ -94,6 +94,19 @@ def test_the_layout_of_each_page_at_each_width(browser, site):
     assert rows > 50
 
 
+def test_the_longest_lines_of_code_fit(browser, site):
+    """The 88 characters that CONTRIBUTING.md promises."""
+    url = (site / "sidebyside/names.html").as_uri()
+    with visit(browser, url, viewport=DESKTOP) as seen:
+        code = seen.page.locator(".sbs-code code")
+        longest = max(map(len, "\n".join(code.all_inner_texts()).splitlines()))
+        assert longest == 88
+        wide = code.evaluate_all(
+            "all => all.map(e => e.scrollWidth - e.clientWidth).filter(n => n > 0)"
+        )
+        assert not wide, f"code is up to {max(wide)} pixels too wide"
+
+
 def test_without_scripts_the_layout_is_the_same(browser, site):
     url = (site / "labml_rl/game.html").as_uri()
     with visit(browser, url, viewport=DESKTOP, java_script_enabled=False) as seen:
@@ -256,9 +269,7 @@ def test_previous_and_next_follow_the_chapters(site):
     while following := neighbour(order[-1], "next"):
         assert str(neighbour(following, "prev")) == order[-1]
         order.append(str(following))
-    chapters = [
-        f"labml_rl/{name}.html" for name in ("index", "screen", "game")
-    ]
+    chapters = [f"labml_rl/{name}.html" for name in ("index", "screen", "game")]
     assert order[1 : 1 + len(chapters)] == chapters
     assert sorted(order) == all_pages(site), "each page is in the order once"
 
