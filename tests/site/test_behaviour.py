@@ -213,7 +213,7 @@ def test_a_section_and_the_module_can_be_copied(browser, server):
 def test_short_code_follows_long_prose(browser, site):
     """At the end of a long derivation the code is still beside it."""
     with visit(
-        browser, (site / "labml_rl/game.html").as_uri(), viewport=DESKTOP
+        browser, (site / "labml_rl/index.html").as_uri(), viewport=DESKTOP
     ) as seen:
         page = seen.page
         row = page.locator(".sbs-row").first
