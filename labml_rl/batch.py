@@ -208,7 +208,13 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         """
         if isinstance(self.single_action_space, Discrete):
             chosen = np.asarray(actions)
-            if not self.action_space.contains(chosen):
+            low = self.single_action_space.start
+            high = low + self.single_action_space.n
+            if (
+                chosen.shape != (self.num_envs,)
+                or chosen.dtype.kind not in "iu"
+                or not all(low <= action < high for action in chosen.tolist())
+            ):
                 raise InvalidAction(f"{actions!r} is not in {self.action_space}")
             each = chosen.tolist()
         else:
@@ -236,7 +242,9 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _observations(self) -> Any:
         batch = self._batch.observations
-        return deepcopy(batch) if self._copy else batch
+        if not self._copy:
+            return batch
+        return batch.copy() if isinstance(batch, np.ndarray) else deepcopy(batch)
 
     def _infos(self, infos: Infos) -> dict[str, Any]:
         together: dict[str, Any] = {}
