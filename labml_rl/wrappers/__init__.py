@@ -212,6 +212,7 @@ def nature_dqn_env(
 def _one_game(
     game: str, seed: int | None, options: dict[str, Any]
 ) -> gymnasium.Env[Any, Any]:
+    # The game knows names, checks options and loads emulators. A twin lends all that.
     twin = make_game(game, seed=seed, **options)
     chosen = twin.options
     frames = Frames(twin._load, chosen.max_frames, chosen.render_mode, seed)
@@ -222,7 +223,7 @@ def _one_game(
 #
 # Many know these steps from two programs that have been copied a lot, a notebook about
 # A2C and a post about DQN, or by the names that Gymnasium gives them. The tables say
-# what does the same here, and what was wrong there.
+# what does the same here, and what is wrong or different there.
 #
 # **The A2C notebook**
 #
@@ -240,7 +241,7 @@ def _one_game(
 # | `SpaceBatch`: Gymnasium's `batch_space` | cannot be sent to a process |
 # | `EnvBatch`, `SingleEnvBatch`: [SerialGames][] | throws last observations away |
 # | `ParallelEnvBatch`: [ParallelGames][] | throws last observations away |
-# | `nature_dqn_env`: [nature_dqn_env][] | one seed for eight games: all are the same |
+# | `nature_dqn_env`: [nature_dqn_env][] | eight games with one seed are one game |
 #
 # There, rewards are clipped and the stack is the last axis. Here both must be asked
 # for: `clip_rewards=True, channels_last=True`.
@@ -249,7 +250,7 @@ def _one_game(
 #
 # | there, and here | what was wrong there |
 # |---|---|
-# | `MaxAndSkipEnv`: [RepeatAndMax][] | the maximum of 16 frames: all leaves trails |
+# | `MaxAndSkipEnv`: [RepeatAndMax][] | maximum of 16 frames: trails everywhere |
 # | `ProcessFrame84`: [Grey][], [Resize][] | 0.229 for 0.299: white becomes 237 |
 # | `BufferWrapper`: [StackFrames][] | all observations are one array |
 # | `ImageToPyTorch`: [MoveChannels][] | promises 0 to 1, and passes on bytes |

@@ -182,7 +182,7 @@ class EpisodeStatistics(gymnasium.Wrapper):
     out.
     """
 
-    agent_steps: int | None = None
+    agent_steps: int | None = None  # `None` where nobody counts them
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
