@@ -1,7 +1,7 @@
 """Other libraries' Atari environments, set up so that they can be compared with ours.
 
-Chance is taken out. The emulator's dice rest, and the number of no-ops comes from a
-generator that both sides have a copy of, or is replayed from what the peer reports.
+Chance is the same on both sides. The emulators have the same seed, and the number of
+no-ops comes from two copies of one generator, or from what the peer says that it was.
 """
 
 import copy
@@ -70,12 +70,14 @@ def camel(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def console(name: str, *, max_frames: int = 108_000) -> gymnasium.Env[Any, Any]:
-    """Make Gymnasium's environment for a game, one frame a step, without chance."""
+def console(
+    name: str, *, max_frames: int = 108_000, sticky_actions: float = 0.0
+) -> gymnasium.Env[Any, Any]:
+    """Make Gymnasium's environment for a game, one frame a step."""
     return gymnasium.make(
         f"ALE/{camel(name)}-v5",
         frameskip=1,
-        repeat_action_probability=0.0,
+        repeat_action_probability=sticky_actions,
         max_num_frames_per_episode=max_frames,
     )
 
@@ -92,8 +94,12 @@ def ale_vector(name: str, count: int, **options: Any) -> AtariVectorEnv:
 
 
 def share_dice(ours: Game, theirs: gymnasium.Env[Any, Any]) -> None:
-    """Give the peer a copy of our generator: both draw the same no-ops from now on."""
-    theirs.unwrapped.np_random = copy.deepcopy(ours.np_random)
+    """Let both draw the same from now on: the no-ops, and what the emulator draws."""
+    peer: Any = theirs.unwrapped
+    emulator: Any = ours._emulator
+    peer.np_random = copy.deepcopy(ours.np_random)
+    peer.ale.setInt("random_seed", emulator.getInt("random_seed"))
+    peer.load_game()
 
 
 class Replay:

@@ -99,14 +99,26 @@ def test_stable_baselines3(name, seed, episodic_life):
 
 
 @pytest.mark.parametrize(
-    ("name", "seed"),
-    [("breakout", 1), ("pong", 2), ("seaquest", 3), ("ms_pacman", 4), ("tennis", 5)],
+    ("name", "seed", "sticky"),
+    [
+        ("breakout", 1, 0.0),
+        ("pong", 2, 0.0),
+        ("seaquest", 3, 0.25),
+        ("ms_pacman", 4, 0.0),
+        ("tennis", 5, 0.25),
+    ],
 )
-def test_gymnasium(name, seed):
-    options = {"episodic_life": False, "fire_at_start": False, "max_frames": 1801}
+def test_gymnasium(name, seed, sticky):
+    options: dict[str, Any] = {
+        "episodic_life": False,
+        "fire_at_start": False,
+        "max_frames": 1801,
+        "sticky_actions": sticky,
+    }
     ours = our_game(name, greyed=True, seed=seed, **options)
     theirs = FrameStackObservation(
-        AtariPreprocessing(console(name, max_frames=1801)), stack_size=4
+        AtariPreprocessing(console(name, max_frames=1801, sticky_actions=sticky)),
+        stack_size=4,
     )
     share_dice(ours, theirs)
 

@@ -249,12 +249,13 @@ def test_ale_vector_restarts_the_game_with_episodic_life():
 def test_ale_vector_goes_on_with_life_loss_info():
     envs = ale_vector("breakout", 1, noop_max=1, life_loss_info=True)
     envs.reset(seed=1)
-    *_, info = lose_a_life(envs)
+    final, *_, info = lose_a_life(envs)
     assert info["lives"] == [4]
     frames = info["episode_frame_number"][0]
     assert frames >= 100
-    *_, info = envs.step(np.array([0]))
+    observations, *_, info = envs.step(np.array([0]))
     assert info["episode_frame_number"] == [frames + 4], "no no-op, and no reset"
+    assert np.array_equal(observations[0][:3], final[0][1:]), "of the old episode"
 
 
 @pytest.mark.parametrize("fire", [False, True])
