@@ -41,7 +41,10 @@ from sidebyside.prose import Prose
 from sidebyside.split import DEFINITIONS
 from sidebyside.weave import HEADING, catalogue, sections_of
 
-LINK = re.compile(r"\[(?P<words>[^\]]+)\](?:\[[^\]]*\]|\((?!https?:)[^)]*\))")
+# A link, or a piece of code, in which brackets mean something else.
+LINK = re.compile(
+    r"(?P<code>`[^`]*`)|\[(?P<words>[^\]]+)\](?:\[[^\]]*\]|\((?!https?:)[^)]*\))"
+)
 
 
 class AnnotatedPages(griffe.Extension):
@@ -95,7 +98,10 @@ def shorten(package: griffe.Module, name: str, text: str) -> None:
     except KeyError:
         return
     if not found.is_alias:
-        found.docstring = griffe.Docstring(text, parent=found)
+        # The fields of a named tuple are arguments that griffe does not know of.
+        found.docstring = griffe.Docstring(
+            text, parent=found, parser="google", parser_options={"warnings": False}
+        )
 
 
 def digest(prose: Prose) -> str:
@@ -119,4 +125,4 @@ def digest(prose: Prose) -> str:
 
 def without_links(text: str) -> str:
     """Only their words: links in prose are relative to the annotated page."""
-    return LINK.sub(r"\g<words>", text)
+    return LINK.sub(lambda found: found["code"] or found["words"], text)

@@ -24,7 +24,7 @@ slower, because each single frame is copied out of the emulator.
 
 It matters more than any one wrapper. From the emulator up to the agent:
 
-| | what it does |
+| wrapper | what it does |
 |---|---|
 | [Frames][] | one step is one frame |
 | [EpisodeStatistics][] | adds up the score, before anybody changes it |

@@ -85,8 +85,9 @@ class FakeAtari:
         numbers[:] = self.draw_numbers()
 
     def getScreenRGB(self, screen: Pixels, /) -> None:  # noqa: N802
+        numbers = self.draw_numbers()
         palette = np.array(sorted(self.numbers, key=self.numbers.__getitem__), np.uint8)
-        screen[:] = palette[self.draw_numbers()]
+        screen[:] = palette[numbers]
 
     def draw_numbers(self) -> Pixels:
         """Give each colour that turns up the next number."""

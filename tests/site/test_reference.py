@@ -5,6 +5,8 @@ from collections import Counter
 
 import pytest
 
+from sidebyside.reference import without_links
+
 
 @pytest.mark.parametrize("package", ["labml_rl", "sidebyside"])
 def test_each_definition_leads_to_its_entry_and_back(site, package):
@@ -43,6 +45,14 @@ def test_the_reference_has_the_signature_the_types_and_the_arguments(site):
     entry = text.split('id="labml_rl.screen.preprocess"')[1].split("<h")[0]
     words = re.sub(r"<[^>]+>", "", entry)
     assert "crop_scoreboard" in words
+    assert "Args:" not in words, "they are set as a list"
     assert "bool" in words
     assert "First the maximum, then grey, then the new size." in words
     assert "it is the output array" not in words.lower(), "the rest is on the page"
+
+
+def test_links_become_words_and_code_stays():
+    text = "In [the game](game.py), `infos['a']['b']` and [Game.step][] have [it][x]."
+    assert without_links(text) == (
+        "In the game, `infos['a']['b']` and Game.step have it."
+    )
