@@ -69,5 +69,7 @@ clean: ## remove what was built, and .venv
 	@touch $@
 
 .venv/all: .venv/bin/python pyproject.toml constraints.txt
-	$(INSTALL) --editable '.[rl,docs,test,lint]'
+	$(INSTALL) --editable '.[train,docs,test,lint]'
+	@# Tests compare with one file of it. What the rest of it wants, they can do without.
+	$(INSTALL) --no-deps labml-nn
 	@touch $@ .venv/docs

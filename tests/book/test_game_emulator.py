@@ -278,7 +278,8 @@ def test_emulator_prints_nothing():
 def test_importing_the_book_loads_nothing_heavy():
     program = (
         "import sys, labml_rl; print(labml_rl.__version__);"
-        "print(sorted({'ale_py', 'cv2', 'gymnasium', 'numpy'} & set(sys.modules)))"
+        "heavy = {'ale_py', 'cv2', 'gymnasium', 'numpy', 'torch'};"
+        "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
@@ -286,6 +287,17 @@ def test_importing_the_book_loads_nothing_heavy():
     version, loaded = done.stdout.split()
     assert version == importlib.import_module("labml_rl").__version__
     assert loaded == "[]"
+
+
+def test_playing_loads_nothing_that_learns():
+    program = (
+        "import sys, labml_rl.native, labml_rl.worker, labml_rl.wrappers;"
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False"]
 
 
 def test_figures_are_what_the_emulator_shows(monkeypatch, tmp_path):

@@ -1,0 +1,387 @@
+r"""
+---
+title: Returns and advantages
+summary: >-
+  What an action was worth: discounted returns, n-step returns and GAE, over the ends of
+  episodes.
+symbols:
+  rewards: 'r_t'
+  discount: '\gamma'
+  gae_lambda: '\lambda'
+  values: 'V(o_t)'
+  following: 'F_t'
+  returns: 'G_t'
+  errors: '\delta_t'
+  advantages: '\hat{A}_t'
+---
+
+# Returns and advantages
+
+An action is rarely paid at once. In Breakout more than a second goes by from the swing
+of the paddle to the brick that breaks, and meanwhile the agent has acted another
+fifteen times. To learn whether the swing was good, it needs one number for *everything
+that followed*.
+
+This page computes three such numbers, each the answer to what is wrong with the one
+before: [discounted returns][discounted_returns], [n-step returns][n_step_returns], and
+[GAE][gae], which nearly every agent that learns a policy uses today. They are functions
+of tensors, and know nothing of games or networks:
+
+```python
+from labml_rl.returns import Rollout, gae
+
+rollout = Rollout(
+    rewards=rewards,  # (T, N)
+    values=values,  # (T + 1, N)
+    terminated=terminated,  # (T, N)
+    truncated=truncated,  # (T, N)
+    final_values=final_values,  # (T, N)
+)
+advantages = gae(
+    rollout, discount=0.99, gae_lambda=0.95
+)  # (T, N)
+```
+
+## Pieces of play
+
+The agent plays $N$ games at once, $T$ steps in each, and then learns from what it saw.
+That is a **rollout**. Its arrays have a row for each step and a column for each game.
+
+A rollout begins and stops in the middle of play, so how its last episodes will go on is
+not known, and somebody has to guess. For that there is a network which has learned what
+return to expect after an observation $o_t$. This is the **value** $V(o_t)$. Counting
+with it instead of with rewards that nobody has seen yet is called **bootstrapping**.
+
+Here is one game for six steps. An episode ends with step 2:
+
+```text
+observation  o0   o1   o2   o3   o4   o5   o6
+step            0    1    2    3    4    5
+reward         r0   r1   r2   r3   r4   r5
+                            |            |
+             the episode ends            the rollout stops
+```
+
+There are seven observations to six steps. The agent has not acted on `o6` yet, and its
+value stands for all that is still to come. And `o3` is the first of a *new* episode: it
+has nothing to do with what step 2 led to.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rollout:
+    r"""
+    ## The rollout
+
+    This is all that has to be known of it here, and each entry is given by name, since
+    the two kinds of ends are easily swapped.
+
+    Args:
+        rewards: $r_t$, shape `(T, N)`, float32 or float64.
+        values: $V(o_t)$, shape `(T + 1, N)`.
+        terminated: whether the episode ended with step $t$, shape `(T, N)`, bool.
+        truncated: whether it was cut off after step $t$, the same.
+        final_values: the values of the final observations where it was, shape
+            `(T, N)`. May be left out if it never was.
+
+    Raises:
+        ValueError: if the shapes do not fit together, or if final values are missing.
+        TypeError: if an array is of another type.
+    """
+
+    rewards: Tensor
+    values: Tensor
+    terminated: Tensor
+    truncated: Tensor
+    final_values: Tensor | None = None
+
+    def __post_init__(self) -> None:
+        shape, dtype = self.rewards.shape, self.rewards.dtype
+        if len(shape) != 2 or shape[0] == 0:
+            raise ValueError(
+                f"rewards must have shape (T, N) with T > 0, not {tuple(shape)}"
+            )
+
+        # Where the network counts in bfloat16, to be fast, its values come with three
+        # digits. A sum over a hundred steps needs more.
+        if dtype not in (torch.float32, torch.float64):
+            raise TypeError(f"rewards must be float32 or float64, not {dtype}")
+        _check("values", self.values, (shape[0] + 1, shape[1]), dtype)
+        _check("terminated", self.terminated, shape, torch.bool)
+        _check("truncated", self.truncated, shape, torch.bool)
+        if self.final_values is not None:
+            _check("final_values", self.final_values, shape, dtype)
+        elif (self.truncated & ~self.terminated).any():
+            raise ValueError("final_values are missing, and episodes were truncated")
+
+    @property
+    def ends(self) -> Tensor:
+        """Whether the episode was over after step $t$, shape `(T, N)`."""
+        return self.terminated | self.truncated
+
+    @property
+    @torch.no_grad()
+    def following(self) -> Tensor:
+        r"""
+        ### What follows a step
+
+        An episode ends in one of two ways. If it is *terminated*, nothing follows: the
+        game is lost. If it is *truncated*, we only stopped watching, at a time limit
+        for instance, and there would have been more. So what follows step $t$ is worth
+
+        $$F_t = \begin{cases}
+        0 & \text{if it was terminated} \\
+        V(\bar{o}_t) & \text{if it was truncated} \\
+        V(o_{t+1}) & \text{if the episode goes on}
+        \end{cases}$$
+
+        Here $\bar{o}_t$ is the final observation, which the agent never acted on. [The
+        games](batch.py) have it in their `infos`:
+
+        ```python
+        final_values = torch.full((T, N), torch.nan)
+        ...  # and in step t:
+        if truncated.any():
+            last = np.stack(infos["final_obs"][truncated])
+            final_values[t, truncated] = value_of(last)
+        ```
+
+        All other entries are ignored. NaN is a good filling for them, since it shows if
+        a mistake ever reads one.
+
+        !!! warning "A time limit is not the end"
+            Many programs have one array `done` for both, and let nothing follow.
+            CleanRL does so in its PPO, and `labml_nn` in its GAE. Their agents learn
+            that the best position is worth nothing when the time is up, and nothing on
+            the screen tells the time.
+
+        !!! warning "The next observation is from another episode"
+            With $V(o_{t+1})$ for a truncated step, the agent is paid for the beginning
+            of an episode that it has yet to play. And all of this is said of games that
+            begin the next episode in the same step, as those of this book do. [With
+            `NEXT_STEP`][labml_rl.runner.Runner._step], the row after an end is no
+            experience, and would be taken for one.
+
+        Returns:
+            $F_t$, shape `(T, N)`.
+        """
+        values = self.values[1:]  # (T, N)
+        if self.final_values is not None:
+            values = torch.where(self.truncated, self.final_values, values)
+        return torch.where(self.terminated, 0.0, values)
+
+
+def _check(
+    name: str, tensor: Tensor, shape: tuple[int, ...], dtype: torch.dtype
+) -> None:
+    # Broadcasting would make a wrong number of a wrong shape, and say nothing.
+    if tensor.shape != shape:
+        raise ValueError(
+            f"with these rewards {name} must have shape {tuple(shape)}, "
+            f"not {tuple(tensor.shape)}"
+        )
+    if tensor.dtype != dtype:
+        raise TypeError(
+            f"with these rewards {name} must be {dtype}, not {tensor.dtype}"
+        )
+
+
+def _check_fraction(name: str, number: float) -> None:
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must be between 0 and 1, not {number}")
+
+
+@torch.no_grad()
+def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
+    r"""
+    ## Discounted returns
+
+    The return $G_t$ adds up all rewards from step $t$ on, each worth $\gamma$ times as
+    much as if it had come a step earlier:
+
+    $$G_t = r_t + \gamma r_{t+1} + \gamma^2 r_{t+2} + \dots$$
+
+    Take $\gamma$ out of all terms but the first, and what is left in the brackets is
+    the return of the next step. So one walk back through the rollout is enough:
+
+    $$G_t = r_t + \gamma \begin{cases}
+    G_{t+1} & \text{if the episode goes on} \\
+    F_t & \text{if it ends, or the rollout stops}
+    \end{cases}$$
+
+    !!! warning "A target is a number"
+        The network learns to come closer to $G_t$, and $G_t$ is itself made with what
+        the network expects. If a gradient went through it, the network could also make
+        its mistake smaller by expecting less of the future until it fits the past. So
+        no function of this page lets one through.
+
+    Args:
+        rollout: what was seen.
+        discount: $\gamma$, from 0 to 1.
+
+    Returns:
+        $G_t$, shape `(T, N)`.
+
+    Raises:
+        ValueError: if the discount is out of bounds.
+    """
+    _check_fraction("discount", discount)
+    rewards, ends, following = rollout.rewards, rollout.ends, rollout.following
+    returns = torch.empty_like(rewards)  # (T, N)
+    later = following[-1]  # (N,)
+    for t in reversed(range(len(rewards))):
+        later = rewards[t] + discount * torch.where(ends[t], following[t], later)
+        returns[t] = later
+    return returns
+
+
+@torch.no_grad()
+def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
+    r"""
+    ## n-step returns
+
+    Play on from one position twice, and the two returns can be far apart. A hundred
+    rewards are in them, and chance had a hand in each: the game's, and the agent's own.
+    That is **variance**, and it takes many games to average it out.
+
+    The value of the next observation has none of it: the network answers the same to
+    the same question. But it may be wrong, and when learning begins it always is. That
+    is **bias**, and no number of games averages it out.
+
+    The **n-step return** has a part of both. It counts $n$ rewards that were seen, and
+    for the rest it trusts the network:
+
+    $$G_t^{(n)} = r_t + \gamma r_{t+1} + \dots + \gamma^{n-1} r_{t+n-1}
+    + \gamma^n V(o_{t+n})$$
+
+    Where the episode ends sooner, or the rollout stops, it counts as many as there are,
+    and $F$ has the rest.
+
+    Args:
+        rollout: what was seen.
+        discount: $\gamma$, from 0 to 1.
+        n: how many rewards, at least 1. With $T$ or more, it is the [discounted
+            return][discounted_returns].
+
+    Returns:
+        $G_t^{(n)}$, shape `(T, N)`.
+
+    Raises:
+        ValueError: if a number is out of bounds.
+    """
+    _check_fraction("discount", discount)
+    if n < 1:
+        raise ValueError(f"n must be at least 1, not {n}")
+    rewards, following = rollout.rewards, rollout.following  # (T, N)
+
+    # One reward, for all steps at once:
+    # $$G_t^{(1)} = r_t + \gamma F_t$$
+    returns = rewards + discount * following  # (T, N)
+
+    # Each further reward comes in with the sum of the next step, which has one less.
+    # The last row has no next step, and stays as it is.
+    # $$G_t^{(n)} = r_t + \gamma \begin{cases}
+    # G_{t+1}^{(n-1)} & \text{if the episode goes on} \\
+    # F_t & \text{if it ends}
+    # \end{cases}$$
+    ends = rollout.ends[:-1]  # (T - 1, N)
+    for _ in range(min(n, len(rewards)) - 1):
+        later = torch.where(ends, following[:-1], returns[1:])  # (T - 1, N)
+        returns[:-1] = rewards[:-1] + discount * later
+    return returns
+
+
+@torch.no_grad()
+def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
+    r"""
+    ## Generalised advantage estimation
+
+    A return says how well things went. In a good position they go well whatever one
+    does. To judge the *action*, compare with what was expected before it. The
+    difference is its **advantage**, and there is one for each $n$:
+
+    $$\hat{A}_t^{(n)} = G_t^{(n)} - V(o_t)$$
+
+    Which $n$ is best? [Schulman et al. (2016)](https://arxiv.org/abs/1506.02438) take
+    them all. In their mixture each has $\lambda$ times the weight of the one before,
+    with $\lambda$ between 0 and 1. Since
+    $1 + \lambda + \lambda^2 + \dots = 1 / (1 - \lambda)$, a factor $1 - \lambda$ makes
+    the weights add up to 1:
+
+    $$\hat{A}_t = (1 - \lambda) \left( \hat{A}_t^{(1)} + \lambda \hat{A}_t^{(2)}
+    + \lambda^2 \hat{A}_t^{(3)} + \dots \right)$$
+
+    ### One sum instead of many
+
+    The parts of this mixture need not be computed. Look at the **error** of a single
+    step, by how much it went better than expected:
+
+    $$\delta_t = r_t + \gamma F_t - V(o_t)$$
+
+    This is $\hat{A}_t^{(1)}$. While the episode goes on, $F_t$ is $V(o_{t+1})$. So in
+    the sum $\delta_t + \gamma \delta_{t+1}$ the first error adds
+    $\gamma V(o_{t+1})$, the second takes it away again, and what is left is
+    $\hat{A}_t^{(2)}$. Each further error does the same with the next value:
+
+    $$\hat{A}_t^{(n)} = \delta_t + \gamma \delta_{t+1} + \dots
+    + \gamma^{n-1} \delta_{t+n-1}$$
+
+    So $\gamma^k \delta_{t+k}$ is in every part of the mixture from $n = k + 1$ on. The
+    weights of these parts, $(1 - \lambda)(\lambda^k + \lambda^{k+1} + \dots)$, add up
+    to $\lambda^k$. The whole mixture is one sum, discounted by $\gamma\lambda$:
+
+    $$\hat{A}_t = \delta_t + \gamma\lambda \delta_{t+1} + (\gamma\lambda)^2 \delta_{t+2}
+    + \dots$$
+
+    Where the episode ends or the rollout stops, so does the sum. In the mixture, the
+    last part with a reward of its own gets the weight of all that cannot come.
+
+    ### What to choose
+
+    | $\lambda$ | the advantage is | |
+    |---|---|---|
+    | 0 | $r_t + \gamma F_t - V(o_t)$ | least variance, most bias |
+    | 0.95 | a mixture | what most take for Atari |
+    | 1 | $G_t - V(o_t)$ | most variance, least bias |
+
+    The target for $V(o_t)$ is the same mixture of returns: what was expected, and what
+    came on top, $V(o_t) + \hat{A}_t$.
+
+    !!! warning "Whose end is it?"
+        Here `terminated[t]` is what step $t$ returned. CleanRL and Stable-Baselines3
+        store whether an episode *begins* with step $t$, and their arrays are one row
+        later. Put in here, they would end every sum a step too late.
+
+    Args:
+        rollout: what was seen.
+        discount: $\gamma$, from 0 to 1.
+        gae_lambda: $\lambda$, from 0 to 1.
+
+    Returns:
+        $\hat{A}_t$, shape `(T, N)`. Add `values[:-1]` for the targets of the values.
+
+    Raises:
+        ValueError: if a number is out of bounds.
+    """
+    _check_fraction("discount", discount)
+    _check_fraction("gae_lambda", gae_lambda)
+    rewards, values, ends = rollout.rewards, rollout.values, rollout.ends
+
+    # $$\delta_t = r_t + \gamma F_t - V(o_t)$$
+    errors = rewards + discount * rollout.following - values[:-1]  # (T, N)
+
+    # $$\hat{A}_t = \delta_t + \gamma\lambda \begin{cases}
+    # \hat{A}_{t+1} & \text{if the episode goes on} \\
+    # 0 & \text{if it ends, or the rollout stops}
+    # \end{cases}$$
+    advantages = torch.empty_like(errors)  # (T, N)
+    later = torch.zeros_like(errors[-1])  # (N,)
+    for t in reversed(range(len(rewards))):
+        later = errors[t] + discount * gae_lambda * torch.where(ends[t], 0.0, later)
+        advantages[t] = later
+    return advantages
