@@ -94,7 +94,8 @@ programs go wrong:
 
 1. [The game, frame by frame](game.md): from the emulator to what the network sees.
 2. [Workers](worker.md): many games at once, each in a process of its own.
-3. [Returns and advantages](returns.md): what an action was worth.
+3. [Networks](networks.md): what decides, and what judges.
+4. [Returns and advantages](returns.md): what an action was worth.
 """
 
 from importlib.metadata import version

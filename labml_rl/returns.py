@@ -107,7 +107,7 @@ class Rollout:
                 f"rewards must have shape (T, N) with T > 0, not {tuple(shape)}"
             )
 
-        # Where the network counts in bfloat16, to be fast, its values come with three
+        # A network that counts in bfloat16, to be fast, gives values of not quite three
         # digits. A sum over a hundred steps needs more.
         if dtype not in (torch.float32, torch.float64):
             raise TypeError(f"rewards must be float32 or float64, not {dtype}")

@@ -1,0 +1,404 @@
+r"""
+---
+title: Networks
+summary: >-
+  The Nature network in PyTorch: its shapes, its heads for policies and values, and how
+  its weights begin.
+symbols:
+  observations: 'o'
+  policy: '\pi'
+  logits: '\ell_a'
+  values: 'V(o)'
+  gain: 'g'
+---
+
+# Networks
+
+An agent has to make a decision out of 28,224 bytes, the pixels of four pictures. This
+page builds the neural networks that do it. Each has two parts. A **body** turns what
+the agent sees into 512 numbers that say what matters in it: where the ball is, where it
+is going. A **head** turns these into an answer. There are heads for three questions:
+
+| question | answer | asked by |
+|---|---|---|
+| What should I do? | the policy $\pi(a \mid o)$ | A2C, PPO |
+| How well will it go? | the value $V(o)$ | A2C, PPO |
+| How well, if I do $a$ now? | the action value $Q(o, a)$ | DQN |
+
+They fit any game. The sizes of the first and of the last layer follow from what the
+agent sees, and from how many actions it has:
+
+```python
+import torch
+from labml_rl.game import make_game
+from labml_rl.networks import ActorCritic
+
+game = make_game("Breakout", seed=1)
+network = ActorCritic(
+    game.observation_space.shape, game.action_space.n
+)
+obs, info = game.reset()
+batch = torch.from_numpy(obs)[None]  # (1, 4, 84, 84)
+logits, values = network(batch)  # (1, 4), (1,)
+```
+"""
+
+from typing import SupportsInt
+
+import torch
+from torch import Tensor, nn
+
+
+class NatureBody(nn.Module):
+    """
+    ## The body for pictures
+
+    This is the network of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236).
+    It appeared in *Nature*, and goes by that name.
+
+    ![Four pictures, below them three boxes, smaller and deeper each time, a bar of 512
+    features, and two heads](../assets/figures/networks-shapes.svg)
+
+    *One observation on its way. On the picture, what a single place of each box can see
+    of it; the place itself is the dot in the box.*
+
+    A **convolution** looks through a small window, moves it on, and looks again, with
+    the same weights everywhere: a ball is a ball wherever it flies. The first one looks
+    through all four pictures at once, so it can see which way something moves. There is
+    no pooling between them. In a photograph it may not matter where the cat sits. In
+    a game it matters where the ball is.
+
+    Args:
+        shape: of one observation: channels, height and width. There may be any number
+            of channels, and of pixels 36 or more each way.
+        channels_last: the channels are the last of the three, as in most environments
+            that come with Gymnasium.
+
+    Raises:
+        ValueError: if it is no picture, or too small a one.
+    """
+
+    features = 512
+
+    def __init__(self, shape: tuple[int, ...], *, channels_last: bool = False) -> None:
+        super().__init__()
+        if len(shape) != 3:
+            raise ValueError(
+                "observations must be pictures, with a shape of 3 numbers, or vectors, "
+                f"with 1; not {tuple(shape)}"
+            )
+        self.shape = tuple(shape)
+        self.channels_last = channels_last
+        channels, *sides = (shape[2], *shape[:2]) if channels_last else shape
+        convolutions = [
+            nn.Conv2d(channels, 32, kernel_size=8, stride=4),
+            nn.Conv2d(32, 64, kernel_size=4, stride=2),
+            nn.Conv2d(64, 64, kernel_size=3, stride=1),
+        ]
+
+        # A window begins at every fourth pixel, say, as long as it fits. What is left
+        # over at the right and at the bottom, no window sees. With 84 nothing is.
+        layers: list[nn.Module] = []
+        for layer in convolutions:
+            kernel, stride = layer.kernel_size[0], layer.stride[0]
+            sides = [(side - kernel) // stride + 1 for side in sides]
+            layers += [layer, nn.ReLU()]
+        if min(sides) < 1:
+            raise ValueError(
+                f"{self.shape} is too small a picture: this network needs 36 pixels "
+                "each way. If the channels are not where it looks for them, the other "
+                f"way is channels_last={not channels_last}"
+            )
+
+        # The 7 × 7 places are still in order, and what is at each of them is known. The
+        # last layer puts them together. Of the 1,684,128 weights of the body, it has
+        # 1,606,144.
+        height, width = sides
+        self.layers = nn.Sequential(
+            *layers,
+            nn.Flatten(),
+            nn.Linear(64 * height * width, self.features),
+            nn.ReLU(),
+        )
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """
+        ### Bytes in
+
+        The pictures come in as the bytes that they are stored as. They go to the
+        graphics card like that, a quarter of the load that they would be as floats, and
+        become numbers from 0 to 1 only here.
+
+        !!! warning "Divided twice"
+            Some pipelines have a wrapper that divides by 255, Baselines' for instance
+            its `ScaledFloatFrame`. If the network divides too, the brightest pixel is
+            0.004. All is nearly black, nothing fails, and the agent learns badly. So
+            floats are refused here.
+
+        Args:
+            observations: $o$, uint8, shape `(N, C, H, W)`; or `(N, H, W, C)` with
+                `channels_last`.
+
+        Returns:
+            The features, shape `(N, 512)`.
+
+        Raises:
+            ValueError: if an observation has another shape.
+            TypeError: if they are not bytes.
+        """
+        if observations.shape[1:] != self.shape:
+            raise ValueError(
+                f"observations must have shape (N, {', '.join(map(str, self.shape))}), "
+                f"not {tuple(observations.shape)}"
+            )
+        if observations.dtype != torch.uint8:
+            raise TypeError(
+                f"observations must be uint8, not {observations.dtype}: the network "
+                "takes bytes from 0 to 255, and divides by 255 itself"
+            )
+        if self.channels_last:
+            observations = observations.permute(0, 3, 1, 2)
+        pictures = scaled(observations)  # (N, C, H, W)
+        features: Tensor = self.layers(pictures)  # (N, 512)
+        return features
+
+
+def scaled(observations: Tensor) -> Tensor:
+    """
+    Args:
+        observations: of any type.
+
+    Returns:
+        float32: bytes from 0 to 1, all other numbers as they are.
+    """
+    if observations.dtype == torch.uint8:
+        return observations.float() / 255
+    return observations.float()
+
+
+class VectorBody(nn.Module):
+    """
+    ## The body for a few numbers
+
+    Some environments show no picture but a list of numbers. CartPole, on which one sees
+    within a minute whether an agent learns at all, shows four: where the cart is and
+    where the pole, and how fast they move. Two small layers will do for that.
+
+    Args:
+        shape: of one observation: how many numbers it has.
+    """
+
+    features = 64
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        (count,) = shape
+        self.layers = nn.Sequential(
+            nn.Linear(count, self.features),
+            nn.ReLU(),
+            nn.Linear(self.features, self.features),
+            nn.ReLU(),
+        )
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """
+        Args:
+            observations: $o$, shape `(N, D)`. Bytes, the memory of the console for
+                instance, are divided by 255, and all else is taken as it is.
+
+        Returns:
+            The features, shape `(N, 64)`.
+        """
+        features: Tensor = self.layers(scaled(observations))  # (N, 64)
+        return features
+
+
+def make_body(
+    shape: tuple[int, ...], *, channels_last: bool = False
+) -> NatureBody | VectorBody:
+    """
+    ### The body that fits
+
+    Args:
+        shape: of one observation. With three numbers it is a picture, with one a
+            vector.
+        channels_last: see [NatureBody][].
+
+    Raises:
+        ValueError: if it is neither, or too small a picture.
+    """
+    if len(shape) == 1:
+        return VectorBody(shape)
+    return NatureBody(shape, channels_last=channels_last)
+
+
+def orthogonal_(module: nn.Module, gain: float) -> None:
+    r"""
+    ## How the weights begin
+
+    The weights of a layer begin at random, from the dice that `torch.manual_seed` sets.
+    It is not all the same how. What comes out must not get smaller with each layer
+    until nothing is left, nor larger.
+
+    Let the rows of the matrix $W$ have length $g$, and let their directions be random.
+    Then the numbers in $Wx$ are on average $g$ times as large as those in $x$, by their
+    mean square. The ReLU behind it sets those below zero to zero, and that is half of
+    them:
+
+    $$\operatorname{mean}\left( \operatorname{ReLU}(Wx)^2 \right)
+    \approx \tfrac{1}{2} g^2 \operatorname{mean}(x^2)$$
+
+    So with $g = \sqrt{2}$ everything keeps its size through any number of layers ([He
+    et al., 2015](https://arxiv.org/abs/1502.01852)). In an *orthogonal* matrix the rows
+    are also at right angles, so that no two units begin by looking for the same ([Saxe
+    et al., 2014](https://arxiv.org/abs/1312.6120)).
+
+    Args:
+        module: all its layers get such weights, and biases of zero.
+        gain: $g$, the length of the rows.
+    """
+    for layer in module.modules():
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            nn.init.orthogonal_(layer.weight, gain)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
+
+
+class ActorCritic(nn.Module):
+    r"""
+    ## Policy and value
+
+    The **actor** picks the actions and the **critic** says how well it will go. Both
+    have to see the same things on the screen, so they share a body. That takes half the
+    time, and what one of them learns to see, the other sees too.
+
+    The head of the actor has an output $\ell_a$ for each action, a **logit**. The
+    larger it is, the likelier the action:
+
+    $$\pi(a \mid o) = \frac{e^{\ell_a}}{\sum_b e^{\ell_b}}$$
+
+    That is the softmax, and `Categorical(logits=logits)` of PyTorch draws actions from
+    it. The head of the critic has one output, the value.
+
+    Args:
+        shape: of one observation.
+        num_actions: how many actions there are.
+        channels_last: see [NatureBody][].
+
+    Raises:
+        ValueError: if no body fits the observations.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        num_actions: SupportsInt,
+        *,
+        channels_last: bool = False,
+    ) -> None:
+        super().__init__()
+        self.body = make_body(shape, channels_last=channels_last)
+        self.policy = nn.Linear(self.body.features, int(num_actions))
+        self.value = nn.Linear(self.body.features, 1)
+        orthogonal_(self.body, gain=2**0.5)
+
+        # In the beginning no action should be likelier than another. An agent that
+        # prefers one by chance sees only what comes of that one. With rows of a
+        # hundredth, all logits are close to 0, and all probabilities are equal, give or
+        # take two per cent. In the experiments of [Andrychowicz et al.
+        # (2021)](https://arxiv.org/abs/2006.05990), few choices mattered as much.
+        orthogonal_(self.policy, gain=0.01)
+        orthogonal_(self.value, gain=1.0)
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """
+        ### Both at once
+
+        On a graphics card two settings of PyTorch make this faster, and the network
+        takes either:
+
+        ```python
+        network.to("cuda", memory_format=torch.channels_last)
+        with torch.autocast("cuda", torch.bfloat16):
+            logits, values = network(batch)
+        ```
+
+        The first changes where numbers lie in memory, so that all channels of a pixel
+        are neighbours, and nothing else, however the observations come. The results are
+        the same but for the rounding of the last digits. The second lets the body count
+        with 16 bits in place of 32, and that is not quite three digits. The heads go on
+        in float32: PPO compares probabilities that differ by a few per cent, and
+        [returns](returns.py) are long sums of values.
+
+        Args:
+            observations: $o$, shape `(N, …)`.
+
+        Returns:
+            Logits, shape `(N, num_actions)`, and values, shape `(N,)`.
+        """
+        features = self.body(observations)  # (N, F)
+        logits = in_full(self.policy, features)  # (N, A)
+        values = in_full(self.value, features)  # (N, 1)
+
+        # !!! warning "(N, 1) is not (N,)"
+        #     The difference of values of shape `(N, 1)` and returns of shape `(N,)` has
+        #     the shape `(N, N)`: each value with each return. Its mean is a number, and
+        #     the loss goes down with it, to the average return for all. Many first
+        #     programs have lost a day here.
+        return logits, values.squeeze(-1)  # (N, A), (N,)
+
+
+def in_full(layer: nn.Linear, features: Tensor) -> Tensor:
+    """The layer's answer in the precision of its weights, under autocast too."""
+    with torch.autocast(features.device.type, enabled=False):
+        answer: Tensor = layer(features.to(layer.weight.dtype))
+    return answer
+
+
+class QNetwork(nn.Module):
+    r"""
+    ## Action values
+
+    The action value $Q(o, a)$ is the return to expect after $o$ if the agent does $a$
+    now and goes on as well as it can. An agent that knows it needs no policy: it takes
+    the action with the largest. There is one output for each, so that one pass through
+    the network answers for all.
+
+    These weights begin as PyTorch likes them, and that is faithful. PyTorch has its
+    default from Torch7, in which the authors of DQN wrote theirs: a layer of $n$ inputs
+    draws its weights evenly from $-1 / \sqrt{n}$ to $1 / \sqrt{n}$.
+
+    What comes out gets smaller from layer to layer, to a twenty-fifth of its size
+    or so. Here that does good. DQN learns from its own answers, and from the largest of
+    them. One that is large by chance would be believed, and be learned. So it is well
+    that all begin near zero.
+
+    Args:
+        shape: of one observation.
+        num_actions: how many actions there are.
+        channels_last: see [NatureBody][].
+
+    Raises:
+        ValueError: if no body fits the observations.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        num_actions: SupportsInt,
+        *,
+        channels_last: bool = False,
+    ) -> None:
+        super().__init__()
+        self.body = make_body(shape, channels_last=channels_last)
+        self.head = nn.Linear(self.body.features, int(num_actions))
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """
+        Args:
+            observations: $o$, shape `(N, …)`.
+
+        Returns:
+            $Q(o, a)$ for each action, shape `(N, num_actions)`.
+        """
+        return in_full(self.head, self.body(observations))  # (N, A)
