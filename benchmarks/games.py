@@ -21,6 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.games_costs import costs as measure_costs
 from benchmarks.games_players import PLAYERS, Measured, Task
 from benchmarks.record import ROOT, Series, interleave, provenance, write
 
@@ -30,7 +31,7 @@ PACKAGES = (
     *("stable-baselines3", "torch"),
 )
 GAMES = ("breakout", "pong", "space_invaders")
-PARTS = ("games", "by_games", "by_workers")
+PARTS = ("games", "by_games", "by_workers", "costs")
 ONE_PROCESS_EACH = ("gymnasium", "sb3")
 PEER, CEILING = "envpool", "emulator"
 
@@ -153,8 +154,15 @@ def by_workers(setup: Setup) -> dict[str, Any]:
     }
 
 
+def costs(setup: Setup) -> dict[str, float]:
+    """What the parts of a step cost, in microseconds."""
+    return measure_costs(setup.steps // 4)
+
+
 def table(part: str, found: dict[str, Any]) -> str:
     """All results of a part as lines of text."""
+    if part == "costs":
+        return "\n".join(f"{name:22}{value:>10} µs" for name, value in found.items())
     head = ("steps a second", f"of {PEER}", f"of {CEILING}", "processes", "PSS, MB")
     lines = []
     for name, players in found.items():
@@ -175,8 +183,8 @@ def table(part: str, found: dict[str, Any]) -> str:
 
 FULL = Setup(
     names=GAMES,
-    repeats=5,
-    steps=16_000,
+    repeats=3,
+    steps=8_000,
     counts=(1, 2, 4, 8, 16, 32),
     workers=(1, 2, 3, 4),
 )
@@ -199,7 +207,7 @@ def main() -> None:
 
     before = provenance("benchmarks.games", PACKAGES)
     found: dict[str, Any] = {}
-    for part in (games, by_games, by_workers):
+    for part in (games, by_games, by_workers, costs):
         name = part.__name__
         if not options.parts or name in options.parts:
             found[name] = part(setup)

@@ -257,8 +257,9 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
             It does in Gymnasium's `AtariPreprocessing` with `terminal_on_life_loss`,
             and in ALE's vector environment with `episodic_life`. Their agents play the
             opening over and over, and hardly ever see what comes after it. EnvPool does
-            go on, but with up to 30 no-ops after each life: time enough to lose the
-            ball.
+            go on, but with up to 30 no-ops after each life, half a second in which
+            everything moves but the agent; and its stack still holds pictures of the
+            life before.
 
         Args:
             seed: begin all over, exactly as [make_game][] does with this seed.
@@ -370,10 +371,11 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         Only the screens of a step's last two frames are fetched.
 
         !!! warning "When the end comes early"
-            If a game ends in the first frames of a step, the last two screens fetched
-            are those of the step before. Baselines, Stable-Baselines3 and Gymnasium
-            return these, a moment long gone, as the final observation. Here the final
-            frame stands alone.
+            If a game ends in the first two frames of a step, the last screens fetched
+            are those of the step before. Baselines, Stable-Baselines3, EnvPool,
+            Gymnasium and ALE's vector environment return these, a moment long gone, as
+            the final observation; the last two never show the final frame, in whichever
+            of the four it falls. Here it stands alone.
 
         Args:
             action: what is held down all the while.

@@ -18,19 +18,18 @@ with NativeGames("Pong", num_envs=8, seed=1) as games:
     obs, infos = games.reset()
 ```
 
-It starts up at once, and it is one program less to trust. It is not the faster one, as
-the benchmarks show, since both spend their time in the same
-emulator; and it plays by rules of its own.
+It starts up at once, and no process can be left behind. It is not much faster, since
+both spend their time in the same emulator; and it plays by rules of its own.
 
 !!! warning "What is different"
     - **Greys.** It turns frames grey before it takes their maximum, so in some games
       [the picture is another][labml_rl.screen.preprocess].
-    - **The beginning.** It presses the button *before* the no-ops, and there are 0 to
-      `noop_max - 1` of them. The first stack is three black pictures and one real one.
+    - **The beginning.** It presses the button *before* the no-ops, for one frame, and
+      of these there are 0 to `noop_max - 2`; in games without a button up to one more.
+      The first stack is three black pictures and one real one.
     - **A lost life.** The game goes on at once: nobody presses the button again, and
       the stack is not begun anew.
-    - **The end.** If a game ends in the first frames of a step, the final picture is
-      partly one of before.
+    - **The end.** The final picture never shows the final frame.
     - **The cap** counts frames after the no-ops.
 
     A network trained on one of the two need not play the other as well.
@@ -152,7 +151,7 @@ class NativeGames(Games):
         infos: Infos = [{"lives": int(lives)} for lives in found["lives"]]
         for row in np.flatnonzero(terminated | truncated):
             final: dict[str, Any] = {}
-            if found["lives"][row] >= self._lives[row]:
+            if truncated[row] or found["lives"][row] >= self._lives[row]:
                 length = int(self._lengths[row])
                 final["episode"] = {"r": float(self._returns[row]), "l": length}
                 self._returns[row] = self._lengths[row] = 0

@@ -14,8 +14,8 @@ makes of them what nearly every agent since [Mnih et al.
 four, in one picture of 84 × 84 grey pixels.
 
 It does so twice. [preprocess][] is the recipe, four lines long, and easy to get wrong.
-[Screens][] gives the same picture to the last bit in half the time. With that, [the
-game](game.py) spends three quarters of its time in the emulator, and there is not much
+[Screens][] gives the same picture to the last bit in less than half the time. With
+that, [the game](game.py) spends most of its time in the emulator, and there is not much
 left to save.
 
 ## Why two frames
@@ -41,7 +41,7 @@ coarser](../assets/figures/game-shrink.png)
 """
 
 from math import gcd
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import cv2
 import numpy as np
@@ -61,8 +61,10 @@ def preprocess(screens: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
     !!! warning "The maximum of colours, not of greys"
         Mnih et al. (2015) take it for each *colour* of each pixel, on the full screen.
         Gymnasium, EnvPool and ALE's own vector environment turn the frames grey before
-        that, and CleanRL shrinks in colour. Each gives other pictures, so that a
-        network trained on one does not see quite the same game in another.
+        that. In Breakout it makes no difference. In Ms. Pac-Man nearly every picture is
+        another, by up to 37 of 255, and a network trained on one does not see quite the
+        same game in the other. CleanRL shrinks in colour, which differs by rounding
+        alone.
 
     Args:
         screens: the last two frames, in either order, shape `(2, height, width, 3)`.
@@ -127,49 +129,42 @@ class Display(Protocol):
     def getScreenRGB(self, screen: Pixels, /) -> None: ...  # writes into it
 
 
-class Numbers(NamedTuple):
-    """
-    ### A screen in numbers
-
-    Three ways to see the same memory.
-    """
-
-    rows: Pixels  # (height, width)
-    eights: Pixels  # (height * width / 8, 8)
-    words: NDArray[np.uint64]  # (height * width / 8,): eight pixels as one number
-
-    @staticmethod
-    def of(rows: Pixels) -> "Numbers":
-        """
-        Args:
-            rows: shape `(height, width)`; the width is a multiple of 8.
-        """
-        eights = rows.reshape(-1, 8)
-        return Numbers(rows, eights, eights.view(np.uint64).reshape(-1))
-
-
 class Screens:
     """
-    ### The last two frames
+    ### Strip by strip
+
+    The averaging takes longer than all the rest. But 84 rows are two fifths of 210. So
+    five rows become two, the next five the next two, and what happens in one such
+    **strip** does not matter to any other. Most strips look as they did a step ago;
+    these stay as they are.
 
     Args:
-        display: where the frames come from.
-        crop_scoreboard: as above.
+        display: where the frames come from. They are as wide as a multiple of 8.
+        crop_scoreboard: as above. Strips of 21 rows then become 11.
     """
 
     def __init__(self, display: Display, *, crop_scoreboard: bool = False) -> None:
         self._display = display
         height, width = display.getScreenDims()
-        self._last = Numbers.of(np.zeros((height, width), np.uint8))
-        self._before = Numbers.of(np.zeros((height, width), np.uint8))
-        self._grey = np.zeros((height, width), np.uint8)  # of the last frame alone
-        self._shrinker = Shrinker(height, width, crop_scoreboard=crop_scoreboard)
+        new_height, top = (110, 18) if crop_scoreboard else (SIZE, 0)
+        strips = gcd(height, new_height)
+
+        # The last two frames, as numbers of colours, a strip in each row.
+        self._screen_shape = (height, width)
+        self._last = np.zeros((strips, height * width // strips), np.uint8)
+        self._before = np.zeros_like(self._last)
+        self._differ = np.zeros(strips, np.bool_)  # in which strips the two differ
+        self._changed = np.ones(strips, np.bool_)  # which are not in the picture yet
+
+        small = np.zeros((strips, new_height // strips, SIZE), np.uint8)
+        self._small = small
+        self._picture = small.reshape(new_height, SIZE)[top : top + SIZE]
 
         self._colours = np.zeros((256, 3), np.uint8)
         self._known = np.zeros(256, np.bool_)
         self._grey_of_two = np.zeros((256, 256), np.uint8)
         self._grey_of_one = np.zeros(256, np.uint8)
-        display.getScreen(self._last.rows)
+        display.getScreen(self._last.reshape(self._screen_shape))
         self._learn_colours()
         self.repeat()
 
@@ -178,23 +173,22 @@ class Screens:
         Fetch the frame that the emulator shows now. It takes the place of the older of
         the two.
         """
-        last, before = self._before, self._last
-        self._last, self._before = last, before
-        self._display.getScreen(last.rows)
+        self._last, self._before = self._before, self._last
+        self._display.getScreen(self._last.reshape(self._screen_shape))
 
-        # From frame to frame little changes, so only that is looked up. To find it, the
-        # screens are compared eight pixels at a time.
-        self._differ = (last.words != before.words).nonzero()[0]
-        numbers = last.eights[self._differ]  # (eights, 8)
-        if self._known[numbers].all():
-            self._grey.reshape(-1, 8)[self._differ] = self._grey_of_one[numbers]
-        else:
+        # To find what has changed, the frames are compared eight pixels at a time, as
+        # numbers of 64 bits. Only there can be a new colour.
+        differ = self._last.view(np.uint64) != self._before.view(np.uint64)
+        self._differ = differ.any(axis=1)
+        self._changed |= self._differ
+        numbers = self._last.reshape(-1, 8)[differ.reshape(-1).nonzero()[0]]
+        if not self._known[numbers].all():
             self._learn_colours()
 
     def repeat(self) -> None:
         """Forget the older frame: the last stands for both."""
-        self._before.rows[:] = self._last.rows
-        self._differ = np.zeros(0, np.intp)
+        self._before[:] = self._last
+        self._differ[:] = False
 
     def _learn_colours(self) -> None:
         """
@@ -206,73 +200,48 @@ class Screens:
         colour says what it means. After the first minute of a game that hardly ever
         happens.
         """
-        colours = np.empty((*self._grey.shape, 3), np.uint8)
+        numbers = self._last.reshape(self._screen_shape)
+        colours = np.empty((*self._screen_shape, 3), np.uint8)
         self._display.getScreenRGB(colours)
-        self._colours[self._last.rows] = colours
-        self._known[self._last.rows] = True
+        self._colours[numbers] = colours
+        self._known[numbers] = True
 
         # The recipe once more, on a screen of 256 × 256 pixels with all pairs on it.
         pairs = np.maximum(self._colours[:, None], self._colours[None, :])
-        grey = cv2.cvtColor(pairs, cv2.COLOR_RGB2GRAY)
-        self._grey_of_two = np.asarray(grey, np.uint8)
+        self._grey_of_two = np.asarray(
+            cv2.cvtColor(pairs, cv2.COLOR_RGB2GRAY), np.uint8
+        )
         self._grey_of_one = self._grey_of_two.diagonal().copy()
-        self._grey = self._grey_of_one[self._last.rows]
 
     def picture(self) -> Pixels:
         """
         ### One picture
 
-        It is the grey of the last frame, except where the one before differs.
-
         Returns:
             What [preprocess][] makes of the two frames, shape `(84, 84)`. The next call
             changes it.
         """
-        grey = self._grey.copy()
-        last = self._last.eights[self._differ]
-        before = self._before.eights[self._differ]
-        grey.reshape(-1, 8)[self._differ] = self._grey_of_two[last, before]
-        return self._shrinker.shrink(grey)
-
-
-class Shrinker:
-    """
-    ### Only what has changed
-
-    What is left is the averaging, and it takes longer than all the rest. But 84 rows
-    are two fifths of 210. So five rows become two, the next five the next two, and what
-    happens in one such strip does not matter to any other. Most strips look as they did
-    a step ago; these stay.
-
-    Args:
-        height: of the screens; from 210 to 250, depending on the game.
-        width: of the screens.
-        crop_scoreboard: as above. The strips are then of 21 rows, which become 11.
-    """
-
-    def __init__(self, height: int, width: int, *, crop_scoreboard: bool) -> None:
-        new_height, top = (110, 18) if crop_scoreboard else (SIZE, 0)
-        strips = gcd(height, new_height)
-        self._shape = (strips, -1, width)
-        self._grey = np.zeros((height, width), np.uint8)
-        self._small = np.zeros((strips, new_height // strips, SIZE), np.uint8)
-        self._picture = self._small.reshape(new_height, SIZE)[top : top + SIZE]
-
-    def shrink(self, grey: Pixels) -> Pixels:
-        """
-        Args:
-            grey: shape `(height, width)`. It is kept, and must not change afterwards.
-
-        Returns:
-            What [shrink][] makes of it. The next call changes it.
-        """
-        words = grey.reshape(-1).view(np.uint64).reshape(len(self._small), -1)
-        before = self._grey.reshape(-1).view(np.uint64).reshape(len(self._small), -1)
-        changed = (words != before).any(axis=1).nonzero()[0]
+        changed = self._changed.nonzero()[0]
         if len(changed):
-            rows = grey.reshape(self._shape)[changed].reshape(-1, grey.shape[1])
+            last, before = (
+                self._last[changed],
+                self._before[changed],
+            )  # (strips, pixels)
+            grey = self._grey(last, before).reshape(-1, self._screen_shape[1])
             size = (SIZE, len(changed) * self._small.shape[1])
-            small = cv2.resize(rows, size, interpolation=cv2.INTER_AREA)
+            small = cv2.resize(grey, size, interpolation=cv2.INTER_AREA)
             self._small[changed] = small.reshape(len(changed), -1, SIZE)
-        self._grey = grey
+
+        # Where the two frames differ, this picture is a mixture. The next is another,
+        # even if nothing moves any more.
+        self._changed = self._differ.copy()
         return self._picture
+
+    def _grey(self, last: Pixels, before: Pixels) -> Pixels:
+        # It is the grey of one colour, except where there are two.
+        grey = np.asarray(cv2.LUT(last, self._grey_of_one), np.uint8)
+        differ = (last.view(np.uint64) != before.view(np.uint64)).reshape(-1)
+        two = differ.nonzero()[0]
+        eights = last.reshape(-1, 8)[two], before.reshape(-1, 8)[two]
+        grey.reshape(-1, 8)[two] = self._grey_of_two[eights]
+        return grey

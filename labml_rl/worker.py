@@ -152,6 +152,8 @@ class ParallelGames(Games):
             episode][labml_rl.runner.Runner._step].
         copy: whether the agent gets [its own copies][labml_rl.batch.Games] of the
             observations.
+        joins: whether this process takes [the place of one
+            worker][ParallelGames._receive].
         start_method: see [labml_rl.process.Worker][].
         timeout: the seconds after which a worker that does not answer is given up;
             `None` is never.
@@ -170,10 +172,12 @@ class ParallelGames(Games):
         workers: int | None = None,
         autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
         copy: bool = True,
+        joins: bool = False,
         start_method: str | None = None,
         timeout: float | None = 60.0,
     ) -> None:
         self.workers: list[Worker] = []
+        self._own: Runner | None = None
         makers, called = listed(make_envs, names)
         num_envs = len(makers)
         with contextlib.closing(makers[0]()) as env:
@@ -188,34 +192,53 @@ class ParallelGames(Games):
         )
         self._timeout = timeout
 
-        # Eight games for three workers are 2, 3 and 3.
+        # Eight games for three processes are 2, 3 and 3.
         count = min(workers or available_cores(), num_envs)
-        edges = [num_envs * worker // count for worker in range(count + 1)]
+        edges = [num_envs * number // count for number in range(count + 1)]
         self._rows = [slice(first, last) for first, last in pairwise(edges)]
+        makes = [
+            partial(
+                make_runner,
+                makers[rows],
+                called[rows],
+                shared=shared,
+                first=rows.start,
+                spaces=spaces,
+                autoreset_mode=autoreset_mode,
+            )
+            for rows in self._rows
+        ]
+        own = makes.pop() if joins else None
         try:
-            for number, rows in enumerate(self._rows):
-                make = partial(
-                    make_runner,
-                    makers[rows],
-                    called[rows],
-                    shared=shared,
-                    first=rows.start,
-                    spaces=spaces,
-                    autoreset_mode=autoreset_mode,
-                )
-                name = f"worker {number} with {', '.join(called[rows])}"
+            for number, make in enumerate(makes):
+                name = f"worker {number} with {', '.join(called[self._rows[number]])}"
                 self.workers.append(Worker(make, name=name, start_method=start_method))
+            self._own = own() if own else None
         except BaseException:
             self._give_up()
             raise
         self.render_mode = self.call("render_mode")[0]
 
     def _send(self, method: str, requests: Sequence[Any]) -> None:
-        for worker, rows in zip(self.workers, self._rows, strict=True):
+        for worker, rows in zip(self.workers, self._rows, strict=False):
             worker.send(method, requests[rows])
+        self._own_request = method, requests[self._rows[-1]]
 
     def _receive(self) -> list[Any]:
         """
+        ### Nobody waits
+
+        A process that waits is asleep, and to be woken up takes time: on two cores, the
+        agent's process and two workers wake each other four times a step, and the core
+        of whoever oversleeps has nothing to do. With `joins` the agent's own process
+        plays the last share of the games in the time in which it would sleep. Of the
+        four times, two are left.
+
+        Then it has no time for anything else, though. Who wants to [do something
+        meanwhile][labml_rl.batch.Games.step_async], or does not trust the environments
+        (nobody can give up *this* process when one of them hangs), leaves that to
+        workers.
+
         ### One for all
 
         If one worker fails, there is no batch, and nothing that the others could go on
@@ -226,9 +249,14 @@ class ParallelGames(Games):
         patience_ends = time.monotonic() + (self._timeout or 0)
         answers: list[Any] = []
         try:
+            own: list[Any] = []
+            if self._own:
+                method, requests = self._own_request
+                own = getattr(self._own, method)(requests)
             for worker in self.workers:
                 left = max(0.0, patience_ends - time.monotonic())
                 answers += worker.receive(None if self._timeout is None else left)
+            answers += own
         except BaseException:
             self._give_up()
             raise
@@ -249,6 +277,8 @@ class ParallelGames(Games):
             worker.say_goodbye()
         for worker in self.workers:
             worker.close()
+        if self._own:
+            self._own.close()
 
     def __del__(self) -> None:
         # Games that were forgotten.
@@ -274,6 +304,7 @@ def make_games(
     workers: int | None = None,
     autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
     copy: bool = True,
+    joins: bool = True,
     start_method: str | None = None,
     timeout: float | None = 60.0,
     **options: Any,
@@ -290,6 +321,7 @@ def make_games(
             [played in this process][labml_rl.batch.SerialGames].
         autoreset_mode: see [ParallelGames][], as for those that follow.
         copy: whether the agent gets its own copies of the observations.
+        joins: whether this process plays some of the games itself.
         start_method: how workers are started.
         timeout: how many seconds a worker may take to answer.
         options: any of [labml_rl.game.GameOptions][].
@@ -307,6 +339,7 @@ def make_games(
         workers=workers,
         autoreset_mode=autoreset_mode,
         copy=copy,
+        joins=joins,
         start_method=start_method,
         timeout=timeout,
     )

@@ -20,8 +20,12 @@ from labml_rl.batch import Games, SerialGames, spawn_seeds
 from labml_rl.game import make_game
 from labml_rl.worker import ParallelGames, make_games
 
-KINDS: list[Any] = [SerialGames, partial(ParallelGames, workers=2)]
-IDS = ["serial", "parallel"]
+KINDS: list[Any] = [
+    SerialGames,
+    partial(ParallelGames, workers=2),
+    partial(ParallelGames, workers=2, joins=True),
+]
+IDS = ["serial", "parallel", "joins"]
 kinds = pytest.mark.parametrize("kind", KINDS, ids=IDS)
 
 

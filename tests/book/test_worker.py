@@ -238,9 +238,36 @@ def test_workers_play_at_the_same_time():
         assert time.monotonic() - began < 0.38, "one after another they take 0.4"
 
 
+def test_who_joins_has_the_last_share_and_one_worker_less():
+    with fragile(5, joins=True) as games:
+        games.reset()
+        marks = games.step([0] * 5)[0][:, 0].tolist()
+    (worker,) = games.workers
+    assert marks == [worker.process.pid % 256] * 2 + [os.getpid() % 256] * 3
+
+
+def test_a_failure_in_the_own_share_ends_all():
+    games = fragile(4, joins=True)
+    games.reset()
+    with pytest.raises(KeyError, match="brick") as caught:
+        games.step([0, 0, 0, 1])
+    assert caught.value.__notes__ == ["This happened in game 3 (Fragile, seed 13)."]
+    assert nobody_is_left(games)
+    assert games.closed
+
+
+def test_who_joins_closes_its_own_environments(tmp_path):
+    makers = [partial(Fragile, trace=tmp_path / str(number)) for number in range(4)]
+    games = ParallelGames(makers, workers=2, joins=True)
+    for trace in tmp_path.iterdir():
+        trace.unlink()
+    games.close()
+    assert len(list(tmp_path.iterdir())) == 4
+
+
 @pytest.mark.parametrize("start_method", START_METHODS)
 def test_the_start_method_is_used(start_method):
-    with make_games("Pong", 1, seed=1, start_method=start_method) as games:
+    with make_games("Pong", 1, seed=1, joins=False, start_method=start_method) as games:
         assert isinstance(games, ParallelGames)
         kind = type(games.workers[0].process).__name__.lower()
         assert kind.startswith(start_method)
