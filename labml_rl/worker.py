@@ -108,7 +108,9 @@ def make_runner(
     autoreset_mode: AutoresetMode,
 ) -> Runner:
     """
-    Make the games of a worker, in the worker.
+    ## A worker's games
+
+    They are made in the worker.
 
     Args:
         makers: make the environments.
