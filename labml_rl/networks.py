@@ -62,12 +62,6 @@ class NatureBody(nn.Module):
     *One observation on its way. On the picture, what a single place of each box can see
     of it; the place itself is the dot in the box.*
 
-    A **convolution** looks through a small window, moves it on, and looks again, with
-    the same weights everywhere: a ball is a ball wherever it flies. The first one looks
-    through all four pictures at once, so it can see which way something moves. There is
-    no pooling between them. In a photograph it may not matter where the cat sits. In
-    a game it matters where the ball is.
-
     Args:
         shape: of one observation: channels, height and width. There may be any number
             of channels, and of pixels 36 or more each way.
@@ -89,6 +83,14 @@ class NatureBody(nn.Module):
             )
         self.shape = tuple(shape)
         self.channels_last = channels_last
+
+        # A **convolution** looks through a small window, moves it on by its stride, and
+        # looks again, with the same weights everywhere: a ball is a ball wherever it
+        # flies. The first one looks through all four pictures at once, so it can see
+        # which way something moves.
+        #
+        # There is no pooling between them. In a photograph it may not matter where the
+        # cat sits. In a game it matters where the ball is.
         channels, *sides = (shape[2], *shape[:2]) if channels_last else shape
         convolutions = [
             nn.Conv2d(channels, 32, kernel_size=8, stride=4),
@@ -165,6 +167,8 @@ class NatureBody(nn.Module):
 
 def scaled(observations: Tensor) -> Tensor:
     """
+    This is where pixels are divided, and the only place.
+
     Args:
         observations: of any type.
 
@@ -318,7 +322,9 @@ class ActorCritic(nn.Module):
         takes either:
 
         ```python
-        network.to("cuda", memory_format=torch.channels_last)
+        network.to(
+            "cuda", memory_format=torch.channels_last
+        )
         with torch.autocast("cuda", torch.bfloat16):
             logits, values = network(batch)
         ```
@@ -349,7 +355,7 @@ class ActorCritic(nn.Module):
 
 
 def in_full(layer: nn.Linear, features: Tensor) -> Tensor:
-    """The layer's answer in the precision of its weights, under autocast too."""
+    """What a layer answers, in the precision of its weights, under autocast too."""
     with torch.autocast(features.device.type, enabled=False):
         answer: Tensor = layer(features.to(layer.weight.dtype))
     return answer

@@ -55,11 +55,11 @@ with it instead of with rewards that nobody has seen yet is called **bootstrappi
 Here is one game for six steps. An episode ends with step 2:
 
 ```text
-observation  o0   o1   o2   o3   o4   o5   o6
-step            0    1    2    3    4    5
-reward         r0   r1   r2   r3   r4   r5
-                            |            |
-             the episode ends            the rollout stops
+observation   o0   o1   o2   o3   o4   o5   o6
+step             0    1    2    3    4    5
+reward          r0   r1   r2   r3   r4   r5
+                             |              |
+              the episode ends   the rollout stops
 ```
 
 There are seven observations to six steps. The agent has not acted on `o6` yet, and its
@@ -215,9 +215,9 @@ def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
     \end{cases}$$
 
     !!! warning "A target is a number"
-        The network learns to come closer to $G_t$, and $G_t$ is itself made with what
-        the network expects. If a gradient went through it, the network could also make
-        its mistake smaller by expecting less of the future until it fits the past. So
+        The network learns to bring $V(o_t)$ closer to $G_t$, and has its own part in
+        $G_t$. If a gradient went through that, it could also do the reverse: change
+        what it expects of the future until that agrees with what it expected before. So
         no function of this page lets one through.
 
     Args:
@@ -256,8 +256,8 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     The **n-step return** has a part of both. It counts $n$ rewards that were seen, and
     for the rest it trusts the network:
 
-    $$G_t^{(n)} = r_t + \gamma r_{t+1} + \dots + \gamma^{n-1} r_{t+n-1}
-    + \gamma^n V(o_{t+n})$$
+    $$G_t^{(n)} = r_t + \gamma r_{t+1} + \dots + \gamma^{n-1} r_{t+n-1} +
+    \gamma^n V(o_{t+n})$$
 
     Where the episode ends sooner, or the rollout stops, it counts as many as there are,
     and $F$ has the rest.
@@ -313,8 +313,8 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     $1 + \lambda + \lambda^2 + \dots = 1 / (1 - \lambda)$, a factor $1 - \lambda$ makes
     the weights add up to 1:
 
-    $$\hat{A}_t = (1 - \lambda) \left( \hat{A}_t^{(1)} + \lambda \hat{A}_t^{(2)}
-    + \lambda^2 \hat{A}_t^{(3)} + \dots \right)$$
+    $$\hat{A}_t = (1 - \lambda) \left( \hat{A}_t^{(1)} + \lambda \hat{A}_t^{(2)} +
+    \lambda^2 \hat{A}_t^{(3)} + \dots \right)$$
 
     ### One sum instead of many
 
@@ -328,25 +328,26 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     $\gamma V(o_{t+1})$, the second takes it away again, and what is left is
     $\hat{A}_t^{(2)}$. Each further error does the same with the next value:
 
-    $$\hat{A}_t^{(n)} = \delta_t + \gamma \delta_{t+1} + \dots
-    + \gamma^{n-1} \delta_{t+n-1}$$
+    $$\hat{A}_t^{(n)} = \delta_t + \gamma \delta_{t+1} + \dots +
+    \gamma^{n-1} \delta_{t+n-1}$$
 
     So $\gamma^k \delta_{t+k}$ is in every part of the mixture from $n = k + 1$ on. The
     weights of these parts, $(1 - \lambda)(\lambda^k + \lambda^{k+1} + \dots)$, add up
     to $\lambda^k$. The whole mixture is one sum, discounted by $\gamma\lambda$:
 
-    $$\hat{A}_t = \delta_t + \gamma\lambda \delta_{t+1} + (\gamma\lambda)^2 \delta_{t+2}
-    + \dots$$
+    $$\hat{A}_t = \delta_t + \gamma\lambda \delta_{t+1} +
+    (\gamma\lambda)^2 \delta_{t+2} + \dots$$
 
-    Where the episode ends or the rollout stops, so does the sum. In the mixture, the
-    last part with a reward of its own gets the weight of all that cannot come.
+    Where the episode ends or the rollout stops, so does the sum. The parts of the
+    mixture that ask for more rewards than there are all equal the last one that does
+    not, and it has the weight of them all.
 
     ### What to choose
 
-    | $\lambda$ | the advantage is | |
+    | $\lambda$ | the advantage is | it has |
     |---|---|---|
     | 0 | $r_t + \gamma F_t - V(o_t)$ | least variance, most bias |
-    | 0.95 | a mixture | what most take for Atari |
+    | 0.95, as most take for Atari | the mixture | some of both |
     | 1 | $G_t - V(o_t)$ | most variance, least bias |
 
     The target for $V(o_t)$ is the same mixture of returns: what was expected, and what
