@@ -28,7 +28,7 @@ serve: .venv/docs ## show the site while you edit it
 	$(BIN)/mkdocs serve --livereload
 
 test: .venv/all ## run the tests
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 lint: .venv/all ## check style and types
 	$(BIN)/ruff check

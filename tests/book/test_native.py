@@ -150,7 +150,7 @@ def test_it_plays_while_the_agent_does_something_else():
     games = NativeGames("Pong", 4, seed=1, threads=2)
     games.reset()
     games.step_async([0, 0, 0, 0])
-    time.sleep(0.2)
+    time.sleep(1)
     began = time.perf_counter()
     games.step_wait()
-    assert time.perf_counter() - began < 0.1
+    assert time.perf_counter() - began < 0.5

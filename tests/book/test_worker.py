@@ -51,7 +51,7 @@ class Fragile(gymnasium.Env[Any, Any]):
         if action == 4:
             sys.exit(3)
         if action == 5:
-            time.sleep(0.2)
+            time.sleep(0.5)
         return np.full(100, os.getpid() % 256, np.uint8), 0.0, False, False, {}
 
     def close(self):
@@ -89,7 +89,7 @@ def test_a_failure_is_reported_and_all_workers_are_gone(start_method, action, ca
     began = time.monotonic()
     with pytest.raises(WorkerError) as caught:
         games.step([0, 0, 0, action])
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 10
     message = str(caught.value)
     assert (
         "worker 1 with game 2 (Fragile, seed 12), game 3 (Fragile, seed 13)" in message
@@ -224,10 +224,10 @@ def test_workers_play_while_the_agent_does_something_else():
     with fragile(2) as games:
         games.reset()
         games.step_async([5, 5])
-        time.sleep(0.4)
+        time.sleep(1)
         began = time.monotonic()
         games.step_wait()
-        assert time.monotonic() - began < 0.1, "they had 0.4 seconds for 0.2"
+        assert time.monotonic() - began < 0.4, "they had a second for half of it"
 
 
 def test_workers_play_at_the_same_time():
@@ -235,7 +235,7 @@ def test_workers_play_at_the_same_time():
         games.reset()
         began = time.monotonic()
         games.step([5, 5])
-        assert time.monotonic() - began < 0.38, "one after another they take 0.4"
+        assert time.monotonic() - began < 0.95, "one after another they take a second"
 
 
 def test_who_joins_has_the_last_share_and_one_worker_less():
