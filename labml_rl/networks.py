@@ -273,8 +273,8 @@ class ActorCritic(nn.Module):
     ## Policy and value
 
     The **actor** picks the actions and the **critic** says how well it will go. Both
-    have to see the same things on the screen, so they share a body. That takes half the
-    time, and what one of them learns to see, the other sees too.
+    have to see the same things on the screen, so for pictures they share a body. That
+    takes half the time, and what one of them learns to see, the other sees too.
 
     The head of the actor has an output $\ell_a$ for each action, a **logit**. The
     larger it is, the likelier the action:
@@ -304,7 +304,12 @@ class ActorCritic(nn.Module):
         self.body = make_body(shape, channels_last=channels_last)
         self.policy = nn.Linear(self.body.features, int(num_actions))
         self.value = nn.Linear(self.body.features, 1)
-        orthogonal_(self.body, gain=2**0.5)
+
+        # With a few numbers there is little to see, and a second body costs nothing. To
+        # share one does harm here. The critic's errors are large, tens of points in
+        # CartPole, and what they do to the body drowns what the actor wants of it.
+        self.value_body = VectorBody(shape) if len(shape) == 1 else None
+        orthogonal_(self, gain=2**0.5)
 
         # In the beginning no action should be likelier than another. An agent that
         # prefers one by chance sees only what comes of that one. With rows of a
@@ -344,6 +349,8 @@ class ActorCritic(nn.Module):
         """
         features = self.body(observations)  # (N, F)
         logits = in_full(self.policy, features)  # (N, A)
+        if self.value_body is not None:
+            features = self.value_body(observations)  # (N, F)
         values = in_full(self.value, features)  # (N, 1)
 
         # !!! warning "(N, 1) is not (N,)"

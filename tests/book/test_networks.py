@@ -349,6 +349,19 @@ def test_policy_and_value_share_the_body():
         assert network.body.layers[0].weight.grad.abs().max() > 0
 
 
+def test_with_vectors_each_has_a_body_of_its_own():
+    network = ActorCritic((4,), 3)
+    logits, values = network(torch.randn(5, 4))
+    values.sum().backward()
+    assert all(each.grad is None for each in network.body.parameters())
+    assert all(each.grad is not None for each in network.value_body.parameters())
+    logits.square().sum().backward()
+    assert all(each.grad is not None for each in network.body.parameters())
+    for name, weights in network.body.named_parameters():
+        if name.endswith("weight"):
+            assert not torch.equal(weights, network.value_body.get_parameter(name))
+
+
 def test_a_few_steps_of_learning():
     """The network can tell pictures apart: it learns which action each wants."""
     network = ActorCritic(ATARI, 3)
@@ -418,6 +431,7 @@ def test_bfloat16_is_for_the_body_only():
 
 def test_a_network_in_float64_stays_so():
     network = ActorCritic((4,), 2).double()
-    network.body.layers.register_forward_pre_hook(lambda _, given: (given[0].double(),))
+    for body in (network.body, network.value_body):
+        body.layers.register_forward_pre_hook(lambda _, given: (given[0].double(),))
     logits, values = network(torch.randn(3, 4))
     assert logits.dtype == values.dtype == torch.float64
