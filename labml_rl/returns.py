@@ -344,7 +344,7 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
 
     ### What to choose
 
-    | $\lambda$ | the advantage is | it has |
+    | a $\lambda$ of | the advantage is | it has |
     |---|---|---|
     | 0 | $r_t + \gamma F_t - V(o_t)$ | least variance, most bias |
     | 0.95, as most take for Atari | the mixture | some of both |

@@ -195,10 +195,10 @@ def test_the_scheme_can_be_switched(browser, site):
 
 
 def test_without_scripts_the_page_is_whole(browser, site):
-    url = (site / "labml_rl/game.html").as_uri()
+    url = (site / "labml_rl/screen.html").as_uri()
     with visit(browser, url, java_script_enabled=False, viewport=DESKTOP) as seen:
         page = seen.page
-        expect(page.locator("h1")).to_have_text(re.compile("The game"))
+        expect(page.locator("h1")).to_have_text(re.compile("From screens"))
         expect(page.locator(".sbs-code").first).to_be_visible()
         expect(page.locator("sbs-math .katex-html").first).to_be_visible()
         # KaTeX's own font, and not a fallback, is what sets the formulas.
