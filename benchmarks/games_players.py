@@ -92,12 +92,17 @@ def camel(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def ours(task: Task, workers: int) -> Player:
+def ours(task: Task, workers: int, *, joins: bool = False) -> Player:
     """Our games, in worker processes; or with 0 of them in this one."""
     from labml_rl.worker import make_games  # noqa: PLC0415
 
     envs: Any = make_games(
-        task.game, task.games, seed=1, workers=workers, episodic_life=False
+        task.game,
+        task.games,
+        seed=1,
+        workers=workers,
+        joins=joins,
+        episodic_life=False,
     )
     return vector_player(envs, int(envs.single_action_space.n))
 
@@ -105,6 +110,11 @@ def ours(task: Task, workers: int) -> Player:
 def parallel(task: Task) -> Player:
     """`ParallelGames`."""
     return ours(task, min(task.workers, task.games))
+
+
+def joined(task: Task) -> Player:
+    """`ParallelGames` with this process in the place of one worker."""
+    return ours(task, min(task.workers, task.games), joins=True)
 
 
 def serial(task: Task) -> Player:
@@ -251,6 +261,7 @@ def emulate(line: Connection, game: str, count: int) -> None:
 
 PLAYERS: dict[str, Callable[[Task], Player]] = {
     "parallel": parallel,
+    "joined": joined,
     "serial": serial,
     "native": native,
     "envpool": envpool,
