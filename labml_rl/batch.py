@@ -138,9 +138,10 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
     def _answer(self, method: str) -> list[Any]:
         if self._asked_for != method:
             raise NoAsyncCallError(f"nobody asked for a {method}", method)
-        answers = self._receive()
-        self._asked_for = None
-        return answers
+        try:
+            return self._receive()
+        finally:
+            self._asked_for = None
 
     def reset(
         self,
@@ -208,15 +209,15 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         """
         if isinstance(self.single_action_space, Discrete):
             chosen = np.asarray(actions)
+            each = chosen.tolist()
             low = self.single_action_space.start
             high = low + self.single_action_space.n
             if (
                 chosen.shape != (self.num_envs,)
                 or chosen.dtype.kind not in "iu"
-                or not all(low <= action < high for action in chosen.tolist())
+                or not all(low <= action < high for action in each)
             ):
                 raise InvalidAction(f"{actions!r} is not in {self.action_space}")
-            each = chosen.tolist()
         else:
             each = list(iterate(self.action_space, actions))
             if len(each) != self.num_envs:
@@ -316,7 +317,6 @@ class SerialGames(Games):
 
     def _receive(self) -> list[Any]:
         method, requests = self._request
-        self._asked_for = None
         answers: list[Any] = getattr(self._runner, method)(requests)
         return answers
 

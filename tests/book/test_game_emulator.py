@@ -11,11 +11,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from ale_py import Action, ALEInterface, LoggerMode, roms
+from ale_py import Action, roms
 from gymnasium.utils.env_checker import check_env
 
 from labml_rl.game import Game, available_games, make_game
 from labml_rl.screen import Pixels
+from tests.book.peers import emulator
 from tests.book.reference import picture
 
 # With FIRE and lives; FIRE and no lives; neither; lives and no FIRE; and one that is
@@ -25,23 +26,12 @@ GAMES = ["breakout", "pong", "freeway", "ms_pacman", "bank_heist"]
 Step = tuple[Pixels, float, bool, bool, dict[str, Any]]
 
 
-def emulator(name: str, sticky: float = 0.0, seed: int = 0) -> ALEInterface:
-    ALEInterface.setLoggerMode(LoggerMode.Error)
-    ale = ALEInterface()
-    ale.setFloat("repeat_action_probability", sticky)
-    ale.setInt("random_seed", seed)
-    path = roms.get_rom_path(name)
-    assert path is not None
-    ale.loadROM(path)
-    return ale
-
-
 def told_plainly(
     name: str, seed: int, actions: list[int], *, sticky: float, max_frames: int
 ) -> Iterator[Step]:
     """Play as the book says, frame by frame, and keep every screen of the game."""
     random = np.random.default_rng(seed)
-    ale = emulator(name, sticky, seed=int(random.integers(2**31)))
+    ale = emulator(name, int(random.integers(2**31)), sticky)
     buttons = ale.getMinimalActionSet()
     screens: list[Pixels] = []
     score = 0
