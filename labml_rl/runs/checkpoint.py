@@ -1,0 +1,312 @@
+"""
+---
+title: Checkpoints
+summary: A run in a single file, written so that no accident can damage it.
+---
+
+# Checkpoints
+
+A long run gets interrupted: the machine is needed for something else, the power fails,
+somebody presses Ctrl-C. So from time to time a run writes down all that it consists of,
+in a **checkpoint**, and can later go on from there.
+
+This page writes checkpoints and reads them, and promises three things about them:
+
+- There is always a whole one. A run that dies while it writes, or a disk that is full,
+  leaves the checkpoint before as it was.
+- To open one from a stranger is safe. No code in it is ever executed.
+- Other programs can read the weights. The format is
+  [safetensors](https://huggingface.co/docs/safetensors), which is widely used.
+
+```python
+from labml_rl.runs import checkpoint
+
+state = {"network": network.state_dict(), "frames": 800}
+checkpoint.save("run.safetensors", state)
+state = checkpoint.load("run.safetensors")
+```
+
+!!! warning "torch.load runs what it is told to"
+    Files of `torch.save` are pickles: lists of instructions how to make objects, with
+    any function of Python among them. Who opens one runs the program of whoever wrote
+    it. `weights_only=True` forbids most of it, and most of a run with it.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+
+# A reader that finds another version in the file does not guess. The number goes up
+# when an older reader would misunderstand the file.
+FORMAT = "labml_rl.checkpoint"
+VERSION = "1"
+
+DTYPES = {
+    torch.bool: "BOOL",
+    torch.uint8: "U8",
+    torch.uint16: "U16",
+    torch.uint32: "U32",
+    torch.uint64: "U64",
+    torch.int8: "I8",
+    torch.int16: "I16",
+    torch.int32: "I32",
+    torch.int64: "I64",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.float32: "F32",
+    torch.float64: "F64",
+}
+
+State = Any
+
+
+class CheckpointError(RuntimeError):
+    """
+    ## When it fails
+
+    The message says which file it is about, what happened, and what is left.
+    """
+
+
+def _flatten(value: State, name: str, tensors: dict[str, Tensor]) -> Any:
+    """
+    ## The tree and its leaves
+
+    What a run knows is a tree: dictionaries in dictionaries, with lists in them, and at
+    the leaves numbers and arrays. The file has two parts. All arrays stand side by
+    side, each under the names on the way to it: `network.body.layers.0.weight`. The
+    tree itself is text, and where an array was, it has the name.
+
+    The text is JSON. That has no tuples, no bytes, and no dictionaries with numbers for
+    keys, so these are written as `{"tuple": […]}` and the like. Whole numbers may have
+    any size. (NumPy's dice have 128 bits.)
+
+    Args:
+        value: a part of the tree.
+        name: the way to it.
+        tensors: where its arrays are put.
+
+    Returns:
+        What JSON can write.
+
+    Raises:
+        TypeError: if there is something else in the tree.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list):
+        return list(_flatten_each(enumerate(value), name, tensors))
+    if isinstance(value, tuple):
+        return {"tuple": list(_flatten_each(enumerate(value), name, tensors))}
+    if isinstance(value, dict):
+        if not all(isinstance(key, str | int) for key in value):
+            raise TypeError(f"{name}: a key is neither a string nor a whole number")
+        flat = _flatten_each(value.items(), name, tensors)
+        return {"dict": [list(pair) for pair in zip(value, flat, strict=True)]}
+    if name in tensors:
+        raise ValueError(f"two arrays of the state have the same name, {name}")
+    kind, tensors[name] = _as_tensor(value, name)
+    return {kind: name}
+
+
+def _flatten_each(items: Any, name: str, tensors: dict[str, Tensor]) -> Iterator[Any]:
+    for key, value in items:
+        yield _flatten(value, f"{name}.{key}" if name else str(key), tensors)
+
+
+def _as_tensor(value: Any, name: str) -> tuple[str, Tensor]:
+    if isinstance(value, bytes):
+        return "bytes", torch.from_numpy(np.frombuffer(value, np.uint8).copy())
+    kind = "tensor"
+    if isinstance(value, np.ndarray):
+        # PyTorch takes no array that is read backwards, nor one that is not to change.
+        kind, flags = "array", value.flags
+        value = value if flags.c_contiguous and flags.writeable else value.copy("C")
+        with contextlib.suppress(TypeError):
+            value = torch.from_numpy(value)
+    if not isinstance(value, Tensor) or value.dtype not in DTYPES:
+        of = f" of {value.dtype}" if hasattr(value, "dtype") else ""
+        raise TypeError(f"{name}: a {type(value).__name__}{of} can't be saved")
+    return kind, value.detach().cpu().contiguous()
+
+
+def save(path: str | Path, state: State) -> None:
+    """
+    ## Write
+
+    Args:
+        path: where to.
+        state: a tree of dictionaries, lists, tuples, strings, numbers, `None`, bytes,
+            NumPy arrays and tensors.
+
+    Raises:
+        CheckpointError: if the file can't be written.
+        TypeError: if there is something else in the tree.
+    """
+    path = Path(path)
+    tensors: dict[str, Tensor] = {}
+    text = json.dumps(_flatten(state, "", tensors))
+
+    # The new file gets its name only when it is complete, and on the disk, not just on
+    # the way there. The system changes names all at once: at any moment, the name leads
+    # to the whole old file or to the whole new one.
+    #
+    # !!! warning "On the way there"
+    #     `fsync` waits until the disk has it. Without that, the name can get to the
+    #     disk before the contents do, and after a power failure there is a file with
+    #     the right name, the right size, and zeros. The name itself stands in the
+    #     folder, so that one is waited for, too.
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with open(partial, "wb") as file:
+            _write(file, tensors, {FORMAT: VERSION, "state": text})
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        left = "the one before is whole" if path.exists() else "and there is none yet"
+        raise CheckpointError(
+            f"the checkpoint {path} could not be written, {left}: {error}"
+        ) from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+def _write(
+    file: BinaryIO, tensors: dict[str, Tensor], metadata: dict[str, str]
+) -> None:
+    """
+    ### The format
+
+    A safetensors file begins with a number of 8 bytes, the length of what follows: a
+    table, in JSON, of where each array is. Then come the arrays, as they are in memory.
+    There is nothing else to it, and we write it ourselves. The library that reads it
+    could write it as well, but chooses the temporary file itself. It leaves that behind
+    if it is killed, and nobody but its owner may read the result.
+
+    The largest numbers come first, and the table is filled up to a multiple of 8. So
+    each number lies where processors like to find it.
+    """
+    names = sorted(tensors, key=lambda name: -tensors[name].element_size())
+    table: dict[str, Any] = {"__metadata__": metadata}
+    end = 0
+    for name in names:
+        tensor = tensors[name]
+        start, end = end, end + tensor.nbytes
+        table[name] = {
+            "dtype": DTYPES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [start, end],
+        }
+    text = json.dumps(table).encode()
+    text += b" " * (-len(text) % 8)
+    file.write(len(text).to_bytes(8, "little"))
+    file.write(text)
+    for name in names:
+        file.write(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+
+
+def load(path: str | Path) -> State:
+    """
+    ## Read
+
+    Args:
+        path: a file that [save][] wrote.
+
+    Returns:
+        The same tree. Tensors are in main memory, wherever they were before, and a
+        single number of NumPy is one of Python's.
+
+    Raises:
+        CheckpointError: if there is none, if it is broken, or if it is of another
+            version.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            names = list(file.keys())
+            # Otherwise they would be a view of the file.
+            tensors = {name: file.get_tensor(name).clone() for name in names}
+    except FileNotFoundError as error:
+        raise CheckpointError(f"there is no checkpoint {path}") from error
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(
+            f"{path} is not a checkpoint, or is one that was cut short: {error}"
+        ) from error
+    if FORMAT not in metadata:
+        raise CheckpointError(f"{path} has tensors in it, but is not a checkpoint")
+    if metadata[FORMAT] != VERSION:
+        raise CheckpointError(
+            f"{path} has version {metadata[FORMAT]} of the format, and this program "
+            f"reads version {VERSION}. Use the labml_rl that run.json names"
+        )
+    return _restore(json.loads(metadata["state"]), tensors)
+
+
+def _restore(flat: Any, tensors: dict[str, Tensor]) -> State:
+    if isinstance(flat, list):
+        return [_restore(each, tensors) for each in flat]
+    if not isinstance(flat, dict):
+        return flat
+    ((kind, content),) = flat.items()
+    if kind == "tuple":
+        return tuple(_restore(each, tensors) for each in content)
+    if kind == "dict":
+        return {key: _restore(value, tensors) for key, value in content}
+    return _AS[kind](tensors[content])
+
+
+_AS: dict[str, Callable[[Tensor], Any]] = {
+    "tensor": lambda tensor: tensor,
+    "array": lambda tensor: tensor.numpy(),
+    "bytes": lambda tensor: tensor.numpy().tobytes(),
+}
+
+
+def load_weights(network: nn.Module, weights: dict[str, Tensor]) -> None:
+    """
+    ## Weights into a network
+
+    PyTorch has a function for this, `load_state_dict`. Where network and weights do not
+    fit, it prints a page. The usual cause is a checkpoint of another game, or of other
+    settings, and that can be said in a few words.
+
+    Args:
+        network: what gets the weights.
+        weights: those of a network that was made in the same way.
+
+    Raises:
+        CheckpointError: if they don't fit; it names what differs.
+    """
+    expected = {name: tuple(each.shape) for name, each in network.state_dict().items()}
+    found = {name: tuple(each.shape) for name, each in weights.items()}
+    differences = [
+        *(f"{name} is missing" for name in expected.keys() - found.keys()),
+        *(f"{name} is one too many" for name in found.keys() - expected.keys()),
+        *(
+            f"{name} has the shape {found[name]} and not {expected[name]}"
+            for name in expected.keys() & found.keys()
+            if expected[name] != found[name]
+        ),
+    ]
+    if differences:
+        shown = "; ".join(sorted(differences)[:5])
+        more = f"; and {len(differences) - 5} more" if len(differences) > 5 else ""
+        raise CheckpointError(f"the checkpoint is of another network: {shown}{more}")
+    network.load_state_dict(weights)

@@ -1,0 +1,395 @@
+r"""
+---
+title: An experiment
+summary: What a run consists of, so that it can be stopped anywhere and go on the same.
+---
+
+# An experiment
+
+An **experiment** is an algorithm at work on a game: games, a network, an optimizer, and
+dice. Each algorithm of this book has its own, and all have to be seeded, watched,
+stopped, saved and continued. What that takes is on this page, once. An algorithm
+derives its experiment from [Experiment][], and adds how it plays and learns:
+
+```python
+class Experiment(runs.Experiment[Settings]):
+    algorithm = "reinforce"
+    settings_class = Settings
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.games = self.make_games()
+        self.network = ...
+        self.optimizer = ...
+        self.observations, _ = self.games.reset()
+
+    def update(self) -> dict[str, float]:
+        ...  # play a little, and learn from it
+        self.frames += ...
+        self.scores += ...
+        return {"loss": loss}
+
+    def set_state(self, state: State) -> Any:
+        self.observations = super().set_state(state)
+        return self.observations
+```
+
+## The same numbers
+
+A run that was stopped and continued must come to the same end as one that was not, bit
+for bit. Not that anyone needs these very numbers. But "about the same" can't be tested,
+and what can't be tested breaks. An optimizer that forgets its averages, or dice that
+begin again, cost a little of the score at each stop, and nobody ever sees why.
+
+So everything that decides what happens next is in the state: weights, the optimizer's
+averages, all dice, and the games in the middle of play.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+import gymnasium
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from labml_rl.batch import Games
+from labml_rl.environments import make_environments
+from labml_rl.runs.checkpoint import State, load_weights
+
+Score = dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """
+    ## Settings
+
+    What decides the course of a run stands in one place, and never changes. Each
+    algorithm adds its own. The program's `--help` is made from this list.
+
+    Args:
+        game: an Atari game, as `Breakout`, or an environment of Gymnasium, as
+            `CartPole-v1`.
+        seed: decides all that is random. Runs with different seeds show how much of a
+            result is luck.
+        total_frames: how long to learn, in frames of the emulator. There are 4 in a
+            step of the agent, and 1 if the environment is not an Atari game.
+        num_envs: how many games are played at once.
+        workers: how many processes play them. None is one for each core, and 0 plays
+            all in the agent's own.
+        device: where the network is: `cpu`, `cuda`, or `auto` for a GPU if there is
+            one.
+    """
+
+    game: str = "Breakout"
+    seed: int = 1
+    total_frames: int = 10_000_000
+    num_envs: int = 8
+    workers: int | None = None
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        for name in ("total_frames", "num_envs"):
+            if getattr(self, name) < 1:
+                raise ValueError(
+                    f"{name} must be at least 1, not {getattr(self, name)}"
+                )
+        if self.seed < 0:
+            raise ValueError(f"seed must not be negative, but is {self.seed}")
+
+
+def find_device(name: str) -> torch.device:
+    """
+    Args:
+        name: as in [Settings][].
+
+    Raises:
+        ValueError: if there is no such device.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).split("\n")[0]
+        raise ValueError(f"there is no device {name!r} here: {reason}") from error
+    return device
+
+
+@dataclass(frozen=True)
+class Thoughts:
+    """
+    ## Thoughts
+
+    What a network has to say about a few observations. [Who watches it
+    play](../watch.py) wants to see that.
+
+    Args:
+        probabilities: with which the agent takes each action, shape `(N, A)`.
+        values: the return that it expects, shape `(N,)`.
+        action_values: the return that it expects of each action, shape `(N, A)`, if it
+            has learned that.
+    """
+
+    probabilities: Tensor
+    values: Tensor
+    action_values: Tensor | None = None
+
+
+class NotFiniteError(ArithmeticError):
+    """
+    ## When numbers explode
+
+    A weight that has become infinite, or NaN, stays that way, and makes all others so.
+    A run that has come to this point learns nothing more, but it still plays, and draws
+    curves. So it stops with this error, before it writes a checkpoint.
+    """
+
+
+S = TypeVar("S", bound=Settings)
+
+
+class Experiment(ABC, Generic[S]):
+    """
+    ## The experiment
+
+    An algorithm's own has, when its constructor is through, the attributes `games`,
+    `network` and `optimizer`.
+
+    Args:
+        settings: of the algorithm.
+
+    Raises:
+        ValueError: if they ask for something that is not here.
+    """
+
+    algorithm: ClassVar[str]  # its name: "ppo"
+    settings_class: ClassVar[type[Settings]]
+
+    games: Games
+    network: nn.Module
+    optimizer: torch.optim.Optimizer
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+        self.device = find_device(settings.device)
+        self.frames = self.updates = self.episodes = 0
+
+        # The games that ended, with points `r` and steps `l`: those of this update, and
+        # the last hundred.
+        self.scores: list[Score] = []
+        self.recent: deque[Score] = deque(maxlen=100)
+
+        # !!! warning "One seed for everything"
+        #     Dice with the same seed throw the same numbers. If the weights and the
+        #     actions were drawn from such, the first actions would follow from the
+        #     weights. So each has a seed of its own, drawn from the run's, and none of
+        #     the games' is among them.
+        dice = np.random.SeedSequence(settings.seed).spawn(2)
+        weights, actions = (int(each.generate_state(1)[0]) for each in dice)
+        torch.manual_seed(weights)
+        self.generator = torch.Generator(self.device).manual_seed(actions)
+
+    @staticmethod
+    def game_options(settings: Any) -> dict[str, Any]:
+        """
+        ### What an algorithm says of itself
+
+        Args:
+            settings: its own.
+
+        Returns:
+            Options of the games that make another game of them, such as sticky actions
+            or another stack. They hold when the agent is watched, too.
+        """
+        return {}
+
+    @staticmethod
+    @abstractmethod
+    def make_network(
+        settings: Any,
+        observation_space: gymnasium.Space[Any],
+        action_space: gymnasium.Space[Any],
+    ) -> nn.Module:
+        """
+        Args:
+            settings: of the algorithm.
+            observation_space: that of one game.
+            action_space: the same.
+
+        Returns:
+            The network, in main memory.
+        """
+
+    @staticmethod
+    @abstractmethod
+    def think(network: Any, observations: Tensor) -> Thoughts:
+        """
+        Args:
+            network: one of [Experiment.make_network][].
+            observations: shape `(N, …)`, on the network's device.
+        """
+
+    @abstractmethod
+    def update(self) -> dict[str, float]:
+        """
+        One round of playing and learning. It counts up `frames`, and adds to `scores`
+        what ended.
+
+        Returns:
+            What is worth drawing: losses and the like, the same names each time.
+        """
+
+    def make_games(self, **options: Any) -> Games:
+        """
+        ### The parts
+
+        Args:
+            options: for [make_environments][]. These are not the business of who
+                watches, such as `copy=False`.
+
+        Returns:
+            As many games as the settings say.
+        """
+        settings = self.settings
+        return make_environments(
+            settings.game,
+            settings.num_envs,
+            seed=settings.seed,
+            workers=settings.workers,
+            **self.game_options(settings),
+            **options,
+        )
+
+    def advance(self) -> tuple[dict[str, float], list[Score]]:
+        """
+        ### One update
+
+        Returns:
+            What [Experiment.update][] measured, and the scores of the games that ended.
+
+        Raises:
+            NotFiniteError: if one of the numbers is not finite.
+        """
+        metrics = self.update()
+        self.updates += 1
+        for name, value in metrics.items():
+            if not math.isfinite(value):
+                raise NotFiniteError(f"{name} is {value} {self._now()}")
+        scores, self.scores = self.scores, []
+        self.recent.extend(scores)
+        self.episodes += len(scores)
+        return metrics, scores
+
+    def _now(self) -> str:
+        return f"after {self.frames:,} frames, in update {self.updates:,}"
+
+    @property
+    def done(self) -> bool:
+        """Whether the run has had all its frames."""
+        return self.frames >= self.settings.total_frames
+
+    def get_state(self) -> State:
+        """
+        ### The state
+
+        An algorithm that has more to remember adds it to the dictionary.
+
+        Returns:
+            A tree, as [checkpoint.save][labml_rl.runs.checkpoint.save] takes it.
+
+        Raises:
+            NotFiniteError: if a weight is not finite.
+        """
+        # The loss can still have been fine when the step after it spoiled the weights.
+        # A state with such weights must not replace a good one.
+        weights = self.network.state_dict()
+        for name, weight in weights.items():
+            if weight.is_floating_point() and not weight.isfinite().all():
+                raise NotFiniteError(f"{name} has a weight not finite {self._now()}")
+        return {
+            "network": weights,
+            "optimizer": self.optimizer.state_dict(),
+            "games": self.games.get_states(),
+            "dice": self._get_dice(),
+            "frames": self.frames,
+            "updates": self.updates,
+            "episodes": self.episodes,
+            "recent": list(self.recent),
+        }
+
+    def set_state(self, state: State) -> Any:
+        """
+        An experiment of the same settings goes on from there.
+
+        Args:
+            state: what [Experiment.get_state][] returned.
+
+        Returns:
+            The observations on which the agent has not acted yet. An algorithm has
+            these somewhere, and must put them there.
+        """
+        load_weights(self.network, state["network"])
+        load_optimizer(self.optimizer, state["optimizer"])
+        self._set_dice(state["dice"])
+        self.frames, self.updates = state["frames"], state["updates"]
+        self.episodes = state["episodes"]
+        self.recent.extend(state["recent"])
+        return self.games.set_states(state["games"])
+
+    # A GPU has dice of its own, and so has every generator.
+    def _get_dice(self) -> dict[str, Any]:
+        dice = {"cpu": torch.get_rng_state(), "actions": self.generator.get_state()}
+        if self.device.type == "cuda":
+            dice["cuda"] = torch.cuda.get_rng_state(self.device)
+        return dice | {"device": self.device.type}
+
+    def _set_dice(self, dice: dict[str, Any]) -> None:
+        if dice["device"] != self.device.type:
+            raise ValueError(
+                f"this run was on {dice['device']}, and here it would be on "
+                f"{self.device.type}, whose dice are others"
+            )
+        torch.set_rng_state(dice["cpu"])
+        self.generator.set_state(dice["actions"])
+        if self.device.type == "cuda":
+            torch.cuda.set_rng_state(dice["cuda"], self.device)
+
+    def close(self) -> None:
+        """Close the games."""
+        self.games.close()
+
+
+def load_optimizer(optimizer: torch.optim.Optimizer, state: State) -> None:
+    """
+    ## What the optimizer remembers
+
+    For each weight, Adam keeps an average of its gradients, and lays it out in memory
+    as the weight is. A file knows nothing of layouts. Without the lines below, the
+    averages of a network with [channels last][labml_rl.networks.NatureBody] would come
+    back laid out otherwise. The numbers would be equal, but PyTorch would compute with
+    them in another order, and round the last digit differently.
+
+    Args:
+        optimizer: of the same parameters.
+        state: its `state_dict()`.
+    """
+    # A learning rate that is a tensor may be known by its address, to a CUDA graph.
+    kept = [
+        {name: each for name, each in group.items() if isinstance(each, Tensor)}
+        for group in optimizer.param_groups
+    ]
+    optimizer.load_state_dict(state)
+    for group, tensors in zip(optimizer.param_groups, kept, strict=True):
+        for name, tensor in tensors.items():
+            group[name] = tensor.copy_(torch.as_tensor(group[name]))
+    for parameter, averages in optimizer.state.items():
+        for name, average in averages.items():
+            if isinstance(average, Tensor) and average.shape == parameter.shape:
+                laid_out = torch.empty_like(parameter, dtype=average.dtype)
+                averages[name] = laid_out.copy_(average).detach()
