@@ -5,8 +5,53 @@ summary: Training that is recorded, can be killed at any moment, and goes on the
 ---
 
 # Runs
+
+A page of mathematics and a loop of twenty lines make an agent learn. Then the questions
+begin. Does it learn? How long will it take? Is this curve the one with the larger
+batch? The machine went down last night: is it all lost?
+
+The pages of this chapter answer them, once for all algorithms of the book:
+
+1. [Checkpoints](checkpoint.py): a run in one file, which no accident can damage.
+2. [An experiment](experiment.py): what a run consists of, so that it can go on the
+   same.
+3. [The folder of a run](folder.py): settings, commit, machine, and who may write.
+4. [The curve](curve.py): CSV and TensorBoard.
+5. [How far it is](bar.py): the progress bar.
+6. [The loop](loop.py): train, save, stop, resume.
+7. [The command line](command.py): settings become options.
+
+Nothing here is needed to understand how an agent learns. Who came for that may go on to
+the [algorithms](../a2c/__init__.py), and come back when a run of three days is to be
+begun.
+
+```python
+from labml_rl import runs
+from labml_rl.ppo import experiment as ppo
+
+settings = ppo.Settings(
+    game="CartPole-v1", total_frames=200_000
+)
+runs.train(ppo.Experiment, settings)
+```
 """
 
+from labml_rl.runs.checkpoint import CheckpointError, State
+from labml_rl.runs.command import main
 from labml_rl.runs.experiment import Experiment, NotFiniteError, Settings, Thoughts
+from labml_rl.runs.folder import RunError
+from labml_rl.runs.loop import Stopped, resume, train
 
-__all__ = ["Experiment", "NotFiniteError", "Settings", "Thoughts"]
+__all__ = [
+    "CheckpointError",
+    "Experiment",
+    "NotFiniteError",
+    "RunError",
+    "Settings",
+    "State",
+    "Stopped",
+    "Thoughts",
+    "main",
+    "resume",
+    "train",
+]

@@ -274,20 +274,24 @@ class Experiment(ABC, Generic[S]):
             What [Experiment.update][] measured, and the scores of the games that ended.
 
         Raises:
-            NotFiniteError: if one of the numbers is not finite.
+            NotFiniteError: if one of these numbers is not finite, or a weight.
         """
         metrics = self.update()
         self.updates += 1
+        now = f"after {self.frames:,} frames, in update {self.updates:,}"
         for name, value in metrics.items():
             if not math.isfinite(value):
-                raise NotFiniteError(f"{name} is {value} {self._now()}")
+                raise NotFiniteError(f"{name} is {value} {now}")
+
+        # A loss can still be fine when the step after it spoils the weights. The length
+        # of all weights together is finite if each of them is.
+        if not nn.utils.get_total_norm(self.network.parameters()).isfinite():
+            raise NotFiniteError(f"a weight of the network is not finite {now}")
+
         scores, self.scores = self.scores, []
         self.recent.extend(scores)
         self.episodes += len(scores)
         return metrics, scores
-
-    def _now(self) -> str:
-        return f"after {self.frames:,} frames, in update {self.updates:,}"
 
     @property
     def done(self) -> bool:
@@ -302,18 +306,9 @@ class Experiment(ABC, Generic[S]):
 
         Returns:
             A tree, as [checkpoint.save][labml_rl.runs.checkpoint.save] takes it.
-
-        Raises:
-            NotFiniteError: if a weight is not finite.
         """
-        # The loss can still have been fine when the step after it spoiled the weights.
-        # A state with such weights must not replace a good one.
-        weights = self.network.state_dict()
-        for name, weight in weights.items():
-            if weight.is_floating_point() and not weight.isfinite().all():
-                raise NotFiniteError(f"{name} has a weight not finite {self._now()}")
         return {
-            "network": weights,
+            "network": self.network.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "games": self.games.get_states(),
             "dice": self._get_dice(),

@@ -1,0 +1,50 @@
+"""
+---
+title: labml-rl
+summary: The program to train, resume and watch agents with.
+---
+
+# labml-rl
+
+The book's program has three commands. It hands them on to [the pages that do the
+work][labml_rl.runs.command], and loads nothing until it knows what for.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+USAGE = """\
+usage: labml-rl COMMAND ...
+
+  labml-rl train ALGORITHM [OPTIONS]   train an agent: a2c, ppo
+  labml-rl resume FOLDER               go on with a run that was interrupted
+  labml-rl watch FOLDER [OPTIONS]      let a trained agent play, and measure it
+
+Each of them with --help says more.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """
+    Args:
+        argv: what was typed; `None` is what was.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(USAGE, end="")
+        sys.exit(0 if arguments else 2)
+    try:
+        command = import_module("labml_rl.runs.command")
+    except ModuleNotFoundError as error:
+        sys.exit(
+            f"labml-rl: this needs {error.name}, which is not installed. "
+            "pip install 'labml-rl[train]' installs all that is needed"
+        )
+    command.dispatch(arguments)
+    raise AssertionError("it exits")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""
+---
+title: How far it is
+summary: A progress bar in a terminal, and a line a minute everywhere else.
+---
+
+# How far it is
+
+Who waits for hours wants to know how many hours, and whether it is worth it. In a
+terminal, a run shows a bar with the frames, the speed, the time left, and how the agent
+does at the moment. Where nobody looks on, in the log file of a cluster for instance, a
+bar would be a megabyte of junk. There it prints a line now and then.
+"""
+
+import contextlib
+import sys
+import time
+from typing import Any
+
+from tqdm import tqdm
+
+from labml_rl.runs.experiment import Experiment
+
+SECONDS_PER_LINE = 60
+
+
+class Bar:
+    """
+    ## The bar
+
+    It writes to the standard error stream, and leaves the other one to results.
+
+    Args:
+        experiment: whose progress it shows.
+    """
+
+    def __init__(self, experiment: Experiment[Any]) -> None:
+        self._experiment = experiment
+        self._first, self._began = experiment.frames, time.monotonic()
+        self._next_line = self._began
+        self._bar: tqdm[Any] | None = None
+        if sys.stderr.isatty():
+            self._bar = tqdm(
+                total=experiment.settings.total_frames,
+                initial=experiment.frames,
+                unit=" frames",
+                unit_scale=True,
+                dynamic_ncols=True,
+            )
+
+    def show(self) -> None:
+        """After each update."""
+        # A terminal that was closed, or a pipe to `head`, must not end a run.
+        with contextlib.suppress(OSError):
+            if self._bar is not None:
+                self._bar.set_postfix_str(self._score(), refresh=False)
+                self._bar.update(self._experiment.frames - self._bar.n)
+            elif time.monotonic() >= self._next_line:
+                self._next_line = time.monotonic() + SECONDS_PER_LINE
+                print(self._line(), file=sys.stderr, flush=True)
+
+    def _line(self) -> str:
+        frames, total = self._experiment.frames, self._experiment.settings.total_frames
+        speed = (frames - self._first) / (time.monotonic() - self._began)
+        left = tqdm.format_interval((total - frames) / speed)
+        return (
+            f"{frames:,} of {total:,} frames, {speed:,.0f} a second, {left} left, "
+            f"{self._score()}"
+        )
+
+    def _score(self) -> str:
+        recent = self._experiment.recent
+        if not recent:
+            return "no game has ended yet"
+        return f"return {sum(score['r'] for score in recent) / len(recent):.1f}"
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        if self._bar is not None:
+            with contextlib.suppress(OSError):
+                self._bar.close()

@@ -1,0 +1,311 @@
+"""
+---
+title: The command line
+summary: How settings become options, and mistakes become sentences.
+---
+
+# The command line
+
+```sh
+labml-rl train ppo --game Breakout --seed 2
+labml-rl resume runs/ppo/breakout/seed-2
+labml-rl watch runs/ppo/breakout/seed-2
+```
+
+This page makes a program of an experiment. The options are the fields of the
+algorithm's `Settings`, and `--help` says of each what its docstring says. An experiment
+of your own gets the same with two lines at the end of its module:
+
+```python
+if __name__ == "__main__":
+    runs.main(Experiment)
+```
+
+```sh
+python mine.py --game Pong
+python mine.py resume runs/mine/pong/seed-1
+python mine.py watch runs/mine/pong/seed-1
+```
+"""
+
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, make_dataclass
+from importlib import import_module
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any, NoReturn
+
+import tyro
+
+from labml_rl.runs import loop
+from labml_rl.runs.checkpoint import CheckpointError
+from labml_rl.runs.experiment import Experiment, NotFiniteError
+from labml_rl.runs.folder import RunError, RunFolder
+
+# Where the algorithms of the book are. They are imported only when somebody asks for
+# them.
+ALGORITHMS = {
+    "a2c": "labml_rl.a2c.experiment",
+    "ppo": "labml_rl.ppo.experiment",
+}
+
+
+def find_experiment(algorithm: str) -> type[Experiment[Any]]:
+    """
+    ## By name
+
+    Args:
+        algorithm: its name.
+
+    Raises:
+        RunError: if the book has none of that name.
+    """
+    if algorithm not in ALGORITHMS:
+        raise RunError(
+            f"no algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}. A run of "
+            "your own is resumed and watched with your own program"
+        )
+    module = import_module(ALGORITHMS[algorithm])
+    found: type[Experiment[Any]] = module.Experiment
+    return found
+
+
+def program_of(experiment_class: type[Experiment[Any]]) -> str:
+    """
+    Returns:
+        What to type in front of `resume`.
+    """
+    if ALGORITHMS.get(experiment_class.algorithm) == experiment_class.__module__:
+        return "labml-rl"
+    started = sys.orig_argv
+    if "-m" in started:
+        return f"python -m {started[started.index('-m') + 1]}"
+    return shlex.join(["python", sys.argv[0]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keeping:
+    """
+    ## Options of every run
+
+    These decide where a run is kept, and nothing of how it goes.
+
+    Args:
+        runs: the folder of all runs. Each gets one of its own in there, by algorithm,
+            game and seed.
+        folder: the folder of this run, if it is to be another.
+        checkpoint_minutes: how many minutes of work to risk.
+    """
+
+    runs: Path = Path("runs")
+    folder: Path | None = None
+    checkpoint_minutes: float = loop.CHECKPOINT_MINUTES
+
+
+def plain_help(documented: type[Any]) -> str:
+    """
+    ## Help
+
+    A docstring of this book is Markdown, and a terminal is not the place for that.
+
+    Args:
+        documented: a dataclass. What its bases say of their fields counts as well.
+
+    Returns:
+        A docstring without a heading, and without links and marks.
+    """
+    own, *_ = _parts(documented)
+    summary = re.sub(r"^#.*\n+", "", own).split("\n\n")[0]
+    arguments = "\n".join(_parts(each)[1] for each in documented.__mro__[:-1])
+    text = f"{summary}\n\nArgs:\n{arguments}"
+    text = re.sub(r"\[([^\]]+)\](\([^)]*\)|\[[^\]]*\])", r"\1", text)
+    return text.replace("`", "")
+
+
+def _parts(documented: type[Any]) -> tuple[str, str]:
+    text, _, rest = cleandoc(documented.__doc__ or "").partition("Args:\n")
+    arguments = re.match(r"(?:(?: .*)?\n)*", rest + "\n")
+    assert arguments is not None
+    return text.strip(), arguments.group().rstrip()
+
+
+def train(
+    experiment_class: type[Experiment[Any]],
+    arguments: Sequence[str],
+    *,
+    program: str,
+    command: str,
+) -> None:
+    """
+    ## Train
+
+    Args:
+        experiment_class: that of the algorithm.
+        arguments: what was typed after `command`.
+        program: see [program_of][].
+        command: what was typed before.
+    """
+    settings_class = experiment_class.settings_class
+    parts = {"settings": settings_class, "keeping": Keeping}
+
+    # Classes of the same fields, whose docstrings are plain.
+    plain = [
+        (name, type(part.__name__, (part,), {"__doc__": plain_help(part)}))
+        for name, part in parts.items()
+    ]
+    parsed: Any = tyro.cli(
+        make_dataclass("Options", plain),
+        args=list(arguments),
+        prog=command,
+        config=(tyro.conf.OmitArgPrefixes,),
+        description=f"Train an agent with {experiment_class.algorithm}.",
+    )
+    settings = settings_class(
+        **{
+            each.name: getattr(parsed.settings, each.name)
+            for each in fields(settings_class)
+        }
+    )
+    folder = loop.train(
+        experiment_class,
+        settings,
+        runs=parsed.keeping.runs,
+        folder=parsed.keeping.folder,
+        checkpoint_minutes=parsed.keeping.checkpoint_minutes,
+        command=f"{command} {shlex.join(arguments)}".strip(),
+        program=program,
+    )
+    print(f"The run is complete: {folder}")
+
+
+def resume(
+    experiment_class: type[Experiment[Any]] | None,
+    arguments: Sequence[str],
+    *,
+    program: str,
+) -> None:
+    """
+    ## Resume
+
+    Args:
+        experiment_class: that of the algorithm; `None` finds it.
+        arguments: what was typed.
+        program: see [program_of][].
+    """
+
+    def options(
+        folder: tyro.conf.Positional[Path],
+        /,
+        checkpoint_minutes: float = loop.CHECKPOINT_MINUTES,
+    ) -> tuple[Path, float]:
+        """
+        Go on with a run that was interrupted.
+
+        Args:
+            folder: the folder of the run.
+            checkpoint_minutes: how many minutes of work to risk.
+        """
+        return folder, checkpoint_minutes
+
+    folder, minutes = tyro.cli(options, args=list(arguments), prog=f"{program} resume")
+    if experiment_class is None:
+        experiment_class = experiment_of(folder)
+    loop.resume(experiment_class, folder, checkpoint_minutes=minutes, program=program)
+    print(f"The run is complete: {folder}")
+
+
+def experiment_of(folder: Path) -> type[Experiment[Any]]:
+    """
+    Raises:
+        RunError: if there is no run, or if the book has no such algorithm.
+    """
+    return find_experiment(RunFolder(folder).read_record()["algorithm"])
+
+
+def main(
+    experiment_class: type[Experiment[Any]], argv: Sequence[str] | None = None
+) -> NoReturn:
+    """
+    ## The program of an algorithm
+
+    Args:
+        experiment_class: that of the algorithm.
+        argv: what was typed; `None` is what was.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    program = program_of(experiment_class)
+    if arguments[:1] == ["resume"]:
+        run(resume, experiment_class, arguments[1:], program=program)
+    if arguments[:1] == ["watch"]:
+        run(_watch, experiment_class, arguments[1:], program=program)
+    ours = program == "labml-rl"
+    command = f"{program} train {experiment_class.algorithm}" if ours else program
+    run(train, experiment_class, arguments, program=program, command=command)
+
+
+def dispatch(arguments: list[str]) -> NoReturn:
+    """
+    ## The program of the book
+
+    Args:
+        arguments: what was typed after `labml-rl`.
+    """
+    program = "labml-rl"
+    match arguments:
+        case ["train", algorithm, *rest] if not algorithm.startswith("-"):
+            command = f"{program} train {algorithm}"
+            run(
+                lambda: train(
+                    find_experiment(algorithm), rest, program=program, command=command
+                )
+            )
+        case ["train", *_]:
+            run(_refuse, f"train what? There are {', '.join(ALGORITHMS)}")
+        case ["resume", *rest]:
+            run(resume, None, rest, program=program)
+        case ["watch", *rest]:
+            run(_watch, None, rest, program=program)
+        case _:
+            run(_refuse, f"no command {arguments[0]!r}; see labml-rl --help")
+
+
+def _watch(*arguments: Any, **options: Any) -> None:
+    import_module("labml_rl.watch").main(*arguments, **options)
+
+
+def _refuse(message: str) -> None:
+    raise RunError(message)
+
+
+def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
+    """
+    ## One sentence
+
+    A mistake in what was typed is answered with a sentence, and the exit status 2. A
+    run that fails later ends with 1, and one that was stopped with 128 and the number
+    of the signal, as programs do. With `python -X dev`, all errors come with their
+    traceback.
+
+    Args:
+        do: does it.
+        arguments: for it, as are the `options`.
+    """
+    status, message = 0, ""
+    try:
+        do(*arguments, **options)
+    except (RunError, CheckpointError, NotFiniteError) as error:
+        if sys.flags.dev_mode:
+            raise
+        status = 2 if isinstance(error, RunError) else 1
+        message = f"labml-rl: {error}"
+    except loop.Stopped as stopped:
+        status, message = 128 + stopped.signal, str(stopped)
+    except KeyboardInterrupt:
+        status = 128 + signal.SIGINT
+    if message:
+        print(message, file=sys.stderr)
+    sys.exit(status)

@@ -1,0 +1,203 @@
+"""
+---
+title: The curve
+summary: >-
+  How a run comes along, as rows of a CSV file and in TensorBoard, equal after any
+  number of stops.
+---
+
+# The curve
+
+This is what everybody looks at: how the score goes up with the frames. A row of the
+curve tells what the run has been doing since the row before.
+
+| column | what it holds |
+|---|---|
+| `frames` | how many it has had |
+| `updates` | how often it has learned |
+| `seconds` | how long it has taken, without the time in which it was stopped |
+| `steps_per_second` | how many steps of the agent a second, since the row before |
+| `episodes` | how many games have ended |
+| `return_mean` | the points of a game, on average of the last 100 that ended |
+| `length_mean` | its length in steps, the same |
+| and so on | what the algorithm measures, on average since the row before |
+
+Ten million frames are ten thousand updates of PPO. Nobody wants as many rows. A curve
+has 500 at most, whatever the length of the run, and then it can be kept for ever.
+
+!!! warning "Which average?"
+    The 100 games that ended last are not the 100 that were begun last. An agent that
+    sometimes plays for long and well has its good games counted late. And all of them
+    were played by an agent that was still trying things out, and changed meanwhile. The
+    curve tells whether it learns. [How well it plays](../watch.py) has to be measured.
+"""
+
+import csv
+import io
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from torch.utils.tensorboard import SummaryWriter
+
+from labml_rl.environments import frames_per_step
+from labml_rl.runs.experiment import Experiment
+from labml_rl.runs.folder import RunFolder, write_whole, writing
+
+ROWS = 500
+
+OF_THE_RUN = {
+    "updates",
+    "seconds",
+    "steps_per_second",
+    "episodes",
+    "return_mean",
+    "length_mean",
+}
+
+Row = dict[str, float | None]
+
+
+class Curve:
+    """
+    ## The curve
+
+    Args:
+        folder: where it is written.
+        experiment: whose curve it is.
+    """
+
+    def __init__(self, folder: RunFolder, experiment: Experiment[Any]) -> None:
+        self._path = folder.curve
+        self._experiment = experiment
+        self._frames_per_step = frames_per_step(experiment.settings.game)
+        self.rows: list[Row] = []
+        self._sums: dict[str, float] = {}
+        self._count = 0
+        self._before = 0.0
+        self._began = time.monotonic()
+        self._events: SummaryWriter | None = None
+
+    @property
+    def seconds(self) -> float:
+        """For how long the run has been going, over all sessions."""
+        return self._before + time.monotonic() - self._began
+
+    def begin(self) -> None:
+        """
+        ### At the beginning of a session
+
+        All rows so far are in the [checkpoint][Curve.get_state], and the file is
+        written anew from there. What the run did after that checkpoint is done again,
+        so those rows must go. TensorBoard's files can't be shortened; it is told from
+        which frame on to forget what it has.
+        """
+        self._began = time.monotonic()
+        header = [_as_csv(self.rows[0])] if self.rows else []
+        lines = [_as_csv(row.values()) for row in self.rows]
+        write_whole(self._path, "".join(header + lines))
+        with writing(self._path.parent):
+            self._events = SummaryWriter(
+                self._path.parent,
+                purge_step=self._experiment.frames + 1,
+                flush_secs=10,
+            )
+
+    def add(self, metrics: dict[str, float]) -> None:
+        """
+        ### After an update
+
+        Whether a row is due depends on the frames alone, and not on any clock.
+
+        Args:
+            metrics: what the update measured.
+
+        Raises:
+            KeyError: if they are not the same as before.
+        """
+        self._count += 1
+        for name in metrics.keys() | self._sums.keys():
+            self._sums[name] = metrics[name] + self._sums.get(name, 0.0)
+        if self._due():
+            self._write(self._next_row(list(metrics)))
+            self._sums, self._count = {}, 0
+
+    def _due(self) -> bool:
+        def place(frames: float) -> int:
+            return int(frames * ROWS // self._experiment.settings.total_frames)
+
+        last = self.rows[-1]["frames"] if self.rows else 0
+        return place(self._experiment.frames) > place(last or 0)
+
+    def _next_row(self, names: list[str]) -> Row:
+        experiment, recent = self._experiment, self._experiment.recent
+        last: Row = self.rows[-1] if self.rows else {"frames": 0, "seconds": 0.0}
+        seconds = self.seconds
+        frames = experiment.frames - (last["frames"] or 0)
+        took = seconds - (last["seconds"] or 0)
+
+        # Before the first game has ended there is no score, and that is not a score of
+        # zero.
+        means: Row = {"return_mean": None, "length_mean": None}
+        if recent:
+            means["return_mean"] = sum(score["r"] for score in recent) / len(recent)
+            means["length_mean"] = sum(score["l"] for score in recent) / len(recent)
+        return {
+            "frames": experiment.frames,
+            "updates": experiment.updates,
+            "seconds": seconds,
+            "steps_per_second": frames / self._frames_per_step / took,
+            "episodes": experiment.episodes,
+            **means,
+            **{name: self._sums[name] / self._count for name in names},
+        }
+
+    def _write(self, row: Row) -> None:
+        header = "" if self.rows else _as_csv(row)
+        self.rows.append(row)
+        with writing(self._path), open(self._path, "a", encoding="utf-8") as file:
+            file.write(header + _as_csv(row.values()))
+
+        assert self._events is not None, "begin() comes first"
+        for name, value in row.items():
+            if value is not None and name != "frames":
+                group = "run" if name in OF_THE_RUN else "learning"
+                self._events.add_scalar(f"{group}/{name}", value, row["frames"])
+
+    def get_state(self) -> dict[str, Any]:
+        """
+        ### The state
+
+        The rows are part of it. A file that another program has opened, or that had not
+        reached the disk when the power failed, is thus not needed to go on.
+        """
+        return {
+            "rows": [dict(row) for row in self.rows],
+            "sums": dict(self._sums),
+            "count": self._count,
+            "seconds": self.seconds,
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from what [Curve.get_state][] returned."""
+        self.rows, self._sums = state["rows"], state["sums"]
+        self._count, self._before = state["count"], state["seconds"]
+
+    def flush(self) -> None:
+        """Before a checkpoint, all rows so far must be in TensorBoard's file."""
+        if self._events is not None:
+            with writing(self._path.parent):
+                self._events.flush()
+
+    def close(self) -> None:
+        """Close TensorBoard's file."""
+        if self._events is not None:
+            self._events.close()
+
+
+def _as_csv(cells: Iterable[Any]) -> str:
+    # Eight digits are more than any of these numbers is good for.
+    short = [f"{cell:.8g}" if isinstance(cell, float) else cell for cell in cells]
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(short)
+    return line.getvalue()

@@ -1,0 +1,389 @@
+"""
+---
+title: The folder of a run
+summary: Where a run keeps its settings, its curve and its checkpoint.
+---
+
+# The folder of a run
+
+A curve is worth something only as long as one knows what it is a curve of. So whatever
+a run leaves behind lies in one folder, together with all that is needed to run it once
+more:
+
+```text
+runs/ppo/breakout/seed-1/
+    run.json                 what was run, and on what
+    progress.csv             the curve
+    checkpoint.safetensors   to go on from
+    events.out.tfevents…     the curve, for TensorBoard
+```
+
+This page makes such a folder and writes `run.json`. It sees to it that no run ever
+overwrites another. That happens more easily than one thinks: a command is called once
+more out of the shell's history, and what took a week is gone.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from labml_rl.environments import is_atari
+from labml_rl.game import find_game
+from labml_rl.runs.experiment import Settings
+
+PACKAGES = (
+    "labml-rl",
+    "torch",
+    "numpy",
+    "gymnasium",
+    "ale-py",
+    "opencv-python-headless",
+    "safetensors",
+)
+
+
+class RunError(RuntimeError):
+    """
+    ## When something is in the way
+
+    Its message is for the person at the keyboard: what is wrong, and what to do.
+    """
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """
+    Around whatever writes.
+
+    Raises:
+        RunError: if it fails; the message names the file and the reason.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise RunError(f"{path} can't be written: {reason}") from error
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that others never see half written."""
+    with writing(path):
+        partial = path.with_name(path.name + ".partial")
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+
+
+def default_folder(root: str | Path, algorithm: str, settings: Settings) -> Path:
+    """
+    ## Where it is
+
+    Args:
+        root: the folder of all runs.
+        algorithm: its name.
+        settings: of the run.
+
+    Returns:
+        `root/ppo/breakout/seed-1`, in whatever spelling the game was given.
+
+    Raises:
+        ValueError: if there is no such game.
+    """
+    game = settings.game
+    name = find_game(game) if is_atari(game) else game.replace("/", "-")
+    return Path(root) / algorithm / name / f"seed-{settings.seed}"
+
+
+class RunFolder:
+    """
+    ## The folder
+
+    ```python
+    with RunFolder("runs/ppo/pong/seed-1") as folder:
+        folder.claim()
+        ...
+    ```
+
+    Args:
+        path: where it is.
+        program: on whose command line its run can be resumed.
+    """
+
+    def __init__(self, path: str | Path, *, program: str = "labml-rl") -> None:
+        self.path = Path(path)
+        self.resume_command = f"{program} resume {shlex.quote(str(path))}"
+        self.record = self.path / "run.json"
+        self.curve = self.path / "progress.csv"
+        self.checkpoint = self.path / "checkpoint.safetensors"
+        self._lock: int | None = None
+        self._made: list[Path] = []
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def claim(self) -> None:
+        """
+        ### For a new run
+
+        Raises:
+            RunError: if there is something in it, or if it can't be written to.
+        """
+        self._check_free()
+        chain = (self.path, *self.path.parents)
+        self._made = [each for each in chain if not each.exists()]
+        with writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+        self._take()
+
+        # Somebody may have been faster.
+        self._check_free()
+
+    def _check_free(self) -> None:
+        if self.record.exists():
+            frames = self.read_record()["frames"]
+            raise RunError(
+                f"{self.path} has a run already, of {frames:,} frames. To go on with "
+                f"it: {self.resume_command}. To run another: choose another --seed, "
+                "or another --folder"
+            )
+        found = (
+            [each.name for each in self.path.iterdir()] if self.path.is_dir() else []
+        )
+        if found:
+            raise RunError(
+                f"{self.path} is not empty ({', '.join(sorted(found)[:3])}), and not a "
+                "run. Choose another --folder"
+            )
+
+    def reopen(self) -> dict[str, Any]:
+        """
+        ### To go on with one
+
+        Returns:
+            What `run.json` says.
+
+        Raises:
+            RunError: if there is no run in it, or if somebody is running it.
+        """
+        if not self.record.exists():
+            raise RunError(
+                f"{self.path} is not the folder of a run: it has no run.json"
+            )
+        self._take()
+        return self.read_record()
+
+    def _take(self) -> None:
+        """
+        ### One at a time
+
+        Two programs that go on with the same run would overwrite each other's
+        checkpoints in turns. So whoever works on a folder holds a lock on it. The
+        system takes that back when the program ends, however it ends.
+
+        The worker processes share the lock. When the program is killed they notice, and
+        leave. That takes a moment, for which we wait.
+        """
+        self._lock = os.open(self.path, os.O_RDONLY)
+        patience = time.monotonic() + 3
+        while True:
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                if time.monotonic() < patience:
+                    time.sleep(0.1)
+                    continue
+                self._release()
+                raise RunError(f"{self.path} is running right now") from error
+            except OSError:
+                # Some file systems on other machines know no locks.
+                return
+            return
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def discard(self) -> None:
+        """Take a claimed folder back, where the run could not begin."""
+        for path in (self.record, self.curve, self.checkpoint):
+            path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            for path in self._made:
+                path.rmdir()
+
+    def __enter__(self) -> "RunFolder":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock is not None:
+            # With this, the workers have no lock to share any more.
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
+        self._release()
+
+    def write_record(self, record: dict[str, Any]) -> None:
+        """Write `run.json`, whole or not at all."""
+        write_whole(self.record, json.dumps(record, indent=2) + "\n")
+
+    def read_record(self) -> dict[str, Any]:
+        """
+        Raises:
+            RunError: if `run.json` can't be read.
+        """
+        try:
+            record: dict[str, Any] = json.loads(self.record.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise RunError(f"{self.record} can't be read: {error}") from error
+        return record
+
+
+def new_record(algorithm: str, command: str, settings: Settings) -> dict[str, Any]:
+    """
+    ## What was run
+
+    Args:
+        algorithm: its name.
+        command: that does the same again.
+        settings: all, those that nobody changed among them. Defaults change with the
+            years.
+
+    Returns:
+        What is in `run.json`: this, how far it came, how long that took, and for each
+        [session][] when it began, at which frame, and on what.
+    """
+    return {
+        "algorithm": algorithm,
+        "command": command,
+        "settings": asdict(settings),
+        "frames": 0,
+        "seconds": 0.0,
+        "finished": False,
+        "sessions": [],
+    }
+
+
+def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Settings:
+    """
+    Args:
+        record: what `run.json` says.
+        settings_class: that of the algorithm.
+
+    Raises:
+        RunError: if the algorithm of today has other settings.
+    """
+    found = record["settings"]
+    known = {each.name for each in fields(settings_class)}
+    strange, missing = found.keys() - known, known - found.keys()
+    if strange or missing:
+        what = [f"{name} is unknown" for name in sorted(strange)]
+        what += [f"{name} is missing" for name in sorted(missing)]
+        raise RunError(
+            f"the settings of the run are of another version: {', '.join(what)}. Its "
+            f"commit was {record['sessions'][0]['commit']}"
+        )
+    return settings_class(**found)
+
+
+def session(frames: int) -> dict[str, Any]:
+    """
+    ## On what it was run
+
+    Args:
+        frames: how many the run has had, when this session of it begins.
+
+    Returns:
+        The time, the commit, the versions, the machine, and a fingerprint of each
+        module of the book that is in use. By these one can tell later whether the
+        curve is one of the code that stands beside it.
+    """
+    return {
+        "from_frames": frames,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        **_commit(),
+        "versions": {"python": platform.python_version(), **_versions()},
+        "machine": machine(),
+        "sources": _sources(),
+    }
+
+
+# The commit counts only if this very file is in it. Otherwise the package was
+# installed, and the repository that surrounds it is another.
+def _commit() -> dict[str, Any]:
+    def git(*arguments: str) -> str | None:
+        try:
+            done = subprocess.run(
+                ["git", *arguments],
+                cwd=Path(__file__).parent,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        except OSError:
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    if git("ls-files", "--error-unmatch", Path(__file__).name) is None:
+        return {"commit": None, "uncommitted_changes": None}
+    changes = git("status", "--porcelain", "--", "..")
+    return {"commit": git("rev-parse", "HEAD"), "uncommitted_changes": bool(changes)}
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """
+    Returns:
+        Processor, cores, memory, GPU and system. Speeds mean nothing without.
+    """
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    gpus = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory / 2**30, 1),
+        "gpu": [torch.cuda.get_device_name(each) for each in gpus],
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _sources() -> dict[str, str]:
+    package = Path(__file__).parents[1]
+    found = {}
+    for module in list(sys.modules.values()):
+        file = Path(getattr(module, "__file__", None) or "/")
+        if package in file.parents and file.suffix == ".py":
+            name = file.relative_to(package.parent).as_posix()
+            found[name] = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+    return dict(sorted(found.items()))

@@ -1,0 +1,369 @@
+"""
+---
+title: The loop
+summary: Train, save, stop cleanly, and go on.
+---
+
+# The loop
+
+Around all learning there is a loop: update, write down, save now and then. This page
+has it, and two functions that nearly everybody needs who does not use the command line:
+
+```python
+from labml_rl import runs
+from labml_rl.ppo import experiment as ppo
+
+settings = ppo.Settings(
+    game="CartPole-v1", total_frames=200_000
+)
+runs.train(ppo.Experiment, settings)
+runs.resume(ppo.Experiment, "runs/ppo/CartPole-v1/seed-1")
+```
+
+A run can end in four ways, and in each of them it is clear what is left:
+
+| what happens | what is left |
+|---|---|
+| it has had all its frames | the last checkpoint |
+| Ctrl-C, or the machine asks it to stop | it ends the update that it is in, and saves |
+| `kill -9`, a power failure | the checkpoint before, five minutes old at most |
+| a loss is NaN, the disk is full | the checkpoint before, and an error that says so |
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from labml_rl.process import WorkerError
+from labml_rl.runs import checkpoint
+from labml_rl.runs.bar import Bar
+from labml_rl.runs.curve import Curve
+from labml_rl.runs.experiment import Experiment, NotFiniteError, Settings
+from labml_rl.runs.folder import (
+    RunError,
+    RunFolder,
+    default_folder,
+    new_record,
+    session,
+    settings_of,
+)
+
+CHECKPOINT_MINUTES = 5.0
+
+
+class Stopped(KeyboardInterrupt):
+    """
+    ## Stopping
+
+    What a run ends with that somebody stopped. In a notebook that is what Ctrl-C always
+    ends with.
+
+    Args:
+        number: of the signal.
+        message: what is left, and how to go on.
+    """
+
+    def __init__(self, number: int, message: str) -> None:
+        super().__init__(message)
+        self.signal = number
+
+
+class Ear:
+    """
+    ### Listening for signals
+
+    Ctrl-C sends the signal SIGINT, a machine that shuts down SIGTERM, and a terminal
+    that is closed SIGHUP. Python would end the program in the middle of whatever it is
+    doing. Inside `with Ear() as ear:` they only leave a note, and the loop looks at it
+    between two updates.
+
+    The second Ctrl-C works as ever, for those who can't wait.
+    """
+
+    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def __init__(self) -> None:
+        self.heard: int | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> "Ear":
+        # Only the main thread may listen.
+        if threading.current_thread() is not threading.main_thread():
+            return self
+        for each in self.SIGNALS:
+            # `nohup` has a program ignore some, and that is to stay so.
+            before = signal.getsignal(each)
+            if before not in (signal.SIG_IGN, None):
+                self._before[each] = before
+                signal.signal(each, self._hear)
+        return self
+
+    def _hear(self, number: int, _: FrameType | None) -> None:
+        self.heard = number
+        self._restore()
+
+        # `print` could be in the middle of a line of its own.
+        with contextlib.suppress(OSError):
+            os.write(2, b"\nStopping after this update. Ctrl-C stops at once.\n")
+
+    def _restore(self) -> None:
+        for each, handler in self._before.items():
+            signal.signal(each, handler)
+        self._before = {}
+
+    def __exit__(self, *_: object) -> None:
+        self._restore()
+
+
+class Run:
+    """
+    ## A run
+
+    An experiment, a folder that is [claimed][RunFolder.claim], and what the two have to
+    do with each other.
+
+    Args:
+        experiment: what is run.
+        folder: where it leaves its traces.
+        record: what `run.json` says.
+    """
+
+    def __init__(
+        self, experiment: Experiment[Any], folder: RunFolder, record: dict[str, Any]
+    ) -> None:
+        self.experiment, self.folder, self.record = experiment, folder, record
+        self.curve = Curve(folder, experiment)
+        self._saved_frames = 0
+
+    def save(self) -> None:
+        """
+        ### Save
+
+        Raises:
+            CheckpointError: if that fails. The checkpoint before is as it was.
+        """
+        self.curve.flush()
+        state = self.experiment.get_state() | {"curve": self.curve.get_state()}
+        checkpoint.save(self.folder.checkpoint, state)
+        self._saved_frames = self.experiment.frames
+        self.record |= {
+            "frames": self.experiment.frames,
+            "seconds": round(self.curve.seconds, 1),
+            "finished": self.experiment.done,
+        }
+        self.folder.write_record(self.record)
+
+    def begin(self) -> None:
+        """
+        ### Before the first frame
+
+        The first checkpoint is written before anything has been learned. If there is no
+        room for it, or no permission, it is better to hear of that now than in the
+        morning.
+
+        Raises:
+            RunError: if there is not enough room.
+            CheckpointError: if nothing can be written.
+        """
+        self.record["sessions"].append(session(0))
+        self.save()
+
+        # The next one is larger, by what the optimizer will remember: with Adam, two
+        # averages for each weight. And while it is written, the one before is there.
+        weights = sum(each.nbytes for each in self.experiment.network.parameters())
+        needed = 2 * self.folder.checkpoint.stat().st_size + 4 * weights
+        free = shutil.disk_usage(self.folder.path).free
+        if free < needed:
+            raise RunError(
+                f"there is no room for checkpoints in {self.folder}: they need "
+                f"{needed / 2**20:,.0f} MiB, and {free / 2**20:,.0f} MiB are free"
+            )
+
+    def restore(self) -> None:
+        """
+        ### Before the next frame
+
+        Raises:
+            CheckpointError: if the checkpoint is missing, broken, or another's.
+        """
+        state = checkpoint.load(self.folder.checkpoint)
+        self.curve.set_state(state.pop("curve"))
+        self.experiment.set_state(state)
+        self._saved_frames = self.experiment.frames
+        self.record["sessions"].append(session(self.experiment.frames))
+        self.folder.write_record(self.record)
+
+    def go_on(self, checkpoint_minutes: float) -> None:
+        """
+        ### To the end
+
+        The clock decides when a checkpoint is written, and nothing else. To save
+        changes no number, so a run on a slow disk learns the same.
+
+        Args:
+            checkpoint_minutes: how much work to risk.
+
+        Raises:
+            Stopped: if somebody stopped it.
+            NotFiniteError: if a number is not finite; it says what to do.
+        """
+        self.curve.begin()
+        bar = Bar(self.experiment)
+        with contextlib.closing(bar), contextlib.closing(self.curve), Ear() as ear:
+            try:
+                self._loop(bar, ear, 60 * checkpoint_minutes)
+            except NotFiniteError as error:
+                raise NotFiniteError(
+                    f"{error}. The last good checkpoint, of {self._saved_frames:,} "
+                    f"frames, is {self.folder.checkpoint}. With these settings the run "
+                    "would come to the same point again, so begin another: with a "
+                    "smaller learning rate, with shorter gradients, or in float32"
+                ) from error
+            except KeyboardInterrupt as error:
+                number = ear.heard or signal.SIGINT
+                raise Stopped(number, f"Stopped at once. {self._left()}") from error
+            except Exception as error:
+                # A signal that went to all processes has ended the workers as well.
+                if isinstance(error, WorkerError) and ear.heard is not None:
+                    message = f"Stopped with its workers. {self._left()}"
+                    raise Stopped(ear.heard, message) from error
+                error.add_note(self._left())
+                raise
+            if not self.experiment.done:
+                assert ear.heard is not None
+                raise Stopped(ear.heard, f"Stopped. {self._left()}")
+
+    def _loop(self, bar: Bar, ear: Ear, seconds: float) -> None:
+        due = time.monotonic() + seconds
+        while not self.experiment.done and ear.heard is None:
+            metrics, _ = self.experiment.advance()
+            self.curve.add(metrics)
+            bar.show()
+            if time.monotonic() >= due:
+                self.save()
+                due = time.monotonic() + seconds
+        self.save()
+
+    def _left(self) -> str:
+        return (
+            f"The checkpoint {self.folder.checkpoint} is of {self._saved_frames:,} "
+            f"frames; to go on from there: {self.folder.resume_command}"
+        )
+
+
+def train(
+    experiment_class: type[Experiment[Any]],
+    settings: Settings,
+    *,
+    folder: str | Path | None = None,
+    runs: str | Path = "runs",
+    checkpoint_minutes: float = CHECKPOINT_MINUTES,
+    command: str | None = None,
+    program: str = "labml-rl",
+) -> Path:
+    """
+    ## Train
+
+    Args:
+        experiment_class: that of the algorithm.
+        settings: its own.
+        folder: where to; `None` is [a folder below `runs`][default_folder].
+        runs: the folder of all runs.
+        checkpoint_minutes: how many minutes of work to risk.
+        command: to be noted in `run.json`, as what does the same again.
+        program: on whose command line the run can be resumed.
+
+    Returns:
+        The folder of the run.
+
+    Raises:
+        RunError: if it can't begin; nothing is left behind then.
+        CheckpointError: if a checkpoint can't be written.
+        Stopped: if somebody stopped it.
+        NotFiniteError: if a number is not finite.
+    """
+    path = folder
+    if path is None:
+        with _refused():
+            path = default_folder(runs, experiment_class.algorithm, settings)
+    if command is None:
+        name = f"{experiment_class.__module__}.{experiment_class.__qualname__}"
+        command = f"runs.train({name}, {settings!r})"
+
+    with contextlib.ExitStack() as stack:
+        place = stack.enter_context(RunFolder(path, program=program))
+        place.claim()
+        try:
+            with _refused():
+                experiment = experiment_class(settings)
+            stack.callback(experiment.close)
+            record = new_record(experiment.algorithm, command, settings)
+            run = Run(experiment, place, record)
+            run.begin()
+        except BaseException:
+            place.discard()
+            raise
+        run.go_on(checkpoint_minutes)
+    return place.path
+
+
+def resume(
+    experiment_class: type[Experiment[Any]],
+    folder: str | Path,
+    *,
+    checkpoint_minutes: float = CHECKPOINT_MINUTES,
+    program: str = "labml-rl",
+) -> Path:
+    """
+    ## Resume
+
+    Args:
+        experiment_class: that of the algorithm.
+        folder: of the run. If it is finished, nothing is done.
+        checkpoint_minutes: as in [train][], as for `program`.
+
+    Returns:
+        The folder.
+
+    Raises:
+        RunError: if there is no such run, or if it is running right now.
+        CheckpointError: if its checkpoint does not fit.
+        Stopped: if somebody stopped it.
+        NotFiniteError: if a number is not finite.
+    """
+    with contextlib.ExitStack() as stack:
+        place = stack.enter_context(RunFolder(folder, program=program))
+        record = place.reopen()
+        if record["algorithm"] != experiment_class.algorithm:
+            raise RunError(
+                f"{place} is a run of {record['algorithm']}, not of "
+                f"{experiment_class.algorithm}"
+            )
+        if record["finished"]:
+            return place.path
+        with _refused():
+            settings = settings_of(record, experiment_class.settings_class)
+            experiment = experiment_class(settings)
+        stack.callback(experiment.close)
+        run = Run(experiment, place, record)
+        with _refused():
+            run.restore()
+        run.go_on(checkpoint_minutes)
+    return place.path
+
+
+# A value that makes no sense is reported as such by whatever gets it. Here these are
+# made one kind, so that whoever types a wrong name sees a sentence.
+@contextlib.contextmanager
+def _refused() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise RunError(str(error)) from error
