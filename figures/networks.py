@@ -1,4 +1,4 @@
-"""Draw the figure of `labml_rl/networks.py` from the network itself.
+"""Draw the figure of `labml_rl/bodies.py` from the network itself.
 
 python -m figures.networks           write it to docs/assets/figures/
 python -m figures.networks --check   fail if it differs from what the network does
@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from labml_rl.bodies import NatureBody
 from labml_rl.game import make_game
-from labml_rl.networks import NatureBody
 from labml_rl.screen import SIZE, Pixels
 
 FOLDER = Path(__file__).parent.parent / "docs" / "assets" / "figures"

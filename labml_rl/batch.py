@@ -263,6 +263,36 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         self._ask("call", [(name, arguments)] * self.num_envs)
         return tuple(self._answer("call"))
 
+    def get_states(self) -> list[Any]:
+        """
+        ### Saved games
+
+        Returns:
+            The state of each, as [its `get_state`][labml_rl.game.Game.get_state]
+            describes it.
+
+        Raises:
+            TypeError: if the environments can't be saved.
+        """
+        self._ask("get_state", [None] * self.num_envs)
+        return self._answer("get_state")
+
+    def set_states(self, states: Sequence[Any]) -> Any:
+        """
+        Continue from there, in this process or in another.
+
+        Args:
+            states: what [Games.get_states][] returned, for games made in the same way.
+
+        Returns:
+            The observations that the agent had before it.
+        """
+        if len(states) != self.num_envs:
+            raise ValueError(f"{len(states)} states for {self.num_envs} environments")
+        self._ask("set_state", list(states))
+        self._answer("set_state")
+        return self._observations()
+
     def render(self) -> tuple[Any, ...]:
         """
         Returns:

@@ -44,7 +44,7 @@ from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
-from ale_py import Action, ALEInterface, LoggerMode, roms
+from ale_py import Action, ALEInterface, ALEState, LoggerMode, roms
 from gymnasium.error import InvalidAction, ResetNeeded, UnsupportedMode
 from gymnasium.spaces import Box, Discrete
 
@@ -78,6 +78,8 @@ class Emulator(Display, Protocol):
     def lives(self) -> int: ...  # always 0 in games that have none
     def getMinimalActionSet(self) -> list[Action]: ...  # what has an effect
     def getLegalActionSet(self) -> list[Action]: ...  # all 18
+    def cloneSystemState(self) -> Any: ...  # an ALEState
+    def restoreSystemState(self, state: Any, /) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -448,6 +450,42 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         self._observation, self._returns_copies = observation, False
         axis = -1 if self.options.channels_last else 0
         self._stack = np.moveaxis(observation, axis, 0)  # (4, 84, 84)
+
+    _SAVED = ("_return", "_steps", "_frames", "_lives", "_in_episode", "_life_lost")
+
+    def get_state(self) -> dict[str, Any]:
+        """
+        ### Saved games
+
+        A run of many hours can be interrupted. Who wants to continue it with the very
+        same games needs all that decides how they go on: the console with its dice, the
+        dice for the no-ops, the pictures in the stack, and a few counters.
+
+        Returns:
+            Numbers, bytes and an array. No code is in it, and none is run to read it.
+        """
+        # The state of the *system* has the emulator's dice, that of the game has not.
+        saved = {name: getattr(self, name) for name in self._SAVED}
+        emulator = self._emulator.cloneSystemState().serialize()
+        dice = self.np_random.bit_generator.state
+        stack = self._stack.copy()
+        return saved | {"emulator": emulator, "dice": dice, "stack": stack}
+
+    def set_state(self, state: dict[str, Any]) -> Pixels:
+        """
+        Args:
+            state: what [Game.get_state][] returned, for the same game with the same
+                options.
+
+        Returns:
+            The observation that the agent had before it.
+        """
+        self._emulator.restoreSystemState(ALEState(state["emulator"]))
+        self.np_random.bit_generator.state = state["dice"]
+        self._stack[:] = state["stack"]
+        for name in self._SAVED:
+            setattr(self, name, state[name])
+        return self._observation.copy() if self._returns_copies else self._observation
 
     def render(self) -> Pixels:
         """

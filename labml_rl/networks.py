@@ -2,8 +2,8 @@ r"""
 ---
 title: Networks
 summary: >-
-  The Nature network in PyTorch: its shapes, its heads for policies and values, and how
-  its weights begin.
+  Networks for policies, values and action values in PyTorch, and how their weights
+  begin.
 symbols:
   observations: 'o'
   policy: '\pi'
@@ -14,10 +14,9 @@ symbols:
 
 # Networks
 
-An agent has to make a decision out of 28,224 bytes, the pixels of four pictures. This
-page builds the neural networks that do it. Each has two parts. A **body** turns what
-the agent sees into 512 numbers that say what matters in it: where the ball is, where it
-is going. A **head** turns these into an answer. There are heads for three questions:
+[The body](bodies.py) has turned what the agent sees into 512 numbers that say what
+matters in it. This page adds **heads**, which turn these into an answer, and makes
+whole networks of the two. There are heads for three questions:
 
 | question | answer | asked by |
 |---|---|---|
@@ -25,8 +24,8 @@ is going. A **head** turns these into an answer. There are heads for three quest
 | How well will it go? | the value $V(o)$ | A2C, PPO |
 | How well, if I do $a$ now? | the action value $Q(o, a)$ | DQN |
 
-They fit any game. The sizes of the first and of the last layer follow from what the
-agent sees, and from how many actions it has:
+They fit any game: their sizes follow from what the agent sees, and from how many
+actions it has:
 
 ```python
 import torch
@@ -48,192 +47,7 @@ from typing import SupportsInt
 import torch
 from torch import Tensor, nn
 
-
-class NatureBody(nn.Module):
-    """
-    ## The body for pictures
-
-    This is the network of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236).
-    It appeared in *Nature*, and goes by that name.
-
-    ![Four pictures, below them three boxes, smaller and deeper each time, a bar of 512
-    features, and two heads](../assets/figures/networks-shapes.svg)
-
-    *One observation on its way. On the picture, what a single place of each box can see
-    of it; the place itself is the dot in the box.*
-
-    Args:
-        shape: of one observation: channels, height and width. There may be any number
-            of channels, and of pixels 36 or more each way.
-        channels_last: the channels are the last of the three, as in most environments
-            that come with Gymnasium.
-
-    Raises:
-        ValueError: if it is no picture, or too small a one.
-    """
-
-    features = 512
-
-    def __init__(self, shape: tuple[int, ...], *, channels_last: bool = False) -> None:
-        super().__init__()
-        if len(shape) != 3:
-            raise ValueError(
-                "observations must be pictures, with a shape of 3 numbers, or vectors, "
-                f"with 1; not {tuple(shape)}"
-            )
-        self.shape = tuple(shape)
-        self.channels_last = channels_last
-
-        # A **convolution** looks through a small window, moves it on by its stride, and
-        # looks again, with the same weights everywhere: a ball is a ball wherever it
-        # flies. The first one looks through all four pictures at once, so it can see
-        # which way something moves.
-        #
-        # There is no pooling between them. In a photograph it may not matter where the
-        # cat sits. In a game it matters where the ball is.
-        channels, *sides = (shape[2], *shape[:2]) if channels_last else shape
-        convolutions = [
-            nn.Conv2d(channels, 32, kernel_size=8, stride=4),
-            nn.Conv2d(32, 64, kernel_size=4, stride=2),
-            nn.Conv2d(64, 64, kernel_size=3, stride=1),
-        ]
-
-        # A window begins at every fourth pixel, say, as long as it fits. What is left
-        # over at the right and at the bottom, no window sees. With 84 nothing is.
-        layers: list[nn.Module] = []
-        for layer in convolutions:
-            kernel, stride = layer.kernel_size[0], layer.stride[0]
-            sides = [(side - kernel) // stride + 1 for side in sides]
-            layers += [layer, nn.ReLU()]
-        if min(sides) < 1:
-            raise ValueError(
-                f"{self.shape} is too small a picture: this network needs 36 pixels "
-                "each way. If the channels are not where it looks for them, the other "
-                f"way is channels_last={not channels_last}"
-            )
-
-        # The 7 × 7 places are still in order, and what is at each of them is known. The
-        # last layer puts them together. Of the 1,684,128 weights of the body, it has
-        # 1,606,144.
-        height, width = sides
-        self.layers = nn.Sequential(
-            *layers,
-            nn.Flatten(),
-            nn.Linear(64 * height * width, self.features),
-            nn.ReLU(),
-        )
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """
-        ### Bytes in
-
-        The pictures come in as the bytes that they are stored as. They go to the
-        graphics card like that, a quarter of the load that they would be as floats, and
-        become numbers from 0 to 1 only here.
-
-        !!! warning "Divided twice"
-            Some pipelines have a wrapper that divides by 255, Baselines' for instance
-            its `ScaledFloatFrame`. If the network divides too, the brightest pixel is
-            0.004. All is nearly black, nothing fails, and the agent learns badly. So
-            floats are refused here.
-
-        Args:
-            observations: $o$, uint8, shape `(N, C, H, W)`; or `(N, H, W, C)` with
-                `channels_last`.
-
-        Returns:
-            The features, shape `(N, 512)`.
-
-        Raises:
-            ValueError: if an observation has another shape.
-            TypeError: if they are not bytes.
-        """
-        if observations.shape[1:] != self.shape:
-            raise ValueError(
-                f"observations must have shape (N, {', '.join(map(str, self.shape))}), "
-                f"not {tuple(observations.shape)}"
-            )
-        if observations.dtype != torch.uint8:
-            raise TypeError(
-                f"observations must be uint8, not {observations.dtype}: the network "
-                "takes bytes from 0 to 255, and divides by 255 itself"
-            )
-        if self.channels_last:
-            observations = observations.permute(0, 3, 1, 2)
-        pictures = scaled(observations)  # (N, C, H, W)
-        features: Tensor = self.layers(pictures)  # (N, 512)
-        return features
-
-
-def scaled(observations: Tensor) -> Tensor:
-    """
-    This is where pixels are divided, and the only place.
-
-    Args:
-        observations: of any type.
-
-    Returns:
-        float32: bytes from 0 to 1, all other numbers as they are.
-    """
-    if observations.dtype == torch.uint8:
-        return observations.float() / 255
-    return observations.float()
-
-
-class VectorBody(nn.Module):
-    """
-    ## The body for a few numbers
-
-    Some environments show no picture but a list of numbers. CartPole, on which one sees
-    within a minute whether an agent learns at all, shows four: where the cart is and
-    where the pole, and how fast they move. Two small layers will do for that.
-
-    Args:
-        shape: of one observation: how many numbers it has.
-    """
-
-    features = 64
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        super().__init__()
-        (count,) = shape
-        self.layers = nn.Sequential(
-            nn.Linear(count, self.features),
-            nn.ReLU(),
-            nn.Linear(self.features, self.features),
-            nn.ReLU(),
-        )
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """
-        Args:
-            observations: $o$, shape `(N, D)`. Bytes, the memory of the console for
-                instance, are divided by 255, and all else is taken as it is.
-
-        Returns:
-            The features, shape `(N, 64)`.
-        """
-        features: Tensor = self.layers(scaled(observations))  # (N, 64)
-        return features
-
-
-def make_body(
-    shape: tuple[int, ...], *, channels_last: bool = False
-) -> NatureBody | VectorBody:
-    """
-    ### The body that fits
-
-    Args:
-        shape: of one observation. With three numbers it is a picture, with one a
-            vector.
-        channels_last: see [NatureBody][].
-
-    Raises:
-        ValueError: if it is neither, or too small a picture.
-    """
-    if len(shape) == 1:
-        return VectorBody(shape)
-    return NatureBody(shape, channels_last=channels_last)
+from labml_rl.bodies import VectorBody, make_body
 
 
 def orthogonal_(module: nn.Module, gain: float) -> None:

@@ -20,7 +20,7 @@ into one [Batch][]. That would be a loop of three lines if games did not end.
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, SupportsFloat
+from typing import Any, Protocol, SupportsFloat, cast
 
 import gymnasium
 import numpy as np
@@ -121,6 +121,39 @@ def spaces_of(env: gymnasium.Env[Any, Any]) -> Spaces:
     return env.observation_space, env.action_space
 
 
+class SavesState(Protocol):
+    """
+    ## Saved games
+
+    Some environments can be left in the middle of an episode and be continued later, or
+    in another process. [Game.get_state][labml_rl.game.Game.get_state] says what for.
+    """
+
+    def get_state(self) -> Any:
+        """
+        Returns:
+            Numbers, strings, bytes, arrays, and lists and dictionaries of these.
+        """
+
+    def set_state(self, state: Any, /) -> Any:
+        """
+        Args:
+            state: what [SavesState.get_state][] returned.
+
+        Returns:
+            The observation that the agent had before it.
+        """
+
+
+def _saving(env: gymnasium.Env[Any, Any]) -> SavesState:
+    if not hasattr(env, "get_state"):
+        raise TypeError(
+            f"{env} cannot be saved: it has no get_state. "
+            "labml_rl.environments.Resumable gives it one"
+        )
+    return cast(SavesState, env)
+
+
 class Runner:
     """
     ## Playing a few of them
@@ -196,6 +229,19 @@ class Runner:
             return found(*arguments) if callable(found) else found
 
         return self._each(call)
+
+    def get_state(self, _: Sequence[None]) -> list[Any]:
+        """The state of each, to continue from later."""
+        return self._each(lambda row: _saving(self.envs[row]).get_state())
+
+    def set_state(self, states: Sequence[Any]) -> list[None]:
+        """Continue each from where it was."""
+
+        def set_state(row: int) -> None:
+            self._write(row, _saving(self.envs[row]).set_state(states[row]))
+            self._over[row] = False
+
+        return self._each(set_state)
 
     def _each(self, do: Callable[[int], Any]) -> list[Any]:
         # An error says where it happened. Otherwise that would be anybody's guess.

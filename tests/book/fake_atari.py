@@ -77,6 +77,12 @@ class FakeAtari:
             if self.frame >= since
         )
 
+    def cloneSystemState(self) -> Any:  # noqa: N802
+        raise NotImplementedError("a script can't be saved")
+
+    def restoreSystemState(self, state: Any, /) -> None:  # noqa: N802
+        raise NotImplementedError("a script can't be saved")
+
     def getScreenDims(self) -> tuple[int, int]:  # noqa: N802
         return HEIGHT, WIDTH
 

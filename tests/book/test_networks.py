@@ -12,15 +12,17 @@ import torch
 from gymnasium.spaces import Box
 from stable_baselines3.common.torch_layers import NatureCNN
 from torch import nn
+from torch.nn.functional import conv2d
 
 from figures import networks as figure
-from labml_rl import networks
+from labml_rl import bodies, networks
+from labml_rl.bodies import VectorBody, as_blocks, make_body
 from labml_rl.game import available_games, make_game
-from labml_rl.networks import VectorBody, make_body, orthogonal_, scaled
+from labml_rl.networks import orthogonal_
 
 # The types of torch do not know what is in a module, nor all that can be done with one.
 ActorCritic: Any = networks.ActorCritic
-NatureBody: Any = networks.NatureBody
+NatureBody: Any = bodies.NatureBody
 QNetwork: Any = networks.QNetwork
 
 ATARI = (4, 84, 84)
@@ -41,7 +43,7 @@ def parameters(module):
 
 def stages(body, observations):
     """What each ReLU gives."""
-    numbers = scaled(observations)
+    numbers = observations
     found = []
     for layer in body.layers:
         numbers = layer(numbers)
@@ -164,21 +166,66 @@ def test_bytes_are_scaled_once():
     body = NatureBody(ATARI)
     observations = pictures(2)
     before = observations.clone()
-    expected = body.layers(observations.to(torch.float32) / 255)
+    first = body.layers[0]
+    scaled = observations.to(torch.float32) / 255
+    seen = conv2d(scaled, first.weight, first.bias, stride=4)
+    expected = body.layers[1:](seen)
     torch.testing.assert_close(body(observations), expected)
     assert torch.equal(observations, before)
-    seen = []
-    body.layers[0].register_forward_pre_hook(lambda _, given: seen.append(given[0]))
-    body(torch.full((1, *ATARI), 255, dtype=torch.uint8))
-    assert seen[0].unique().tolist() == [1.0]
 
 
 def test_only_bytes_are_divided():
-    numbers = torch.tensor([0, 51, 255])
-    assert scaled(numbers.to(torch.uint8)).tolist() == pytest.approx([0, 0.2, 1])
+    body = VectorBody((3,))
+    numbers = torch.tensor([[0, 51, 255]])
+    scaled = body(torch.tensor([[0, 0.2, 1]]))
+    torch.testing.assert_close(body(numbers.to(torch.uint8)), scaled)
     for dtype in (torch.float32, torch.float64, torch.int64):
-        found = scaled(numbers.to(dtype))
-        assert (found.tolist(), found.dtype) == ([0, 51, 255], torch.float32)
+        torch.testing.assert_close(
+            body(numbers.to(dtype)), body.layers(numbers.float())
+        )
+
+
+@pytest.mark.parametrize(
+    ("shape", "channels_last"),
+    [(ATARI, False), ((96, 40, 3), True), ((1, 36, 44), False)],
+)
+def test_blocks_are_the_same_pictures(shape, channels_last):
+    body = NatureBody(shape, channels_last=channels_last)
+    observations = torch.randint(256, (3, *shape), dtype=torch.uint8)
+    blocks = body.prepared(observations)
+    assert blocks.shape[1:] == body.blocks
+    found, expected = body(blocks), body(observations)
+    torch.testing.assert_close(found, expected)
+    weight = body.layers[0].weight
+    gradients = [
+        torch.autograd.grad(each.sum(), weight)[0] for each in (found, expected)
+    ]
+    torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
+
+
+def test_a_block_holds_the_pixels_of_a_square():
+    pictures = torch.arange(2 * 3 * 8 * 12).reshape(2, 3, 8, 12)
+    blocks = as_blocks(pictures)
+    assert blocks.shape == (2, 48, 2, 3)
+    square = pictures[1, :, 4:8, 8:12]
+    assert torch.equal(blocks[1, :, 1, 2], square.flatten())
+
+
+def test_what_cannot_be_cut_stays_as_it_is():
+    body = NatureBody((4, 83, 84))
+    observations = torch.zeros(1, 4, 83, 84, dtype=torch.uint8)
+    assert body.prepared(observations) is observations
+
+
+def test_in_16_bits_every_byte_is_exact():
+    """Only the weights are rounded, and the sums."""
+    body = NatureBody(ATARI)
+    every = torch.arange(256, dtype=torch.uint8)
+    assert torch.equal(every.to(torch.bfloat16).float(), every.float())
+    rounded = (every.float() / 255).to(torch.bfloat16).float()
+    assert not torch.equal(rounded, every.float() / 255)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert body.layers[0](pictures(2)).dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
@@ -276,7 +323,7 @@ def test_how_large_numbers_are_behind_each_layer(make):
     """Orthogonal weights keep them; PyTorch's make them some 25 times smaller."""
     game: Any = make_game("Breakout", seed=1)
     observations = torch.from_numpy(game.reset()[0])[None]
-    size = scaled(observations).square().mean().sqrt()
+    size = (observations.float() / 255).square().mean().sqrt()
     sizes = [
         (each.square().mean().sqrt() / size).item()
         for each in stages(make(ATARI, 6).body, observations)

@@ -1,0 +1,293 @@
+r"""
+---
+title: A2C
+summary: >-
+  The policy gradient, derived; why a baseline costs nothing; and the three losses of
+  advantage actor-critic.
+symbols:
+  log_probs: '\log \pi(a_t \mid o_t)'
+  advantages: '\hat{A}_t'
+  values: 'V(o_t)'
+  returns: 'G_t'
+  logits: '\ell_a'
+---
+
+# Advantage actor-critic (A2C)
+
+Make actions that went well likelier, and those that went badly less likely. That is the
+whole idea, and this page turns it into a loss that PyTorch can minimise. At its end
+there are three short functions. [The next page](experiment.py) puts them into a loop
+that learns Space Invaders.
+
+The method is that of [Mnih et al. (2016)](https://arxiv.org/abs/1602.01783), who called
+it A3C: many copies of the agent, each with a game of its own, sent their gradients to a
+common network whenever they were ready (*asynchronous*). To wait for all and learn from
+one batch turned out to be as good, and much better for a graphics card. That is A2C.
+
+## The policy gradient
+
+### The gradient of a chance
+
+Let us forget time for a moment. The agent sees $o$ once, draws an action $a$ from its
+policy $\pi_\theta(a \mid o)$, is paid $G$, and the game is over. The numbers $\theta$
+are the weights of the network. How much it gets on average is
+
+$$J(\theta) = \sum_a \pi_\theta(a \mid o) \, G(a)$$
+
+We want to go up on $J$, so we need its gradient. The payment $G(a)$ does not depend on
+the weights. Only the probabilities do:
+
+$$\nabla J(\theta) = \sum_a \nabla \pi_\theta(a \mid o) \, G(a)$$
+
+This sum is over all actions, and the agent took only one. To estimate a sum by what
+one happens to draw, there has to be a probability in front of it. A small trick puts
+one there. The derivative of a logarithm is $\nabla \log \pi = \nabla \pi / \pi$, so
+$\nabla \pi = \pi \nabla \log \pi$, and
+
+$$\nabla J(\theta) = \sum_a \pi_\theta(a \mid o) \, \nabla \log \pi_\theta(a \mid o) \,
+G(a) = \mathbb{E}_{a \sim \pi_\theta}
+\big[ \nabla \log \pi_\theta(a \mid o) \, G(a) \big]$$
+
+So a single action, drawn from the policy, gives an estimate that is right on average:
+$\nabla \log \pi_\theta(a \mid o) \, G$. Note what it does *not* need. Nobody has to
+know why that action was paid $G$, and no gradient goes through the game.
+
+### Many steps
+
+A game has many actions, and the probability that it goes as it went is a product: of
+the policy's probability for each action, and of the game's for what happens next. The
+logarithm makes that product a sum,
+
+$$\log p_\theta(\text{this game}) = \sum_t \log \pi_\theta(a_t \mid o_t) +
+\sum_t \log p(o_{t+1} \mid \text{all before})$$
+
+and the second sum has no $\theta$ in it: the agent does not make the rules. The same
+trick as above, with whole games in place of actions, then gives
+
+$$\nabla J(\theta) = \mathbb{E} \Big[ \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \,
+\big( r_0 + r_1 + r_2 + \dots \big) \Big]$$
+
+One thing in it is silly: the action at time $t$ is praised for rewards that came before
+it. It could not help them. Leave them out, and the average does not change, since each
+of them is a number that was settled before $a_t$ was drawn, and [the next
+section][policy_loss] shows that such numbers add nothing. What is left is the return
+$G_t$ from $t$ on:
+
+$$\nabla J(\theta) = \mathbb{E} \Big[ \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \,
+G_t \Big]$$
+
+This is REINFORCE ([Williams, 1992](https://doi.org/10.1007/BF00992696)), and the
+**policy gradient theorem** ([Sutton et al.,
+1999](https://proceedings.neurips.cc/paper/1999/hash/464d828b85b0bed98e80ade0a5c43b0f-Abstract.html)).
+With the [discounted return](../returns.py) in place of the plain sum it is not exactly
+the gradient of anything that one would want. Everybody does it all the same, since the
+discount takes away much more noise than it adds error.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from labml_rl.sampling import entropy_of
+
+
+def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
+    r"""
+    ## The loss of the actor
+
+    ### A baseline costs nothing
+
+    In a game of points, all returns may be positive. Then every action that is drawn is
+    made likelier, good or bad, and only because the good ones are pushed up harder does
+    the average come out right. It takes very many draws until it does.
+
+    So subtract something. Let $b$ be any number that does not depend on the action.
+    What it adds to the gradient is, on average,
+
+    $$\mathbb{E}_{a \sim \pi} \big[ \nabla \log \pi(a \mid o) \, b \big]
+    = b \sum_a \nabla \pi(a \mid o) = b \, \nabla \sum_a \pi(a \mid o)
+    = b \, \nabla 1 = 0$$
+
+    Nothing: the probabilities add up to 1, whatever the weights are. So we may choose
+    $b$ to our liking, and the natural choice is what was to be expected, $V(o_t)$. Now
+    an action is praised only if things went *better than expected*. That is the
+    advantage, $\hat{A}_t = G_t - V(o_t)$.
+
+    ![The returns of two actions as two heaps of points, first as they are, then less
+    their average](../assets/figures/a2c-baseline.svg)
+
+    *Two actions, and what was paid each time one of them was drawn. Without a baseline
+    (left) both are pushed up. With it (right), the better one up and the other down.*
+
+    ### A loss to minimise
+
+    PyTorch goes down on a loss, and takes gradients itself. The one whose gradient is
+    the negative of the above is
+
+    $$L_\text{policy} = -\operatorname{mean} \big(
+    \log \pi(a_t \mid o_t) \, \hat{A}_t \big)$$
+
+    It is no loss in the sense of supervised learning. Its value says nothing, and it
+    does not get smaller as the agent gets better.
+
+    !!! warning "Cut the advantage off"
+        The advantage is a number here, not a function of the weights. If a gradient
+        goes through the value in it, the critic learns to make advantages large
+        wherever an action was likely. Nothing fails, and the agent gets nowhere. So the
+        function refuses an advantage that still has a gradient.
+
+    !!! warning "The sign"
+        Without the minus the agent learns to lose, and it learns that fast.
+
+    Args:
+        log_probs: $\log \pi(a_t \mid o_t)$, with a gradient, any shape.
+        advantages: $\hat{A}_t$, the same shape.
+
+    Returns:
+        $L_\text{policy}$, a single number.
+
+    Raises:
+        ValueError: if the shapes differ, or if the advantages have a gradient.
+    """
+    check_shapes(log_probs=log_probs, advantages=advantages)
+    if advantages.requires_grad:
+        raise ValueError("the advantages have a gradient: detach() them")
+    return -(log_probs * advantages).mean()
+
+
+def value_loss(values: Tensor, returns: Tensor) -> Tensor:
+    r"""
+    ## The loss of the critic
+
+    The critic should say what return to expect. That is plain regression: of all
+    numbers, the mean of the returns has the smallest mean squared error.
+
+    $$L_\text{value} = \tfrac{1}{2} \operatorname{mean} \big( (V(o_t) - G_t)^2 \big)$$
+
+    The half is there since the derivative of a square brings a 2. Not everybody writes
+    it. Baselines' A2C does not, and weighs its loss by 0.25 or 0.5.
+
+    Args:
+        values: $V(o_t)$, with a gradient, any shape.
+        returns: $G_t$, the same shape.
+
+    Returns:
+        $L_\text{value}$, a single number.
+
+    Raises:
+        ValueError: if the shapes differ.
+    """
+    check_shapes(values=values, returns=returns)
+    return 0.5 * (values - returns).square().mean()
+
+
+def total_loss(
+    logits: Tensor,
+    policy: Tensor,
+    value: Tensor,
+    *,
+    value_coefficient: float,
+    entropy_coefficient: float,
+) -> Tensor:
+    r"""
+    ## All together
+
+    Actor and critic share a body, so their losses are added. The **entropy** is
+    subtracted, which pays the agent for being undecided. Without it, a policy that has
+    found something that works soon does nothing else, and never finds what works
+    better.
+
+    $$L = L_\text{policy} + c_v L_\text{value} - c_e \operatorname{mean}(H)$$
+
+    How much each should weigh depends on how large rewards are. That is one more reason
+    to clip them.
+
+    Args:
+        logits: $\ell$, shape `(…, A)`.
+        policy: $L_\text{policy}$.
+        value: $L_\text{value}$.
+        value_coefficient: $c_v$.
+        entropy_coefficient: $c_e$.
+
+    Returns:
+        $L$, a single number.
+    """
+    entropy = entropy_of(logits).mean()
+    return policy + value_coefficient * value - entropy_coefficient * entropy
+
+
+def check_shapes(**tensors: Tensor) -> None:
+    """
+    Different shapes would be broadcast, and the loss would be a number all the same.
+
+    Raises:
+        ValueError: if there are two different ones.
+    """
+    if len({tensor.shape for tensor in tensors.values()}) > 1:
+        found = ", ".join(f"{name} {tuple(t.shape)}" for name, t in tensors.items())
+        raise ValueError(f"these must have the same shape: {found}")
+
+
+class RMSProp(torch.optim.Optimizer):
+    r"""
+    ## The optimiser
+
+    RMSProp divides each gradient by the size it usually has, so that all weights move
+    at about the same speed. It keeps a running mean $s$ of the squares:
+
+    $$s \leftarrow \alpha s + (1 - \alpha) g^2, \qquad
+    \theta \leftarrow \theta - \eta \frac{g}{\sqrt{s + \epsilon}}$$
+
+    !!! warning "Two optimisers, one name"
+        PyTorch's RMSProp begins with $s = 0$ and has its $\epsilon$ outside of the
+        root. That of TensorFlow 1, with which A2C's settings were found, begins with
+        $s = 1$ and has it inside. With $\alpha = 0.99$ it takes hundreds of updates
+        until the squares of small gradients have brought $s$ down from 1, so there the
+        first steps are small, and here they are large. With the settings of one in the
+        other, A2C is often unstable. Stable-Baselines3 found the same, and has a copy
+        of its own too.
+
+    Args:
+        parameters: what is to be learned.
+        lr: $\eta$, the learning rate.
+        decay: $\alpha$, of the mean of the squares.
+        epsilon: $\epsilon$, inside the root.
+    """
+
+    def __init__(
+        self,
+        parameters: "list[nn.Parameter]",
+        lr: float,
+        *,
+        decay: float = 0.99,
+        epsilon: float = 1e-5,
+    ) -> None:
+        super().__init__(parameters, {"lr": lr, "decay": decay, "epsilon": epsilon})
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """
+        Move the parameters by their gradients.
+
+        Args:
+            closure: is not used, and there because all optimisers have it.
+        """
+        for group in self.param_groups:
+            learned = [each for each in group["params"] if each.grad is not None]
+            for each in learned:
+                if not self.state[each]:
+                    self.state[each]["squares"] = torch.ones_like(each)
+
+            # All parameters at once: a call for each would take longer than the
+            # arithmetic.
+            # $$s \leftarrow \alpha s + (1 - \alpha) g^2$$
+            if not learned:
+                continue
+            squares = [self.state[each]["squares"] for each in learned]
+            gradients = [each.grad for each in learned]
+            torch._foreach_mul_(squares, group["decay"])
+            torch._foreach_addcmul_(squares, gradients, gradients, 1 - group["decay"])
+
+            # $$\theta \leftarrow \theta - \eta \frac{g}{\sqrt{s + \epsilon}}$$
+            roots = torch._foreach_add(squares, group["epsilon"])
+            torch._foreach_sqrt_(roots)
+            torch._foreach_addcdiv_(learned, gradients, roots, -group["lr"])

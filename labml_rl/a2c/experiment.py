@@ -1,0 +1,128 @@
+r"""
+---
+title: A2C, the experiment
+summary: The loop of A2C with the settings of Mnih et al., and how to run it.
+symbols:
+  returns: 'G_t'
+  advantages: '\hat{A}_t'
+---
+
+# A2C, the experiment
+
+Here the parts come together: [games, network and sampler](../onpolicy.py),
+[returns](../returns.py), and [the losses of A2C](__init__.py). What is left to write
+fits on one screen.
+
+```sh
+labml-rl train a2c --game SpaceInvaders
+labml-rl train a2c --game CartPole-v1
+```
+
+The first takes hours. The second takes a minute, and is the one to try first.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from labml_rl.a2c import RMSProp, policy_loss, total_loss, value_loss
+from labml_rl.onpolicy import PolicyExperiment, PolicySettings
+from labml_rl.returns import discounted_returns
+from labml_rl.sampling import entropy_of, log_probs_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(PolicySettings):
+    """
+    ## Settings
+
+    Those of Mnih et al. (2016), and where they say nothing, those of the A2C in
+    Baselines, by which the method is known. Sixteen games and five steps make a small
+    batch, so the network learns often, a little each time.
+
+    Args:
+        num_envs: how many games are played at once.
+        steps: how many steps each game is played before the network learns.
+        learning_rate: of RMSProp, at the beginning. It goes down to 0 in a straight
+            line. From Baselines.
+        decay: of RMSProp's mean of squares.
+        rms_epsilon: what keeps RMSProp from dividing by zero. From Baselines.
+    """
+
+    num_envs: int = 16
+    steps: int = 5
+    learning_rate: float = 7e-4
+    decay: float = 0.99
+    rms_epsilon: float = 1e-5
+
+
+class Experiment(PolicyExperiment[Settings]):
+    """
+    ## The experiment
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "a2c"
+    settings_class = Settings
+
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        """
+        Returns:
+            RMSProp, [the right one][labml_rl.a2c.RMSProp].
+        """
+        settings = self.settings
+        return RMSProp(
+            list(self.network.parameters()),
+            lr=settings.learning_rate,
+            decay=settings.decay,
+            epsilon=settings.rms_epsilon,
+        )
+
+    def update(self) -> dict[str, float]:
+        r"""
+        ### Play, then learn
+
+        Returns:
+            What is worth drawing.
+        """
+        settings = self.settings
+        learning_rate = self.anneal()
+        samples = self.play()
+
+        # All rewards that were seen count, and the value of the last observation stands
+        # for the rest. With $T = 5$ those are n-step returns of 5, 4, 3, 2 and 1.
+        returns = discounted_returns(samples.rollout, discount=settings.discount)
+
+        #
+        logits, values = self.evaluate(samples.observations.flatten(0, 1))
+        values = values.view_as(returns)  # (T, N)
+        logits = logits.view(*returns.shape, -1)  # (T, N, A)
+
+        # $$\hat{A}_t = G_t - V(o_t)$$
+        advantages = returns - values.detach()  # (T, N)
+        policy = policy_loss(log_probs_of(logits, samples.actions), advantages)
+        value = value_loss(values, returns)
+        loss = total_loss(
+            logits,
+            policy,
+            value,
+            value_coefficient=settings.value_coefficient,
+            entropy_coefficient=settings.entropy_coefficient,
+        )
+
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        parameters = self.network.parameters()
+        norm = nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
+        self.optimizer.step()
+        return {
+            "loss": loss.item(),
+            "policy_loss": policy.item(),
+            "value_loss": value.item(),
+            "entropy": entropy_of(logits.detach()).mean().item(),
+            "gradient_norm": norm.item(),
+            "learning_rate": learning_rate,
+        }

@@ -1,0 +1,315 @@
+r"""
+---
+title: Seeing
+summary: >-
+  The body of the Nature network in PyTorch: its shapes, why it takes bytes, and the
+  order in which a processor likes them best.
+symbols:
+  observations: 'o'
+---
+
+# Seeing
+
+An agent has to make a decision out of 28,224 bytes, the pixels of four pictures. Its
+network has two parts. A **body** turns what the agent sees into 512 numbers that say
+what matters in it: where the ball is, where it is going. A **head** turns these into
+an answer. This page has the body, and [the next one](networks.py) the heads.
+
+The sizes of its layers follow from what the agent sees, so it fits any game:
+
+```python
+import torch
+from labml_rl.bodies import make_body
+from labml_rl.game import make_game
+
+game = make_game("Breakout", seed=1)
+body = make_body(game.observation_space.shape)
+obs, info = game.reset()
+batch = torch.from_numpy(obs)[None]  # (1, 4, 84, 84)
+features = body(batch)  # (1, 512)
+```
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import conv2d
+
+
+class FirstConvolution(nn.Conv2d):
+    r"""
+    ## The layer that takes bytes
+
+    A **convolution** looks through a small window, moves it on by its stride, and looks
+    again, with the same weights everywhere: a ball is a ball wherever it flies. This is
+    the first of them, which gets the pictures as the bytes that they are stored as.
+
+    ### Dividing by 255
+
+    The network should see numbers from 0 to 1, so somebody has to divide. To divide all
+    pixels takes longer than anything else here: a batch of 256 observations has seven
+    million of them, and they are in the memory of the processor no more when the
+    convolution wants them. But a product is the same wherever one divides,
+
+    $$w \cdot \frac{x}{255} = \frac{w}{255} \cdot x$$
+
+    and there are only 8,192 weights. It is also more exact with numbers of 16 bits,
+    which hold each byte as it is, and a 255th of it only about.
+    """
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """
+        Args:
+            observations: bytes, shape `(N, C, H, W)`, or [in blocks][as_blocks].
+
+        Returns:
+            What it sees, shape `(N, 32, …)`.
+        """
+        # Autocast changes the type of floats, and would leave bytes as they are.
+        dtype, device = self.weight.dtype, observations.device.type
+        if torch.is_autocast_enabled(device):
+            dtype = torch.get_autocast_dtype(device)
+        weight, stride = self.weight / 255, self.stride
+        if observations.shape[1] != self.in_channels:
+            weight, stride = as_blocks(weight, self.stride[0]), (1, 1)
+        pictures = observations.to(dtype)
+        return conv2d(pictures, weight.to(dtype), self.bias, stride)
+
+
+def as_blocks(pictures: Tensor, side: int = 4) -> Tensor:
+    """
+    ### In blocks
+
+    A layer of 4 channels and windows of 8 × 8 is a strange job for a processor that
+    multiplies in blocks of 16 or 32 numbers. But the window moves by 4, and 4 goes into
+    8 and 84. So cut the pictures into squares of 4 × 4, and call the 64 pixels of each
+    square its channels. Now the same sums are those of a layer with 64 channels, whose
+    windows of 2 × 2 move by 1:
+
+    ```text
+    pictures   (N, 4, 84, 84)   weights (32, 4, 8, 8)
+    in blocks  (N, 64, 21, 21)  weights (32, 64, 2, 2)
+    ```
+
+    Nothing is computed here, only sorted. Who stores observations in this order spares
+    the processor the sorting each time that it looks at them. That and the division
+    make [learning about half as fast again](speed.py).
+
+    Args:
+        pictures: or weights; shape `(N, C, H, W)`, with sides that can be cut.
+        side: of a block.
+
+    Returns:
+        The same in blocks, shape `(N, C · side², H / side, W / side)`. In memory, all
+        channels of a block are neighbours: PyTorch calls that [channels
+        last](https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html).
+    """
+    n, channels, height, width = pictures.shape
+    across, down = width // side, height // side
+
+    # The four bytes of a row of a block stay neighbours. To move them as one number of
+    # 32 bits takes a fifth of the time.
+    if pictures.dtype == torch.uint8 and side == 4:
+        words = pictures.contiguous().view(torch.int32)  # (N, C, H, W')
+        cut = words.view(n, channels, down, side, across)
+        moved = cut.permute(0, 2, 4, 1, 3).contiguous()  # (N, H', W', C, side)
+        blocks = moved.view(torch.uint8)  # (N, H', W', C, side²)
+    else:
+        cut = pictures.reshape(n, channels, down, side, across, side)
+        blocks = cut.permute(0, 2, 4, 1, 3, 5)  # (N, H', W', C, side, side)
+    return blocks.flatten(3).permute(0, 3, 1, 2)  # (N, C', H', W')
+
+
+class NatureBody(nn.Module):
+    """
+    ## The body for pictures
+
+    This is the network of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236).
+    It appeared in *Nature*, and goes by that name.
+
+    ![Four pictures, below them three boxes, smaller and deeper each time, a bar of 512
+    features, and two heads](../assets/figures/networks-shapes.svg)
+
+    *One observation on its way. On the picture, what a single place of each box can see
+    of it; the place itself is the dot in the box.*
+
+    Args:
+        shape: of one observation: channels, height and width. There may be any number
+            of channels, and of pixels 36 or more each way.
+        channels_last: the channels are the last of the three, as in most environments
+            that come with Gymnasium.
+
+    Raises:
+        ValueError: if it is no picture, or too small a one.
+    """
+
+    features = 512
+
+    def __init__(self, shape: tuple[int, ...], *, channels_last: bool = False) -> None:
+        super().__init__()
+        if len(shape) != 3:
+            raise ValueError(
+                "observations must be pictures, with a shape of 3 numbers, or vectors, "
+                f"with 1; not {tuple(shape)}"
+            )
+        self.shape = tuple(shape)
+        self.channels_last = channels_last
+
+        # The first convolution looks through all four pictures at once, so it can see
+        # which way something moves.
+        #
+        # There is no pooling between them. In a photograph it may not matter where the
+        # cat sits. In a game it matters where the ball is.
+        channels, *sides = (shape[2], *shape[:2]) if channels_last else shape
+        self.blocks: tuple[int, ...] = ()
+        if sides[0] % 4 == 0 and sides[1] % 4 == 0:
+            self.blocks = (16 * channels, sides[0] // 4, sides[1] // 4)
+        convolutions = [
+            FirstConvolution(channels, 32, kernel_size=8, stride=4),
+            nn.Conv2d(32, 64, kernel_size=4, stride=2),
+            nn.Conv2d(64, 64, kernel_size=3, stride=1),
+        ]
+
+        # A window begins at every fourth pixel, say, as long as it fits. What is left
+        # over at the right and at the bottom, no window sees. With 84 nothing is.
+        layers: list[nn.Module] = []
+        for layer in convolutions:
+            kernel, stride = layer.kernel_size[0], layer.stride[0]
+            sides = [(side - kernel) // stride + 1 for side in sides]
+            layers += [layer, nn.ReLU()]
+        if min(sides) < 1:
+            raise ValueError(
+                f"{self.shape} is too small a picture: this network needs 36 pixels "
+                "each way. If the channels are not where it looks for them, the other "
+                f"way is channels_last={not channels_last}"
+            )
+
+        # The 7 × 7 places are still in order, and what is at each of them is known. The
+        # last layer puts them together. Of the 1,684,128 weights of the body, it has
+        # 1,606,144.
+        height, width = sides
+        self.layers = nn.Sequential(
+            *layers,
+            nn.Flatten(),
+            nn.Linear(64 * height * width, self.features),
+            nn.ReLU(),
+        )
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """
+        ### Bytes in
+
+        The pictures come in as the bytes that they are stored as. They go to the
+        graphics card like that, a quarter of the load that they would be as floats.
+
+        !!! warning "Divided twice"
+            Some pipelines have a wrapper that divides by 255, Baselines' for instance
+            its `ScaledFloatFrame`. If the network divides too, the brightest pixel is
+            0.004. All is nearly black, nothing fails, and the agent learns badly. So
+            floats are refused here.
+
+        Args:
+            observations: $o$, uint8, shape `(N, C, H, W)`; or `(N, H, W, C)` with
+                `channels_last`; or either [in blocks][as_blocks].
+
+        Returns:
+            The features, shape `(N, 512)`.
+
+        Raises:
+            ValueError: if an observation has another shape.
+            TypeError: if they are not bytes.
+        """
+        if observations.dtype != torch.uint8:
+            raise TypeError(
+                f"observations must be uint8, not {observations.dtype}: the network "
+                "takes bytes from 0 to 255, and divides by 255 itself"
+            )
+        if observations.shape[1:] == self.shape:
+            if self.channels_last:
+                observations = observations.permute(0, 3, 1, 2)
+        elif observations.shape[1:] != self.blocks:
+            raise ValueError(
+                f"observations must have shape (N, {', '.join(map(str, self.shape))}), "
+                f"not {tuple(observations.shape)}"
+            )
+        features: Tensor = self.layers(observations)  # (N, 512)
+        return features
+
+    def prepared(self, observations: Tensor) -> Tensor:
+        """
+        ### The order that it likes best
+
+        Args:
+            observations: as above, shape `(N, …)`.
+
+        Returns:
+            The same bytes [in blocks][as_blocks], if they can be cut.
+        """
+        if self.channels_last:
+            observations = observations.permute(0, 3, 1, 2)
+        return as_blocks(observations) if self.blocks else observations
+
+
+class VectorBody(nn.Module):
+    """
+    ## The body for a few numbers
+
+    Some environments show no picture but a list of numbers. CartPole, on which one sees
+    within a minute whether an agent learns at all, shows four: where the cart is and
+    where the pole, and how fast they move. Two small layers will do for that.
+
+    Args:
+        shape: of one observation: how many numbers it has.
+    """
+
+    features = 64
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        (count,) = shape
+        self.layers = nn.Sequential(
+            nn.Linear(count, self.features),
+            nn.ReLU(),
+            nn.Linear(self.features, self.features),
+            nn.ReLU(),
+        )
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """
+        Args:
+            observations: $o$, shape `(N, D)`. Bytes, the memory of the console for
+                instance, are divided by 255, and all else is taken as it is.
+
+        Returns:
+            The features, shape `(N, 64)`.
+        """
+        numbers = observations.float()
+        if observations.dtype == torch.uint8:
+            numbers = numbers / 255
+        features: Tensor = self.layers(numbers)  # (N, 64)
+        return features
+
+    def prepared(self, observations: Tensor) -> Tensor:
+        """
+        Returns:
+            The observations as they are.
+        """
+        return observations
+
+
+def make_body(
+    shape: tuple[int, ...], *, channels_last: bool = False
+) -> NatureBody | VectorBody:
+    """
+    ### The body that fits
+
+    Args:
+        shape: of one observation. With three numbers it is a picture, with one a
+            vector.
+        channels_last: see [NatureBody][].
+
+    Raises:
+        ValueError: if it is neither, or too small a picture.
+    """
+    if len(shape) == 1:
+        return VectorBody(shape)
+    return NatureBody(shape, channels_last=channels_last)

@@ -1,0 +1,266 @@
+"""
+---
+title: Anything to play
+summary: Atari games and any other environment of Gymnasium, by name, many at once.
+---
+
+# Anything to play
+
+An algorithm that learns to play Pong can learn to balance a pole: it needs observations
+and rewards, and does not ask where they come from. That is good for the reader. A
+mistake shows in CartPole within a minute, and in Pong after an hour.
+
+This page finds environments by name, and gives a batch of them:
+
+```python
+from labml_rl.environments import make_environments
+
+games = make_environments("Pong", 8, seed=1)
+carts = make_environments("CartPole-v1", 8, seed=1)
+```
+
+Both can be saved in the middle of an episode and continued later. [A run that was
+interrupted](runs/__init__.py) goes on exactly as it would have without.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+from numpy.typing import NDArray
+
+from labml_rl.batch import Games, SerialGames, spawn_seeds
+from labml_rl.game import FRAMES_PER_STEP
+from labml_rl.worker import ParallelGames, make_games
+
+
+class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """
+    ## An environment that can be saved
+
+    An Atari game [knows how][labml_rl.game.Game.get_state]. Other environments keep
+    what they know in variables of their own, and there is no telling which. But nearly
+    all of them do the same when they are given the same seed and the same actions. So
+    it is enough to write down these two: *the state is how one got there*.
+
+    For that, each episode begins with a seed of its own. It is drawn from the first
+    one, so that still one seed decides everything.
+
+    As with a game, `info` has the score of an episode that ends.
+
+    Args:
+        env: any environment that its seed makes repeatable.
+        seed: the first; `None` draws one.
+    """
+
+    def __init__(
+        self, env: gymnasium.Env[Any, Any], *, seed: int | None = None
+    ) -> None:
+        super().__init__(env)
+        self._dice = np.random.default_rng(seed)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """
+        Args:
+            seed: begin all over with this one.
+            options: handed on. An episode that began with options can't be saved.
+
+        Returns:
+            The first observation, and `info`.
+        """
+        if seed is not None:
+            self._dice = np.random.default_rng(seed)
+        self._options = options
+        self._episode_seed = int(self._dice.integers(2**31))
+        self._actions: list[Any] = []
+        self._return = 0.0
+        return self.env.reset(seed=self._episode_seed, options=options)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """
+        Returns:
+            What the environment does; at the end of an episode, with the sum of its
+            rewards and the number of its steps in `info["episode"]`.
+        """
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._actions.append(np.asarray(action).tolist())
+        self._return += float(reward)
+        if terminated or truncated:
+            score = {"r": self._return, "l": len(self._actions)}
+            info = info | {"episode": score}
+        return observation, reward, terminated, truncated, info
+
+    def get_state(self) -> dict[str, Any]:
+        """
+        Returns:
+            The seed of the episode, all actions in it so far, and the dice for the
+            seeds of the episodes to come.
+
+        Raises:
+            ValueError: if the episode began with options.
+        """
+        if self._options:
+            raise ValueError(f"an episode with options can't be saved: {self._options}")
+        return {
+            "dice": self._dice.bit_generator.state,
+            "seed": self._episode_seed,
+            "actions": list(self._actions),
+        }
+
+    def set_state(self, state: dict[str, Any]) -> Any:
+        """
+        Play the episode again, up to where it was.
+
+        Args:
+            state: what [Resumable.get_state][] returned.
+
+        Returns:
+            The observation that the agent had before it.
+        """
+        self._options, self._actions, self._return = None, [], 0.0
+        self._episode_seed = state["seed"]
+        observation, _ = self.env.reset(seed=self._episode_seed)
+        for action in state["actions"]:
+            observation, *_ = self.step(self._as_action(action))
+        self._dice.bit_generator.state = state["dice"]
+        return observation
+
+    def _as_action(self, action: Any) -> Any:
+        if isinstance(self.action_space, Discrete):
+            return action
+        return np.asarray(action, self.action_space.dtype)
+
+
+def is_atari(name: str) -> bool:
+    """
+    ## By name
+
+    Gymnasium's names end in a version: `CartPole-v1`. Those of games do not.
+
+    Raises:
+        ValueError: if it is one of Gymnasium's names for an Atari game. These come with
+            another pipeline, and sticky actions, and are not what anyone means who
+            compares with published scores.
+    """
+    if name.startswith("ALE/") or "NoFrameskip" in name:
+        game = name.removeprefix("ALE/").split("-v")[0].removesuffix("NoFrameskip")
+        raise ValueError(
+            f"{name!r} is Gymnasium's Atari. This book has a pipeline of its own: "
+            f"{game!r} is the name of the game"
+        )
+    return "-v" not in name
+
+
+def make_environments(
+    name: str,
+    num_envs: int,
+    *,
+    seed: int | None = None,
+    workers: int | None = None,
+    copy: bool = True,
+    **options: Any,
+) -> Games:
+    """
+    Args:
+        name: an Atari game, as in [make_game][labml_rl.game.make_game], or an
+            environment that Gymnasium knows.
+        num_envs: how many at once.
+        seed: each gets a seed of its own, [drawn from this
+            one][labml_rl.batch.spawn_seeds]; `None` draws one.
+        workers: how many processes; `None` is one for each core, and 0 plays them all
+            in this one. For an environment as light as CartPole, that is the fastest.
+        copy: whether the agent gets its own copies of the observations.
+        options: of a [game][labml_rl.game.GameOptions]; or what `gymnasium.make` takes.
+
+    Raises:
+        ValueError: if there is no such environment.
+    """
+    if is_atari(name):
+        return make_games(
+            name, num_envs, seed=seed, workers=workers, copy=copy, **options
+        )
+    try:
+        gymnasium.spec(name)
+    except gymnasium.error.Error as error:
+        raise ValueError(f"no environment {name!r}: {error}") from error
+    seeds = spawn_seeds(seed, num_envs)
+    makers = [partial(_make, name, each, options) for each in seeds]
+    names = [f"{name}, seed {each}" for each in seeds]
+    if workers == 0:
+        return SerialGames(makers, names=names, copy=copy)
+    return ParallelGames(makers, names=names, workers=workers, copy=copy, joins=True)
+
+
+def _make(name: str, seed: int, options: dict[str, Any]) -> Resumable:
+    return Resumable(gymnasium.make(name, **options), seed=seed)
+
+
+def frames_per_step(name: str) -> int:
+    """
+    ## Frames and steps
+
+    Returns:
+        How many frames of the emulator go by in one step of the agent: 4 in a game. All
+        other environments have steps alone, and 1 is meant.
+    """
+    return FRAMES_PER_STEP if is_atari(name) else 1
+
+
+def scores_of(infos: dict[str, Any]) -> list[dict[str, float]]:
+    """
+    ## Scores
+
+    A game's score comes with its last step, or, if it ended between two of its lives,
+    with the reset after that.
+
+    Args:
+        infos: those of a step of [Games][labml_rl.batch.Games].
+
+    Returns:
+        The scores of all games that ended with it: `r`, the points, and `l`, the steps.
+    """
+    scores = []
+    for found in (infos.get("final_info"), infos):
+        if found is not None and "episode" in found:
+            episodes, ended = found["episode"], found["_episode"]
+            scores += [
+                {"r": float(episodes["r"][row]), "l": int(episodes["l"][row])}
+                for row in np.flatnonzero(ended)
+            ]
+    return scores
+
+
+def has_channels_last(space: Box) -> bool:
+    """
+    ## Which way round
+
+    Most environments of Gymnasium give pictures with their channels last, `(96, 96,
+    3)`. Games of this book have them first, `(4, 84, 84)`.
+
+    Args:
+        space: that of one observation.
+
+    Returns:
+        Whether the last axis of a picture is the shortest.
+    """
+    shape: Sequence[int] = space.shape
+    return len(shape) == 3 and shape[2] < min(shape[:2])
+
+
+def final_observations(infos: dict[str, Any], rows: NDArray[np.bool_]) -> Any:
+    """
+    ## Last observations
+
+    Args:
+        infos: those of a step.
+        rows: in which environments an episode ended with it, shape `(num_envs,)`.
+
+    Returns:
+        The last observation of each, shape `(rows.sum(), …)`.
+    """
+    return np.stack(list(infos["final_obs"][rows]))

@@ -1,0 +1,206 @@
+r"""
+---
+title: What A2C and PPO share
+summary: Settings, games, network and sampler of the algorithms that learn a policy.
+symbols:
+  discount: '\gamma'
+---
+
+# What A2C and PPO share
+
+Two algorithms are easiest to compare if they differ in nothing else. So what A2C and
+PPO have in common stands here, once: the settings that both need, and an experiment
+that has everything but an update. What is left for [A2C](a2c/experiment.py) and
+[PPO](ppo/experiment.py) is what makes them different.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import gymnasium
+import torch
+from gymnasium.spaces import Box, Discrete
+from torch import Tensor
+
+from labml_rl import runs
+from labml_rl.environments import frames_per_step, has_channels_last, is_atari
+from labml_rl.networks import ActorCritic
+from labml_rl.sampling import Sampler, Samples, check_spaces
+from labml_rl.speed import SpeedSettings, few_threads, in_precision
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicySettings(SpeedSettings):
+    """
+    ## Settings
+
+    Args:
+        steps: how many steps each game is played before the network learns.
+        learning_rate: of the optimizer, at the beginning. It goes down to 0 in a
+            straight line.
+        discount: what a reward is worth that comes a step later, of one that comes now.
+        value_coefficient: the weight of the critic's loss.
+        entropy_coefficient: what the agent is paid for being undecided.
+        max_gradient_norm: longer gradients are cut to this length.
+        clip_rewards: learn from the sign of a reward alone. Scores are raw in any case.
+        episodic_life: an episode ends with each life that is lost. Scores are of whole
+            games in any case.
+        sticky_actions: the probability that the game ignores an action and repeats the
+            one before.
+    """
+
+    steps: int
+    learning_rate: float
+    discount: float = 0.99
+    value_coefficient: float = 0.5
+    entropy_coefficient: float = 0.01
+    max_gradient_norm: float = 0.5
+    clip_rewards: bool = True
+    episodic_life: bool = True
+    sticky_actions: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.steps < 1:
+            raise ValueError(f"steps must be at least 1, not {self.steps}")
+        if self.learning_rate <= 0:
+            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
+
+
+S = TypeVar("S", bound=PolicySettings)
+
+
+class PolicyExperiment(runs.Experiment[S]):
+    """
+    ## The experiment
+
+    Args:
+        settings: of the algorithm.
+    """
+
+    network: ActorCritic
+
+    def __init__(self, settings: S) -> None:
+        super().__init__(settings)
+        training = {}
+        if is_atari(settings.game):
+            training = {
+                "clip_rewards": settings.clip_rewards,
+                "episodic_life": settings.episodic_life,
+            }
+        self.games = self.make_games(copy=False, **training)
+        check_spaces(self.games)
+        self.network = self.make_network(
+            settings,
+            self.games.single_observation_space,
+            self.games.single_action_space,
+        ).to(self.device)
+        self.optimizer = self.make_optimizer()
+        self.sampler = Sampler(
+            self.games,
+            self.network,
+            steps=settings.steps,
+            device=self.device,
+            generator=self.generator,
+            prepare=self.network.body.prepared if settings.blocks else None,
+        )
+
+    @abstractmethod
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        """
+        Returns:
+            The optimizer of the algorithm, for the weights of the network.
+        """
+
+    @staticmethod
+    def game_options(settings: PolicySettings) -> dict[str, Any]:
+        """
+        Returns:
+            What makes another game of it. It holds when the agent is watched, too.
+        """
+        if not is_atari(settings.game):
+            return {}
+        return {"sticky_actions": settings.sticky_actions}
+
+    @staticmethod
+    def make_network(
+        settings: PolicySettings,
+        observation_space: gymnasium.Space[Any],
+        action_space: gymnasium.Space[Any],
+    ) -> ActorCritic:
+        """
+        Returns:
+            Policy and value for these spaces.
+        """
+        assert isinstance(observation_space, Box)
+        assert isinstance(action_space, Discrete)
+        return ActorCritic(
+            observation_space.shape,
+            action_space.n,
+            channels_last=has_channels_last(observation_space),
+        )
+
+    @staticmethod
+    def think(network: ActorCritic, observations: Tensor) -> runs.Thoughts:
+        """
+        Returns:
+            The probabilities of the actions, and the value.
+        """
+        logits, values = network(observations)
+        return runs.Thoughts(logits.softmax(-1), values)
+
+    def play(self) -> Samples:
+        """
+        ### Play
+
+        Returns:
+            The next rollout.
+        """
+        settings = self.settings
+        with few_threads(settings, self.device), in_precision(settings, self.device):
+            samples = self.sampler.sample()
+        steps = settings.steps * settings.num_envs
+        self.frames += steps * frames_per_step(settings.game)
+        self.scores += samples.scores
+        return samples
+
+    def evaluate(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """
+        ### Look again
+
+        The network that played is the one that learns, so this computes a second time
+        what it answered then. That is still the faster way. To keep what a gradient
+        needs while playing would mean many small passes back in place of one.
+
+        Args:
+            observations: shape `(B, …)`.
+
+        Returns:
+            Logits, shape `(B, A)`, and values, shape `(B,)`, with gradients.
+        """
+        with in_precision(self.settings, self.device):
+            answer: tuple[Tensor, Tensor] = self.network(observations)
+        return answer
+
+    def anneal(self) -> float:
+        """
+        ### Smaller steps
+
+        In the beginning everything is wrong, and large steps are good. In the end what
+        was learned should not be shaken any more.
+
+        Returns:
+            The learning rate, from now until the next update.
+        """
+        left = 1 - self.frames / self.settings.total_frames
+        rate = self.settings.learning_rate * max(left, 0.0)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        return rate
+
+    def set_state(self, state: runs.State) -> Any:
+        """Go on from a [checkpoint](runs/checkpoint.py)."""
+        observations = super().set_state(state)
+        self.sampler.begin(observations)
+        return observations

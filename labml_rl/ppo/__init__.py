@@ -1,0 +1,320 @@
+r"""
+---
+title: PPO
+summary: >-
+  The clipped objective of proximal policy optimisation, derived step by step, and what
+  to watch while it learns.
+symbols:
+  log_probs: '\log \pi(a_t \mid o_t)'
+  old_log_probs: '\log \pi_\text{old}(a_t \mid o_t)'
+  ratios: '\rho_t'
+  advantages: '\hat{A}_t'
+  values: 'V(o_t)'
+  old_values: 'V_\text{old}(o_t)'
+  returns: 'G_t'
+  clip: '\epsilon'
+---
+
+# Proximal policy optimisation (PPO)
+
+[A2C](../a2c/__init__.py) plays, takes one step uphill, and throws away all it saw. That
+is a pity, since playing is the expensive part. Why not take several steps? Because the
+direction uphill was found with the old policy. After a step there is a new one, which
+would have played differently, and after a few steps what was seen says little about it.
+
+[Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
+same, with a rule that stops each action's probability from moving too far from where
+it was. The rule is one line long, and it is on this page, with the reason why one may
+do it. The functions here are the losses; [the next page](experiment.py) has the loop.
+
+## Learning from what another did
+
+Let $\pi$ be the policy that played, and $\pi'$ the one that we are about to make of it.
+How good is $\pi'$, if all we have is play by $\pi$?
+
+### What is exactly true
+
+Let $J(\pi)$ be the return that $\pi$ can expect from the start of a game, and
+$A^{\pi}(s, a) = Q^{\pi}(s, a) - V^{\pi}(s)$ the advantage of an action: how much better
+it is to do $a$ now and then go on as $\pi$ does, than to do as $\pi$ does at once. Here
+$s$ is the whole state of the game; for the moment we pretend that the agent sees it.
+Then
+
+$$J(\pi') - J(\pi) = \mathbb{E}_{\text{games of } \pi'}
+\Big[ \sum_t \gamma^t A^{\pi}(s_t, a_t) \Big]$$
+
+That is: play by $\pi'$, and after each action ask an observer who knows $\pi$ how much
+of a surprise it was. The surprises add up to the difference. To see why, write the
+advantage out, with $V^\pi$ of the next state for what follows:
+
+$$\sum_t \gamma^t \big( r_t + \gamma V^{\pi}(s_{t+1}) - V^{\pi}(s_t) \big)
+= \sum_t \gamma^t r_t - V^{\pi}(s_0)$$
+
+All other values come in twice, once with a plus and once with a minus. On average the
+first sum is $J(\pi')$, for $\pi'$ played it, and $V^\pi(s_0)$ is $J(\pi)$. This is due
+to [Kakade and Langford (2002)](https://dl.acm.org/doi/10.5555/645531.656005), and there
+is no approximation in it.
+
+### What has to be given up
+
+The average is over games of $\pi'$, which we do not have. Two things in it depend on
+$\pi'$: which action is drawn in a state, and which states come up at all. They are
+dealt with differently.
+
+**The actions** are easy. If $\pi$ drew $a$ and $\pi'$ would have drawn it twice as
+often, count it twice. With the ratio $\rho = \pi'(a \mid s) / \pi(a \mid s)$ that is
+exact, whatever the two are:
+
+$$\mathbb{E}_{a \sim \pi'} \big[ A^\pi(s, a) \big]
+= \sum_a \pi(a \mid s) \frac{\pi'(a \mid s)}{\pi(a \mid s)} A^\pi(s, a)
+= \mathbb{E}_{a \sim \pi} \big[ \rho \, A^\pi(s, a) \big]$$
+
+**The states** could be corrected the same way, by the ratio of all actions that led to
+them. But that is a product of hundreds of ratios, and it is nearly always about zero
+and now and then huge. So they are *not* corrected. We take the states that $\pi$ came
+to, and make an error:
+
+$$J(\pi') - J(\pi) \approx \mathbb{E}_{\text{games of } \pi}
+\Big[ \sum_t \gamma^t \rho_t \, A^{\pi}(s_t, a_t) \Big]$$
+
+How large is it? Say that in any state the two policies draw different actions with a
+probability of at most $\alpha$, if they draw with the same dice. Then after $t$ steps
+they are in different states with a probability of at most $1 - (1 - \alpha)^t$, which
+is about $t\alpha$. Only in that case does the mean advantage of $\pi'$ come out wrong,
+and that mean is itself no larger than $2\alpha \max |A|$, since the mean advantage of
+$\pi$ in its own states is 0. So the error at step $t$ is of the order
+$t \alpha^2$, and summed over time
+
+$$\big| \text{error} \big| \le \frac{4 \gamma \alpha^2}{(1 - \gamma)^2}
+\max_{s, a} \big| A^\pi(s, a) \big|$$
+
+([Schulman et al., 2015](https://arxiv.org/abs/1502.05477), theorem 1). Two lessons are
+in it. The error is *quadratic* in $\alpha$ and the gain is linear, so if the step is
+small enough the gain wins. And it is a matter of the *policies* being close, action by
+action, not of the weights being close.
+
+The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000.
+So PPO keeps the idea and drops the bound. It limits how far each ratio may profitably
+move from 1, and how far is found by trying.
+"""
+
+import torch
+from torch import Tensor
+
+from labml_rl.a2c import check_shapes
+
+
+def normalised(advantages: Tensor) -> Tensor:
+    r"""
+    ## Advantages of one size
+
+    In one game the advantages are about 0.01, in another about 10. With a mean of 0 and
+    a standard deviation of 1 the same learning rate does for both, and it also does as
+    the agent gets better and returns grow.
+
+    It has a price. Where all is equally good, the noise is blown up to the same size,
+    and the agent is pushed about for no reason. Still most implementations do it, for
+    each minibatch by itself, and so does this one.
+
+    Args:
+        advantages: $\hat{A}_t$, more than one.
+
+    Returns:
+        The same, normalised.
+    """
+    centred = advantages - advantages.mean()
+    return centred / (advantages.std() + 1e-8)
+
+
+def clipped_policy_loss(
+    log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor, *, clip: float
+) -> Tensor:
+    r"""
+    ## The clipped objective
+
+    Go up on $\rho_t \hat{A}_t$, and the ratio of every good action grows without end,
+    far beyond where the argument above holds. So the gain is counted only as long as
+    the ratio stays within $1 \pm \epsilon$:
+
+    $$\min \big( \rho_t \hat{A}_t, \;
+    \operatorname{clip}(\rho_t, 1 - \epsilon, 1 + \epsilon) \, \hat{A}_t \big)$$
+
+    ![Two curves over the ratio, one for a good action and one for a bad one: straight
+    lines that turn flat where the gain is large
+    enough](../assets/figures/ppo-clip.svg)
+
+    *What PPO goes up on, for an action that was good (left) and one that was bad
+    (right). At the dot, where all begins, both have the slope of the policy gradient.*
+
+    Read the four cases off the figure:
+
+    | the action was | and its ratio is | so the gradient is |
+    |---|---|---|
+    | good | above $1 + \epsilon$ | zero: likelier by enough |
+    | good | below $1 - \epsilon$ | as ever: it went the wrong way |
+    | bad | below $1 - \epsilon$ | zero: less likely by enough |
+    | bad | above $1 + \epsilon$ | as ever: it went the wrong way |
+
+    The minimum is what makes the second and the fourth differ from the others. With the
+    clipped term alone, an action whose probability went the wrong way, because of what
+    others did to the shared weights, would be stuck there.
+
+    !!! warning "It is no fence"
+        Nothing keeps a ratio within the bounds. The gradient of one action stops there,
+        and those of all others go on and take it along. After enough epochs ratios can
+        be anywhere. So watch [how far the policy went][divergence], and stop early if
+        it is too far.
+
+    On the first step of all $\pi'$ is $\pi$, all ratios are 1, and the gradient is that
+    of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$.
+
+    Args:
+        log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.
+        old_log_probs: $\log \pi(a_t \mid o_t)$ of the policy that played.
+        advantages: $\hat{A}_t$.
+        clip: $\epsilon$, above 0.
+
+    Returns:
+        The negative of the mean, to be minimised.
+
+    Raises:
+        ValueError: if the shapes differ, if what should be constant has a gradient, or
+            if the clip is not above 0.
+    """
+    check_shapes(
+        log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages
+    )
+    if old_log_probs.requires_grad or advantages.requires_grad:
+        raise ValueError(
+            "old_log_probs and advantages are what was seen, and must have no "
+            "gradient: detach() them"
+        )
+    if clip <= 0:
+        raise ValueError(f"clip must be above 0, not {clip}")
+
+    # $$\rho_t = \frac{\pi'(a_t \mid o_t)}{\pi(a_t \mid o_t)}$$
+    ratios = (log_probs - old_log_probs).exp()
+    clipped = ratios.clamp(1 - clip, 1 + clip)
+    return -torch.min(ratios * advantages, clipped * advantages).mean()
+
+
+def value_loss(
+    values: Tensor,
+    returns: Tensor,
+    *,
+    old_values: Tensor | None = None,
+    clip: float | None = None,
+) -> Tensor:
+    r"""
+    ## The loss of the critic
+
+    It is that of [A2C][labml_rl.a2c.value_loss]. The first implementation by the
+    authors of PPO also clips it. That is not in the paper. The value may move no
+    further than $\epsilon$ from what it was when the game was played, and of both
+    errors the larger counts:
+
+    $$\tfrac{1}{2} \operatorname{mean} \max \big( (V - G)^2, \;
+    (V_\text{clipped} - G)^2 \big)$$
+
+    $$V_\text{clipped} = V_\text{old} +
+    \operatorname{clip}(V - V_\text{old}, -\epsilon, \epsilon)$$
+
+    This does no good that anyone has measured. [Engstrom et al.
+    (2020)](https://arxiv.org/abs/2005.12729) find no sign that it helps, and
+    [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990) that it hurts, if
+    anything. It also makes the size of the rewards matter, since $\epsilon$ is in
+    points. It is here for those who want to compare, and off unless asked for.
+    (Stable-Baselines3 has a clip that is not this one: it takes the clipped error
+    always, and not the larger of the two.)
+
+    Args:
+        values: $V(o_t)$, with a gradient, any shape.
+        returns: $G_t$.
+        old_values: $V_\text{old}(o_t)$, of the network that played. Only for clipping.
+        clip: $\epsilon$, in points of reward; `None` does not clip.
+
+    Returns:
+        A single number.
+
+    Raises:
+        ValueError: if the shapes differ, or if there is a clip and no old values.
+    """
+    check_shapes(values=values, returns=returns)
+    errors = (values - returns).square()
+    if clip is not None:
+        if old_values is None:
+            raise ValueError("to clip the values, old_values are needed")
+        check_shapes(values=values, old_values=old_values)
+        clipped = old_values + (values - old_values).clamp(-clip, clip)
+        errors = torch.max(errors, (clipped - returns).square())
+    return 0.5 * errors.mean()
+
+
+@torch.no_grad()
+def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
+    r"""
+    ## What to watch
+
+    ### How far the policy went
+
+    The **Kullback–Leibler divergence** says how different two distributions are, here
+    how surprised the new policy would be by the old one's actions:
+
+    $$\operatorname{KL}(\pi, \pi') = \mathbb{E}_{a \sim \pi}
+    \big[ -\log \rho \big]$$
+
+    The mean of $-\log \rho$ over the actions that were drawn is right on average, and
+    can come out below zero, which no divergence is. Add $\rho - 1$. Its average is
+    zero, since $\sum_a \pi \rho = \sum_a \pi' = 1$, and now no term can be negative:
+    the logarithm lies below its tangent, $\log \rho \le \rho - 1$. This is the third
+    estimate of [Schulman (2020)](http://joschu.net/blog/kl-approx.html).
+
+    In a healthy run on Atari it is about 0.001 to 0.02 at the end of an update. Far
+    above that, the learning rate is too high or there are too many epochs.
+
+    Args:
+        log_probs: $\log \pi'(a_t \mid o_t)$.
+        old_log_probs: $\log \pi(a_t \mid o_t)$, for actions that were drawn from it.
+
+    Returns:
+        An estimate of the divergence, in nats.
+    """
+    difference = log_probs - old_log_probs
+    return (difference.exp() - 1 - difference).mean()
+
+
+@torch.no_grad()
+def clip_fraction(log_probs: Tensor, old_log_probs: Tensor, clip: float) -> Tensor:
+    r"""
+    ### How many were clipped
+
+    Returns:
+        The fraction of all actions whose ratio is outside of $1 \pm \epsilon$. If it
+        is 0 the clip does nothing, and one might as well run A2C.
+    """
+    ratios = (log_probs - old_log_probs).exp()
+    return ((ratios - 1).abs() > clip).float().mean()
+
+
+@torch.no_grad()
+def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
+    r"""
+    ### How much the critic knows
+
+    Of all that makes one return different from another, what part did the critic
+    foresee?
+
+    $$1 - \frac{\operatorname{Var}(G - V)}{\operatorname{Var}(G)}$$
+
+    It is 1 if the critic knows everything, 0 if it might as well say the same number
+    always, and below 0 if it does harm. While it is about 0 the advantages are noise.
+
+    Args:
+        values: $V(o_t)$, of the network that played.
+        returns: $G_t$.
+
+    Returns:
+        The fraction; 0 where all returns are the same.
+    """
+    spread = returns.var()
+    return torch.where(spread > 0, 1 - (returns - values).var() / spread, 0.0)

@@ -1,0 +1,265 @@
+r"""
+---
+title: PPO, the experiment
+summary: The loop of PPO with the settings of its authors, and how to run it.
+symbols:
+  discount: '\gamma'
+  gae_lambda: '\lambda'
+  clip: '\epsilon'
+  advantages: '\hat{A}_t'
+  returns: 'G_t'
+---
+
+# PPO, the experiment
+
+Here the parts come together: [games](../worker.py) that are [played][Sampler] by a
+[network](../networks.py), [advantages](../returns.py), and [the losses of
+PPO](__init__.py). What is left to write is short.
+
+```sh
+labml-rl train ppo --game Breakout
+labml-rl train ppo --game CartPole-v1 \
+    --total-frames 200_000
+```
+
+The first takes hours and learns to play Breakout better than most people. The second
+takes a minute, and is the one to try first.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from labml_rl.onpolicy import PolicyExperiment, PolicySettings
+from labml_rl.ppo import (
+    clip_fraction,
+    clipped_policy_loss,
+    divergence,
+    explained_variance,
+    normalised,
+    value_loss,
+)
+from labml_rl.returns import gae
+from labml_rl.sampling import entropy_of, log_probs_of
+from labml_rl.speed import make_adam
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(PolicySettings):
+    """
+    ## Settings
+
+    These are the settings of Schulman et al. (2017) for Atari, in their table 5, and
+    where their table says nothing or something else than their code, those of the code,
+    which is what the world compares with. Many are tied to each other: a larger batch
+    can bear a larger learning rate, and so on.
+
+    Args:
+        steps: how many steps each game is played before the network learns. All games
+            together then make the batch, of 8 · 128 = 1,024 steps.
+        epochs: how often it learns from each batch. The table has 3, the code 4.
+        minibatches: into how many parts the batch is cut, each for one step of the
+            optimizer.
+        learning_rate: of Adam, at the beginning. It goes down to 0 in a straight line.
+        adam_epsilon: what keeps Adam from dividing by zero. From the code.
+        gae_lambda: how far the advantages trust what was seen over what was expected.
+        clip: how far from 1 the ratio of an action pays. In the table it goes down to 0
+            with the learning rate, in the code it stays.
+        value_clip: the same for values, in points of reward; None does not clip them.
+        value_coefficient: the weight of the critic's loss. From the code. The table has
+            1, for a loss without the half: four times as much.
+        max_divergence: stop learning from a batch once the policy went further than
+            this in an epoch, in nats; None never does. Not in the paper.
+    """
+
+    steps: int = 128
+    epochs: int = 4
+    minibatches: int = 4
+    learning_rate: float = 2.5e-4
+    adam_epsilon: float = 1e-5
+    gae_lambda: float = 0.95
+    clip: float = 0.1
+    value_clip: float | None = None
+    value_coefficient: float = 0.5
+    max_divergence: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        batch = self.num_envs * self.steps
+        if self.minibatches < 1 or batch % self.minibatches:
+            raise ValueError(
+                f"a batch of {self.num_envs} · {self.steps} = {batch} steps can't "
+                f"be cut into {self.minibatches} minibatches of one size"
+            )
+        if batch // self.minibatches < 2:
+            raise ValueError(
+                "a minibatch must have at least 2 steps, or its advantages have no "
+                "standard deviation"
+            )
+
+
+class Experiment(PolicyExperiment[Settings]):
+    """
+    ## The experiment
+
+    [Games, network and sampler](../onpolicy.py) are there already, and the rest of a
+    run, from the progress bar to the checkpoints, [is not the business of an
+    algorithm](../runs/__init__.py).
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "ppo"
+    settings_class = Settings
+
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        """
+        Returns:
+            Adam.
+        """
+        settings = self.settings
+        return make_adam(
+            self.network.parameters(),
+            lr=settings.learning_rate,
+            eps=settings.adam_epsilon,
+        )
+
+    def update(self) -> dict[str, float]:
+        r"""
+        ### Play, then learn
+
+        Returns:
+            The means over all minibatches.
+        """
+        settings = self.settings
+        learning_rate = self.anneal()
+        samples = self.play()
+
+        # The targets of the values are the advantages on top of what was expected.
+        # $$G_t = \hat{A}_t + V(o_t)$$
+        old_values = samples.rollout.values[:-1]  # (T, N)
+        advantages = gae(
+            samples.rollout,
+            discount=settings.discount,
+            gae_lambda=settings.gae_lambda,
+        )  # (T, N)
+        returns = advantages + old_values  # (T, N)
+
+        # From here on it no longer matters which step came after which. What a batch
+        # has in common, the same game at about the same time, would pull all of a
+        # minibatch in one direction, so it is shuffled.
+        batch = Batch(
+            samples.observations.flatten(0, 1),
+            samples.actions.flatten(),
+            samples.log_probs.flatten(),
+            advantages.flatten(),
+            returns.flatten(),
+            old_values.flatten(),
+        )
+        learned: list[Tensor] = []
+        for _ in range(settings.epochs):
+            steps = len(batch.actions)
+            order = torch.randperm(steps, generator=self.generator, device=self.device)
+            for rows in order.chunk(settings.minibatches):
+                learned.append(self.learn(batch.rows(rows)))
+            if settings.max_divergence is not None:
+                gone = torch.stack(learned[-settings.minibatches :])[:, KL].mean()
+                if gone > settings.max_divergence:
+                    break
+        means = torch.stack(learned).mean(0).tolist()
+        metrics = dict(zip(METRICS, means, strict=True))
+        metrics["explained_variance"] = explained_variance(old_values, returns).item()
+        metrics["learning_rate"] = learning_rate
+        return metrics
+
+    def learn(self, batch: "Batch") -> Tensor:
+        r"""
+        ### One step of the optimizer
+
+        Args:
+            batch: the steps to learn from.
+
+        Returns:
+            What is worth drawing, in the order of `METRICS`.
+        """
+        settings = self.settings
+        logits, values = self.evaluate(batch.observations)  # (B, A), (B,)
+        log_probs = log_probs_of(logits, batch.actions)  # (B,)
+
+        policy = clipped_policy_loss(
+            log_probs,
+            batch.log_probs,
+            normalised(batch.advantages),
+            clip=settings.clip,
+        )
+        value = value_loss(
+            values,
+            batch.returns,
+            old_values=batch.values,
+            clip=settings.value_clip,
+        )
+        entropy = entropy_of(logits).mean()
+        loss = (
+            policy
+            + settings.value_coefficient * value
+            - settings.entropy_coefficient * entropy
+        )
+
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+
+        # Now and then a gradient is a hundred times as long as usual. One step along it
+        # could undo a day's work.
+        parameters = self.network.parameters()
+        norm = nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
+        self.optimizer.step()
+
+        log_probs = log_probs.detach()
+        seen = {
+            "loss": loss,
+            "policy_loss": policy,
+            "value_loss": value,
+            "entropy": entropy,
+            "divergence": divergence(log_probs, batch.log_probs),
+            "clip_fraction": clip_fraction(log_probs, batch.log_probs, settings.clip),
+            "gradient_norm": norm,
+        }
+        return torch.stack([each.detach() for each in seen.values()])
+
+
+METRICS = (
+    *("loss", "policy_loss", "value_loss", "entropy", "divergence"),
+    *("clip_fraction", "gradient_norm"),
+)
+KL = METRICS.index("divergence")
+
+
+@dataclass(frozen=True)
+class Batch:
+    r"""
+    ## A batch
+
+    Args:
+        observations: $o$, shape `(B, …)`.
+        actions: $a$, shape `(B,)`.
+        log_probs: $\log \pi(a \mid o)$ of the network that played, the same.
+        advantages: $\hat{A}$, the same.
+        returns: $G$, the same.
+        values: $V(o)$ of the network that played, the same.
+    """
+
+    observations: Tensor
+    actions: Tensor
+    log_probs: Tensor
+    advantages: Tensor
+    returns: Tensor
+    values: Tensor
+
+    def rows(self, which: Tensor) -> "Batch":
+        """
+        Returns:
+            A batch of these alone.
+        """
+        return Batch(*(each[which] for each in vars(self).values()))

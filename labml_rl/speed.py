@@ -1,0 +1,153 @@
+r"""
+---
+title: Faster on the same machine
+summary: >-
+  What makes learning several times as fast on one computer, each trick by itself: what
+  it saves, what it changes, how to switch it off.
+---
+
+# Faster on the same machine
+
+Half of the research in this field is waiting. A run that takes a night can be tried
+once a day, and one that takes an hour, all day long. None of what is on this page makes
+an agent learn from fewer games. It only wastes less of the machine.
+
+This is what an ordinary loop spends its time on, and what can be done about it:
+
+| spent on | what helps | see |
+|---|---|---|
+| the emulator | no picture that nobody sees | [screens](screen.py) |
+| waiting for games | several games a process, shared memory | [workers](worker.py) |
+| dividing pixels | dividing weights | [the body][labml_rl.bodies.FirstConvolution] |
+| sorting pixels | blocks of 4 × 4 | [blocks][labml_rl.bodies.as_blocks] |
+| multiplying | numbers of 16 bits | [below][precision_of] |
+| waking threads | one thread while playing | [below][few_threads] |
+| bookkeeping | one update for all weights | [below][make_adam] |
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import nn
+
+from labml_rl.runs.experiment import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpeedSettings(Settings):
+    """
+    ## Each can be switched off
+
+    Args:
+        precision: of the network's body: `float32`, `bfloat16`, or `auto` for bfloat16
+            where the machine computes with it.
+        blocks: keep observations in blocks of 4 × 4 pixels, where they can be cut.
+        few_threads: use one thread while playing, and all while learning.
+    """
+
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    blocks: bool = True
+    few_threads: bool = True
+
+
+def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
+    """
+    ## 16 bits
+
+    A float32 has 24 bits for its digits and 8 for its size. A bfloat16 keeps those 8,
+    so that nothing overflows which did not before, and has only 8 bits for its digits:
+    not quite three decimal places. Processors with units for it (AMX or AVX-512 BF16,
+    any GPU since 2020) multiply several times as many of these in the same time, and
+    move twice as many through memory.
+
+    Is it enough? Each product is rounded, and there are thousands in each sum, whose
+    errors average out. The sums themselves are kept in 32 bits, and so are the weights,
+    their updates, and [the heads][labml_rl.networks.ActorCritic.forward]. The [curves
+    with and without](../benchmarks/policies.md) can't be told apart.
+
+    !!! warning "Where it is slow"
+        PyTorch computes with bfloat16 on any processor. Without units for it, that is a
+        matter of converting there and back, and slower than float32.
+
+    Args:
+        settings: what is wanted.
+        device: where the network is.
+
+    Returns:
+        In what type the body computes.
+    """
+    if settings.precision != "auto":
+        return {"float32": torch.float32, "bfloat16": torch.bfloat16}[
+            settings.precision
+        ]
+    if device.type == "cuda":
+        has_units = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        features = torch.cpu.get_capabilities()
+        has_units = any(features.get(name) for name in ("amx_bf16", "avx512_bf16"))
+    return torch.bfloat16 if has_units else torch.float32
+
+
+def in_precision(settings: SpeedSettings, device: torch.device) -> torch.autocast:
+    """
+    ### How it is done
+
+    Inside of this, PyTorch converts what goes into a layer, weights too. It remembers
+    the converted weights until the outermost `with` is left. So one around a whole
+    rollout converts 1.7 million weights once, and one around each step, 128 times: that
+    would take a third of the time.
+
+    Args:
+        settings: what is wanted.
+        device: where the network is.
+
+    Returns:
+        What stands behind `with`.
+    """
+    dtype = precision_of(settings, device)
+    return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)
+
+
+@contextmanager
+def few_threads(settings: SpeedSettings, device: torch.device) -> Iterator[None]:
+    """
+    ## One thread while playing
+
+    PyTorch cuts each operation into parts for all cores. A batch of 256 is worth that.
+    With eight observations it gains little, and there is a price that one does not see:
+    between two operations the other threads don't sleep. They turn in circles for a
+    while, to be there at once when the next one comes, and that is on the very cores on
+    which the games should run.
+
+    Args:
+        settings: what is wanted.
+        device: where the network is. With a GPU it does not matter.
+    """
+    threads = torch.get_num_threads()
+    if settings.few_threads and device.type == "cpu":
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def make_adam(
+    parameters: Iterable[nn.Parameter], *, lr: float, eps: float
+) -> torch.optim.Adam:
+    """
+    ## One update for all weights
+
+    Adam does a dozen small things with each weight. PyTorch can do all of them for all
+    weights in one pass through memory, which it calls *fused*. The numbers are the same
+    but for the last digit.
+
+    Args:
+        parameters: what is to be learned.
+        lr: the learning rate.
+        eps: what keeps it from dividing by zero.
+    """
+    return torch.optim.Adam(parameters, lr=lr, eps=eps, fused=True)

@@ -1,0 +1,300 @@
+"""The losses of A2C and PPO: against sums done by hand, and against other libraries."""
+
+import importlib
+import warnings
+from copy import deepcopy
+from unittest import mock
+
+import numpy as np
+import pytest
+import torch
+from stable_baselines3 import PPO
+from torch.nn.functional import cross_entropy
+
+from labml_rl import a2c, ppo
+from labml_rl.sampling import draw, entropy_of, log_probs_of
+
+
+def normal(*shape, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator, dtype=torch.float64)
+
+
+def labml_ppo():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return importlib.import_module("labml_nn.rl.ppo")
+
+
+def test_log_probabilities_are_those_of_the_softmax():
+    logits, actions = normal(5, 3, 4) * 3, torch.randint(4, (5, 3))
+    expected = torch.distributions.Categorical(logits=logits)
+    torch.testing.assert_close(
+        log_probs_of(logits, actions), expected.log_prob(actions)
+    )
+    torch.testing.assert_close(entropy_of(logits), expected.entropy())
+
+
+def test_extreme_logits_neither_overflow_nor_vanish():
+    logits = torch.tensor([[1e4, 0.0, -1e4]])
+    assert log_probs_of(logits, torch.tensor([2])).item() == -2e4
+    assert entropy_of(logits).item() == 0
+
+
+def test_actions_are_drawn_as_often_as_the_policy_says():
+    logits = torch.log(torch.tensor([0.1, 0.2, 0.7])).expand(20_000, 3)
+    drawn = draw(logits, torch.Generator().manual_seed(1))
+    found = torch.bincount(drawn, minlength=3) / len(drawn)
+    # Four standard deviations.
+    np.testing.assert_allclose(found, [0.1, 0.2, 0.7], atol=0.013)
+
+
+class TestA2C:
+    def test_the_gradient_is_that_of_the_expected_payment(self):
+        """Weighted by its probability, each action's gradient adds up to that of J."""
+        logits = normal(4).requires_grad_()
+        pay = torch.tensor([1.0, -2.0, 0.5, 3.0], dtype=torch.float64)
+        (expected,) = torch.autograd.grad((logits.softmax(-1) * pay).sum(), logits)
+
+        for baseline in (0.0, 7.0):
+            found = torch.zeros(4, dtype=torch.float64)
+            for action in range(4):
+                log_probs = log_probs_of(logits[None], torch.tensor([action]))
+                loss = a2c.policy_loss(log_probs, pay[[action]] - baseline)
+                (gradient,) = torch.autograd.grad(loss, logits)
+                found -= logits.softmax(-1)[action].detach() * gradient
+            torch.testing.assert_close(found, expected)
+
+    def test_with_advantages_of_one_it_is_cross_entropy(self):
+        logits, actions = normal(6, 4), torch.tensor([0, 3, 1, 1, 2, 0])
+        found = a2c.policy_loss(log_probs_of(logits, actions), torch.ones(6).double())
+        torch.testing.assert_close(found, cross_entropy(logits, actions))
+
+    def test_total(self):
+        logits = torch.zeros(2, 4)
+        found = a2c.total_loss(
+            logits,
+            torch.tensor(3.0),
+            torch.tensor(5.0),
+            value_coefficient=0.5,
+            entropy_coefficient=0.1,
+        )
+        assert found.item() == pytest.approx(3 + 2.5 - 0.1 * np.log(4))
+
+    def test_value_loss(self):
+        found = a2c.value_loss(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 2.0]))
+        assert found.item() == 1.0
+
+    def test_an_advantage_with_a_gradient_is_refused(self):
+        with pytest.raises(ValueError, match=r"detach\(\)"):
+            a2c.policy_loss(normal(3), normal(3).requires_grad_())
+
+    def test_other_shapes_are_refused(self):
+        message = r"same shape: values \(3, 1\), returns \(3,\)"
+        with pytest.raises(ValueError, match=message):
+            a2c.value_loss(normal(3, 1), normal(3))
+        with pytest.raises(ValueError, match="same shape"):
+            a2c.policy_loss(normal(3, 1), normal(3))
+
+
+class TestRMSProp:
+    def test_two_steps_by_hand(self):
+        weight = torch.nn.Parameter(torch.tensor([2.0], dtype=torch.float64))
+        optimizer = a2c.RMSProp([weight], lr=0.1, decay=0.9, epsilon=0.01)
+        squares, expected = 1.0, 2.0
+        for gradient in (3.0, -1.0):
+            weight.grad = torch.tensor([gradient], dtype=torch.float64)
+            optimizer.step()
+            squares = 0.9 * squares + 0.1 * gradient**2
+            expected -= 0.1 * gradient / np.sqrt(squares + 0.01)
+        assert weight.item() == pytest.approx(expected)
+
+    def test_it_goes_on_from_a_saved_state(self):
+        def make():
+            torch.manual_seed(1)
+            layer = torch.nn.Linear(3, 2)
+            return layer, a2c.RMSProp(list(layer.parameters()), lr=0.1)
+
+        def step(layer, optimizer):
+            optimizer.zero_grad()
+            layer(torch.ones(1, 3)).square().sum().backward()
+            optimizer.step()
+
+        layer, optimizer = make()
+        step(layer, optimizer)
+        other, resumed = make()
+        other.load_state_dict(layer.state_dict())
+        resumed.load_state_dict(deepcopy(optimizer.state_dict()))
+        step(layer, optimizer)
+        step(other, resumed)
+        torch.testing.assert_close(layer.weight, other.weight, rtol=0, atol=0)
+
+    def test_what_has_no_gradient_stays(self):
+        weight = torch.nn.Parameter(torch.ones(1))
+        a2c.RMSProp([weight], lr=1.0).step()
+        assert weight.item() == 1.0
+
+
+class TestPPO:
+    # A clip of 0.1. The last is what d loss / d log_prob must be, less the mean.
+    CASES = (
+        ("good, as it was", 1.0, 1.0, 1.0),
+        ("good, likelier by enough", 1.2, 1.0, 0.0),
+        ("good, went the wrong way", 0.8, 1.0, 0.8),
+        ("bad, as it was", 1.0, -1.0, -1.0),
+        ("bad, less likely by enough", 0.8, -1.0, 0.0),
+        ("bad, went the wrong way", 1.2, -1.0, -1.2),
+    )
+
+    @pytest.mark.parametrize(
+        ("ratio", "advantage", "pull"),
+        [case[1:] for case in CASES],
+        ids=[case[0] for case in CASES],
+    )
+    def test_where_the_gradient_stops(self, ratio, advantage, pull):
+        log_probs = torch.tensor([ratio]).log().requires_grad_()
+        loss = ppo.clipped_policy_loss(
+            log_probs, torch.zeros(1), torch.tensor([advantage]), clip=0.1
+        )
+        (gradient,) = torch.autograd.grad(loss, log_probs)
+        assert gradient.item() == pytest.approx(-pull)
+
+    def test_the_first_step_is_that_of_a2c(self):
+        log_probs, advantages = normal(8).requires_grad_(), normal(8, seed=1)
+        found = ppo.clipped_policy_loss(
+            log_probs, log_probs.detach(), advantages, clip=0.2
+        )
+        (gradient,) = torch.autograd.grad(found, log_probs)
+        (expected,) = torch.autograd.grad(
+            a2c.policy_loss(log_probs, advantages), log_probs
+        )
+        torch.testing.assert_close(gradient, expected)
+
+    def test_labml_has_the_same_losses(self):
+        theirs = labml_ppo()
+        log_probs, old, advantages = normal(64), normal(64, seed=1), normal(64, seed=2)
+        policy = theirs.ClippedPPOLoss()
+        torch.testing.assert_close(
+            ppo.clipped_policy_loss(log_probs, old, advantages, clip=0.1),
+            policy(log_probs, old, advantages, 0.1),
+        )
+        assert ppo.clip_fraction(log_probs, old, 0.1) == policy.clip_fraction
+        torch.testing.assert_close(
+            ppo.value_loss(log_probs, advantages, old_values=old, clip=0.1),
+            theirs.ClippedValueFunctionLoss()(log_probs, old, advantages, 0.1),
+        )
+
+    def test_without_a_clip_the_values_are_a2cs(self):
+        values, returns = normal(9), normal(9, seed=1)
+        assert ppo.value_loss(values, returns) == a2c.value_loss(values, returns)
+
+    @pytest.mark.parametrize("value_clip", [None, 0.05])
+    def test_stable_baselines3_logs_the_same_numbers(self, value_clip):
+        """Watch a few minibatches of its training, and compute them again."""
+        theirs = PPO(
+            "MlpPolicy",
+            "CartPole-v1",
+            n_steps=64,
+            batch_size=16,
+            n_epochs=3,
+            clip_range_vf=value_clip,
+            learning_rate=0.01,
+            seed=1,
+            device="cpu",
+        )
+        seen, evaluate = [], theirs.policy.evaluate_actions
+
+        def watched(*arguments):
+            found = evaluate(*arguments)
+            seen.append([each.detach() for each in found])
+            return found
+
+        batches, get = [], theirs.rollout_buffer.__class__.get
+
+        def watched_get(buffer, size):
+            for batch in get(buffer, size):
+                batches.append(batch)
+                yield batch
+
+        with (
+            mock.patch.object(theirs.policy, "evaluate_actions", watched),
+            mock.patch.object(theirs.rollout_buffer.__class__, "get", watched_get),
+        ):
+            theirs.learn(64)
+        assert len(seen) == len(batches) == 12
+
+        ours = []
+        for (values, log_probs, entropy), batch in zip(seen, batches, strict=True):
+            old = batch.old_log_prob
+            policy = ppo.clipped_policy_loss(
+                log_probs, old, ppo.normalised(batch.advantages), clip=0.2
+            )
+            # They leave out the half, and weigh by 0.5 later. And of the two errors of a
+            # clipped value they don't take the larger, but the clipped one.
+            values, before = values.flatten(), batch.old_values
+            if value_clip is not None:
+                values = before + (values - before).clamp(-value_clip, value_clip)
+            value = ppo.value_loss(values, batch.returns)
+            ours.append(
+                [
+                    policy,
+                    2 * value,
+                    -entropy.mean(),
+                    ppo.clip_fraction(log_probs, old, 0.2),
+                ]
+            )
+        logged = theirs.logger.name_to_value
+        names = ("policy_gradient_loss", "value_loss", "entropy_loss", "clip_fraction")
+        np.testing.assert_allclose(
+            np.mean(ours, axis=0),
+            [logged[f"train/{name}"] for name in names],
+            rtol=1e-5,
+            atol=1e-7,
+        )
+        last = ppo.divergence(log_probs, old).item()
+        assert last <= logged["train/approx_kl"] * 4 + 1e-6
+
+    def test_what_is_constant_must_have_no_gradient(self):
+        for which in (1, 2):
+            given = [normal(3), normal(3), normal(3)]
+            given[which].requires_grad_()
+            with pytest.raises(ValueError, match=r"detach\(\)"):
+                ppo.clipped_policy_loss(*given, clip=0.1)
+
+    def test_bad_clips_are_refused(self):
+        with pytest.raises(ValueError, match=r"above 0, not -0\.1"):
+            ppo.clipped_policy_loss(normal(3), normal(3), normal(3), clip=-0.1)
+        with pytest.raises(ValueError, match="old_values are needed"):
+            ppo.value_loss(normal(3), normal(3), clip=0.1)
+
+
+class TestWhatToWatch:
+    def test_the_divergence_is_estimated_without_bias(self):
+        old, new = normal(1, 5), normal(1, 5, seed=1)
+        probabilities = old.softmax(-1)[0]
+        actions = torch.arange(5)
+        each = torch.stack(
+            [
+                ppo.divergence(
+                    log_probs_of(new, action[None]), log_probs_of(old, action[None])
+                )
+                for action in actions
+            ]
+        )
+        expected = torch.distributions.kl_divergence(
+            torch.distributions.Categorical(logits=old),
+            torch.distributions.Categorical(logits=new),
+        )
+        torch.testing.assert_close((probabilities * each).sum(), expected[0])
+        assert (each >= 0).all()
+
+    def test_explained_variance(self):
+        returns = normal(50)
+        assert ppo.explained_variance(returns, returns) == 1
+        assert ppo.explained_variance(torch.zeros(50).double(), returns) == 0
+        assert ppo.explained_variance(-returns, returns) < 0
+
+    def test_normalised(self):
+        found = ppo.normalised(normal(40) * 5 + 3)
+        assert found.mean().item() == pytest.approx(0, abs=1e-12)
+        assert found.std().item() == pytest.approx(1)

@@ -1,0 +1,144 @@
+"""Games and other environments that are continued from a saved state."""
+
+import json
+
+import gymnasium
+import numpy as np
+import pytest
+
+from labml_rl.environments import Resumable, make_environments
+from labml_rl.game import make_game
+
+
+def play(games, steps, seed):
+    """Everything that happens in a number of steps."""
+    dice = np.random.default_rng(seed)
+    seen = []
+    for _ in range(steps):
+        actions = dice.integers(games.single_action_space.n, size=games.num_envs)
+        observations, *rest, infos = games.step(actions)
+        seen.append((observations.copy(), *rest, repr(infos)))
+    return seen
+
+
+def assert_same(first, second):
+    for one, other in zip(first, second, strict=True):
+        for left, right in zip(one, other, strict=True):
+            np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize("name", ["Breakout", "Tennis", "CartPole-v1"])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_saved_batch_goes_on_the_same(name, workers):
+    """In another process, made with another seed, over several ends."""
+    options = {"sticky_actions": 0.25, "max_frames": 900} if "-v" not in name else {}
+    with make_environments(name, 3, seed=1, workers=workers, **options) as games:
+        games.reset()
+        play(games, 200, seed=2)
+        states = games.get_states()
+        after = play(games, 200, seed=3)
+    assert any((step[2] | step[3]).any() for step in after)
+    with make_environments(name, 3, seed=9, workers=0, **options) as others:
+        others.reset()
+        play(others, 10, seed=5)
+        observations = others.set_states(states)
+        np.testing.assert_array_equal(observations, others._batch.observations)
+        assert_same(after, play(others, 200, seed=3))
+
+
+def test_a_state_is_plain_data():
+    def plain(value):
+        if isinstance(value, dict):
+            return {key: plain(each) for key, each in value.items()}
+        if isinstance(value, bytes | np.ndarray):
+            return len(value)
+        return value
+
+    game = make_game("Pong", seed=1)
+    game.reset()
+    json.dumps(plain(game.get_state()))
+    cart = Resumable(gymnasium.make("CartPole-v1"), seed=1)
+    cart.reset()
+    json.dumps(cart.get_state())
+
+
+def test_saving_changes_nothing():
+    def run(saves):
+        game = make_game("Breakout", seed=3, sticky_actions=0.25)
+        game.reset()
+        total = 0
+        for step in range(300):
+            if saves and step % 50 == 0:
+                game.get_state()
+            observation, _, terminated, *_ = game.step(step % 4)
+            total += int(observation.sum())
+            if terminated:
+                game.reset()
+        return total
+
+    assert run(saves=True) == run(saves=False)
+
+
+def test_the_observation_of_a_restored_game_is_its_own():
+    game = make_game("Pong", seed=1)
+    before, _ = game.reset()
+    state = game.get_state()
+    for _ in range(60):
+        after, *_ = game.step(2)
+    assert not np.array_equal(before, after)
+    np.testing.assert_array_equal(game.set_state(state), before)
+
+
+def test_seeds_decide_all_episodes():
+    def starts(seed):
+        cart = Resumable(gymnasium.make("CartPole-v1"), seed=seed)
+        return [tuple(cart.reset()[0]) for _ in range(5)]
+
+    assert starts(1) == starts(1)
+    assert len(set(starts(1) + starts(2))) == 10
+
+
+def test_actions_of_any_kind_are_played_again():
+    pendulum = Resumable(gymnasium.make("Pendulum-v1"), seed=1)
+    pendulum.reset()
+    for _ in range(20):
+        pendulum.step(np.array([0.5], np.float32))
+    state = json.loads(json.dumps(pendulum.get_state()))
+    expected = pendulum.step(np.array([1.0], np.float32))
+    again = Resumable(gymnasium.make("Pendulum-v1"), seed=2)
+    again.set_state(state)
+    found = again.step(np.array([1.0], np.float32))
+    np.testing.assert_array_equal(found[0], expected[0])
+
+
+def test_scores_of_episodes():
+    with make_environments("CartPole-v1", 1, seed=1, workers=0) as games:
+        games.reset()
+        steps = 0
+        while True:
+            *_, infos = games.step([0])
+            steps += 1
+            if "final_info" in infos:
+                break
+        episode = infos["final_info"]["episode"]
+        assert (episode["r"][0], episode["l"][0]) == (steps, steps)
+
+
+def test_what_cannot_be_saved_says_so():
+    cart = Resumable(gymnasium.make("CartPole-v1"), seed=1)
+    cart.reset(options={"low": 0.01, "high": 0.02})
+    with pytest.raises(ValueError, match="an episode with options"):
+        cart.get_state()
+    with make_environments("CartPole-v1", 2, seed=1, workers=0) as games:
+        games.reset()
+        with pytest.raises(ValueError, match="1 states for 2 environments"):
+            games.set_states([{}])
+
+
+def test_unknown_names():
+    with pytest.raises(ValueError, match="no environment 'CartPoll-v1'"):
+        make_environments("CartPoll-v1", 1)
+    with pytest.raises(ValueError, match="'Pong' is the name of the game"):
+        make_environments("PongNoFrameskip-v4", 1)
+    with pytest.raises(ValueError, match="'Pong' is the name of the game"):
+        make_environments("ALE/Pong-v5", 1)
