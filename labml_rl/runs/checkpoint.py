@@ -35,7 +35,7 @@ state = checkpoint.load("run.safetensors")
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -48,6 +48,7 @@ from torch import Tensor, nn
 # when an older reader would misunderstand the file.
 FORMAT = "labml_rl.checkpoint"
 VERSION = "1"
+METADATA = "__metadata__"
 
 DTYPES = {
     torch.bool: "BOOL",
@@ -113,7 +114,7 @@ def _flatten(value: State, name: str, tensors: dict[str, Tensor]) -> Any:
             raise TypeError(f"{name}: a key is neither a string nor a whole number")
         flat = _flatten_each(value.items(), name, tensors)
         return {"dict": [list(pair) for pair in zip(value, flat, strict=True)]}
-    if name in tensors:
+    if name in (*tensors, METADATA):
         raise ValueError(f"two arrays of the state have the same name, {name}")
     kind, tensors[name] = _as_tensor(value, name)
     return {kind: name}
@@ -204,7 +205,7 @@ def _write(
     each number lies where processors like to find it.
     """
     names = sorted(tensors, key=lambda name: -tensors[name].element_size())
-    table: dict[str, Any] = {"__metadata__": metadata}
+    table: dict[str, Any] = {METADATA: metadata}
     end = 0
     for name in names:
         tensor = tensors[name]
@@ -219,15 +220,18 @@ def _write(
     file.write(len(text).to_bytes(8, "little"))
     file.write(text)
     for name in names:
-        file.write(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+        if tensors[name].numel() > 0:
+            file.write(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
 
 
-def load(path: str | Path) -> State:
+def load(path: str | Path, *, only: Collection[str | int] | None = None) -> State:
     """
     ## Read
 
     Args:
         path: a file that [save][] wrote.
+        only: which entries of the state are wanted; `None` is all. Nothing else is
+            read. (The replay memory of DQN is 7 GB.)
 
     Returns:
         The same tree. Tensors are in main memory, wherever they were before, and a
@@ -239,16 +243,20 @@ def load(path: str | Path) -> State:
     """
     try:
         with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            names = list(file.keys())
-            # Otherwise they would be a view of the file.
-            tensors = {name: file.get_tensor(name).clone() for name in names}
+            flat = _tree(path, file.metadata() or {})
+            if only is not None:
+                wanted = [pair for pair in flat["dict"] if pair[0] in only]
+                flat = {"dict": wanted}
+            return _restore(flat, file.get_tensor)
     except FileNotFoundError as error:
         raise CheckpointError(f"there is no checkpoint {path}") from error
     except (OSError, SafetensorError) as error:
         raise CheckpointError(
             f"{path} is not a checkpoint, or is one that was cut short: {error}"
         ) from error
+
+
+def _tree(path: str | Path, metadata: dict[str, str]) -> Any:
     if FORMAT not in metadata:
         raise CheckpointError(f"{path} has tensors in it, but is not a checkpoint")
     if metadata[FORMAT] != VERSION:
@@ -256,23 +264,25 @@ def load(path: str | Path) -> State:
             f"{path} has version {metadata[FORMAT]} of the format, and this program "
             f"reads version {VERSION}. Use the labml_rl that run.json names"
         )
-    return _restore(json.loads(metadata["state"]), tensors)
+    return json.loads(metadata["state"])
 
 
-def _restore(flat: Any, tensors: dict[str, Tensor]) -> State:
+def _restore(flat: Any, find: Callable[[str], Tensor]) -> State:
     if isinstance(flat, list):
-        return [_restore(each, tensors) for each in flat]
+        return [_restore(each, find) for each in flat]
     if not isinstance(flat, dict):
         return flat
     ((kind, content),) = flat.items()
     if kind == "tuple":
-        return tuple(_restore(each, tensors) for each in content)
+        return tuple(_restore(each, find) for each in content)
     if kind == "dict":
-        return {key: _restore(value, tensors) for key, value in content}
-    return _AS[kind](tensors[content])
+        return {key: _restore(value, find) for key, value in content}
+
+    # What the library gives is a view of the file.
+    return AS[kind](find(content).clone())
 
 
-_AS: dict[str, Callable[[Tensor], Any]] = {
+AS: dict[str, Callable[[Tensor], Any]] = {
     "tensor": lambda tensor: tensor,
     "array": lambda tensor: tensor.numpy(),
     "bytes": lambda tensor: tensor.numpy().tobytes(),

@@ -364,11 +364,15 @@ def load_optimizer(optimizer: torch.optim.Optimizer, state: State) -> None:
     """
     ## What the optimizer remembers
 
-    For each weight, Adam keeps an average of its gradients, and lays it out in memory
-    as the weight is. A file knows nothing of layouts. Without the lines below, the
-    averages of a network with [channels last][labml_rl.networks.NatureBody] would come
-    back laid out otherwise. The numbers would be equal, but PyTorch would compute with
-    them in another order, and round the last digit differently.
+    For each weight, Adam keeps averages of its gradients.
+
+    !!! warning "In which order"
+        It lays them out in memory as the weights are. A file knows nothing of layouts,
+        and what is read from one lies row by row. But weights may lie otherwise: with
+        `channels_last`, for instance, which is what makes a network fast. With
+        `fused=True` Adam goes through both memories in order, without looking, and
+        each weight gets the averages of another. There is no error, and the agent is a
+        little worse after each stop. So the averages are laid out again here.
 
     Args:
         optimizer: of the same parameters.

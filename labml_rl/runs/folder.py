@@ -380,10 +380,10 @@ def _processor() -> str:
 
 def _sources() -> dict[str, str]:
     package = Path(__file__).parents[1]
+    files = {getattr(each, "__file__", None) for each in list(sys.modules.values())}
     found = {}
-    for module in list(sys.modules.values()):
-        file = Path(getattr(module, "__file__", None) or "/")
-        if package in file.parents and file.suffix == ".py":
-            name = file.relative_to(package.parent).as_posix()
-            found[name] = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+    for file in files:
+        if file and file.endswith(".py") and file.startswith(f"{package}{os.sep}"):
+            name = Path(file).relative_to(package.parent).as_posix()
+            found[name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
     return dict(sorted(found.items()))

@@ -1,0 +1,500 @@
+"""Runs: however often one is interrupted, it comes to the same end."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from labml_rl import runs
+from labml_rl.batch import spawn_seeds
+from labml_rl.process import WorkerError
+from labml_rl.runs import checkpoint, curve
+from labml_rl.runs.bar import Bar
+from labml_rl.runs.folder import RunFolder
+from tests.book.tiny_runs import Settings, Tiny
+
+ROOT = Path(__file__).parents[2]
+TIMES = ("seconds", "steps_per_second")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    """For a network this small, to wake a second one takes longer than to do it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def curve_of(path: Path) -> list[dict[str, str]]:
+    """The curve, without the columns that no two runs have in common."""
+    with open(path / "progress.csv", encoding="utf-8", newline="") as file:
+        return [
+            {name: value for name, value in row.items() if name not in TIMES}
+            for row in csv.DictReader(file)
+        ]
+
+
+def end_of(path: Path) -> dict[str, torch.Tensor]:
+    """All that is left in the checkpoint, but for times."""
+    state = checkpoint.load(path / "checkpoint.safetensors")
+    del state["curve"]
+    flat: dict[str, torch.Tensor] = {}
+    flat["text"] = checkpoint._flatten(state, "", flat)
+    return flat
+
+
+def assert_same_run(a: Path, b: Path) -> None:
+    assert curve_of(a) == curve_of(b)
+    ends = end_of(a), end_of(b)
+    assert ends[0].pop("text") == ends[1].pop("text")
+    assert ends[0].keys() == ends[1].keys()
+    for name, value in ends[0].items():
+        assert torch.equal(value, ends[1][name]), name
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was never interrupted."""
+    path = tmp_path_factory.mktemp("whole") / "run"
+    return runs.train(Tiny, Settings(), folder=path)
+
+
+def test_a_run_leaves_all_that_is_needed_to_judge_it(whole):
+    record = json.loads((whole / "run.json").read_text())
+    assert record["algorithm"] == "tiny"
+    assert record["frames"] == 640
+    assert record["finished"]
+    assert record["settings"]["game"] == "CartPole-v1"
+    assert record["settings"]["steps"] == 4
+    assert (
+        eval(
+            record["command"].removeprefix("runs.train(tests.book.tiny_runs.Tiny, ")[
+                :-1
+            ],
+            {"Settings": Settings},
+        )
+        == Settings()
+    )
+    (session,) = record["sessions"]
+    git = ["git", "rev-parse", "HEAD"]
+    commit = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=False)
+    if commit.returncode == 0:
+        assert session["commit"] == commit.stdout.strip()
+    assert session["versions"]["torch"] == torch.__version__
+    assert session["machine"]["cores"] == os.cpu_count()
+    assert "labml_rl/runs/loop.py" in session["sources"]
+
+    rows = curve_of(whole)
+    assert len(rows) == 80  # updates of 8 frames; there would be room for 500
+    assert [int(row["frames"]) for row in rows] == list(range(8, 641, 8))
+    assert rows[0]["return_mean"] == ""
+    assert float(rows[-1]["return_mean"]) > 5
+    assert rows[-1]["return_mean"] == rows[-1]["length_mean"]  # CartPole pays each step
+
+
+def test_the_same_seed_is_the_same_run_and_another_is_not(whole, tmp_path):
+    again = runs.train(
+        Tiny, Settings(), folder=tmp_path / "again", checkpoint_minutes=0
+    )
+    assert_same_run(whole, again)
+    other = runs.train(Tiny, Settings(seed=2), folder=tmp_path / "other")
+    assert curve_of(whole) != curve_of(other)
+
+
+class PowerFailureError(Exception):
+    pass
+
+
+class Failing(Tiny):
+    """The power fails in the middle of an update, again and again."""
+
+    fails_at: tuple[int, ...] = ()
+
+    def update(self) -> dict[str, float]:
+        metrics = super().update()
+        if self.updates in Failing.fails_at:
+            Failing.fails_at = tuple(
+                each for each in Failing.fails_at if each != self.updates
+            )
+            raise PowerFailureError
+        return metrics
+
+
+@pytest.mark.parametrize("saves_after_each", [True, False])
+def test_a_run_that_failed_three_times_is_the_same(
+    whole, tmp_path, monkeypatch, saves_after_each
+):
+    path = tmp_path / "run"
+    minutes = 0 if saves_after_each else 5
+    Failing.fails_at = (0, 33, 79)
+    with pytest.raises(PowerFailureError) as caught:
+        runs.train(Failing, Settings(), folder=path, checkpoint_minutes=minutes)
+    assert (
+        "of 0 frames; to go on from there: labml-rl resume" in caught.value.__notes__[0]
+    )
+    for _ in range(2):
+        with pytest.raises(PowerFailureError):
+            runs.resume(Failing, path, checkpoint_minutes=minutes)
+    runs.resume(Failing, path, checkpoint_minutes=minutes)
+    assert_same_run(whole, path)
+
+    sessions = json.loads((path / "run.json").read_text())["sessions"]
+    begun = [0, 0, 33 * 8, 79 * 8] if saves_after_each else [0, 0, 0, 0]
+    assert [session["from_frames"] for session in sessions] == begun
+
+
+def test_tensorboard_shows_each_frame_once(tmp_path):
+    path = tmp_path / "run"
+    Failing.fails_at = (30, 50)
+    for attempt in range(3):
+        try:
+            if attempt == 0:
+                runs.train(Failing, Settings(total_frames=480), folder=path)
+            else:
+                runs.resume(Failing, path)
+        except PowerFailureError:
+            assert attempt < 2
+    events = EventAccumulator(str(path))
+    events.Reload()
+    shown = {each.step: each.value for each in events.Scalars("learning/loss")}
+    rows = {int(row["frames"]): float(row["loss"]) for row in curve_of(path)}
+    assert list(shown) == list(rows)
+    assert np.allclose(list(shown.values()), list(rows.values()))
+    returns = events.Scalars("run/return_mean")
+    assert returns[-1].value == pytest.approx(float(curve_of(path)[-1]["return_mean"]))
+
+
+def start(*arguments: str, folder: Path) -> subprocess.Popen[str]:
+    """The experiment in a program of its own, slowed down so that it can be caught."""
+    command = [sys.executable, "-m", "tests.book.tiny_runs", *arguments]
+    slow = ["--pause", "0.02", "--folder", str(folder), "--checkpoint-minutes", "0.005"]
+    return subprocess.Popen(
+        [*command, *slow],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for_frames(path: Path, frames: int) -> None:
+    for _ in range(600):
+        if (path / "run.json").exists():
+            reached = json.loads((path / "run.json").read_text())["frames"]
+            if reached >= frames:
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"no checkpoint of {frames} frames")
+
+
+def test_kill_9(whole, tmp_path):
+    """With workers, which hear of it and leave."""
+    path = tmp_path / "run"
+    program = start("--workers", "2", folder=path)
+    wait_for_frames(path, 100)
+    time.sleep(0.2)
+    program.kill()
+    program.communicate()
+    assert 100 <= json.loads((path / "run.json").read_text())["frames"] < 640
+    runs.resume(Tiny, path)
+    assert_same_run(whole, path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_it_cleanly(whole, tmp_path, number):
+    path = tmp_path / "run"
+    program = start(folder=path)
+    wait_for_frames(path, 50)
+    program.send_signal(number)
+    _, said = program.communicate()
+    assert program.returncode == 128 + number
+    record = json.loads((path / "run.json").read_text())
+    assert 50 <= record["frames"] < 640
+    assert (
+        f"is of {record['frames']} frames; to go on from there: "
+        f"python -m tests.book.tiny_runs resume {path}" in said
+    )
+    assert "Traceback" not in said
+    with pytest.raises(SystemExit) as caught:
+        runs.main(Tiny, ["resume", str(path)])
+    assert caught.value.code == 0
+    assert_same_run(whole, path)
+
+
+class Pressing(Tiny):
+    """Somebody presses Ctrl-C in the middle of an update."""
+
+    times = 1
+
+    def update(self) -> dict[str, float]:
+        if self.updates == 10:
+            for _ in range(self.times):
+                signal.raise_signal(signal.SIGINT)
+        return super().update()
+
+
+class PressingTwice(Pressing):
+    times = 2
+
+
+def test_ctrl_c_once_and_twice(tmp_path):
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(runs.Stopped, match=r"Stopped\. .* is of 88 frames"):
+        runs.train(Pressing, Settings(), folder=tmp_path / "once")
+    with pytest.raises(runs.Stopped, match=r"Stopped at once\. .* is of 0 frames"):
+        runs.train(PressingTwice, Settings(), folder=tmp_path / "twice")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+class LosingWorkers(Tiny):
+    """The whole group of processes is told to stop, and the workers are faster."""
+
+    def update(self) -> dict[str, float]:
+        if self.updates == 10:
+            signal.raise_signal(signal.SIGTERM)
+            raise WorkerError("worker 1: killed by SIGTERM")
+        return super().update()
+
+
+def test_workers_that_a_signal_ended_are_no_failure(tmp_path):
+    with pytest.raises(runs.Stopped, match="Stopped with its workers") as caught:
+        runs.train(LosingWorkers, Settings(), folder=tmp_path / "run")
+    assert caught.value.signal == signal.SIGTERM
+
+
+def test_a_run_in_a_thread_needs_no_signals(tmp_path):
+    settings = Settings(total_frames=80)
+    thread = threading.Thread(
+        target=runs.train, args=(Tiny, settings), kwargs={"folder": tmp_path / "run"}
+    )
+    thread.start()
+    thread.join()
+    assert len(curve_of(tmp_path / "run")) == 10
+
+
+@pytest.mark.parametrize(
+    ("spoil_at", "what"), [(-5, "loss is nan"), (5, "a weight of the network is not")]
+)
+def test_nan_stops_it_and_the_last_good_checkpoint_stays(tmp_path, spoil_at, what):
+    path = tmp_path / "run"
+    with pytest.raises(runs.NotFiniteError, match=what) as caught:
+        runs.train(Tiny, Settings(spoil_at=spoil_at), folder=path, checkpoint_minutes=0)
+    message = str(caught.value)
+    assert "after 40 frames, in update 5" in message
+    assert f"of 32 frames, is {path / 'checkpoint.safetensors'}" in message
+    assert "smaller learning rate" in message
+    state = checkpoint.load(path / "checkpoint.safetensors")
+    assert state["frames"] == 32
+    assert all(each.isfinite().all() for each in state["network"].values())
+
+
+def test_a_second_run_never_overwrites_a_first(whole):
+    before = {each.name: each.read_bytes() for each in whole.iterdir()}
+    with pytest.raises(runs.RunError, match=r"a run already, of 640 frames.*resume"):
+        runs.train(Tiny, Settings(), folder=whole)
+    assert {each.name: each.read_bytes() for each in whole.iterdir()} == before
+
+
+def test_a_folder_with_other_things_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(runs.RunError, match=r"not empty \(thesis.tex\)"):
+        runs.train(Tiny, Settings(), folder=tmp_path)
+    assert os.listdir(tmp_path) == ["thesis.tex"]
+
+
+def test_two_programs_can_not_go_on_with_one_run(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    Failing.fails_at = (5,)
+    with pytest.raises(PowerFailureError):
+        runs.train(Failing, Settings(), folder=path)
+    with RunFolder(path) as first:
+        first.reopen()
+        clock = iter(range(0, 100, 2))
+        monkeypatch.setattr("labml_rl.runs.folder.time.monotonic", clock.__next__)
+        with pytest.raises(runs.RunError, match="is running right now"):
+            runs.resume(Tiny, path)
+        monkeypatch.undo()
+    runs.resume(Tiny, path)
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(runs.RunError, match="Permission denied"):
+        runs.train(Tiny, Settings(), folder=tmp_path / "run")
+
+
+def test_a_place_where_there_can_be_no_folder(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(runs.RunError, match="can't be written: Not a directory"):
+        runs.train(Tiny, Settings(), folder=tmp_path / "file" / "run")
+
+
+def test_no_room_is_noticed_before_the_first_frame(tmp_path, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100_000))
+    with pytest.raises(runs.RunError, match="no room for checkpoints"):
+        runs.train(Tiny, Settings(), folder=tmp_path / "a" / "run")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_disk_that_fills_up_later_costs_what_was_since_the_last_one(
+    whole, tmp_path, monkeypatch
+):
+    path = tmp_path / "run"
+    save, saved = checkpoint.save, []
+
+    def fails_the_third_time(*arguments: Any) -> None:
+        saved.append(1)
+        if len(saved) == 3:
+            raise checkpoint.CheckpointError("No space left on device")
+        save(*arguments)
+
+    monkeypatch.setattr(checkpoint, "save", fails_the_third_time)
+    with pytest.raises(runs.CheckpointError, match="No space left"):
+        runs.train(Tiny, Settings(), folder=path, checkpoint_minutes=0)
+    monkeypatch.undo()
+    assert json.loads((path / "run.json").read_text())["frames"] == 8
+    runs.resume(Tiny, path)
+    assert_same_run(whole, path)
+
+
+def test_a_long_run_has_no_more_than_500_rows(tmp_path):
+    settings = Settings(total_frames=1202 * 2, num_envs=1, steps=2)
+    path = runs.train(Tiny, settings, folder=tmp_path / "run")
+    rows = curve_of(path)
+    assert len(rows) == 500
+    assert int(rows[-1]["frames"]) == 2404
+
+    # Each row has the average of the updates since the one before.
+    before = 0
+    for row in rows:
+        updates = int(row["updates"])
+        assert float(row["round"]) == pytest.approx((before + updates - 1) / 2)
+        before = updates
+
+
+def test_an_atari_game_goes_on_in_the_middle(tmp_path):
+    settings = Settings(game="ms pacman", total_frames=96, workers=1)
+    whole = runs.train(Tiny, settings, runs=tmp_path / "whole")
+    assert whole == tmp_path / "whole" / "tiny" / "ms_pacman" / "seed-1"
+    Failing.fails_at = (7,)
+    path = tmp_path / "run"
+    with pytest.raises(PowerFailureError):
+        runs.train(Failing, settings, folder=path, checkpoint_minutes=0)
+    runs.resume(Failing, path)
+    assert_same_run(whole, path)
+
+
+def test_other_settings_than_those_of_today_are_named(tmp_path):
+    path = runs.train(Tiny, Settings(total_frames=8), folder=tmp_path / "run")
+    record = json.loads((path / "run.json").read_text())
+    del record["settings"]["steps"]
+    record["settings"]["momentum"] = 0.9
+    record["finished"] = False
+    (path / "run.json").write_text(json.dumps(record))
+    with pytest.raises(runs.RunError, match="momentum is unknown, steps is missing"):
+        runs.resume(Tiny, path)
+    (path / "run.json").write_text("{")
+    with pytest.raises(runs.RunError, match=r"run\.json can't be read"):
+        runs.resume(Tiny, path)
+
+
+def test_a_checkpoint_of_another_run_is_refused(whole, tmp_path):
+    path = tmp_path / "run"
+    Failing.fails_at = (1,)
+    with pytest.raises(PowerFailureError):
+        runs.train(Failing, Settings(game="Acrobot-v1"), folder=path)
+    (path / "checkpoint.safetensors").write_bytes(
+        (whole / "checkpoint.safetensors").read_bytes()
+    )
+    with pytest.raises(runs.CheckpointError, match=r"another network: .*has the shape"):
+        runs.resume(Tiny, path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"game": "Pog"}, "nearest is 'pong'"),
+        ({"game": "Cart-v1"}, "no environment 'Cart-v1'"),
+        ({"device": "abacus"}, "no device 'abacus' here"),
+    ],
+)
+def test_what_is_not_there_is_named_and_nothing_is_left(tmp_path, settings, message):
+    with pytest.raises(runs.RunError, match=message):
+        runs.train(Tiny, Settings(**settings), runs=tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("wrong", [{"num_envs": 0}, {"total_frames": 0}, {"seed": -1}])
+def test_settings_that_make_no_sense(wrong):
+    (name,) = wrong
+    with pytest.raises(ValueError, match=name):
+        Settings(**wrong)
+
+
+def test_dice_of_weights_and_actions_are_apart():
+    experiment = Tiny(Settings())
+    weights = torch.initial_seed()
+    assert weights != experiment.generator.initial_seed()
+    settings = experiment.settings
+    games = spawn_seeds(settings.seed, settings.num_envs)
+    assert {weights, experiment.generator.initial_seed()}.isdisjoint(games)
+    experiment.close()
+
+
+def test_without_a_terminal_there_is_a_line_a_minute(capsys, monkeypatch):
+    experiment = Tiny(Settings())
+    now = [100.0]
+    monkeypatch.setattr("labml_rl.runs.bar.time.monotonic", lambda: now[0])
+    bar = Bar(experiment)
+    for _ in range(7):
+        now[0] += 20
+        experiment.advance()
+        bar.show()
+    bar.close()
+    experiment.close()
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("8 of 640 frames, 0 a second, 26:20 left, ")
+
+
+def test_in_a_terminal_there_is_a_bar(capsys, monkeypatch):
+    experiment = Tiny(Settings())
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    bar = Bar(experiment)
+    for _ in range(30):
+        experiment.advance()
+    bar.show()
+    bar.close()
+    experiment.close()
+    said = capsys.readouterr().err
+    assert "240/640" in said
+    assert "return " in said
+
+
+def test_the_curve_wants_the_same_metrics_each_time(tmp_path):
+    with RunFolder(tmp_path) as place:
+        experiment = Tiny(Settings())
+        drawn = curve.Curve(place, experiment)
+        drawn.begin()
+        experiment.settings = Settings(total_frames=10**9)
+        drawn.add({"loss": 1.0})
+        with pytest.raises(KeyError, match=r"entropy|loss"):
+            drawn.add({"entropy": 1.0})
+        drawn.close()
+        experiment.close()
