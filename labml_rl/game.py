@@ -461,6 +461,12 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         same games needs all that decides how they go on: the console with its dice, the
         dice for the no-ops, the pictures in the stack, and a few counters.
 
+        !!! warning "Where it is not exact"
+            ALE's state does not have everything. Which action was last held is missing,
+            so with sticky actions a game may go on with one action other than it would
+            have. And of all games three, Qbert, Tetris and Yars' Revenge, can go on
+            differently even so.
+
         Returns:
             Numbers, bytes and an array. No code is in it, and none is run to read it.
         """
@@ -536,8 +542,22 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
             makes no sense.
     """
     chosen = GameOptions(**options)
-    load = partial(_load, find_game(game), chosen.sticky_actions)
-    return Game(load, chosen, seed)
+    return Game(loader(game, chosen.sticky_actions), chosen, seed)
+
+
+def loader(game: str, sticky_actions: float = 0.0) -> Callable[[int], Emulator]:
+    """
+    Args:
+        game: its name in any spelling.
+        sticky_actions: as in [GameOptions][].
+
+    Returns:
+        What [Game][] calls `load`: it makes an emulator from a seed.
+
+    Raises:
+        ValueError: if there is no such game, with the nearest name.
+    """
+    return partial(_load, find_game(game), sticky_actions)
 
 
 def find_game(game: str) -> str:

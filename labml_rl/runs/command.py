@@ -119,7 +119,7 @@ def plain_help(documented: type[Any]) -> str:
         A docstring without a heading, and without links and marks.
     """
     own, *_ = _parts(documented)
-    summary = re.sub(r"^#.*\n+", "", own).split("\n\n")[0]
+    summary = re.sub(r"^#.*\n*", "", own).split("\n\n")[0]
     arguments = "\n".join(_parts(each)[1] for each in documented.__mro__[:-1])
     text = f"{summary}\n\nArgs:\n{arguments}"
     text = re.sub(r"\[([^\]]+)\](\([^)]*\)|\[[^\]]*\])", r"\1", text)
@@ -131,6 +131,50 @@ def _parts(documented: type[Any]) -> tuple[str, str]:
     arguments = re.match(r"(?:(?: .*)?\n)*", rest + "\n")
     assert arguments is not None
     return text.strip(), arguments.group().rstrip()
+
+
+def parse(
+    parts: dict[str, type[Any]],
+    arguments: Sequence[str],
+    *,
+    command: str,
+    description: str,
+) -> list[Any]:
+    """
+    ## Options
+
+    [tyro](https://brentyi.github.io/tyro/) makes options of the fields of dataclasses.
+
+    Args:
+        parts: dataclasses by name. All their fields become options side by side.
+        arguments: what was typed.
+        command: what was typed before, for the help.
+        description: what the command does.
+
+    Returns:
+        One of each.
+    """
+    # tyro takes its help from the docstring. So it gets classes that differ in that.
+    plain = {
+        name: type(part.__name__, (part,), {"__doc__": plain_help(part)})
+        for name, part in parts.items()
+    }
+    parsed: Any = tyro.cli(
+        make_dataclass("Options", plain.items()),
+        args=list(arguments),
+        prog=command,
+        config=(tyro.conf.OmitArgPrefixes,),
+        description=description,
+    )
+    return [
+        part(
+            **{
+                each.name: getattr(getattr(parsed, name), each.name)
+                for each in fields(part)
+            }
+        )
+        for name, part in parts.items()
+    ]
 
 
 def train(
@@ -149,33 +193,18 @@ def train(
         program: see [program_of][].
         command: what was typed before.
     """
-    settings_class = experiment_class.settings_class
-    parts = {"settings": settings_class, "keeping": Keeping}
-
-    # Classes of the same fields, whose docstrings are plain.
-    plain = [
-        (name, type(part.__name__, (part,), {"__doc__": plain_help(part)}))
-        for name, part in parts.items()
-    ]
-    parsed: Any = tyro.cli(
-        make_dataclass("Options", plain),
-        args=list(arguments),
-        prog=command,
-        config=(tyro.conf.OmitArgPrefixes,),
+    settings, keeping = parse(
+        {"settings": experiment_class.settings_class, "keeping": Keeping},
+        arguments,
+        command=command,
         description=f"Train an agent with {experiment_class.algorithm}.",
-    )
-    settings = settings_class(
-        **{
-            each.name: getattr(parsed.settings, each.name)
-            for each in fields(settings_class)
-        }
     )
     folder = loop.train(
         experiment_class,
         settings,
-        runs=parsed.keeping.runs,
-        folder=parsed.keeping.folder,
-        checkpoint_minutes=parsed.keeping.checkpoint_minutes,
+        runs=keeping.runs,
+        folder=keeping.folder,
+        checkpoint_minutes=keeping.checkpoint_minutes,
         command=f"{command} {shlex.join(arguments)}".strip(),
         program=program,
     )

@@ -179,10 +179,7 @@ class RunFolder:
         Raises:
             RunError: if there is no run in it, or if somebody is running it.
         """
-        if not self.record.exists():
-            raise RunError(
-                f"{self.path} is not the folder of a run: it has no run.json"
-            )
+        self.read_record()
         self._take()
         return self.read_record()
 
@@ -246,6 +243,10 @@ class RunFolder:
         """
         try:
             record: dict[str, Any] = json.loads(self.record.read_text("utf-8"))
+        except FileNotFoundError as error:
+            raise RunError(
+                f"{self.path} is not the folder of a run: it has no run.json"
+            ) from error
         except (OSError, ValueError) as error:
             raise RunError(f"{self.record} can't be read: {error}") from error
         return record

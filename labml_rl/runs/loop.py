@@ -327,7 +327,8 @@ def resume(
     Args:
         experiment_class: that of the algorithm.
         folder: of the run. If it is finished, nothing is done.
-        checkpoint_minutes: as in [train][], as for `program`.
+        checkpoint_minutes: how many minutes of work to risk.
+        program: on whose command line the run can be resumed again.
 
     Returns:
         The folder.

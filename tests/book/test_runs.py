@@ -389,7 +389,7 @@ def test_a_long_run_has_no_more_than_500_rows(tmp_path):
 
 
 def test_an_atari_game_goes_on_in_the_middle(tmp_path):
-    settings = Settings(game="ms pacman", total_frames=96, workers=1)
+    settings = Settings(game="ms pacman", total_frames=384, workers=1)
     whole = runs.train(Tiny, settings, runs=tmp_path / "whole")
     assert whole == tmp_path / "whole" / "tiny" / "ms_pacman" / "seed-1"
     Failing.fails_at = (7,)

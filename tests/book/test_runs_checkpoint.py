@@ -79,7 +79,7 @@ def test_any_tree_comes_back(tree, tmp_path_factory):
 
 
 def test_what_numpy_and_pytorch_have_besides(tmp_path):
-    state = {
+    state: dict[str, Any] = {
         "bfloat16": torch.randn(3, 5).bfloat16(),
         "channels_last": torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last),
         "scalar": torch.tensor(3.5),

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from labml_rl import runs
-from labml_rl.environments import scores_of
+from labml_rl.environments import frames_per_step, scores_of
 from labml_rl.networks import ActorCritic
 
 
@@ -77,7 +77,7 @@ class Tiny(runs.Experiment[Settings]):
             losses.append(
                 (values - noise).square().mean() - (log_probs * advantages).mean()
             )
-            self.frames += len(rewards)
+            self.frames += len(rewards) * frames_per_step(self.settings.game)
         loss = torch.stack(losses).mean()
         self.optimizer.zero_grad()
         loss.backward()

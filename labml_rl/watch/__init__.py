@@ -1,0 +1,180 @@
+r"""
+---
+title: Watching an agent play
+summary: >-
+  How to measure a trained agent so that the number means something, and how to film it.
+---
+
+# Watching an agent play
+
+```sh
+labml-rl watch runs/ppo/breakout/seed-1
+labml-rl watch runs/ppo/breakout/seed-1 --games 100
+labml-rl watch runs/ppo/breakout/seed-1 --video b.mp4
+```
+
+The first command lets the agent play ten games and prints what it scored in each. The
+third makes [a film](video.py) as well. It shows what the agent expects, and what it is
+about to do.
+
+## What a score means
+
+"It scores 400 in Breakout" can mean many things. Two agents can be compared only if all
+of these were the same:
+
+- **Whole games.** In training, an episode may end with each lost life. A score is of
+  all five.
+- **Raw points.** In training, rewards may be clipped to their sign: a brick of 7 points
+  counts 1. A score has the 7.
+- **How it decides.** The agent of PPO learned with actions drawn from its policy, and
+  DQN with the best action and now and then any. Drawn is the default here, and nothing
+  else is mixed in unless one asks for it.
+- **How games begin and end.** They begin with up to 30
+  [no-ops][labml_rl.game.GameOptions], so that no two are the same, and end after 30
+  minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away for
+  ever never gets a score. With a longer one, scores are higher in games that go on.
+- **Sticky actions** or not: as in training.
+- **Who presses the button.** In Breakout there is no ball until someone presses it. If
+  that was done [for the agent in its training][labml_rl.game.Game.reset], it has never
+  seen a screen without a ball, and may wait for ever. So it is done here as well;
+  `--no-serve` leaves it to the agent.
+- **New seeds.** Games that were seen in training prove nothing.
+
+All of it is printed below the scores, and belongs wherever they are quoted.
+
+## How many games
+
+Ten games that vary by a third give an average that is right to a tenth. The [standard
+error][labml_rl.watch.scores.Result.standard_error] is printed beside it. If two agents
+differ by less than twice that, play more.
+
+!!! warning "The best of many"
+    Who measures a hundred checkpoints and reports the best one reports luck. Of a
+    hundred equal agents, the best of ten games each is far above all of them. Choose
+    the checkpoint first, the last for instance, and measure it then. Who must choose by
+    score, measures the chosen one again, with another `--seed`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import gymnasium
+import tyro
+
+from labml_rl.runs.command import experiment_of, parse
+from labml_rl.runs.experiment import Experiment
+from labml_rl.runs.folder import RunError
+from labml_rl.watch.agent import Protocol, Saved
+from labml_rl.watch.picture import in_digits
+from labml_rl.watch.scores import Played, Result, measure
+from labml_rl.watch.video import film
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watching:
+    """
+    ## What is asked for
+
+    Args:
+        run: the folder of the run.
+        games: how many to play and count; 0 only makes the film.
+        video: where to write a film of one more game, an mp4.
+        all_frames: film all 60 frames a second, in place of 15 pictures.
+        workers: how many processes play. None is one for each core.
+    """
+
+    run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    games: int = 10
+    video: Path | None = None
+    all_frames: bool = False
+    workers: int | None = None
+
+
+def watch(
+    experiment_class: type[Experiment[Any]], watching: Watching, protocol: Protocol
+) -> Result | None:
+    """
+    ## Watch
+
+    Args:
+        experiment_class: that of the algorithm.
+        watching: what is asked for.
+        protocol: how the agent plays.
+
+    Returns:
+        The games that were counted, if there were any.
+
+    Raises:
+        RunError: if there is no such run, or no game that can be played like this.
+        CheckpointError: if the checkpoint is not of this network.
+    """
+    saved = Saved.of(watching.run, experiment_class)
+    try:
+        # The film comes first. Whatever is missing to make one is missed at once.
+        if watching.video is not None:
+            game = film(saved, protocol, watching.video, all_frames=watching.all_frames)
+            print(f"{watching.video}: {in_words(game)}; it does not count")
+        result = None
+        if watching.games:
+            result = measure(
+                saved,
+                protocol,
+                games=watching.games,
+                workers=watching.workers,
+                report=lambda game: print(in_words(game), flush=True),
+            )
+            print(summary(result))
+        print(saved.described(protocol))
+    except (ValueError, gymnasium.error.Error) as error:
+        raise RunError(str(error)) from error
+    return result
+
+
+def in_words(game: Played) -> str:
+    """
+    ## In words
+
+    Returns:
+        One game in a line.
+    """
+    cut = ", then cut off" if game.capped else ""
+    return f"{in_digits(game.points)} points in {game.steps:,} steps{cut}"
+
+
+def summary(result: Result) -> str:
+    """
+    Returns:
+        All games in a line.
+    """
+    points = result.points
+    worst, best = in_digits(min(points)), in_digits(max(points))
+    return (
+        f"mean {result.mean:,.2f} ± {result.standard_error:,.2f} (standard error), "
+        f"median {result.median:,.2f}, standard deviation {result.deviation:,.2f}, "
+        f"from {worst} to {best}, {len(points)} games"
+    )
+
+
+def main(
+    experiment_class: type[Experiment[Any]] | None,
+    arguments: Sequence[str],
+    *,
+    program: str,
+) -> None:
+    """
+    ## The command
+
+    Args:
+        experiment_class: that of the algorithm; `None` finds it.
+        arguments: what was typed after `watch`.
+        program: what was typed before.
+    """
+    watching, protocol = parse(
+        {"watching": Watching, "protocol": Protocol},
+        arguments,
+        command=f"{program} watch",
+        description="Let a trained agent play whole games, and film it.",
+    )
+    watch(experiment_class or experiment_of(watching.run), watching, protocol)

@@ -1,0 +1,241 @@
+"""
+---
+title: A trained agent
+summary: The network of a run, and how actions are made of what it says.
+---
+
+# A trained agent
+
+After the training, all that is left of an agent is a folder. This page makes an agent
+out of it again: it builds the network as it was built then, gives it its weights, and
+lets it act.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from labml_rl.environments import is_atari
+from labml_rl.runs import checkpoint
+from labml_rl.runs.experiment import Experiment, Settings, Thoughts, find_device
+from labml_rl.runs.folder import RunError, RunFolder, settings_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """
+    ## The protocol
+
+    How the agent plays when it counts. What is not said here is [as in
+    training](__init__.py).
+
+    Args:
+        greedy: take the likeliest action, in place of drawing one from the policy.
+        epsilon: with this probability, take any action instead. DQN is measured with
+            0.05 or 0.001, so that it can't get stuck.
+        serve: press the button for the agent after each life that is lost, if that was
+            done in its training. Without, it has to do so itself.
+        noop_max: each game begins with 1 to so many frames without an action, so that
+            no two are the same; 0 is none.
+        frames_cap: a game is cut off after so many frames, half an hour of play. For
+            other environments than Atari games it is a number of steps, and None leaves
+            it to them.
+        seed: decides all that is random, and has nothing to do with that of the run.
+    """
+
+    greedy: bool = False
+    epsilon: float = 0.0
+    serve: bool = True
+    noop_max: int = 30
+    frames_cap: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon <= 1:
+            raise ValueError(f"epsilon must be between 0 and 1, not {self.epsilon}")
+        if self.seed < 0:
+            raise ValueError(f"seed must not be negative, but is {self.seed}")
+
+    @property
+    def how_it_decides(self) -> str:
+        """In words."""
+        decides = "Actions are drawn from its policy"
+        if self.greedy:
+            decides = "It takes the likeliest action"
+        if self.epsilon > 0:
+            decides += f", and any with probability {self.epsilon:g}"
+        return decides
+
+
+@dataclass(frozen=True)
+class Saved:
+    """
+    ## What a run has saved
+
+    Args:
+        experiment_class: that of its algorithm.
+        settings: those it was run with.
+        weights: of its network.
+        frames: how many it had had.
+    """
+
+    experiment_class: type[Experiment[Any]]
+    settings: Settings
+    weights: dict[str, torch.Tensor]
+    frames: int
+
+    @staticmethod
+    def of(path: str | Path, experiment_class: type[Experiment[Any]]) -> "Saved":
+        """
+        A run can be watched while it goes on: checkpoints are always whole.
+
+        Args:
+            path: the folder of the run.
+            experiment_class: that of its algorithm.
+
+        Raises:
+            RunError: if there is no such run.
+            CheckpointError: if its checkpoint can't be read.
+        """
+        folder = RunFolder(path)
+        record = folder.read_record()
+        if record["algorithm"] != experiment_class.algorithm:
+            raise RunError(
+                f"{path} is a run of {record['algorithm']}, not of "
+                f"{experiment_class.algorithm}"
+            )
+        settings = settings_of(record, experiment_class.settings_class)
+        state = checkpoint.load(folder.checkpoint, only=("network", "frames"))
+        return Saved(experiment_class, settings, state["network"], state["frames"])
+
+    @property
+    def name(self) -> str:
+        """Who plays."""
+        return f"{self.experiment_class.algorithm.upper()} after {self.frames:,} frames"
+
+    @property
+    def value_is(self) -> str:
+        """
+        What a value counts is what the agent was paid in its training, and that need
+        not be points.
+        """
+        clipped = is_atari(self.settings.game) and getattr(
+            self.settings, "clip_rewards", False
+        )
+        return "the return that it expects" + (", of clipped rewards" * clipped)
+
+    def game_options(self, protocol: Protocol) -> dict[str, Any]:
+        """
+        Args:
+            protocol: how it is to be played.
+
+        Returns:
+            The options of the games: those that make another game of them are as in
+            training, all others as the protocol says.
+        """
+        options = dict(self.experiment_class.game_options(self.settings))
+        cap = protocol.frames_cap
+        if not is_atari(self.settings.game):
+            return options | ({} if cap is None else {"max_episode_steps": cap})
+        return options | {
+            "clip_rewards": False,
+            # Scores are those of whole games, with this or without. It only says
+            # whether the button is pressed after a lost life.
+            "episodic_life": protocol.serve and self.trained_with_lives,
+            "noop_max": protocol.noop_max,
+            "max_frames": 108_000 if cap is None else cap,
+        }
+
+    @property
+    def trained_with_lives(self) -> bool:
+        """Whether an episode of its training was over with a lost life."""
+        return bool(getattr(self.settings, "episodic_life", False))
+
+    def described(self, protocol: Protocol) -> str:
+        """
+        Returns:
+            The protocol in words. It belongs beside every score.
+        """
+        options = self.game_options(protocol)
+        said = [f"{self.settings.game}, {self.name}", protocol.how_it_decides]
+        if is_atari(self.settings.game):
+            noops = f"1 to {protocol.noop_max}" if protocol.noop_max else "no"
+            sticky = options.get("sticky_actions", 0.0)
+            button = "pressed" if options["episodic_life"] else "not pressed"
+            said += [
+                "Whole games, raw points",
+                f"{noops} no-ops",
+                f"sticky actions with probability {sticky:g}" * bool(sticky)
+                or "no sticky actions",
+                f"the button is {button} for the agent after a lost life",
+                f"at most {options['max_frames']:,} frames a game",
+            ]
+        else:
+            said.append("Whole episodes, sums of rewards")
+            if protocol.frames_cap is not None:
+                said.append(f"at most {protocol.frames_cap:,} steps")
+        said.append(f"seed {protocol.seed}")
+        return " ".join(f"{each[0].upper()}{each[1:]}." for each in said)
+
+
+class Agent:
+    """
+    ## The agent
+
+    Args:
+        saved: what its run has saved.
+        observation_space: that of one game.
+        action_space: the same.
+        protocol: how it decides.
+    """
+
+    def __init__(
+        self,
+        saved: Saved,
+        observation_space: gymnasium.Space[Any],
+        action_space: gymnasium.Space[Any],
+        protocol: Protocol,
+    ) -> None:
+        self._think = saved.experiment_class.think
+        self._protocol = protocol
+        self.device = find_device("auto")
+        self.network: nn.Module = saved.experiment_class.make_network(
+            saved.settings, observation_space, action_space
+        )
+        checkpoint.load_weights(self.network, saved.weights)
+        self.network.to(self.device).eval()
+        self._dice = np.random.default_rng([protocol.seed, 1])
+
+    @torch.no_grad()
+    def act(self, observations: Any) -> tuple[NDArray[np.int64], Thoughts]:
+        """
+        Args:
+            observations: shape `(N, …)`.
+
+        Returns:
+            An action for each, shape `(N,)`, and what the network said, in main memory.
+        """
+        seen = torch.from_numpy(np.asarray(observations)).to(self.device)
+        said = self._think(self.network, seen)
+        thoughts = Thoughts(
+            said.probabilities.float().cpu(),
+            said.values.float().cpu(),
+            None if said.action_values is None else said.action_values.float().cpu(),
+        )
+        chances = thoughts.probabilities.double().numpy()  # (N, A)
+        if self._protocol.greedy:
+            actions = chances.argmax(1)
+        else:
+            # Whose share of the line from 0 to 1 a number falls into, that one is
+            # drawn.
+            ends = chances.cumsum(1) / chances.sum(1, keepdims=True)
+            actions = (self._dice.random((len(chances), 1)) >= ends[:, :-1]).sum(1)
+        anything = self._dice.integers(chances.shape[1], size=len(chances))
+        instead = self._dice.random(len(chances)) < self._protocol.epsilon
+        return np.where(instead, anything, actions), thoughts

@@ -1,0 +1,215 @@
+"""
+---
+title: How well it plays
+summary: Whole games, raw points, and as many of them as it takes to be sure.
+---
+
+# How well it plays
+
+This page lets an agent play, and counts.
+
+```python
+from labml_rl.ppo.experiment import Experiment
+from labml_rl.watch.agent import Protocol, Saved
+from labml_rl.watch.scores import measure
+
+saved = Saved.of("runs/ppo/pong/seed-1", Experiment)
+result = measure(saved, Protocol(), games=10)
+result.mean, result.standard_error
+```
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+from typing import Any
+
+import numpy as np
+
+from labml_rl.environments import make_environments
+from labml_rl.watch.agent import Agent, Protocol, Saved
+
+AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class Played:
+    """
+    ## A game
+
+    Args:
+        points: all that were scored in it. In other environments than Atari games, the
+            sum of the rewards.
+        steps: how many actions it had.
+        capped: whether it was cut off.
+    """
+
+    points: float
+    steps: int
+    capped: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """
+    ## The result
+
+    Args:
+        played: all games, none left out.
+    """
+
+    played: tuple[Played, ...]
+
+    @property
+    def points(self) -> list[float]:
+        """Those of each game."""
+        return [game.points for game in self.played]
+
+    @property
+    def mean(self) -> float:
+        """The average."""
+        return fmean(self.points)
+
+    @property
+    def median(self) -> float:
+        """As many games are better as are worse."""
+        return median(self.points)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation: how far apart games are. NaN of a single one."""
+        return stdev(self.points) if len(self.points) > 1 else float("nan")
+
+    @property
+    def standard_error(self) -> float:
+        r"""
+        ### How sure
+
+        Measured again, the average would be another. By how much it would typically
+        differ from that of very many games is the standard error,
+
+        $$\frac{\sigma}{\sqrt{n}}$$
+
+        for $n$ games with the standard deviation $\sigma$. Two agents whose averages
+        are less than two of these apart may well be equally good.
+
+        !!! warning "It speaks of this agent"
+            Another seed of the training gives another agent, and these differ more than
+            games do. To compare *algorithms*, train several.
+        """
+        return self.deviation / math.sqrt(len(self.points))
+
+
+def seed_of(protocol: Protocol, purpose: int) -> int:
+    """
+    ## Seeds
+
+    A game that was seen in training is no test. The seeds of training are drawn from
+    small numbers. These here begin with another one, of 64 bits.
+
+    Args:
+        protocol: has the seed that was asked for.
+        purpose: so that a film does not show the game that was measured.
+    """
+    dice = np.random.SeedSequence([protocol.seed, purpose], spawn_key=(purpose,))
+    return int(dice.generate_state(1, np.uint64)[0] >> 1)
+
+
+def shares(games: int) -> list[int]:
+    """
+    ## Who plays what
+
+    Several games are played at once. How many each of them plays is settled before the
+    first.
+
+    !!! warning "The first ten to end"
+        It is tempting to let sixteen games run and to count those that end first. But
+        short games end first. In games where a good agent plays for long, the average
+        of these is too low, and where the good ones are quick, it is too high.
+
+    Args:
+        games: how many in all.
+
+    Returns:
+        The number of games of each environment.
+    """
+    environments = min(games, AT_ONCE)
+    return [
+        games // environments + (row < games % environments)
+        for row in range(environments)
+    ]
+
+
+def measure(
+    saved: Saved,
+    protocol: Protocol,
+    *,
+    games: int = 10,
+    workers: int | None = None,
+    report: Callable[[Played], None] = lambda _: None,
+) -> Result:
+    """
+    ## Play and count
+
+    Args:
+        saved: the agent.
+        protocol: how it plays.
+        games: how many.
+        workers: how many processes play them; `None` is one for each core.
+        report: is told of each game as soon as it has ended.
+
+    Returns:
+        All games: those of the first environment, those of the second, and so on. The
+        same call gives the same.
+
+    Raises:
+        ValueError: if that can't be played.
+        CheckpointError: if the network does not fit the game.
+    """
+    if games < 1:
+        raise ValueError(f"games must be at least 1, not {games}")
+    to_play = shares(games)
+    played: list[list[Played]] = [[] for _ in to_play]
+    with make_environments(
+        saved.settings.game,
+        len(to_play),
+        seed=seed_of(protocol, 0),
+        workers=workers,
+        **saved.game_options(protocol),
+    ) as environments:
+        agent = Agent(
+            saved,
+            environments.single_observation_space,
+            environments.single_action_space,
+            protocol,
+        )
+        observations, _ = environments.reset()
+        while any(len(p) < n for p, n in zip(played, to_play, strict=True)):
+            actions, _ = agent.act(observations)
+            observations, _, _, truncated, infos = environments.step(actions)
+            for row, points, steps in ended(infos):
+                if len(played[row]) < to_play[row]:
+                    game = Played(points, steps, bool(truncated[row]))
+                    played[row].append(game)
+                    report(game)
+    return Result(tuple(game for row in played for game in row))
+
+
+def ended(infos: dict[str, Any]) -> list[tuple[int, float, int]]:
+    """
+    Args:
+        infos: those of a step.
+
+    Returns:
+        Which games ended with it: the row, the points, the steps.
+    """
+    found = []
+    for info in (infos.get("final_info"), infos):
+        if info is not None and "episode" in info:
+            episodes = info["episode"]
+            found += [
+                (int(row), float(episodes["r"][row]), int(episodes["l"][row]))
+                for row in np.flatnonzero(info["_episode"])
+            ]
+    return found

@@ -1,0 +1,248 @@
+"""
+---
+title: A film
+summary: One game as a video, with what the agent expected and meant to do.
+---
+
+# A film
+
+Numbers say how well an agent plays, and only a film says *how*: that it has dug a
+tunnel at the side of the wall, or that it hides in a corner where nothing shoots. This
+page films a whole game, as an mp4 that every browser plays.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Self, cast
+
+import av
+import gymnasium
+import numpy as np
+
+from labml_rl.environments import Resumable, is_atari
+from labml_rl.game import FRAMES_PER_STEP, Emulator, Game, GameOptions, loader
+from labml_rl.runs.folder import writing
+from labml_rl.screen import Pixels
+from labml_rl.watch.agent import Agent, Protocol, Saved
+from labml_rl.watch.picture import HEIGHT, WIDTH, Painter, Said
+from labml_rl.watch.scores import Played, seed_of
+
+SECONDS_SHOWN = 20
+
+
+class Camera:
+    """
+    ## The camera
+
+    It stands between game and emulator, and keeps every frame that goes by.
+
+    !!! warning "One frame is not enough"
+        Many games [draw an object in every other frame only](../screen.py). A film of
+        each step's last frame shows Asteroids without the ship, from beginning to end.
+
+    Args:
+        emulator: what is filmed. All else is handed on to it.
+    """
+
+    def __init__(self, emulator: Emulator) -> None:
+        self._emulator = emulator
+        self.frames: list[Pixels] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._emulator, name)
+
+    def act(self, action: Any) -> float:
+        """One frame."""
+        points = self._emulator.act(action)
+        frame = np.empty((*self._emulator.getScreenDims(), 3), np.uint8)
+        self._emulator.getScreenRGB(frame)
+        self.frames.append(frame)
+        return points
+
+    def take(self) -> list[Pixels]:
+        """The frames since it was last asked."""
+        taken, self.frames = self.frames, []
+        return taken
+
+
+class Stage:
+    """
+    ## What is filmed
+
+    An environment, and what there is to see of it.
+
+    Args:
+        saved: whose game it is.
+        protocol: how it is played.
+        all_frames: whether to show all frames of a step, or one picture that has what
+            is in the last two of them.
+    """
+
+    def __init__(self, saved: Saved, protocol: Protocol, *, all_frames: bool) -> None:
+        name, options = saved.settings.game, saved.game_options(protocol)
+        seed = seed_of(protocol, 1)
+        self._camera: Camera | None = None
+        self._all_frames = all_frames
+        self.env: gymnasium.Env[Any, Any]
+        if is_atari(name):
+            load = loader(name, options.get("sticky_actions", 0.0))
+            chosen = GameOptions(render_mode="rgb_array", **options)
+            game = Game(partial(self._film, load), chosen, seed)
+            self.env, self.actions = game, tuple(game.get_action_meanings())
+            self.steps_per_second = 60 // FRAMES_PER_STEP
+            self.rate = 60 if all_frames else self.steps_per_second
+        else:
+            made = gymnasium.make(name, render_mode="rgb_array", **options)
+            self.env = Resumable(made, seed=seed)
+            count = int(getattr(made.action_space, "n", 0))
+            self.actions = tuple(f"action {each}" for each in range(count))
+            self.rate = int(made.metadata.get("render_fps", 30))
+            self.steps_per_second = self.rate
+
+    def _film(self, load: Callable[[int], Emulator], seed: int) -> Emulator:
+        self._camera = Camera(load(seed))
+        return cast(Emulator, self._camera)
+
+    def begin(self) -> Any:
+        """
+        Returns:
+            The first observation. What came before it is not shown.
+        """
+        observation, _ = self.env.reset()
+        if self._camera is not None:
+            self._camera.take()
+        return observation
+
+    def step(self, action: int) -> tuple[Any, float, Played | None]:
+        """
+        Returns:
+            The next observation, the points, and the game, if this was its end.
+        """
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if (terminated or truncated) and "episode" not in info:
+            # A life was lost, and the game goes on.
+            observation, info = self.env.reset()
+        if "episode" not in info:
+            return observation, float(reward), None
+        score = info["episode"]
+        return observation, float(reward), Played(score["r"], score["l"], truncated)
+
+    def pictures(self) -> list[Pixels]:
+        """
+        Returns:
+            What there was to see in the last step, shapes `(height, width, 3)`.
+        """
+        frames = [] if self._camera is None else self._camera.take()
+        if not frames:
+            return [np.asarray(self.env.render(), np.uint8)]
+        if self._all_frames:
+            return frames
+        return [np.maximum(frames[-2], frames[-1]) if len(frames) > 1 else frames[-1]]
+
+
+class Video:
+    """
+    ## The file
+
+    H.264, which every browser plays. It gets its name when it is complete.
+
+    Args:
+        path: where to.
+        rate: pictures a second.
+    """
+
+    def __init__(self, path: Path, rate: int) -> None:
+        self._path, self._partial = path, path.with_name(path.name + ".partial")
+        with writing(path):
+            self._file = av.open(
+                self._partial,
+                "w",
+                format="mp4",
+                # With its table of contents in front, it plays while it is loading.
+                options={"movflags": "+faststart"},
+            )
+        self._stream = self._file.add_stream("libx264", rate)
+        self._stream.width, self._stream.height = WIDTH, HEIGHT
+        self._stream.pix_fmt = "yuv420p"
+        self._stream.options = {"crf": "20", "preset": "veryfast"}
+
+    def add(self, picture: Pixels) -> None:
+        """One more."""
+        frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+        with writing(self._path):
+            self._file.mux(self._stream.encode(frame))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                with writing(self._path):
+                    self._file.mux(self._stream.encode(None))
+                    self._file.close()
+                    os.replace(self._partial, self._path)
+        finally:
+            with contextlib.suppress(OSError):
+                self._file.close()
+            self._partial.unlink(missing_ok=True)
+
+
+def film(
+    saved: Saved, protocol: Protocol, path: str | Path, *, all_frames: bool = False
+) -> Played:
+    """
+    ## A game on film
+
+    Args:
+        saved: the agent.
+        protocol: how it plays.
+        path: of the video.
+        all_frames: show all 60 frames a second of an Atari game, in place of 15
+            pictures.
+
+    Returns:
+        The game. It is none of those that are measured with the same seed.
+
+    Raises:
+        RunError: if the video can't be written.
+        ValueError: if that can't be played.
+    """
+    stage = Stage(saved, protocol, all_frames=all_frames)
+    env = stage.env
+    agent = Agent(saved, env.observation_space, env.action_space, protocol)
+    painter: Painter | None = None
+    score, game = 0.0, None
+    with contextlib.closing(env), Video(Path(path), stage.rate) as video:
+        observation = stage.begin()
+        while game is None:
+            actions, thoughts = agent.act(np.asarray(observation)[None])
+            action = int(actions[0])
+            observation, points, game = stage.step(action)
+            score += points
+            if painter is None:
+                painter = Painter(
+                    saved.settings.game,
+                    f"{saved.name}.\n{protocol.how_it_decides}.",
+                    stage.actions,
+                    value_is=saved.value_is,
+                    bars_are_values=thoughts.action_values is not None,
+                    steps_shown=SECONDS_SHOWN * stage.steps_per_second,
+                )
+            bars = thoughts.probabilities
+            if thoughts.action_values is not None:
+                bars = thoughts.action_values
+            said = Said(
+                score=score,
+                points=points,
+                value=float(thoughts.values[0]),
+                bars=tuple(bars[0].tolist()),
+                action=action,
+            )
+            panel = painter.panel(said)
+            for screen in stage.pictures():
+                video.add(painter.place(panel, screen))
+    return game

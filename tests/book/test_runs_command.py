@@ -1,0 +1,160 @@
+"""The command line: what can be typed, and what is said to what makes no sense."""
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from labml_rl import __main__ as program
+from labml_rl import runs
+from labml_rl.runs import command
+from tests.book.tiny_runs import Settings, Tiny
+
+SMALL = ["--total-frames", "16"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def exit_of(do: Any, *arguments: Any) -> int | str | None:
+    with pytest.raises(SystemExit) as caught:
+        do(*arguments)
+    return caught.value.code
+
+
+def test_help_is_the_docstring_in_plain_words(capsys):
+    assert exit_of(runs.main, Tiny, ["--help"]) == 0
+    said = capsys.readouterr().out
+    joined = " ".join(said.replace("│", " ").split())
+    assert "Those of a small experiment." in joined
+    assert "how many a round has, see Tiny and num_envs. (default: 4)" in joined
+    assert "an Atari game, as Breakout, or an environment of Gymnasium" in joined
+    assert "(default: CartPole-v1)" in joined
+    assert "how many minutes of work to risk" in joined
+    for mark in ("##", "`", "](", "]["):
+        assert mark not in said
+
+
+def test_options_are_settings(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    options = ["--total-frames", "1_6", "--steps", "2", "--seed", "7", "--runs", "mine"]
+    assert exit_of(runs.main, Tiny, options) == 0
+    assert "complete: mine/tiny/CartPole-v1/seed-7" in capsys.readouterr().out
+    record = json.loads(Path("mine/tiny/CartPole-v1/seed-7/run.json").read_text())
+    expected = Settings(total_frames=16, steps=2, seed=7)
+    assert record["settings"] == vars(expected)
+    assert record["command"].endswith(" ".join(options))
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["--num-envs", "0"], "num_envs must be at least 1, not 0"),
+        (["--num-env", "3"], "--num-envs"),
+        (["--seed", "one"], "one"),
+        (["--game", "Pacmann"], "the nearest is 'pacman'"),
+        (["--device", "cuda:77"], "no device 'cuda:77' here"),
+        (["resume", "nothing"], "nothing is not the folder of a run"),
+        (["resume"], "required"),
+        (["watch", "nothing"], "nothing is not the folder of a run"),
+    ],
+)
+def test_mistakes_are_answered_with_a_sentence(
+    tmp_path, monkeypatch, capsys, typed, said
+):
+    monkeypatch.chdir(tmp_path)
+    assert exit_of(runs.main, Tiny, typed) == 2
+    errors = capsys.readouterr().err
+    assert said in errors
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_run_is_refused_with_what_to_type(tmp_path, capsys):
+    folder = tmp_path / "a run"
+    assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(folder)]) == 0
+    assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(folder)]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert f"resume '{folder}'" in said
+    assert exit_of(runs.main, Tiny, ["resume", str(folder)]) == 0
+
+
+def test_a_run_that_fails_ends_with_one(tmp_path, capsys):
+    folder = tmp_path / "run"
+    typed = [*SMALL, "--spoil-at", "-1", "--folder", str(folder)]
+    assert exit_of(runs.main, Tiny, typed) == 1
+    assert "labml-rl: loss is nan after 8 frames" in capsys.readouterr().err
+
+
+def test_who_is_to_be_called_to_resume(monkeypatch):
+    monkeypatch.setattr(sys, "orig_argv", ["/usr/bin/python", "-m", "mine.game", "a"])
+    assert command.program_of(Tiny) == "python -m mine.game"
+    monkeypatch.setattr(sys, "orig_argv", ["/usr/bin/python", "my game.py"])
+    monkeypatch.setattr(sys, "argv", ["my game.py", "--seed", "2"])
+    assert command.program_of(Tiny) == "python 'my game.py'"
+    assert command.program_of(command.find_experiment("ppo")) == "labml-rl"
+
+
+@pytest.mark.parametrize("algorithm", command.ALGORITHMS)
+def test_all_algorithms_are_found_and_explain_their_settings(algorithm, capsys):
+    found = command.find_experiment(algorithm)
+    assert found.algorithm == algorithm
+    assert exit_of(program.main, ["train", algorithm, "--help"]) == 0
+    said = capsys.readouterr().out
+    assert f"usage: labml-rl train {algorithm}" in said
+    assert "##" not in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ([], "usage: labml-rl COMMAND"),
+        (["--help"], "labml-rl watch FOLDER"),
+        (["train"], "train what? There are a2c, ppo"),
+        (["train", "--seed", "1"], "train what?"),
+        (["train", "sarsa"], "no algorithm 'sarsa'"),
+        (["play"], "no command 'play'"),
+        (["resume", "nothing"], "nothing is not the folder of a run"),
+        (["watch", "nothing"], "nothing is not the folder of a run"),
+    ],
+)
+def test_the_program_of_the_book(tmp_path, monkeypatch, capsys, typed, said):
+    monkeypatch.chdir(tmp_path)
+    assert exit_of(program.main, typed) == (0 if typed == ["--help"] else 2)
+    printed = capsys.readouterr()
+    assert said in printed.out + printed.err
+
+
+def test_a_run_of_ones_own_is_not_the_books(tmp_path, capsys):
+    assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(tmp_path / "run")]) == 0
+    assert exit_of(program.main, ["resume", str(tmp_path / "run")]) == 2
+    assert "with your own program" in capsys.readouterr().err
+
+
+def test_without_pytorch_it_says_what_to_install(monkeypatch):
+    def missing(name: str) -> Any:
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(program, "import_module", missing)
+    said = exit_of(program.main, ["train", "ppo"])
+    assert said == (
+        "labml-rl: this needs torch, which is not installed. "
+        "pip install 'labml-rl[train]' installs all that is needed"
+    )
+
+
+def test_the_program_loads_nothing_until_it_knows_what_for():
+    heavy = {"torch", "gymnasium", "tyro"}
+    source = Path(str(program.__file__)).read_text()
+    assert not [name for name in heavy if f"import {name}" in source]
+    assert importlib.import_module("labml_rl.__main__") is program

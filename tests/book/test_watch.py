@@ -1,0 +1,378 @@
+"""Watching: whole games are counted, none is left out, and a film shows one."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import av
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from gymnasium.spaces import Box, Discrete
+
+from labml_rl import runs
+from labml_rl.environments import Resumable, make_environments
+from labml_rl.runs import Thoughts
+from labml_rl.watch import Watching, main, picture, summary, video, watch
+from labml_rl.watch.agent import Agent, Protocol, Saved
+from labml_rl.watch.scores import Played, Result, measure, seed_of, shares
+from labml_rl.watch.video import Stage, film
+from tests.book.fake_atari import FakeAtari, Script
+from tests.book.tiny_runs import Settings, Tiny
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+class ShortOrLong(gymnasium.Env[Any, Any]):
+    """Episodes of 3 steps or of 90, by chance; each step pays a half."""
+
+    metadata = gymnasium.Env.metadata | {
+        "render_modes": ["rgb_array"],
+        "render_fps": 25,
+    }
+    observation_space = Box(-1, 1, (4,), np.float32)
+    action_space = Discrete(2)
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.left = 3 if self.np_random.random() < 0.5 else 90
+        return np.zeros(4, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        self.left -= 1
+        return np.zeros(4, np.float32), 0.5, self.left == 0, False, {}
+
+    def render(self) -> Any:
+        return np.full((300, 450, 3), self.left, np.uint8)
+
+
+gymnasium.register("labml_rl_tests/ShortOrLong-v0", f"{__name__}:ShortOrLong")
+SHORT_OR_LONG = "labml_rl_tests/ShortOrLong-v0"
+
+
+class WithLives(Tiny):
+    """It was trained as A2C and PPO are."""
+
+    @staticmethod
+    def game_options(settings: Any) -> dict[str, Any]:
+        return {"sticky_actions": 0.25}
+
+
+def saved_of(game: str, folder: Path) -> Saved:
+    runs.train(Tiny, Settings(game=game, total_frames=8), folder=folder)
+    return Saved.of(folder, Tiny)
+
+
+@pytest.fixture(scope="module")
+def chance(tmp_path_factory: pytest.TempPathFactory) -> Saved:
+    return saved_of(SHORT_OR_LONG, tmp_path_factory.mktemp("chance") / "run")
+
+
+@pytest.fixture(scope="module")
+def cart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cart") / "run"
+    return runs.train(Tiny, Settings(total_frames=8), folder=folder)
+
+
+@pytest.fixture(scope="module")
+def breakout(tmp_path_factory: pytest.TempPathFactory) -> Saved:
+    return saved_of("Breakout", tmp_path_factory.mktemp("breakout") / "run")
+
+
+def test_every_game_that_was_begun_counts(chance):
+    """Those of the first to end would nearly all be short."""
+    result = measure(chance, Protocol(), games=40, workers=0)
+    assert len(result.played) == 40
+    with make_environments(
+        SHORT_OR_LONG, 16, seed=seed_of(Protocol(), 0), workers=0
+    ) as e:
+        e.reset()
+        lengths: list[list[int]] = [[] for _ in range(16)]
+        for step in range(1, 400):
+            *_, infos = e.step(np.zeros(16, np.int64))
+            if "final_info" in infos:
+                for row in map(int, np.flatnonzero(infos["final_info"]["_episode"])):
+                    lengths[row].append(step - sum(lengths[row]))
+        expected = [
+            n
+            for each, share in zip(lengths, shares(40), strict=True)
+            for n in each[:share]
+        ]
+    assert [game.steps for game in result.played] == expected
+    assert result.points == [n / 2 for n in expected]
+    assert 10 < expected.count(90) < 30
+
+
+def test_games_are_shared_out_before_the_first():
+    for games in range(1, 70):
+        assert sum(shares(games)) == games
+        assert max(shares(games)) - min(shares(games)) <= 1
+        assert len(shares(games)) <= 16
+
+
+def test_the_same_call_gives_the_same_and_another_seed_another(cart):
+    saved = Saved.of(cart, Tiny)
+    first = measure(saved, Protocol(), games=5, workers=0)
+    assert measure(saved, Protocol(), games=5, workers=2) == first
+    assert measure(saved, Protocol(seed=1), games=5, workers=0) != first
+
+
+def test_numbers_by_hand():
+    result = Result(tuple(Played(points, 1, False) for points in (1.0, 2.0, 6.0)))
+    assert result.mean == 3
+    assert result.median == 2
+    assert result.deviation == pytest.approx(7**0.5)
+    assert result.standard_error == pytest.approx((7 / 3) ** 0.5)
+    assert summary(result) == (
+        "mean 3.00 ± 1.53 (standard error), median 2.00, standard deviation 2.65, "
+        "from 1 to 6, 3 games"
+    )
+    assert "± nan" in summary(Result((Played(1.5, 1, False),)))
+
+
+def test_seeds_are_not_those_of_training():
+    ours = {
+        seed_of(Protocol(seed=seed), purpose)
+        for seed in range(20)
+        for purpose in (0, 1)
+    }
+    assert len(ours) == 40
+    assert min(ours) > 2**40
+
+
+class Fixed(Tiny):
+    """Always of the same opinion."""
+
+    @staticmethod
+    def think(network: Any, observations: torch.Tensor) -> Thoughts:
+        count = len(observations)
+        probabilities = torch.tensor([[0.1, 0.6, 0.3]]).expand(count, 3)
+        return Thoughts(probabilities, torch.zeros(count))
+
+
+def actions_of(cart: Path, protocol: Protocol) -> np.ndarray[Any, Any]:
+    saved = replace(Saved.of(cart, Tiny), experiment_class=Fixed)
+    space = Box(-1, 1, (4,), np.float32)
+    agent = Agent(saved, space, Discrete(2), protocol)
+    actions, _ = agent.act(np.zeros((20_000, 4), np.float32))
+    return np.bincount(actions, minlength=3) / len(actions)
+
+
+def test_how_it_decides(cart):
+    assert np.allclose(actions_of(cart, Protocol()), [0.1, 0.6, 0.3], atol=0.015)
+    assert actions_of(cart, Protocol(greedy=True)).tolist() == [0, 1, 0]
+    mixed = actions_of(cart, Protocol(greedy=True, epsilon=0.3))
+    assert np.allclose(mixed, [0.1, 0.8, 0.1], atol=0.015)
+
+
+def test_the_protocol_is_as_in_training_but_for_what_is_measured(breakout):
+    saved = replace(breakout, experiment_class=WithLives)
+    assert saved.game_options(Protocol()) == {
+        "clip_rewards": False,
+        "episodic_life": False,  # it was not trained with lives
+        "noop_max": 30,
+        "max_frames": 108_000,
+        "sticky_actions": 0.25,
+    }
+
+    class LivesSettings(Settings):
+        episodic_life = clip_rewards = True
+
+    saved = replace(saved, settings=LivesSettings(game="Breakout"))
+    assert saved.game_options(Protocol())["episodic_life"]
+    assert not saved.game_options(Protocol(serve=False))["episodic_life"]
+    assert saved.value_is == "the return that it expects, of clipped rewards"
+    assert saved.described(Protocol(noop_max=0, frames_cap=18_000, epsilon=0.05)) == (
+        "Breakout, TINY after 32 frames. Actions are drawn from its policy, and any "
+        "with probability 0.05. Whole games, raw points. No no-ops. Sticky actions "
+        "with probability 0.25. The button is pressed for the agent after a lost life. "
+        "At most 18,000 frames a game. Seed 0."
+    )
+    assert saved.described(Protocol(greedy=True, serve=False)) == (
+        "Breakout, TINY after 32 frames. It takes the likeliest action. Whole games, "
+        "raw points. 1 to 30 no-ops. No sticky actions. The button is not pressed for "
+        "the agent after a lost life. At most 108,000 frames a game. Seed 0."
+    ).replace("No sticky actions", "Sticky actions with probability 0.25")
+
+
+def test_a_score_is_of_the_whole_game_even_where_episodes_are_lives(
+    breakout, monkeypatch
+):
+    script = Script(
+        over_at=80, lives={0: 3, 20: 2, 40: 1, 60: 0}, points={10: 7, 30: 4, 50: 1}
+    )
+    fake = FakeAtari([script])
+    monkeypatch.setattr(video, "loader", lambda *_: fake.load)
+    monkeypatch.setattr(
+        Saved, "game_options", lambda *_: {"noop_max": 0, "episodic_life": True}
+    )
+    stage = Stage(breakout, Protocol(), all_frames=False)
+    stage.begin()
+    points, game = 0.0, None
+    while game is None:
+        _, scored, game = stage.step(0)
+        points += scored
+        (screen,) = stage.pictures()
+    assert game == Played(12, game.steps, False)
+    assert points == 12
+    # The sprite that is red in one frame and blue in the next is both.
+    assert screen[170, 80].tolist() == [250, 0, 250]
+
+
+def decoded(path: Path) -> tuple[Any, list[np.ndarray[Any, Any]]]:
+    with av.open(path) as file:
+        stream = file.streams.video[0]
+        frames = [frame.to_ndarray(format="rgb24") for frame in file.decode(stream)]
+        return stream, frames
+
+
+def test_a_film_of_an_atari_game(breakout, tmp_path):
+    protocol = Protocol(frames_cap=200)
+    game = film(breakout, protocol, tmp_path / "film.mp4")
+    stream, frames = decoded(tmp_path / "film.mp4")
+    assert stream.codec_context.name == "h264"
+    assert stream.average_rate == 15
+    assert frames[0].shape == (720, 1280, 3)
+    assert len(frames) == game.steps
+    assert game.capped
+    # The wall at the left is grey, and 8 pixels wide.
+    assert np.allclose(frames[-1][300, 62:80], 142, atol=6)
+    # The curve moves in from the right.
+    panel = (slice(picture.CURVE_TOP, picture.CURVE_BOTTOM), slice(700, 1000))
+    assert frames[0][panel].std() < frames[-1][panel].std() + 5
+
+    smooth = film(breakout, protocol, tmp_path / "smooth.mp4", all_frames=True)
+    stream, frames = decoded(tmp_path / "smooth.mp4")
+    assert smooth == game
+    assert stream.average_rate == 60
+    assert 4 * game.steps - 4 < len(frames) <= 4 * game.steps
+
+
+def test_a_film_of_another_environment(chance, tmp_path):
+    game = film(chance, Protocol(), tmp_path / "film.mp4")
+    stream, frames = decoded(tmp_path / "film.mp4")
+    assert stream.average_rate == 25
+    assert len(frames) == game.steps
+    assert game.points == game.steps / 2
+    left = [int(frame[360, 300].mean()) for frame in frames]
+    assert np.allclose(left, range(game.steps - 1, -1, -1), atol=6)
+
+
+def test_an_environment_that_can_not_be_filmed(cart, tmp_path, monkeypatch):
+    def missing(self: Any) -> Any:
+        raise gymnasium.error.DependencyNotInstalled("pygame is not installed")
+
+    monkeypatch.setattr(Resumable, "render", missing, raising=False)
+    watching = Watching(run=cart, video=tmp_path / "film.mp4")
+    with pytest.raises(runs.RunError, match="pygame is not installed"):
+        watch(Tiny, watching, Protocol())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_video_that_can_not_be_written(chance, tmp_path):
+    with pytest.raises(
+        runs.RunError, match=r"film\.mp4 can't be written: No such file"
+    ):
+        film(chance, Protocol(), tmp_path / "nowhere" / "film.mp4")
+
+
+def test_bars_and_marks():
+    painter = picture.Painter(
+        "A game",
+        "An agent",
+        ("a", "b"),
+        value_is="",
+        bars_are_values=False,
+        steps_shown=9,
+    )
+    said = picture.Said(score=3, points=1, value=0.5, bars=(0.25, 0.75), action=1)
+    panel = painter.panel(said)
+    bars = panel[picture.BARS_TOP + 10], panel[picture.BARS_TOP + 54]
+    room = (bars[0] == picture.RAISED).all(-1).sum() + (bars[0] == picture.FAINT).all(
+        -1
+    ).sum()
+    assert (bars[0] == picture.FAINT).all(-1).sum() == pytest.approx(room / 4, abs=2)
+    assert (bars[1] == picture.LINE).all(-1).sum() == pytest.approx(room * 3 / 4, abs=2)
+    assert (panel[picture.CURVE_BOTTOM - 12] == picture.POINTS).all(-1).sum() == 3
+
+    screen = np.random.default_rng(0).integers(0, 255, (210, 160, 3), np.uint8)
+    whole = painter.place(panel, screen)
+    assert (whole[45:675:3, 60:540:3] == screen).all()
+    assert (whole[47:675:3, 62:540:3] == screen).all()
+    assert (whole[:, picture.LEFT :] == panel[:, picture.LEFT :]).all()
+
+
+@pytest.mark.parametrize("count", [1, 9, 18])
+def test_any_number_of_actions_fits(count):
+    painter = picture.Painter(
+        "A game",
+        "An agent",
+        tuple(["DOWNRIGHTFIRE"] * count),
+        value_is="",
+        bars_are_values=True,
+        steps_shown=9,
+    )
+    for step in range(20):
+        said = picture.Said(
+            score=-1234.5, points=-1, value=step, bars=(1.0,) * count, action=count - 1
+        )
+        panel = painter.panel(said)
+    assert (panel[-picture.MARGIN + 1 :] == picture.GROUND).all()
+    assert (panel[:, -picture.MARGIN + 4 :] == picture.GROUND).all()
+
+
+def test_the_command(cart, tmp_path, capsys):
+    main(Tiny, [str(cart), "--games", "3", "--greedy"], program="labml-rl")
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == 5
+    assert all(" points in " in line for line in said[:3])
+    assert said[3].startswith("mean ")
+    assert said[4] == (
+        "CartPole-v1, TINY after 8 frames. It takes the likeliest action. Whole "
+        "episodes, sums of rewards. Seed 0."
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (["--games", "-1"], "games must be at least 1"),
+        (["--frames-cap", "0"], "max_episode_steps"),
+    ],
+)
+def test_what_can_not_be_played(cart, typed, message):
+    with pytest.raises(runs.RunError, match=message):
+        main(Tiny, [str(cart), *typed], program="labml-rl")
+
+
+def test_the_checkpoint_of_another_network(cart, tmp_path):
+    folder = tmp_path / "run"
+    runs.train(Tiny, Settings(game="Acrobot-v1", total_frames=8), folder=folder)
+    (folder / "checkpoint.safetensors").write_bytes(
+        (cart / "checkpoint.safetensors").read_bytes()
+    )
+    with pytest.raises(runs.CheckpointError, match="is of another network"):
+        measure(Saved.of(folder, Tiny), Protocol(), games=1, workers=0)
+    record = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(record | {"algorithm": "other"}))
+    with pytest.raises(runs.RunError, match="a run of other, not of tiny"):
+        Saved.of(folder, Tiny)
+
+
+def test_protocols_that_make_no_sense():
+    for wrong in ({"epsilon": 1.5}, {"seed": -1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            Protocol(**wrong)
+    assert Protocol().epsilon == 0
