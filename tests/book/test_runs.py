@@ -157,6 +157,21 @@ def test_a_run_that_failed_three_times_is_the_same(
     assert [session["from_frames"] for session in sessions] == begun
 
 
+def test_a_run_that_failed_between_two_rows_is_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(curve, "ROWS", 7)
+    once = runs.train(Tiny, Settings(), folder=tmp_path / "once")
+    assert len(curve_of(once)) == 7
+    Failing.fails_at = (3, 15, 33)
+    path = tmp_path / "run"
+    with pytest.raises(PowerFailureError):
+        runs.train(Failing, Settings(), folder=path, checkpoint_minutes=0)
+    for _ in range(2):
+        with pytest.raises(PowerFailureError):
+            runs.resume(Failing, path, checkpoint_minutes=0)
+    runs.resume(Failing, path)
+    assert_same_run(once, path)
+
+
 def test_tensorboard_shows_each_frame_once(tmp_path):
     path = tmp_path / "run"
     Failing.fails_at = (30, 50)
