@@ -15,11 +15,13 @@ The pages of this chapter answer them, once for all algorithms of the book:
 1. [Checkpoints](checkpoint.py): a run in one file, which no accident can damage.
 2. [An experiment](experiment.py): what a run consists of, so that it can go on the
    same.
-3. [The folder of a run](folder.py): settings, commit, machine, and who may write.
-4. [The curve](curve.py): CSV and TensorBoard.
-5. [How far it is](bar.py): the progress bar.
-6. [The loop](loop.py): train, save, stop, resume.
-7. [The command line](command.py): settings become options.
+3. [The folder of a run](folder.py): where everything is, and who may write.
+4. [What was run](record.py): settings, commit, versions, machine.
+5. [The curve](curve.py): CSV and TensorBoard.
+6. [How far it is](bar.py): the progress bar.
+7. [To be stopped](signals.py): Ctrl-C.
+8. [The loop](loop.py): train, save, resume.
+9. [The command line](command.py): settings become options.
 
 Nothing here is needed to understand how an agent learns. Who came for that may go on to
 the [algorithms](../a2c/__init__.py), and come back when a run of three days is to be
@@ -40,7 +42,8 @@ from labml_rl.runs.checkpoint import CheckpointError, State
 from labml_rl.runs.command import main
 from labml_rl.runs.experiment import Experiment, NotFiniteError, Settings, Thoughts
 from labml_rl.runs.folder import RunError
-from labml_rl.runs.loop import Stopped, resume, train
+from labml_rl.runs.loop import resume, train
+from labml_rl.runs.signals import Stopped
 
 __all__ = [
     "CheckpointError",

@@ -45,6 +45,7 @@ from labml_rl.runs import loop
 from labml_rl.runs.checkpoint import CheckpointError
 from labml_rl.runs.experiment import Experiment, NotFiniteError
 from labml_rl.runs.folder import RunError, RunFolder
+from labml_rl.runs.signals import Stopped
 
 # Where the algorithms of the book are. They are imported only when somebody asks for
 # them.
@@ -331,7 +332,7 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
             raise
         status = 2 if isinstance(error, RunError) else 1
         message = f"labml-rl: {error}"
-    except loop.Stopped as stopped:
+    except Stopped as stopped:
         status, message = 128 + stopped.signal, str(stopped)
     except KeyboardInterrupt:
         status = 128 + signal.SIGINT

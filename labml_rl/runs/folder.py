@@ -18,43 +18,24 @@ runs/ppo/breakout/seed-1/
     events.out.tfevents…     the curve, for TensorBoard
 ```
 
-This page makes such a folder and writes `run.json`. It sees to it that no run ever
-overwrites another. That happens more easily than one thinks: a command is called once
-more out of the shell's history, and what took a week is gone.
+This page makes such a folder, and sees to it that no run ever overwrites another. That
+happens more easily than one thinks: a command is called once more out of the shell's
+history, and what took a week is gone.
 """
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
-import platform
 import shlex
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, fields
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from labml_rl.environments import is_atari
 from labml_rl.game import find_game
 from labml_rl.runs.experiment import Settings
-
-PACKAGES = (
-    "labml-rl",
-    "torch",
-    "numpy",
-    "gymnasium",
-    "ale-py",
-    "opencv-python-headless",
-    "safetensors",
-)
 
 
 class RunError(RuntimeError):
@@ -250,141 +231,3 @@ class RunFolder:
         except (OSError, ValueError) as error:
             raise RunError(f"{self.record} can't be read: {error}") from error
         return record
-
-
-def new_record(algorithm: str, command: str, settings: Settings) -> dict[str, Any]:
-    """
-    ## What was run
-
-    Args:
-        algorithm: its name.
-        command: that does the same again.
-        settings: all, those that nobody changed among them. Defaults change with the
-            years.
-
-    Returns:
-        What is in `run.json`: this, how far it came, how long that took, and for each
-        [session][] when it began, at which frame, and on what.
-    """
-    return {
-        "algorithm": algorithm,
-        "command": command,
-        "settings": asdict(settings),
-        "frames": 0,
-        "seconds": 0.0,
-        "finished": False,
-        "sessions": [],
-    }
-
-
-def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Settings:
-    """
-    Args:
-        record: what `run.json` says.
-        settings_class: that of the algorithm.
-
-    Raises:
-        RunError: if the algorithm of today has other settings.
-    """
-    found = record["settings"]
-    known = {each.name for each in fields(settings_class)}
-    strange, missing = found.keys() - known, known - found.keys()
-    if strange or missing:
-        what = [f"{name} is unknown" for name in sorted(strange)]
-        what += [f"{name} is missing" for name in sorted(missing)]
-        raise RunError(
-            f"the settings of the run are of another version: {', '.join(what)}. Its "
-            f"commit was {record['sessions'][0]['commit']}"
-        )
-    return settings_class(**found)
-
-
-def session(frames: int) -> dict[str, Any]:
-    """
-    ## On what it was run
-
-    Args:
-        frames: how many the run has had, when this session of it begins.
-
-    Returns:
-        The time, the commit, the versions, the machine, and a fingerprint of each
-        module of the book that is in use. By these one can tell later whether the
-        curve is one of the code that stands beside it.
-    """
-    return {
-        "from_frames": frames,
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        **_commit(),
-        "versions": {"python": platform.python_version(), **_versions()},
-        "machine": machine(),
-        "sources": _sources(),
-    }
-
-
-# The commit counts only if this very file is in it. Otherwise the package was
-# installed, and the repository that surrounds it is another.
-def _commit() -> dict[str, Any]:
-    def git(*arguments: str) -> str | None:
-        try:
-            done = subprocess.run(
-                ["git", *arguments],
-                cwd=Path(__file__).parent,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-        except OSError:
-            return None
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    if git("ls-files", "--error-unmatch", Path(__file__).name) is None:
-        return {"commit": None, "uncommitted_changes": None}
-    changes = git("status", "--porcelain", "--", "..")
-    return {"commit": git("rev-parse", "HEAD"), "uncommitted_changes": bool(changes)}
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def machine() -> dict[str, Any]:
-    """
-    Returns:
-        Processor, cores, memory, GPU and system. Speeds mean nothing without.
-    """
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    gpus = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "memory_gib": round(memory / 2**30, 1),
-        "gpu": [torch.cuda.get_device_name(each) for each in gpus],
-        "system": f"{platform.system()} {platform.machine()}",
-    }
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
-def _sources() -> dict[str, str]:
-    package = Path(__file__).parents[1]
-    files = {getattr(each, "__file__", None) for each in list(sys.modules.values())}
-    found = {}
-    for file in files:
-        if file and file.endswith(".py") and file.startswith(f"{package}{os.sep}"):
-            name = Path(file).relative_to(package.parent).as_posix()
-            found[name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
-    return dict(sorted(found.items()))

@@ -31,14 +31,11 @@ A run can end in four ways, and in each of them it is clear what is left:
 """
 
 import contextlib
-import os
 import shutil
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from labml_rl.process import WorkerError
@@ -46,80 +43,11 @@ from labml_rl.runs import checkpoint
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.curve import Curve
 from labml_rl.runs.experiment import Experiment, NotFiniteError, Settings
-from labml_rl.runs.folder import (
-    RunError,
-    RunFolder,
-    default_folder,
-    new_record,
-    session,
-    settings_of,
-)
+from labml_rl.runs.folder import RunError, RunFolder, default_folder
+from labml_rl.runs.record import new_record, session, settings_of
+from labml_rl.runs.signals import Ear, Stopped
 
 CHECKPOINT_MINUTES = 5.0
-
-
-class Stopped(KeyboardInterrupt):
-    """
-    ## Stopping
-
-    What a run ends with that somebody stopped. In a notebook that is what Ctrl-C always
-    ends with.
-
-    Args:
-        number: of the signal.
-        message: what is left, and how to go on.
-    """
-
-    def __init__(self, number: int, message: str) -> None:
-        super().__init__(message)
-        self.signal = number
-
-
-class Ear:
-    """
-    ### Listening for signals
-
-    Ctrl-C sends the signal SIGINT, a machine that shuts down SIGTERM, and a terminal
-    that is closed SIGHUP. Python would end the program in the middle of whatever it is
-    doing. Inside `with Ear() as ear:` they only leave a note, and the loop looks at it
-    between two updates.
-
-    The second Ctrl-C works as ever, for those who can't wait.
-    """
-
-    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-    def __init__(self) -> None:
-        self.heard: int | None = None
-        self._before: dict[signal.Signals, Any] = {}
-
-    def __enter__(self) -> "Ear":
-        # Only the main thread may listen.
-        if threading.current_thread() is not threading.main_thread():
-            return self
-        for each in self.SIGNALS:
-            # `nohup` has a program ignore some, and that is to stay so.
-            before = signal.getsignal(each)
-            if before not in (signal.SIG_IGN, None):
-                self._before[each] = before
-                signal.signal(each, self._hear)
-        return self
-
-    def _hear(self, number: int, _: FrameType | None) -> None:
-        self.heard = number
-        self._restore()
-
-        # `print` could be in the middle of a line of its own.
-        with contextlib.suppress(OSError):
-            os.write(2, b"\nStopping after this update. Ctrl-C stops at once.\n")
-
-    def _restore(self) -> None:
-        for each, handler in self._before.items():
-            signal.signal(each, handler)
-        self._before = {}
-
-    def __exit__(self, *_: object) -> None:
-        self._restore()
 
 
 class Run:

@@ -24,7 +24,8 @@ from torch import nn
 from labml_rl.environments import is_atari
 from labml_rl.runs import checkpoint
 from labml_rl.runs.experiment import Experiment, Settings, Thoughts, find_device
-from labml_rl.runs.folder import RunError, RunFolder, settings_of
+from labml_rl.runs.folder import RunError, RunFolder
+from labml_rl.runs.record import settings_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,178 @@
+"""
+---
+title: What was run
+summary: Settings, commit, versions and machine, so that a curve can be trusted later.
+---
+
+# What was run
+
+A curve without its settings is worthless, and after a year nobody remembers them. So
+each run writes down, in `run.json`, all that one has to know to do the same again: the
+command, every setting, the commit of the code, the versions of what it stands on, and
+the machine.
+"""
+
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from labml_rl.runs.experiment import Settings
+from labml_rl.runs.folder import RunError
+
+PACKAGE = Path(__file__).parents[1]
+PACKAGES = (
+    "labml-rl",
+    "torch",
+    "numpy",
+    "gymnasium",
+    "ale-py",
+    "opencv-python-headless",
+    "safetensors",
+)
+
+
+def new_record(algorithm: str, command: str, settings: Settings) -> dict[str, Any]:
+    """
+    ## What was run
+
+    Args:
+        algorithm: its name.
+        command: that does the same again.
+        settings: all, those that nobody changed among them. Defaults change with the
+            years.
+
+    Returns:
+        What is in `run.json`: this, how far it came, how long that took, and for each
+        [session][] when it began, at which frame, and on what.
+    """
+    return {
+        "algorithm": algorithm,
+        "command": command,
+        "settings": asdict(settings),
+        "frames": 0,
+        "seconds": 0.0,
+        "finished": False,
+        "sessions": [],
+    }
+
+
+def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Settings:
+    """
+    Args:
+        record: what `run.json` says.
+        settings_class: that of the algorithm.
+
+    Raises:
+        RunError: if the algorithm of today has other settings.
+    """
+    found = record["settings"]
+    known = {each.name for each in fields(settings_class)}
+    strange, missing = found.keys() - known, known - found.keys()
+    if strange or missing:
+        what = [f"{name} is unknown" for name in sorted(strange)]
+        what += [f"{name} is missing" for name in sorted(missing)]
+        raise RunError(
+            f"the settings of the run are of another version: {', '.join(what)}. Its "
+            f"commit was {record['sessions'][0]['commit']}"
+        )
+    return settings_class(**found)
+
+
+def session(frames: int) -> dict[str, Any]:
+    """
+    ## On what it was run
+
+    Args:
+        frames: how many the run has had, when this session of it begins.
+
+    Returns:
+        The time, the commit, the versions, the machine, and a fingerprint of each
+        module of the book that is in use. By these one can tell later whether the
+        curve is one of the code that stands beside it.
+    """
+    return {
+        "from_frames": frames,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        **_commit(),
+        "versions": {"python": platform.python_version(), **_versions()},
+        "machine": machine(),
+        "sources": _sources(),
+    }
+
+
+# The commit counts only if the book is in it. Otherwise it was installed, and the
+# repository that surrounds it is another.
+def _commit() -> dict[str, Any]:
+    if _git("ls-files", "--error-unmatch", "__init__.py") is None:
+        return {"commit": None, "uncommitted_changes": None}
+    changes = _git("status", "--porcelain", "--", ".")
+    return {"commit": _git("rev-parse", "HEAD"), "uncommitted_changes": bool(changes)}
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=PACKAGE,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """
+    Returns:
+        Processor, cores, memory, GPU and system. Speeds mean nothing without.
+    """
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    gpus = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory / 2**30, 1),
+        "gpu": [torch.cuda.get_device_name(each) for each in gpus],
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _sources() -> dict[str, str]:
+    files = {getattr(each, "__file__", None) for each in list(sys.modules.values())}
+    found = {}
+    for file in files:
+        if file and file.endswith(".py") and file.startswith(f"{PACKAGE}{os.sep}"):
+            name = Path(file).relative_to(PACKAGE.parent).as_posix()
+            found[name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
+    return dict(sorted(found.items()))
