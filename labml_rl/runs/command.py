@@ -330,8 +330,10 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     except (RunError, CheckpointError, NotFiniteError) as error:
         if sys.flags.dev_mode:
             raise
-        status = 2 if isinstance(error, RunError) else 1
-        message = f"labml-rl: {error}"
+        # A run that has begun leaves a note of what can still be done.
+        notes = getattr(error, "__notes__", [])
+        status = 2 if isinstance(error, RunError) and not notes else 1
+        message = ". ".join([f"labml-rl: {error}", *notes])
     except Stopped as stopped:
         status, message = 128 + stopped.signal, str(stopped)
     except KeyboardInterrupt:

@@ -29,7 +29,8 @@ has 500 at most, whatever the length of the run, and then it can be kept for eve
     The 100 games that ended last are not the 100 that were begun last. An agent that
     sometimes plays for long and well has its good games counted late. And all of them
     were played by an agent that was still trying things out, and changed meanwhile. The
-    curve tells whether it learns. [How well it plays](../watch.py) has to be measured.
+    curve tells whether it learns. [How well it plays](../watch/scores.py) is another
+    question.
 """
 
 import csv

@@ -43,6 +43,11 @@ begin again, cost a little of the score at each stop, and nobody ever sees why.
 
 So everything that decides what happens next is in the state: weights, the optimizer's
 averages, all dice, and the games in the middle of play.
+
+!!! warning "On a GPU"
+    A GPU adds up numbers in the order in which its threads come along, unless it is
+    told not to, and each order rounds otherwise. There, two runs with the same seed
+    differ after a while, stopped or not. The state is complete all the same.
 """
 
 import math
@@ -127,7 +132,7 @@ class Thoughts:
     ## Thoughts
 
     What a network has to say about a few observations. [Who watches it
-    play](../watch.py) wants to see that.
+    play](../watch/__init__.py) wants to see that.
 
     Args:
         probabilities: with which the agent takes each action, shape `(N, A)`.
@@ -334,7 +339,7 @@ class Experiment(ABC, Generic[S]):
         self._set_dice(state["dice"])
         self.frames, self.updates = state["frames"], state["updates"]
         self.episodes = state["episodes"]
-        self.recent.extend(state["recent"])
+        self.recent = deque(state["recent"], maxlen=self.recent.maxlen)
         return self.games.set_states(state["games"])
 
     # A GPU has dice of its own, and so has every generator.
@@ -347,8 +352,9 @@ class Experiment(ABC, Generic[S]):
     def _set_dice(self, dice: dict[str, Any]) -> None:
         if dice["device"] != self.device.type:
             raise ValueError(
-                f"this run was on {dice['device']}, and here it would be on "
-                f"{self.device.type}, whose dice are others"
+                f"this run was on {dice['device']}, and here it would go on on "
+                f"{self.device.type}, with other dice. Resume it on a machine like the "
+                "first"
             )
         torch.set_rng_state(dice["cpu"])
         self.generator.set_state(dice["actions"])

@@ -12,7 +12,8 @@ import torch
 
 from labml_rl import __main__ as program
 from labml_rl import runs
-from labml_rl.runs import command
+from labml_rl.runs import command, curve
+from labml_rl.runs.folder import write_whole
 from tests.book.tiny_runs import Settings, Tiny
 
 SMALL = ["--total-frames", "16"]
@@ -94,6 +95,19 @@ def test_a_run_that_fails_ends_with_one(tmp_path, capsys):
     typed = [*SMALL, "--spoil-at", "-1", "--folder", str(folder)]
     assert exit_of(runs.main, Tiny, typed) == 1
     assert "labml-rl: loss is nan after 8 frames" in capsys.readouterr().err
+
+
+def test_a_disk_that_is_full_later_ends_it_with_what_is_left(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(curve.Curve, "_write", lambda *_: write_whole(tmp_path, ""))
+    folder = tmp_path / "run"
+    assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(folder)]) == 1
+    said = capsys.readouterr().err
+    assert f"{tmp_path} can't be written: Is a directory. The checkpoint" in said
+    assert (
+        f"of 0 frames; to go on from there: {command.program_of(Tiny)} resume" in said
+    )
 
 
 def test_who_is_to_be_called_to_resume(monkeypatch):

@@ -1,0 +1,176 @@
+"""Do they learn? Small problems, solved in seconds; and not with a bug in the loss."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from labml_rl import a2c, game, ppo
+from labml_rl.a2c import experiment as a2c_experiment
+from labml_rl.ppo import experiment as ppo_experiment
+from labml_rl.returns import Rollout
+from tests.book.catch import BALLS, Catch
+
+CART = {"game": "CartPole-v1", "workers": 0, "num_envs": 8, "entropy_coefficient": 0.0}
+PPO_CART = ppo_experiment.Settings(
+    **CART,
+    total_frames=80_000,
+    steps=32,
+    minibatches=1,
+    epochs=20,
+    learning_rate=1e-3,
+    clip=0.2,
+    gae_lambda=0.8,
+    discount=0.98,
+)
+A2C_CART = a2c_experiment.Settings(**CART, total_frames=200_000, learning_rate=5e-3)
+
+# Any game would do: the console is another one.
+PPO_CATCH = ppo_experiment.Settings(
+    game="Pong", workers=0, total_frames=120_000, steps=64, learning_rate=5e-4
+)
+A2C_CATCH = a2c_experiment.Settings(
+    game="Pong",
+    workers=0,
+    total_frames=160_000,
+    num_envs=8,
+    learning_rate=2e-3,
+    decay=0.95,
+)
+EXPERIMENTS = {
+    ppo_experiment.Settings: ppo_experiment.Experiment,
+    a2c_experiment.Settings: a2c_experiment.Experiment,
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Several tests run at once, and their threads would wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def catch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(game, "_load", lambda name, sticky, seed: Catch(seed))
+
+
+def learned(settings, enough, frames=None):
+    """The mean of the last hundred scores, once it is enough, or time is up."""
+    experiment = EXPERIMENTS[type(settings)](settings)
+    best = 0.0
+    try:
+        while not experiment.done and experiment.frames < (frames or 1e9):
+            experiment.advance()
+            if len(experiment.recent) == experiment.recent.maxlen:
+                scores = [each["r"] for each in experiment.recent]
+                best = max(best, sum(scores) / len(scores))
+            if best >= enough:
+                break
+    finally:
+        experiment.close()
+    return best
+
+
+# CartPole counts as solved with a mean of 475 of 500 steps.
+@pytest.mark.parametrize("settings", [PPO_CART, A2C_CART], ids=["ppo", "a2c"])
+def test_cartpole_is_solved(settings):
+    assert learned(settings, enough=475) >= 475
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("catch")
+@pytest.mark.parametrize("settings", [PPO_CATCH, A2C_CATCH], ids=["ppo", "a2c"])
+def test_a_game_is_learned_from_its_pixels(settings):
+    """Random play catches one ball of eight."""
+    assert learned(settings, enough=0.9 * BALLS) >= 0.9 * BALLS
+
+
+# Half of the time that a good agent needs to solve it, and a mark that it has passed
+# long before.
+HALF, GOOD = 0.5, 150
+
+
+@pytest.mark.parametrize("settings", [PPO_CART, A2C_CART], ids=["ppo", "a2c"])
+def test_half_of_the_time_is_enough_to_be_good(settings):
+    assert learned(settings, GOOD, HALF * settings.total_frames) >= GOOD
+
+
+def with_sign(monkeypatch):
+    for where, name in (
+        (a2c_experiment, "policy_loss"),
+        (ppo_experiment, "clipped_policy_loss"),
+    ):
+        good = getattr(where, name)
+        monkeypatch.setattr(where, name, lambda *a, f=good, **o: -f(*a, **o))
+
+
+def without_mask(monkeypatch):
+    """The pole falls, and the agent is told that it goes on."""
+    following = property(lambda rollout: rollout.values[1:])
+    monkeypatch.setattr(Rollout, "following", following)
+    nothing = property(lambda rollout: torch.zeros_like(rollout.terminated))
+    monkeypatch.setattr(Rollout, "ends", nothing)
+
+
+def of_other_actions(monkeypatch):
+    """The advantages of each step are given to the one after it."""
+    for where in (a2c_experiment, ppo_experiment):
+        good = where.log_probs_of
+        monkeypatch.setattr(
+            where, "log_probs_of", lambda x, a, f=good: f(x, a.roll(1, 0))
+        )
+
+
+BUGS = [with_sign, without_mask, of_other_actions]
+
+
+@pytest.mark.parametrize("settings", [PPO_CART, A2C_CART], ids=["ppo", "a2c"])
+@pytest.mark.parametrize("plant", BUGS, ids=[bug.__name__ for bug in BUGS])
+def test_with_a_bug_it_learns_nothing(settings, plant, monkeypatch):
+    plant(monkeypatch)
+    assert learned(settings, GOOD, HALF * settings.total_frames) < GOOD
+
+
+def test_a_gradient_through_the_advantage_is_no_quiet_bug(monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "detach", lambda tensor: tensor)
+    with pytest.raises(ValueError, match="the advantages have a gradient"):
+        learned(A2C_CART, GOOD)
+
+
+def test_batches_that_cannot_be_cut_are_refused():
+    with pytest.raises(ValueError, match=r"8 · 100 = 800 steps .* 3 minibatches"):
+        ppo_experiment.Settings(steps=100, minibatches=3)
+    with pytest.raises(ValueError, match="at least 2 steps"):
+        ppo_experiment.Settings(num_envs=1, steps=4, minibatches=4)
+    with pytest.raises(ValueError, match="steps must be at least 1"):
+        a2c_experiment.Settings(steps=0)
+    with pytest.raises(ValueError, match="learning_rate must be above 0"):
+        a2c_experiment.Settings(learning_rate=-1.0)
+
+
+def test_an_early_stop_learns_less():
+    """With a limit that any step passes, there is one epoch in place of twenty."""
+    calls = []
+
+    class Counting(ppo_experiment.Experiment):
+        def learn(self, batch):
+            calls.append(len(batch.actions))
+            return super().learn(batch)
+
+    for limit, epochs in ((None, 20), (1e-12, 1)):
+        calls.clear()
+        settings = ppo_experiment.Settings(
+            **{**vars(PPO_CART), "max_divergence": limit, "minibatches": 2}
+        )
+        experiment = Counting(settings)
+        experiment.advance()
+        experiment.close()
+        assert len(calls) == 2 * epochs
+
+
+def test_what_is_on_the_page_is_what_is_exported():
+    assert a2c.policy_loss is a2c_experiment.policy_loss
+    assert ppo.clipped_policy_loss is ppo_experiment.clipped_policy_loss
