@@ -6,6 +6,10 @@ summary: How settings become options, and mistakes become sentences.
 
 # The command line
 
+An algorithm has two dozen settings, and each must be given a value, an explanation, and a
+refusal of what makes no sense. Nobody should have to write that twice, once for the
+code and once for the command line:
+
 ```sh
 labml-rl train ppo --game Breakout --seed 2
 labml-rl resume runs/ppo/breakout/seed-2

@@ -7,14 +7,17 @@ summary: >-
 
 # Watching an agent play
 
+After days of training there is a file with a few million numbers. How well does it
+play? And how does it *look* when it plays? This page answers both with one command:
+
 ```sh
 labml-rl watch runs/ppo/breakout/seed-1
 labml-rl watch runs/ppo/breakout/seed-1 --games 100
 labml-rl watch runs/ppo/breakout/seed-1 --video b.mp4
 ```
 
-The first command lets the agent play ten games and prints what it scored in each. The
-third makes [a film](video.py) as well. It shows what the agent expects, and what it is
+The first lets the agent play ten games and prints what it scored in each. The third
+makes [a film](video.py) as well, which shows what the agent expects, and what it is
 about to do.
 
 ## What a score means
@@ -46,7 +49,7 @@ All of it is printed below the scores, and belongs wherever they are quoted.
 
 Ten games that vary by a third give an average that is right to a tenth. The [standard
 error][labml_rl.watch.scores.Result.standard_error] is printed beside it. If two agents
-differ by less than twice that, play more.
+differ by less than three times that, play more.
 
 !!! warning "The best of many"
     Who measures a hundred checkpoints and reports the best one reports luck. Of a

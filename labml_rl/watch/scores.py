@@ -92,7 +92,7 @@ class Result:
         $$\frac{\sigma}{\sqrt{n}}$$
 
         for $n$ games with the standard deviation $\sigma$. Two agents whose averages
-        are less than two of these apart may well be equally good.
+        are less than three of these apart may well be equally good.
 
         !!! warning "It speaks of this agent"
             Another seed of the training gives another agent, and these differ more than
