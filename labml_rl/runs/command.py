@@ -6,7 +6,7 @@ summary: How settings become options, and mistakes become sentences.
 
 # The command line
 
-An algorithm has two dozen settings, and each must be given a value, an explanation, and a
+An algorithm has two dozen settings. Each needs a value, an explanation, and a
 refusal of what makes no sense. Nobody should have to write that twice, once for the
 code and once for the command line:
 
