@@ -92,10 +92,13 @@ programs go wrong:
 
 ## The pages
 
-1. [The game, frame by frame](game.md): from the emulator to what the network sees.
-2. [Workers](worker.md): many games at once, each in a process of its own.
-3. [Networks](networks.md): what decides, and what judges.
-4. [Returns and advantages](returns.md): what an action was worth.
+1. [The game](game.py): from the emulator to what the network sees.
+2. [Many games at once](batch.py), and [in workers](worker.py) of their own.
+3. [Seeing](bodies.py) and [deciding](networks.py): the networks.
+4. [Returns and advantages](returns.py): what an action was worth.
+5. [A2C](a2c/__init__.py): the policy gradient, and three losses.
+6. [PPO](ppo/__init__.py): several steps from one batch.
+7. [Runs](runs/__init__.py) that can be stopped, and [agents to watch](watch/__init__.py).
 """
 
 from importlib.metadata import version

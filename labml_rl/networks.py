@@ -101,7 +101,7 @@ class ActorCritic(nn.Module):
     Args:
         shape: of one observation.
         num_actions: how many actions there are.
-        channels_last: see [NatureBody][].
+        channels_last: see [NatureBody][labml_rl.bodies.NatureBody].
 
     Raises:
         ValueError: if no body fits the observations.
@@ -203,7 +203,7 @@ class QNetwork(nn.Module):
     Args:
         shape: of one observation.
         num_actions: how many actions there are.
-        channels_last: see [NatureBody][].
+        channels_last: see [NatureBody][labml_rl.bodies.NatureBody].
 
     Raises:
         ValueError: if no body fits the observations.

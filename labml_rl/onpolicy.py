@@ -2,8 +2,6 @@ r"""
 ---
 title: What A2C and PPO share
 summary: Settings, games, network and sampler of the algorithms that learn a policy.
-symbols:
-  discount: '\gamma'
 ---
 
 # What A2C and PPO share

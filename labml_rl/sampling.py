@@ -8,7 +8,6 @@ symbols:
   actions: 'a_t'
   logits: '\ell_a'
   log_probs: '\log \pi(a_t \mid o_t)'
-  values: 'V(o_t)'
 ---
 
 # Playing to learn

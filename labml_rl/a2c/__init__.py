@@ -9,7 +9,6 @@ symbols:
   advantages: '\hat{A}_t'
   values: 'V(o_t)'
   returns: 'G_t'
-  logits: '\ell_a'
 ---
 
 # Advantage actor-critic (A2C)

@@ -6,7 +6,6 @@ summary: >-
   to watch while it learns.
 symbols:
   log_probs: '\log \pi(a_t \mid o_t)'
-  old_log_probs: '\log \pi_\text{old}(a_t \mid o_t)'
   ratios: '\rho_t'
   advantages: '\hat{A}_t'
   values: 'V(o_t)'

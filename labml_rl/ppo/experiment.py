@@ -3,16 +3,13 @@ r"""
 title: PPO, the experiment
 summary: The loop of PPO with the settings of its authors, and how to run it.
 symbols:
-  discount: '\gamma'
-  gae_lambda: '\lambda'
-  clip: '\epsilon'
   advantages: '\hat{A}_t'
   returns: 'G_t'
 ---
 
 # PPO, the experiment
 
-Here the parts come together: [games](../worker.py) that are [played][Sampler] by a
+Here the parts come together: [games](../worker.py) that are [played](../sampling.py) by a
 [network](../networks.py), [advantages](../returns.py), and [the losses of
 PPO](__init__.py). What is left to write is short.
 

@@ -1,6 +1,7 @@
 """The losses of A2C and PPO: against sums done by hand, and against other libraries."""
 
 import importlib
+import sys
 import warnings
 from copy import deepcopy
 from unittest import mock
@@ -11,6 +12,7 @@ import torch
 from stable_baselines3 import PPO
 from torch.nn.functional import cross_entropy
 
+from figures import policies as figure
 from labml_rl import a2c, ppo
 from labml_rl.sampling import draw, entropy_of, log_probs_of
 
@@ -229,12 +231,12 @@ class TestPPO:
             policy = ppo.clipped_policy_loss(
                 log_probs, old, ppo.normalised(batch.advantages), clip=0.2
             )
-            # They leave out the half, and weigh by 0.5 later. And of the two errors of a
-            # clipped value they don't take the larger, but the clipped one.
-            values, before = values.flatten(), batch.old_values
+            # They leave out the half, and weigh by 0.5 later. And of the two errors of
+            # a clipped value they don't take the larger, but the clipped one.
+            moved = values.flatten() - batch.old_values
             if value_clip is not None:
-                values = before + (values - before).clamp(-value_clip, value_clip)
-            value = ppo.value_loss(values, batch.returns)
+                moved = moved.clamp(-value_clip, value_clip)
+            value = ppo.value_loss(batch.old_values + moved, batch.returns)
             ours.append(
                 [
                     policy,
@@ -266,6 +268,17 @@ class TestPPO:
             ppo.clipped_policy_loss(normal(3), normal(3), normal(3), clip=-0.1)
         with pytest.raises(ValueError, match="old_values are needed"):
             ppo.value_loss(normal(3), normal(3), clip=0.1)
+
+
+def test_the_figures_are_what_the_losses_do(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["figures.policies", "--check"])
+    figure.main()
+    ratios = np.array([0.5, 1.0, 1.5])
+    np.testing.assert_allclose(figure.what_ppo_goes_up_on(ratios, 1), [0.5, 1, 1.2])
+    np.testing.assert_allclose(figure.what_ppo_goes_up_on(ratios, -1), [-0.8, -1, -1.5])
+    monkeypatch.setattr(figure, "FOLDER", tmp_path)
+    with pytest.raises(SystemExit, match=r"a2c-baseline\.svg"):
+        figure.main()
 
 
 class TestWhatToWatch:

@@ -1,6 +1,7 @@
 """Games and other environments that are continued from a saved state."""
 
 import json
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -31,7 +32,7 @@ def assert_same(first, second):
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_saved_batch_goes_on_the_same(name, workers):
     """In another process, made with another seed, over several ends."""
-    options = {"max_frames": 900} if "-v" not in name else {}
+    options: dict[str, Any] = {"max_frames": 900} if "-v" not in name else {}
     with make_environments(name, 3, seed=1, workers=workers, **options) as games:
         games.reset()
         play(games, 200, seed=2)

@@ -1,0 +1,154 @@
+"""Draw the figures of `labml_rl/a2c` and `labml_rl/ppo` from the losses themselves.
+
+python -m figures.policies           write them to docs/assets/figures/
+python -m figures.policies --check   fail if they differ from what the losses do
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from xml.etree import ElementTree as Xml
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from figures.networks import COLOURS, FAINT, FOLDER, TEXT, WIDTH, Drawing
+from labml_rl.ppo import clipped_policy_loss
+
+BLUE, ORANGE, _ = COLOURS
+CLIP = 0.2
+PANEL, TOP, BOTTOM = 190, 56, 206
+LEFTS = (20, WIDTH - 20 - PANEL)
+Points = NDArray[np.float64]
+
+
+def line(drawing: Drawing, points: Iterable[tuple[float, float]], **style: str) -> None:
+    """Draw a line through points."""
+    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    drawing.mark("path", d=path, fill="none", **style)
+
+
+def what_ppo_goes_up_on(ratios: Points, advantage: float) -> Points:
+    """The clipped objective, as the book computes it, for each ratio by itself."""
+    found = [
+        -clipped_policy_loss(
+            torch.tensor([np.log(ratio)]),
+            torch.zeros(1, dtype=torch.float64),
+            torch.tensor([advantage], dtype=torch.float64),
+            clip=CLIP,
+        ).item()
+        for ratio in ratios
+    ]
+    return np.array(found)
+
+
+def draw_clip() -> str:
+    """Return the figure of the clipped objective."""
+    drawing = Drawing(262, "The clipped objective for a good and for a bad action")
+    ratios = np.linspace(0.4, 1.6, 121)
+
+    def across(ratio: float) -> float:
+        return (ratio - 0.4) / 1.2 * PANEL
+
+    for left, advantage, colour, title in (
+        (LEFTS[0], 1.0, BLUE, "it was good"),
+        (LEFTS[1], -1.0, ORANGE, "it was bad"),
+    ):
+        gain = what_ppo_goes_up_on(ratios, advantage)
+        zero = TOP + 150 if advantage > 0 else TOP
+        drawing.words(left, 32, title, colour=colour)
+        for edge in (1 - CLIP, 1 + CLIP):
+            line(
+                drawing,
+                [(left + across(edge), TOP), (left + across(edge), BOTTOM)],
+                stroke=FAINT,
+                stroke_dasharray="2 4",
+            )
+        line(drawing, [(left, zero), (left + PANEL, zero)], stroke=FAINT)
+        line(
+            drawing,
+            [
+                (left + across(ratio), zero - each * 90)
+                for ratio, each in zip(ratios, gain, strict=True)
+            ],
+            stroke=colour,
+            stroke_width="3",
+        )
+        drawing.mark(
+            "circle", cx=left + across(1), cy=zero - advantage * 90, r=5, fill=TEXT
+        )
+        for ratio, label in ((1 - CLIP, "1 − ε"), (1 + CLIP, "1 + ε")):
+            drawing.words(
+                left + across(ratio),
+                BOTTOM + 20,
+                label,
+                colour=FAINT,
+                size=13,
+                text_anchor="middle",
+            )
+        drawing.words(
+            left + across(1), BOTTOM + 42, "ratio", size=14, text_anchor="middle"
+        )
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+def draw_baseline() -> str:
+    """Return the figure of returns with and without a baseline."""
+    drawing = Drawing(276, "Returns of two actions, with and without a baseline")
+    dice = np.random.default_rng(4)
+    paid = [5 + 1.2 * dice.normal(size=24), 8 + 1.2 * dice.normal(size=24)]
+    scale, middle = 14.0, float(np.mean(paid))
+    for left, baseline, title in (
+        (LEFTS[0], 0.0, "the return"),
+        (LEFTS[1], middle, "less its average"),
+    ):
+        zero = 222.0 if not baseline else 140.0
+        drawing.words(left, 32, title)
+        line(drawing, [(left, zero), (left + PANEL, zero)], stroke=FAINT)
+        for column, (each, colour) in enumerate(zip(paid, (ORANGE, BLUE), strict=True)):
+            x = left + PANEL * (0.3 + 0.4 * column)
+            shifts = np.linspace(-22, 22, len(each))[dice.permutation(len(each))]
+            for shift, value in zip(shifts, each - baseline, strict=True):
+                drawing.mark(
+                    "circle",
+                    cx=round(x + shift, 1),
+                    cy=round(zero - scale * value, 1),
+                    r=2.5,
+                    fill=colour,
+                    fill_opacity=0.6,
+                )
+            tip = round(zero - scale * (each.mean() - baseline), 1)
+            head = 6 if tip < zero else -6
+            line(drawing, [(x, zero), (x, tip)], stroke=TEXT, stroke_width="2.5")
+            line(
+                drawing,
+                [(x - 5, tip + head), (x, tip), (x + 5, tip + head)],
+                stroke=TEXT,
+                stroke_width="2.5",
+            )
+            drawing.words(
+                x, 254, "ab"[column], colour=colour, size=15, text_anchor="middle"
+            )
+        drawing.words(left + PANEL - 6, zero - 6, "0", colour=FAINT, size=13)
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+FIGURES = {"a2c-baseline.svg": draw_baseline, "ppo-clip.svg": draw_clip}
+
+
+def main() -> None:
+    """Write the figures, or check them."""
+    parser = argparse.ArgumentParser(description="Draw the figures of A2C and PPO.")
+    parser.add_argument("--check", action="store_true", help="only compare")
+    only_compare = parser.parse_args().check
+    for name, draw in FIGURES.items():
+        path, figure = FOLDER / name, draw()
+        if not only_compare:
+            path.write_text(figure)
+        if not path.exists() or path.read_text() != figure:
+            sys.exit(f"not what the losses do; run python -m figures.policies: {path}")
+
+
+if __name__ == "__main__":
+    main()
