@@ -98,7 +98,8 @@ programs go wrong:
 4. [Returns and advantages](returns.py): what an action was worth.
 5. [A2C](a2c/__init__.py): the policy gradient, and three losses.
 6. [PPO](ppo/__init__.py): several steps from one batch.
-7. [Runs](runs/__init__.py) that can be stopped, and [agents to watch](watch/__init__.py).
+7. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
+   watch](watch/__init__.py).
 """
 
 from importlib.metadata import version

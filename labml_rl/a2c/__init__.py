@@ -43,9 +43,11 @@ one happens to draw, there has to be a probability in front of it. A small trick
 one there. The derivative of a logarithm is $\nabla \log \pi = \nabla \pi / \pi$, so
 $\nabla \pi = \pi \nabla \log \pi$, and
 
-$$\nabla J(\theta) = \sum_a \pi_\theta(a \mid o) \, \nabla \log \pi_\theta(a \mid o) \,
-G(a) = \mathbb{E}_{a \sim \pi_\theta}
-\big[ \nabla \log \pi_\theta(a \mid o) \, G(a) \big]$$
+$$\begin{aligned}
+\nabla J(\theta)
+&= \sum_a \pi_\theta(a \mid o) \, \nabla \log \pi_\theta(a \mid o) \, G(a) \\
+&= \mathbb{E}_{a \sim \pi_\theta} \big[ \nabla \log \pi_\theta(a \mid o) \, G(a) \big]
+\end{aligned}$$
 
 So a single action, drawn from the policy, gives an estimate that is right on average:
 $\nabla \log \pi_\theta(a \mid o) \, G$. Note what it does *not* need. Nobody has to
@@ -57,8 +59,11 @@ A game has many actions, and the probability that it goes as it went is a produc
 the policy's probability for each action, and of the game's for what happens next. The
 logarithm makes that product a sum,
 
-$$\log p_\theta(\text{this game}) = \sum_t \log \pi_\theta(a_t \mid o_t) +
-\sum_t \log p(o_{t+1} \mid \text{all before})$$
+$$\begin{aligned}
+\log p_\theta(\text{this game}) =
+&\sum_t \log \pi_\theta(a_t \mid o_t) \\
+{} + &\sum_t \log p(o_{t+1} \mid \text{all before})
+\end{aligned}$$
 
 and the second sum has no $\theta$ in it: the agent does not make the rules. The same
 trick as above, with whole games in place of actions, then gives
@@ -102,9 +107,11 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     So subtract something. Let $b$ be any number that does not depend on the action.
     What it adds to the gradient is, on average,
 
-    $$\mathbb{E}_{a \sim \pi} \big[ \nabla \log \pi(a \mid o) \, b \big]
-    = b \sum_a \nabla \pi(a \mid o) = b \, \nabla \sum_a \pi(a \mid o)
-    = b \, \nabla 1 = 0$$
+    $$\begin{aligned}
+    \mathbb{E}_{a \sim \pi} \big[ \nabla \log \pi(a \mid o) \, b \big]
+    &= b \sum_a \nabla \pi(a \mid o) \\
+    &= b \, \nabla \sum_a \pi(a \mid o) = b \, \nabla 1 = 0
+    \end{aligned}$$
 
     Nothing: the probabilities add up to 1, whatever the weights are. So we may choose
     $b$ to our liking, and the natural choice is what was to be expected, $V(o_t)$. Now
@@ -112,7 +119,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     advantage, $\hat{A}_t = G_t - V(o_t)$.
 
     ![The returns of two actions as two heaps of points, first as they are, then less
-    their average](../assets/figures/a2c-baseline.svg)
+    their average](../../assets/figures/a2c-baseline.svg)
 
     *Two actions, and what was paid each time one of them was drawn. Without a baseline
     (left) both are pushed up. With it (right), the better one up and the other down.*

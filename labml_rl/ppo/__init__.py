@@ -64,9 +64,11 @@ dealt with differently.
 often, count it twice. With the ratio $\rho = \pi'(a \mid s) / \pi(a \mid s)$ that is
 exact, whatever the two are:
 
-$$\mathbb{E}_{a \sim \pi'} \big[ A^\pi(s, a) \big]
-= \sum_a \pi(a \mid s) \frac{\pi'(a \mid s)}{\pi(a \mid s)} A^\pi(s, a)
-= \mathbb{E}_{a \sim \pi} \big[ \rho \, A^\pi(s, a) \big]$$
+$$\begin{aligned}
+\mathbb{E}_{a \sim \pi'} \big[ A^\pi(s, a) \big]
+&= \sum_a \pi(a \mid s) \frac{\pi'(a \mid s)}{\pi(a \mid s)} A^\pi(s, a) \\
+&= \mathbb{E}_{a \sim \pi} \big[ \rho \, A^\pi(s, a) \big]
+\end{aligned}$$
 
 **The states** could be corrected the same way, by the ratio of all actions that led to
 them. But that is a product of hundreds of ratios, and it is nearly always about zero
@@ -140,7 +142,7 @@ def clipped_policy_loss(
 
     ![Two curves over the ratio, one for a good action and one for a bad one: straight
     lines that turn flat where the gain is large
-    enough](../assets/figures/ppo-clip.svg)
+    enough](../../assets/figures/ppo-clip.svg)
 
     *What PPO goes up on, for an action that was good (left) and one that was bad
     (right). At the dot, where all begins, both have the slope of the policy gradient.*

@@ -9,9 +9,9 @@ symbols:
 
 # PPO, the experiment
 
-Here the parts come together: [games](../worker.py) that are [played](../sampling.py) by a
-[network](../networks.py), [advantages](../returns.py), and [the losses of
-PPO](__init__.py). What is left to write is short.
+Here the parts come together: [games, network and sampler](../onpolicy.py),
+[advantages](../returns.py), and [the losses of PPO](__init__.py). What is left to write
+is short.
 
 ```sh
 labml-rl train ppo --game Breakout
