@@ -48,6 +48,7 @@ figures: .venv/all ## make the figures again from the emulator
 bench: .venv/bench ## measure the press and the games beside their peers; takes 90 minutes
 	$(BIN)/python -m benchmarks.press
 	$(BIN)/python -m benchmarks.games
+	$(BIN)/python -m benchmarks.policies
 
 check: lint test docs ## all that CI runs
 

@@ -7,8 +7,12 @@ these keys, in that format. What is not there stops the build.
 A format such as `<=1.5` is a target. It becomes words that say what was wanted and
 whether the record has it, so that a page goes on telling the truth when a new record
 takes the place of the old one.
+
+A record of a run has the digests of the source files that made it, as `sources`.
+Beside them stands, as `code`, whether these files are still the same.
 """
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -40,7 +44,9 @@ def on_page_markdown(
     if not name:
         return markdown
     try:
-        return fill_in(markdown, load(results_of(config) / str(name)))
+        folder = results_of(config)
+        record = with_state_of_code(load(folder / str(name)), folder.parent)
+        return fill_in(markdown, record)
     except ValueError as error:
         raise PluginError(f"{page.file.src_uri}: {name}: {error}") from error
 
@@ -63,6 +69,31 @@ def load(path: Path) -> Any:
         raise ValueError("there is no such record.") from None
     except ValueError as error:
         raise ValueError(f"the record is malformed: {error}.") from None
+
+
+def with_state_of_code(record: Any, root: Path) -> Any:
+    """
+    Say of each part that has `sources` whether these are as they were.
+
+    Args:
+        record: any.
+        root: where the source files lie.
+    """
+    if not isinstance(record, dict):
+        return record
+    parts = {key: with_state_of_code(part, root) for key, part in record.items()}
+    if isinstance(sources := record.get("sources"), dict):
+        gone = sum(digest != digest_of(root / name) for name, digest in sources.items())
+        files = f"{gone} of {len(sources)} files"
+        parts["code"] = f"changed since then, in {files}" if gone else "the same today"
+    return parts
+
+
+def digest_of(path: Path) -> str:
+    """The beginning of its SHA-256, or nothing if there is no such file."""
+    if not path.is_file():
+        return ""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def fill_in(markdown: str, record: Any) -> str:

@@ -1,0 +1,203 @@
+"""Keep a run as evidence: its record, its curve, and what its agent scores.
+
+python -m benchmarks.evidence FOLDER …    keep these runs, in results/runs/
+python -m benchmarks.evidence             only sum up and draw what is kept
+
+A run is kept with its settings, commit, machine and versions (`run.json`) and its
+curve (`progress.csv`). Its agent, as it was at the end, plays thirty whole games with
+seeds of their own (`scores.json`). All runs are summed up in `results/runs.json`, from
+which the page draws its numbers, and each has its curve in `docs/assets/figures/`.
+"""
+
+import argparse
+import csv
+import json
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+from benchmarks.record import ROOT, write
+from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing
+from figures.policies import line
+from labml_rl.runs.command import experiment_of
+from labml_rl.watch.agent import Protocol, Saved
+from labml_rl.watch.scores import measure
+
+KEPT = ROOT / "results" / "runs"
+SUMMARY = ROOT / "results" / "runs.json"
+GAMES = 30
+
+# Random play and a human tester, from table 2 of the extended data of Mnih et al.
+# (2015); PPO and A2C from table 6 of Schulman et al. (2017).
+PUBLISHED: dict[str, dict[str, float]] = {
+    "breakout": {"random": 1.7, "human": 31.8, "ppo": 274.8, "a2c": 303.0},
+    "pong": {"random": -20.7, "human": 9.3, "ppo": 20.7, "a2c": 19.7},
+    "spaceinvaders": {"random": 148.0, "human": 1652.0, "ppo": 942.5, "a2c": 744.5},
+}
+
+
+def keep(folder: Path) -> None:
+    """Copy what says how a run went, and let its agent play."""
+    record = json.loads((folder / "run.json").read_text())
+    kept = KEPT / record["algorithm"] / name_of(record) / f"seed-{seed_of(record)}"
+    kept.mkdir(parents=True, exist_ok=True)
+    for name in ("run.json", "progress.csv"):
+        shutil.copyfile(folder / name, kept / name)
+    saved = Saved.of(folder, experiment_of(folder))
+    protocol = Protocol()
+    result = measure(saved, protocol, games=GAMES)
+    scores = {
+        "protocol": asdict(protocol),
+        "in_words": saved.described(protocol),
+        "points": result.points,
+        "mean": result.mean,
+        "median": result.median,
+        "standard_error": result.standard_error,
+    }
+    (kept / "scores.json").write_text(json.dumps(scores, indent=1) + "\n")
+
+
+def name_of(record: dict[str, Any]) -> str:
+    """The game of a run, in one word and small letters."""
+    return "".join(filter(str.isalnum, record["settings"]["game"])).lower()
+
+
+def seed_of(record: dict[str, Any]) -> int:
+    """The seed of a run."""
+    return int(record["settings"]["seed"])
+
+
+def curve_of(folder: Path) -> list[tuple[float, float]]:
+    """Frames, and the mean score of the last hundred games, where there were any."""
+    with (folder / "progress.csv").open() as file:
+        return [
+            (float(row["frames"]), float(row["return_mean"]))
+            for row in csv.DictReader(file)
+            if row["return_mean"]
+        ]
+
+
+def summary_of(folder: Path) -> dict[str, Any]:
+    """What the page says of a run."""
+    record = json.loads((folder / "run.json").read_text())
+    scores = json.loads((folder / "scores.json").read_text())
+    first = record["sessions"][0]
+    best = max(score for _, score in curve_of(folder))
+    return {
+        "command": record["command"],
+        "commit": first["commit"],
+        "uncommitted_changes": first["uncommitted_changes"],
+        "sources": first["sources"],
+        "frames": record["frames"],
+        "millions": record["frames"] / 1e6,
+        "hours": record["seconds"] / 3600,
+        "frames_per_second": record["frames"] / record["seconds"],
+        "sessions": len(record["sessions"]),
+        "processor": first["machine"]["processor"],
+        "cores": first["machine"]["cores"],
+        "gpu": ", ".join(first["machine"]["gpu"]) or "none",
+        "torch": first["versions"]["torch"],
+        "last_hundred": curve_of(folder)[-1][1],
+        "best_hundred": best,
+        "games": len(scores["points"]),
+        "mean": scores["mean"],
+        "median": scores["median"],
+        "standard_error": scores["standard_error"],
+        "lowest": min(scores["points"]),
+        "highest": max(scores["points"]),
+    }
+
+
+def draw(folder: Path) -> str:
+    """The curve of a run, with what others score, as SVG."""
+    record = json.loads((folder / "run.json").read_text())
+    curve = curve_of(folder)
+    algorithm, game = record["algorithm"], record["settings"]["game"]
+    published = PUBLISHED.get(name_of(record), {})
+    marks: list[tuple[str, float]] = [
+        (who, published[who]) for who in ("random", "human") if who in published
+    ]
+    if algorithm in published:
+        marks.append((f"{algorithm.upper()}, 40M frames", published[algorithm]))
+    drawing = Drawing(290, f"The curve of {algorithm.upper()} in {game}")
+    left, right, top, bottom = 50, WIDTH - 20, 60, 240
+    heights = [score for _, score in curve] + [score for _, score in marks]
+    low, high = min(heights), max(heights)
+    frames = curve[-1][0]
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        across = left + x / frames * (right - left)
+        return across, bottom - (y - low) / (high - low) * (bottom - top)
+
+    title = f"{algorithm.upper()}, {game}, seed {record['settings']['seed']}"
+    drawing.words(left, 30, title)
+    for who, score in marks:
+        line(
+            drawing,
+            [at(0, score), at(frames, score)],
+            stroke=FAINT,
+            stroke_dasharray="3 4",
+        )
+        y = at(0, score)[1]
+        drawing.words(right, y - 5, who, colour=FAINT, size=12, text_anchor="end")
+        drawing.words(
+            left - 6, y + 4, f"{score:g}", colour=FAINT, size=12, text_anchor="end"
+        )
+    points = [at(*point) for point in curve]
+    line(drawing, points, stroke=COLOURS[0], stroke_width="2.5")
+    drawing.words(
+        *points[-1],
+        f"{curve[-1][1]:.4g}",
+        colour=COLOURS[0],
+        size=13,
+        text_anchor="end",
+    )
+    for share in (0.0, 0.5, 1.0):
+        drawing.words(
+            at(share * frames, low)[0],
+            bottom + 22,
+            f"{share * frames / 1e6:g}M" if share else "0",
+            colour=FAINT,
+            size=12,
+            text_anchor="middle" if share < 1 else "end",
+        )
+    drawing.words(
+        (left + right) / 2, bottom + 42, "frames", size=13, text_anchor="middle"
+    )
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+def sum_up() -> dict[str, Any]:
+    """All runs that are kept, by algorithm, game and seed."""
+    found: dict[str, Any] = {}
+    for path in sorted(KEPT.glob("*/*/seed-*/run.json")):
+        algorithm, game, seed = path.parent.parts[-3:]
+        found.setdefault(algorithm, {}).setdefault(game, {})[seed] = summary_of(
+            path.parent
+        )
+    return found
+
+
+def figures() -> dict[str, str]:
+    """The figure of each run, by the name of its file."""
+    return {
+        "run-" + "-".join(path.parent.parts[-3:]) + ".svg": draw(path.parent)
+        for path in sorted(KEPT.glob("*/*/seed-*/run.json"))
+    }
+
+
+def main() -> None:
+    """Keep, sum up, draw."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folders", nargs="*", type=Path)
+    for folder in parser.parse_args().folders:
+        keep(folder)
+    write(sum_up(), SUMMARY)
+    for name, figure in figures().items():
+        (FOLDER / name).write_text(figure)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""How fast PPO learns on Atari, beside other libraries, in one run.
+
+.venv/bin/python -m benchmarks.policies           # all, into results/benchmarks/
+.venv/bin/python -m benchmarks.policies --quick   # once each, only printed
+
+The work is the same for all: Breakout, 8 games, rollouts of 128 steps, 4 epochs of 4
+minibatches of 256, the Nature network, Adam; lives end episodes, rewards are clipped.
+Counted are steps of the agent a second, playing and learning together, after the first
+update. Each sample is a process of its own.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.policies_learners import LEARNERS, WITHOUT
+from benchmarks.record import ROOT, Series, interleave, provenance, write
+
+RECORD = ROOT / "results" / "benchmarks" / "policies.json"
+PACKAGES = (
+    *("ale-py", "envpool", "gymnasium", "labml-nn", "numpy"),
+    *("stable-baselines3", "torch"),
+)
+PEERS = ("plain", "sb3", "labml")
+
+
+def sample(learner: str, updates: int) -> float:
+    """Steps a second of one learner, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.policies_learners", learner, str(updates)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"{learner} failed:\n{done.stderr}")
+    return float(json.loads(done.stdout.splitlines()[-1])["steps_per_second"])
+
+
+def measure(names: tuple[str, ...], repeats: int, updates: int) -> dict[str, Any]:
+    """Samples of all, taken in turns, and how many times as fast as each ours is."""
+    samplers = {name: partial(sample, name, updates) for name in names}
+    found = interleave(samplers, repeats)
+    peers = [found[name].median for name in PEERS if name in found]
+    return {
+        name: {
+            "median": each.median,
+            "low": each.low,
+            "high": each.high,
+            "samples": each.samples,
+            "ours_is_times": float(f"{found['ours'].median / each.median:.3g}"),
+        }
+        for name, each in found.items()
+    } | ({"ours_is_times_the_fastest": times(found["ours"], peers)} if peers else {})
+
+
+def times(ours: Series, peers: list[float]) -> float:
+    """How many times as fast as the fastest peer ours is."""
+    return float(f"{ours.median / max(peers):.3g}")
+
+
+def table(found: dict[str, Any]) -> str:
+    """The results as lines of text."""
+    lines = [f"{'':24}{'steps a second':>24}{'ours is … times':>18}"]
+    for name, each in found.items():
+        if isinstance(each, dict):
+            rate = f"{each['median']:.0f} ({each['low']:.0f}–{each['high']:.0f})"
+            lines.append(f"{name:24}{rate:>24}{each['ours_is_times']:>18.2f}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print, and write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="once each, not recorded")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--updates", type=int, default=8, help="of each sample")
+    parser.add_argument("--output", type=Path, default=RECORD)
+    options = parser.parse_args()
+    repeats, updates = (1, 3) if options.quick else (options.repeats, options.updates)
+
+    # The first sample of each is thrown away, but starting a process costs nothing that
+    # is counted, so one more is not needed here.
+    record: dict[str, Any] = {
+        **provenance("benchmarks.policies", PACKAGES),
+        "updates": updates,
+    }
+    for part, names in (
+        ("peers", tuple(LEARNERS)),
+        ("without", ("ours", *WITHOUT)),
+    ):
+        record[part] = measure(names, repeats, updates)
+        print(f"{part}\n{table(record[part])}", flush=True)
+    if not options.quick:
+        write(record, options.output)
+
+
+if __name__ == "__main__":
+    main()
