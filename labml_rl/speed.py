@@ -70,8 +70,8 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
 
     Is it enough? Each product is rounded, and there are thousands in each sum, whose
     errors average out. The sums themselves are kept in 32 bits, and so are the weights,
-    their updates, and [the heads][labml_rl.networks.ActorCritic.forward]. The [curves
-    with and without](../benchmarks/policies.md) can't be told apart.
+    their updates, and [the heads][labml_rl.networks.ActorCritic.forward]. The tests
+    learn a small game from its pixels with 16 bits and with 32, to the same mark.
 
     !!! warning "Where it is slow"
         PyTorch computes with bfloat16 on any processor. Without units for it, that is a

@@ -1,6 +1,7 @@
 """Do they learn? Small problems, solved in seconds; and not with a bug in the loss."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -88,7 +89,11 @@ def test_cartpole_is_solved(settings):
 
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("catch")
-@pytest.mark.parametrize("settings", [PPO_CATCH, A2C_CATCH], ids=["ppo", "a2c"])
+@pytest.mark.parametrize(
+    "settings",
+    [PPO_CATCH, A2C_CATCH, replace(PPO_CATCH, precision="float32", blocks=False)],
+    ids=["ppo", "a2c", "ppo without tricks"],
+)
 def test_a_game_is_learned_from_its_pixels(settings):
     """Random play catches one ball of eight."""
     assert learned(settings, enough=0.9 * BALLS) >= 0.9 * BALLS

@@ -1,0 +1,150 @@
+"""What is written down while the network plays."""
+
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from gymnasium.spaces import Box, Discrete
+from gymnasium.vector import AutoresetMode
+
+from labml_rl.batch import SerialGames
+from labml_rl.bodies import NatureBody
+from labml_rl.environments import Resumable, make_environments
+from labml_rl.networks import ActorCritic
+from labml_rl.returns import gae
+from labml_rl.sampling import Sampler, log_probs_of
+
+
+class Counter(gymnasium.Env[Any, Any]):
+    """Shows how many steps it has had, and pays as much. Ends at 3, or is cut at 5."""
+
+    observation_space = Box(-1000, 1000, (1,), np.float32)
+    action_space: Any = Discrete(2)
+
+    def __init__(self, first: int, *, terminates: bool) -> None:
+        self.first, self.terminates = first, terminates
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.steps = 0
+        return self.show(), {}
+
+    def show(self):
+        return np.array([self.first + self.steps], np.float32)
+
+    def step(self, action):
+        self.steps += 1
+        ends, cut = self.terminates and self.steps == 3, self.steps == 5
+        return self.show(), float(self.steps), ends, cut, {}
+
+
+def counters(**options):
+    makers = [
+        partial(Counter, 100, terminates=True),
+        partial(Counter, 200, terminates=False),
+    ]
+    return SerialGames([lambda m=m: Resumable(m()) for m in makers], **options)
+
+
+def network(observations):
+    """Action 1 always, and a value that says which observation it saw."""
+    numbers = observations[:, 0].float()
+    logits = torch.stack([torch.zeros_like(numbers), torch.full_like(numbers, 50.0)])
+    return logits.T, numbers / 1000
+
+
+def test_everything_is_in_its_place():
+    samples = Sampler(counters(copy=False), network, steps=7).sample()
+    seen = samples.observations[..., 0]  # (T, N)
+    assert seen[:, 0].tolist() == [100, 101, 102, 100, 101, 102, 100]
+    assert seen[:, 1].tolist() == [200, 201, 202, 203, 204, 200, 201]
+    rollout = samples.rollout
+    assert rollout.rewards[:, 0].tolist() == [1, 2, 3, 1, 2, 3, 1]
+    assert rollout.terminated[:, 0].nonzero().flatten().tolist() == [2, 5]
+    assert not rollout.truncated[:, 0].any()
+    assert rollout.truncated[:, 1].nonzero().flatten().tolist() == [4]
+    torch.testing.assert_close(rollout.values[:-1], seen / 1000)
+    # The last value is of the observation on which nobody has acted.
+    torch.testing.assert_close(rollout.values[-1], torch.tensor([0.101, 0.202]))
+    # Where it was cut off, the value is of 205, not of the 200 that came next.
+    assert rollout.final_values is not None
+    assert rollout.final_values[4, 1].item() == pytest.approx(0.205)
+    assert rollout.final_values.isnan().sum() == 13
+    assert (samples.actions == 1).all()
+    assert [score["r"] for score in samples.scores] == [6, 15, 6]
+    assert gae(rollout, discount=0.99, gae_lambda=0.95).isfinite().all()
+
+
+def test_the_next_rollout_goes_on_where_the_last_one_stopped():
+    whole = Sampler(counters(copy=False), network, steps=8).sample()
+    sampler = Sampler(counters(copy=False), network, steps=4)
+    for part in (slice(0, 4), slice(4, 8)):
+        found = sampler.sample()
+        torch.testing.assert_close(found.observations, whole.observations[part])
+        torch.testing.assert_close(found.rollout.rewards, whole.rollout.rewards[part])
+
+
+def test_a_rollout_stays_what_it_was():
+    """Only observations and actions are the sampler's own arrays."""
+    sampler = Sampler(counters(copy=False), network, steps=4)
+    first = sampler.sample()
+    before = [first.rollout.values.clone(), first.log_probs.clone()]
+    sampler.sample()
+    torch.testing.assert_close([first.rollout.values, first.log_probs], before)
+
+
+def test_log_probabilities_are_of_the_network_that_played():
+    torch.manual_seed(1)
+    games = make_environments("CartPole-v1", 3, seed=1, workers=0, copy=False)
+    policy = ActorCritic((4,), 2)
+    with torch.no_grad():
+        policy.policy.weight.mul_(100)
+    samples = Sampler(games, policy, steps=20).sample()
+    with torch.no_grad():
+        logits, values = policy(samples.observations.flatten(0, 1))
+    again = log_probs_of(logits.view(20, 3, 2), samples.actions)
+    torch.testing.assert_close(samples.log_probs, again)
+    torch.testing.assert_close(samples.rollout.values[:-1], values.view(20, 3))
+    assert samples.log_probs.std() > 0.02
+    games.close()
+
+
+def test_observations_in_blocks_are_the_same_ones():
+    def play(prepare):
+        torch.manual_seed(1)
+        games = make_environments("Breakout", 2, seed=1, workers=0, copy=False)
+        policy = ActorCritic((4, 84, 84), 4)
+        body = policy.body
+        assert isinstance(body, NatureBody)
+        sampler = Sampler(
+            games,
+            policy,
+            steps=12,
+            generator=torch.Generator().manual_seed(1),
+            prepare=body.prepared if prepare else None,
+        )
+        samples = sampler.sample()
+        games.close()
+        return body, samples
+
+    _, plain = play(prepare=False)
+    body, blocks = play(prepare=True)
+    assert torch.equal(plain.actions, blocks.actions)
+    expected = body.prepared(plain.observations.flatten(0, 1))
+    assert torch.equal(blocks.observations.flatten(0, 1), expected)
+    # Each observation lies in memory as the processor likes it.
+    assert blocks.observations[3].is_contiguous(memory_format=torch.channels_last)
+
+
+def test_what_cannot_be_played_is_refused():
+    with pytest.raises(ValueError, match="autoreset_mode=SAME_STEP"):
+        Sampler(counters(autoreset_mode=AutoresetMode.NEXT_STEP), network, steps=2)
+    games = make_environments("Pendulum-v1", 1, seed=1, workers=0)
+    with pytest.raises(ValueError, match="actions must be numbered"):
+        Sampler(games, network, steps=2)
+    games = make_environments("Blackjack-v1", 1, seed=1, workers=0)
+    with pytest.raises(ValueError, match="observations must be arrays"):
+        Sampler(games, network, steps=2)
