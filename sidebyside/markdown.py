@@ -45,6 +45,13 @@ from sidebyside.mathematics import FormulaError, find, typeset
 PAGE = re.compile(r"\s*<!-- sidebyside:(\d+) -->\n")
 PIECE = r"^<!-- {what} -->\n(.*?)^<!-- /{what} -->$"
 PLACEHOLDER = re.compile(f"{STX}sbs-prose:(\\d+){ETX}")
+# What some stages of Markdown look for. Most pieces of prose are short and have none of
+# it, and setting up a parser of HTML for each takes longer than to find that out.
+LOOKS_FOR = {
+    "fenced_code_block": ("```", "~~~"),
+    "mkdocs_raw_html": ("<",),
+    "html_block": ("<", "&"),
+}
 
 
 def pieces(what: str, number: str) -> re.Pattern[str]:
@@ -115,13 +122,18 @@ class Apart(BlockProcessor):
             return
         # One line end at least, as Markdown gives to every page.
         lines = [*self.kept.prose[int(match[1])].split("\n"), ""]
-        stages = list(self.md.preprocessors)
+        registry = self.md.preprocessors
+        looks_for = {id(registry[n]): s for n, s in LOOKS_FOR.items() if n in registry}
+        stages = list(registry)
         store = self.md.htmlStash
         for stage in stages[stages.index(self.kept) + 1 :]:
             before = len(store.rawHtmlBlocks)
             if isinstance(stage, Formulas):
                 # Formulas are trusted, and what is no formula by now is only text.
                 lines = guarded("\n".join(stage.set(lines))).split("\n")
+                continue
+            signs = looks_for.get(id(stage))
+            if signs and not any(sign in line for line in lines for sign in signs):
                 continue
             lines = stage.run(lines)
             for n, html in enumerate(store.rawHtmlBlocks[before:], start=before):

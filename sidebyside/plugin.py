@@ -20,6 +20,7 @@ The page of `labml_rl/game.py` is then `labml_rl/game.md`, in the navigation and
 links.
 """
 
+import gc
 import re
 from pathlib import Path
 from typing import Any, Literal
@@ -81,6 +82,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     def __init__(self) -> None:
         self.serving = False
+        self.thresholds = gc.get_threshold()
         self.rendered = RenderedPages()
         self.templates = CompiledTemplates()
         self.blocks: list[str] = []
@@ -93,8 +95,19 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def on_startup(
         self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool
     ) -> None:
-        """Remember whether an author is at work."""
+        """
+        Remember whether an author is at work.
+
+        A build makes some millions of objects, few of which are garbage before its end.
+        So Python's collector need not look for any after each seven hundred.
+        """
         self.serving = command == "serve"
+        self.thresholds = gc.get_threshold()
+        gc.set_threshold(50_000, *self.thresholds[1:])
+
+    def on_shutdown(self) -> None:
+        """Leave Python as it was."""
+        gc.set_threshold(*self.thresholds)
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Add templates, styles and Markdown extensions, and watch the modules."""
@@ -110,8 +123,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for package in self.config.packages:
             if package not in config.watch:
                 config.watch.append(package)
-        if self.serving:
-            skip_hidden(config.theme)
+        skip_hidden(config.theme)
         return config
 
     @undisturbed()
@@ -228,7 +240,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         the index is made, and loses it again before the page is written.
 
         Search looks at every element of a page and wants only its words. Most elements
-        are colours in code, so the code goes without them for as long.
+        are colours in code and parts of formulas, so the page goes without them for as
+        long, and without all else that search leaves out.
         """
         self.is_known = self.serving and self.searched.before(page, config)
         self.blocks = []
@@ -236,15 +249,17 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             r'\g<0><h6 id="\g<id>" class="sbs-search">\g<title></h6>',
             page.content or "",
         )
-        page.content = BLOCK.sub(self._take_colours, named)
+        page.content = BLOCK.sub(self._take, named)
 
-    def _take_colours(self, block: re.Match[str]) -> str:
-        self.blocks.append(block[2])
-        words = TAG.sub("", block[2])
-        return f'{block[1]} data-sbs-block="{len(self.blocks) - 1}">{words}</code>'
+    def _take(self, block: re.Match[str]) -> str:
+        self.blocks.append(block["inside"])
+        words = TAG.sub("", block["inside"]) if block["tag"] == "code" else ""
+        number = len(self.blocks) - 1
+        return f'{block["begin"]} data-sbs-block="{number}">{words}</{block["tag"]}>'
 
-    def _give_colours(self, block: re.Match[str]) -> str:
-        return f"{block[1]}>{self.blocks[int(block[2])]}</code>"
+    def _give_back(self, block: re.Match[str]) -> str:
+        number = int(block[1])
+        return f">{self.blocks[number]}</" if number < len(self.blocks) else block[0]
 
     @event_priority(-100)
     def _unname_sections(
@@ -253,8 +268,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if self.is_known:
             self.searched.recall(page, config)
             return
-        coloured = PLAIN_BLOCK.sub(self._give_colours, page.content or "")
-        page.content = NAME.sub("", coloured)
+        whole = TAKEN.sub(self._give_back, page.content or "")
+        page.content = NAME.sub("", whole)
         if self.serving:
             self.searched.learn(page, config)
 
@@ -266,8 +281,10 @@ SECTION = re.compile(
     r'(?=[^>]*\bdata-title="(?P<title>[^"]*)")[^>]*>'
 )
 BLOCK = re.compile(
-    r'(<div class="sbs-code highlight"><pre><code)>(.*?)</code>', re.DOTALL
+    r'(?P<begin><(?P<tag>(?<=<div class="sbs-code highlight"><pre><)code|sbs-math'
+    r'|details(?= class="sbs-uses"))[^>]*)>(?P<inside>.*?)</(?P=tag)>',
+    re.DOTALL,
 )
-PLAIN_BLOCK = re.compile(r'(<code) data-sbs-block="(\d+)">[^<]*</code>')
+TAKEN = re.compile(r' data-sbs-block="(\d+)">[^<]*</')
 TAG = re.compile(r"<[^>]*>")
 NAME = re.compile(r'<h6 id="[^"]*" class="sbs-search">[^<]*</h6>')

@@ -27,6 +27,7 @@ does the rest, and without it nothing is missing but the light.
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.prose import Prose
@@ -81,6 +82,7 @@ def named(formula: str, display: bool, symbols: Mapping[str, str]) -> str:
     return wrapped
 
 
+@cache
 def pattern(symbols: tuple[str, ...]) -> re.Pattern[str]:
     r"""
     ### What counts as the symbol

@@ -192,8 +192,9 @@ def weave(
     public = public_names(source)
     rows: list[Row] = []
     for anchor, section in anchored(source):
-        prose = check_formulas(section.prose, source.path, report)
-        prose = set_symbols(prose, meta.get("symbols", {}))
+        # In this order a formula with symbols is set only once.
+        prose = set_symbols(section.prose, meta.get("symbols", {}))
+        prose = check_formulas(prose, source.path, report)
         level, heading, prose = leading_heading(prose)
         defines = section.kind in DEFINITIONS
         if defines and has_fields(prose):
