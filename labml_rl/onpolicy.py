@@ -107,7 +107,7 @@ class PolicyExperiment(runs.Experiment[S]):
             prepare=self.network.body.prepared if settings.blocks else None,
         )
 
-    def advance(self) -> tuple[dict[str, float], list[runs.Score]]:
+    def advance(self) -> tuple[dict[str, float], list[dict[str, float]]]:
         """
         With vectors, a layer takes less time than it takes to wake a thread, and where
         other programs need the cores as well, threads that wait for each other make it

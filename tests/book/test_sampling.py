@@ -42,11 +42,12 @@ class Counter(gymnasium.Env[Any, Any]):
 
 
 def counters(**options):
-    makers = [
-        partial(Counter, 100, terminates=True),
-        partial(Counter, 200, terminates=False),
-    ]
-    return SerialGames([lambda m=m: Resumable(m()) for m in makers], **options)
+    makers = [partial(counter, 100, True), partial(counter, 200, False)]
+    return SerialGames(makers, **options)
+
+
+def counter(first, terminates):
+    return Resumable(Counter(first, terminates=terminates))
 
 
 def network(observations):

@@ -1,0 +1,81 @@
+"""What is kept of runs, and what the site says of them."""
+
+import csv
+import hashlib
+import json
+from dataclasses import asdict
+
+import pytest
+
+from benchmarks import evidence
+from benchmarks.record import text
+from figures.networks import FOLDER
+from hooks.results import with_state_of_code
+from labml_rl.ppo.experiment import Experiment, Settings
+from labml_rl.runs import train
+
+SETTINGS = Settings(
+    game="CartPole-v1", workers=0, total_frames=2_000, steps=32, minibatches=1, seed=3
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "cart"
+    train(Experiment, SETTINGS, folder=folder)
+    return folder
+
+
+@pytest.fixture
+def kept(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(evidence, "KEPT", tmp_path / "kept")
+    evidence.keep(folder)
+    return tmp_path / "kept" / "ppo" / "cartpolev1" / "seed-3"
+
+
+def test_a_run_is_kept_as_it_was(folder, kept):
+    for name in ("run.json", "progress.csv"):
+        assert (kept / name).read_bytes() == (folder / name).read_bytes()
+    scores = json.loads((kept / "scores.json").read_text())
+    assert len(scores["points"]) == evidence.GAMES
+    assert scores["mean"] == pytest.approx(sum(scores["points"]) / evidence.GAMES)
+
+
+def test_the_summary_says_what_the_record_says(kept):
+    found = evidence.sum_up()["ppo"]["cartpolev1"]["seed-3"]
+    record = json.loads((kept / "run.json").read_text())
+    assert found["frames"] == record["frames"] >= SETTINGS.total_frames
+    assert found["hours"] * 3600 == pytest.approx(record["seconds"])
+    assert found["commit"] == record["sessions"][0]["commit"]
+    with (kept / "progress.csv").open() as file:
+        last = list(csv.DictReader(file))[-1]
+    assert found["last_hundred"] == float(last["return_mean"])
+
+
+def test_the_curve_is_drawn_from_the_record(kept):
+    (figure,) = evidence.figures().values()
+    points = figure.split("stroke-width")[0].count("L")
+    assert "PPO, CartPole-v1, seed 3" in figure
+    assert points >= len(evidence.curve_of(kept)) - 1
+
+
+def test_all_that_is_kept_is_on_the_site():
+    """After another run is kept, `python -m benchmarks.evidence` brings it there."""
+    assert evidence.SUMMARY.read_text() == text(evidence.sum_up()) + "\n"
+    for name, figure in evidence.figures().items():
+        assert (FOLDER / name).read_text() == figure
+
+
+def test_code_that_has_changed_is_called_so(tmp_path):
+    (tmp_path / "a.py").write_text("a")
+    digest = hashlib.sha256(b"a").hexdigest()[:16]
+    record = {"run": {"sources": {"a.py": digest}}}
+    assert with_state_of_code(record, tmp_path)["run"]["code"] == "the same today"
+    (tmp_path / "a.py").write_text("b")
+    found = with_state_of_code(record, tmp_path)["run"]["code"]
+    assert found == "changed since then, in 1 of 1 files"
+
+
+def test_settings_are_kept(kept):
+    record = json.loads((kept / "run.json").read_text())
+    assert record["settings"] == asdict(SETTINGS)
