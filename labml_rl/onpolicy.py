@@ -114,7 +114,7 @@ class PolicyExperiment(runs.Experiment[S]):
         ten times as slow. So with them one thread does everything.
 
         Returns:
-            What any experiment [returns][labml_rl.runs.Experiment.advance].
+            What any experiment [returns][labml_rl.runs.experiment.Experiment.advance].
         """
         if isinstance(self.network.body, VectorBody):
             with few_threads(self.settings, self.device):

@@ -65,7 +65,7 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
     A float32 has 24 bits for its digits and 8 for its size. A bfloat16 keeps those 8,
     so that nothing overflows which did not before, and has only 8 bits for its digits:
     not quite three decimal places. Processors with units for it (AMX or AVX-512 BF16,
-    any GPU since 2020) multiply several times as many of these in the same time, and
+    most GPUs since 2020) multiply several times as many of these in the same time, and
     move twice as many through memory.
 
     Is it enough? Each product is rounded, and there are thousands in each sum, whose

@@ -1,0 +1,138 @@
+"""The tricks that make it faster, and that they can be switched off."""
+
+from dataclasses import replace
+from unittest import mock
+
+import pytest
+import torch
+
+from labml_rl.networks import ActorCritic
+from labml_rl.ppo.experiment import Experiment, Settings
+from labml_rl.speed import (
+    SpeedSettings,
+    few_threads,
+    in_precision,
+    keep_memory,
+    make_adam,
+    precision_of,
+)
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def same_threads_afterwards():
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"),
+    [
+        ({"amx_bf16": True, "avx512_bf16": True}, torch.bfloat16),
+        ({"avx512_bf16": True}, torch.bfloat16),
+        ({"avx512_f": True, "amx_bf16": False}, torch.float32),
+        ({}, torch.float32),
+    ],
+)
+def test_16_bits_where_there_are_units_for_it(features, expected):
+    with mock.patch.object(torch.cpu, "get_capabilities", return_value=features):
+        assert precision_of(SpeedSettings(), CPU) == expected
+        assert precision_of(SpeedSettings(precision="float32"), CPU) == torch.float32
+        assert precision_of(SpeedSettings(precision="bfloat16"), CPU) == torch.bfloat16
+
+
+def test_the_network_computes_in_that_precision():
+    network = ActorCritic((4, 84, 84), 4)
+    observations = torch.randint(256, (2, 4, 84, 84), dtype=torch.uint8)
+    seen = {}
+    for precision in ("float32", "bfloat16"):
+        settings = SpeedSettings(precision=precision)
+        with torch.no_grad(), in_precision(settings, CPU):
+            seen[precision] = network.body(observations)
+    assert seen["float32"].dtype == torch.float32
+    assert seen["bfloat16"].dtype == torch.bfloat16
+    torch.testing.assert_close(
+        seen["bfloat16"].float(), seen["float32"], rtol=0.05, atol=0.05
+    )
+
+
+def test_one_thread_for_a_while():
+    torch.set_num_threads(2)
+    with few_threads(SpeedSettings(), CPU):
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 2
+    with few_threads(SpeedSettings(few_threads=False), CPU):
+        assert torch.get_num_threads() == 2
+    with pytest.raises(KeyError), few_threads(SpeedSettings(), CPU):
+        raise KeyError
+    assert torch.get_num_threads() == 2
+
+
+def test_with_vectors_one_thread_also_learns():
+    torch.set_num_threads(2)
+    seen = []
+    experiment = Experiment(
+        Settings(game="CartPole-v1", workers=0, steps=4, minibatches=1)
+    )
+    learn = experiment.learn
+
+    def watched(batch):
+        seen.append(torch.get_num_threads())
+        return learn(batch)
+
+    with mock.patch.object(experiment, "learn", watched):
+        experiment.advance()
+    experiment.close()
+    assert seen == [1] * 4
+    assert torch.get_num_threads() == 2
+
+
+def test_adam_is_adam():
+    def three_steps(make):
+        torch.manual_seed(1)
+        layer = torch.nn.Linear(5, 3)
+        optimizer = make(layer.parameters())
+        for _ in range(3):
+            optimizer.zero_grad()
+            layer(torch.ones(2, 5)).square().sum().backward()
+            optimizer.step()
+        return layer.weight
+
+    torch.testing.assert_close(
+        three_steps(lambda parameters: make_adam(parameters, lr=0.1, eps=1e-5)),
+        three_steps(lambda parameters: torch.optim.Adam(parameters, 0.1, eps=1e-5)),
+    )
+
+
+def test_memory_is_kept_only_where_that_is_known():
+    with mock.patch("ctypes.CDLL") as library:
+        keep_memory()
+    given = [call.args for call in library.return_value.mallopt.call_args_list]
+    assert given == [(-3, 32 << 20), (-1, 512 << 20)]
+    with mock.patch("ctypes.CDLL", return_value=object()):
+        keep_memory()
+    with mock.patch("sys.platform", "darwin"), mock.patch("ctypes.CDLL") as library:
+        keep_memory()
+    assert not library.return_value.mallopt.called
+
+
+def test_blocks_change_nothing_but_the_last_digits():
+    """One update, with the same dice: the weights come out the same."""
+    settings = Settings(
+        game="Pong",
+        workers=0,
+        num_envs=2,
+        steps=8,
+        minibatches=1,
+        epochs=1,
+        precision="float32",
+    )
+    weights = []
+    for blocks in (True, False):
+        experiment = Experiment(replace(settings, blocks=blocks))
+        experiment.advance()
+        experiment.close()
+        weights.append(experiment.network.body.layers[0].weight)
+    torch.testing.assert_close(*weights, rtol=1e-3, atol=2e-4)
