@@ -1,0 +1,252 @@
+r"""
+---
+title: Replay
+summary: >-
+  A replay memory for many games at once: frames kept once, stacks that never cross the
+  edge of an episode, n-step returns.
+symbols:
+  rewards: 'r_t'
+  discount: '\gamma'
+  returns: 'G_t^{(n)}'
+---
+
+# Replay
+
+What an agent sees in a second of play is nearly the same picture, fifteen times. A
+network that learns from one step after the other learns about this second, and forgets
+what it knew of all others. And once it has learned from a step, the step is thrown
+away, though it was expensive to play.
+
+A **replay memory** is the answer to both ([Lin,
+1992](https://doi.org/10.1007/BF00992699)). Every step goes in there, the newest in
+place of the oldest. The network learns from steps that are drawn at random out of the
+last million, hours of play. So a batch has a bit of everything in it, and each step is
+learned from several times, eight on average in [DQN](../dqn/__init__.py).
+
+Not every algorithm may do so. [A2C](../a2c/__init__.py) asks how good its own actions
+were, and a step of last hour was played by another agent. What DQN learns is how good
+an action is if one plays *well* afterwards, and for that it does not matter who took
+it.
+
+At the end of this page there is a [ReplayMemory][]:
+
+```python
+memory = ReplayMemory(
+    games.single_observation_space,
+    games.num_envs,
+    capacity=1_000_000,
+    stack=4,
+    n=1,
+    discount=0.99,
+)
+obs, _ = games.reset()
+memory.begin(obs)
+...  # and in each step:
+obs, rewards, terminated, truncated, infos = games.step(
+    actions
+)
+ends = terminated | truncated
+final = None
+if ends.any():
+    final = final_observations(infos, ends)
+memory.add(
+    *(actions, rewards, terminated, truncated, obs),
+    final_observations=final,
+)
+batch = memory.sample(32)
+```
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+from torch import Tensor
+
+from labml_rl.replay.frames import Places
+from labml_rl.replay.rings import TERMINATED, Rings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    r"""
+    ## A batch
+
+    With these, the target of a step is one product and one sum, for any $n$ and for all
+    ways in which an episode may end: `returns + discounts * values`, where the values
+    are of the next observations.
+
+    Args:
+        observations: $o_t$, shape `(B, …)`.
+        actions: $a_t$, int64, shape `(B,)`.
+        returns: the rewards of up to $n$ steps, discounted and added up, float32, shape
+            `(B,)`.
+        discounts: what the value of the next observation counts, the same.
+        next_observations: $o_{t+n}$, or the final one, shape `(B, …)`.
+        weights: what each step counts in the loss, float32, shape `(B,)`.
+        places: where the steps are in the memory, shape `(B,)`.
+    """
+
+    observations: Tensor
+    actions: Tensor
+    returns: Tensor
+    discounts: Tensor
+    next_observations: Tensor
+    weights: Tensor
+    places: Places
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """
+        Returns:
+            The same on this device.
+        """
+        moved: dict[str, Any] = {
+            name: each.to(device) if isinstance(each, Tensor) else each
+            for name, each in vars(self).items()
+        }
+        return Batch(**moved)
+
+
+class ReplayMemory(Rings):
+    r"""
+    ## The memory
+
+    Args:
+        observation_space: that of one game.
+        num_envs: how many games.
+        capacity: how many steps to keep, of all games together.
+        stack: how many pictures there are in an observation. With 1, observations are
+            kept as they are.
+        n: how many rewards of a step are counted, see [Rings.look_ahead][].
+        discount: $\gamma$, from 0 to 1.
+        blocks: give stacks [in blocks][labml_rl.bodies.as_blocks], if they can be cut.
+        seed: of the dice that draw.
+
+    Raises:
+        ValueError: if a number makes no sense, or if the capacity is too small.
+    """
+
+    def __init__(
+        self,
+        observation_space: Box,
+        num_envs: int,
+        *,
+        capacity: int,
+        stack: int = 1,
+        n: int = 1,
+        discount: float = 0.99,
+        blocks: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        if not 0 <= discount <= 1:
+            raise ValueError(f"discount must be between 0 and 1, not {discount}")
+        super().__init__(
+            observation_space,
+            num_envs,
+            capacity=capacity,
+            stack=stack,
+            n=n,
+            blocks=blocks,
+        )
+        self.discount = discount
+        self._powers = (discount ** np.arange(n + 1)).astype(np.float32)
+        self._dice = np.random.default_rng(seed)
+
+    def check(self, batch_size: int) -> None:
+        """
+        Raises:
+            ValueError: if fewer steps can be drawn.
+        """
+        # At each head a few steps are not complete. Only if these matter, count.
+        incomplete = self.num_envs * (self.frames.stack + self.n)
+        if batch_size < 1 or len(self) - incomplete < batch_size:
+            ready = int(self.can_be_drawn(np.arange(self.written)).sum())
+            if not 1 <= batch_size <= ready:
+                raise ValueError(
+                    f"can't draw {batch_size} steps: there are {len(self)} in the "
+                    f"memory, of which {ready} are complete"
+                )
+
+    def sample(self, batch_size: int) -> Batch:
+        """
+        ### Draw
+
+        Throw the dice for any place, and once more where there is nothing to learn
+        from. All steps that can be drawn are equally likely, and nobody has to keep a
+        list of them.
+
+        Args:
+            batch_size: how many steps. The same may come twice.
+
+        Raises:
+            ValueError: if fewer than that can be drawn.
+        """
+        self.check(batch_size)
+        drawn = np.empty(0, np.int64)
+        while len(drawn) < batch_size:
+            places = self._dice.integers(self.written, size=batch_size - len(drawn))
+            drawn = np.concatenate([drawn, places[self.can_be_drawn(places)]])
+        return self.batch(drawn)
+
+    def batch(self, places: Places, weights: NDArray[Any] | None = None) -> Batch:
+        r"""
+        ### Put together
+
+        Args:
+            places: of steps that [can be drawn][ReplayMemory.can_be_drawn], shape
+                `(B,)`.
+            weights: what each counts in the loss; `None` is 1.
+
+        Returns:
+            All that there is to learn from them.
+        """
+        ahead, outcomes, alive = self.look_ahead(places)  # (B, n)
+
+        # $$G_t^{(n)} = r_t + \gamma r_{t+1} + \dots + \gamma^{n-1} r_{t+n-1}$$
+        rewards = np.where(alive, self.rewards[ahead], 0)  # (B, n)
+        returns = (rewards * self._powers[:-1]).sum(axis=1)
+
+        # The value of what follows $m$ steps later counts $\gamma^m$, and nothing if
+        # the last of them has ended the game.
+        taken = alive.sum(axis=1)
+        last = np.take_along_axis(outcomes, taken[:, None] - 1, axis=1)[:, 0]
+        discounts = np.where(last == TERMINATED, 0, self._powers[taken])
+        following = (places + self.num_envs * taken) % self.size
+        if weights is None:
+            weights = np.ones(len(places))
+        return Batch(
+            observations=self.stacks(places),
+            actions=torch.from_numpy(self.actions[places].astype(np.int64)),
+            returns=torch.from_numpy(returns.astype(np.float32)),
+            discounts=torch.from_numpy(discounts.astype(np.float32)),
+            next_observations=self.stacks(following),
+            weights=torch.from_numpy(weights.astype(np.float32)),
+            places=places,
+        )
+
+    def get_state(self) -> dict[str, Any]:
+        """
+        ### Saved with the run
+
+        A run that goes on with an empty memory learns something else for a million
+        steps. So [a checkpoint](../runs/checkpoint.py) has all of it, 7 GB in the end.
+
+        Returns:
+            The state. Its arrays are views of the memory, so use it at once.
+        """
+        return super().get_state() | {"dice": self._dice.bit_generator.state}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """
+        Args:
+            state: what [ReplayMemory.get_state][] returned, of a memory for the same
+                games.
+
+        Raises:
+            ValueError: if it is of another. The memory is as it was, then.
+        """
+        super().set_state(state)
+        self._dice.bit_generator.state = state["dice"]

@@ -1,0 +1,160 @@
+"""
+---
+title: Each frame once
+summary: >-
+  How a million observations of four pictures each fit into 7 GB, and come out in the
+  order that the network likes.
+---
+
+# Each frame once
+
+An observation of a game is a stack of the latest four pictures. The next one has three
+of these in it, and one that is new. A memory that keeps whole observations keeps each
+picture four times. Most keep the next observation of each step as well, which makes it
+eight:
+
+| what is kept of a step | bytes | a million steps |
+|---|---|---|
+| two stacks | 56,448 | 56 GB |
+| one stack | 28,224 | 28 GB |
+| one picture | 7,056 | 7 GB |
+
+This page keeps one picture, and puts the stacks together again when somebody wants to
+see them. Which pictures belong into a stack is [the memory's
+business](__init__.py); here they are only written and read.
+
+```python
+frames = Frames(
+    (4, 84, 84), np.uint8, stack=4, places=1_000_000
+)
+frames.write(places, observations)  # (N,), (N, 4, 84, 84)
+stacks = frames.read(of_each)  # (B, 4) to (B, 64, 21, 21)
+```
+"""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import DTypeLike, NDArray
+from torch import Tensor
+
+from labml_rl.bodies import as_blocks
+
+Places = NDArray[np.int64]
+SIDE = 4  # of a block, in pixels
+
+
+class Frames:
+    """
+    ## The pictures
+
+    Args:
+        shape: of one observation. Its first axis is the stack, the newest picture last.
+        dtype: of its numbers.
+        stack: how many pictures there are in it. With 1, observations are kept as they
+            are, whatever their shape: a list of numbers, for instance.
+        places: how many pictures to keep.
+        blocks: give stacks [in blocks][labml_rl.bodies.as_blocks], if they can be cut.
+
+    Raises:
+        ValueError: if an observation is no stack of so many.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: DTypeLike,
+        *,
+        stack: int,
+        places: int,
+        blocks: bool = True,
+    ) -> None:
+        if stack < 1 or (stack > 1 and (len(shape) != 3 or shape[0] % stack)):
+            raise ValueError(
+                f"an observation of shape {tuple(shape)} is no stack of {stack} "
+                "pictures, with the stack in front"
+            )
+        self.shape, self.stack = tuple(shape), stack
+        self.channels = shape[0] // stack if stack > 1 else 0
+        one = (self.channels, *shape[1:]) if stack > 1 else self.shape
+
+        # Whoever asks for memory gets a promise. The system keeps it, page by page,
+        # where something is written. So a memory that is to hold a million pictures
+        # takes no more room than those that it holds so far.
+        #
+        # !!! warning "A promise can be broken"
+        #     Nothing fails here if the machine has too little. Hours later, as the
+        #     memory fills up, the system ends the program without a word.
+        kept: NDArray[Any] = np.zeros((places, *one), dtype)
+
+        # What is written in blocks comes out in blocks. In such a picture there are 16
+        # bytes for each of 21 × 21 squares.
+        cut = blocks and stack > 1 and kept.dtype == np.uint8
+        self.blocks = cut and not any(side % SIDE for side in shape[1:])
+        if self.blocks:
+            squares = prod(shape[1:]) // SIDE**2
+            self._offsets = np.arange(squares * self.channels).reshape(squares, 1, -1)
+        self.adopt(kept)
+
+    def adopt(self, kept: NDArray[Any]) -> None:
+        """
+        ### Take over
+
+        A memory that was read from a file is used as it is. To copy it, one would need
+        room for two.
+
+        Args:
+            kept: pictures, as another of the same kind has kept them.
+        """
+        # NumPy knows one kind of number that has 16 bytes, and never looks inside when
+        # it only copies.
+        self.kept = kept
+        if self.blocks:
+            self._words = kept.reshape(-1).view(np.complex128)
+
+    def write(self, places: Places, observations: NDArray[Any]) -> None:
+        """
+        ### Write
+
+        Args:
+            places: where to, shape `(N,)`.
+            observations: the newest picture of each is kept, shape `(N, …)`.
+        """
+        if self.stack > 1:
+            observations = observations[:, -self.channels :]  # (N, c, H, W)
+        if self.blocks:
+            pictures = torch.from_numpy(np.array(observations))
+            in_blocks = as_blocks(pictures, SIDE).permute(0, 2, 3, 1)  # (N, H', W', C')
+            observations = in_blocks.numpy().reshape(len(places), *self.kept.shape[1:])
+        self.kept[places] = observations
+
+    def read(self, places: Places) -> Tensor:
+        """
+        ### Read
+
+        The stacks come out as the network wants them: all bytes in one piece of memory,
+        and those of a square of all four pictures side by side. So each stack is
+        gathered from 441 squares in 4 places, 16 bytes at a time. To copy whole
+        pictures and to sort afterwards would go through the memory twice.
+
+        Args:
+            places: of all pictures of each stack, the newest last, shape `(B, stack)`.
+
+        Returns:
+            Stacks, shape `(B, 64, 21, 21)` [in blocks][labml_rl.bodies.as_blocks], or
+            `(B, …)` as they were.
+        """
+        count = len(places)
+        if self.stack == 1:
+            return torch.from_numpy(self.kept[places[:, 0]])
+        if not self.blocks:
+            return torch.from_numpy(self.kept[places].reshape(count, *self.shape))
+
+        #
+        begins = places[:, None, :, None] * self._offsets.size  # (B, 1, stack, 1)
+        squares = self._words.take(begins + self._offsets)  # (B, 441, stack, c)
+        _, height, width = self.shape
+        rows = squares.view(np.uint8).reshape(count, height // SIDE, width // SIDE, -1)
+        return torch.from_numpy(rows).permute(0, 3, 1, 2)

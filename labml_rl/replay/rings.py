@@ -1,0 +1,352 @@
+r"""
+---
+title: Rings
+summary: >-
+  Where the steps of many games are kept, and which of them are complete: over the write
+  head, the edges of episodes, and n steps ahead.
+---
+
+# Rings
+
+Each game has a **ring** of places, and a write head that goes around it. A place holds
+[one picture](frames.py), the newest of an observation, and what was done about it. Here
+is a ring with the end of an episode in it:
+
+```text
+place        3   4   5   6   7   8   9
+picture     p6  p7  p8  p9  q0  q1  q2
+action      a6  a7  a8   -  b0  b1   -
+                     |   |   |       |
+           the last step |   |       the head
+               its final |   the first of
+             observation |   the next episode
+```
+
+The **final observation** is one that the agent never acts on. Games that begin the next
+episode at once give it [aside][labml_rl.environments.final_observations], and here it
+gets a place of its own. So what followed a step is always in the next place, whether
+the episode went on, was terminated, or was cut off. That is one place more for each
+episode, and in games less than one in a hundred.
+
+This page writes the rings, and answers two questions about a step in them: which
+pictures belong to its observation, and is all there that one needs to learn from it?
+[The next page](__init__.py) draws steps, and makes batches of them.
+
+!!! warning "Truncated is not terminated"
+    Many memories have one array `done`. Stable-Baselines3's can tell the two apart, but
+    not together with its `optimize_memory_usage`: there the next observation of a step
+    is whatever stands in the next place, and after an end that is the first of another
+    episode.
+"""
+
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+from torch import Tensor
+
+from labml_rl.replay.frames import Frames, Places
+
+# What came of the step at a place. Nothing yet, where the head is; and nothing ever,
+# after a final observation.
+NOTHING, WENT_ON, TERMINATED, TRUNCATED = range(4)
+
+
+class Rings:
+    """
+    ## The rings
+
+    Places are numbered through all rings: first those of all games at the first point
+    of time, then at the second, and so on. So one step back in the same game is as many
+    places back as there are games, and a batch from many games is gathered with a
+    single array of numbers.
+
+    Args:
+        observation_space: that of one game.
+        num_envs: how many games.
+        capacity: how many steps to keep, of all games together.
+        stack: how many pictures there are in an observation, see [Frames][].
+        n: how far [to look ahead][Rings.look_ahead].
+        blocks: give stacks [in blocks][labml_rl.bodies.as_blocks], if they can be cut.
+
+    Raises:
+        ValueError: if a ring would be too small for the stack and `n`.
+    """
+
+    def __init__(
+        self,
+        observation_space: Box,
+        num_envs: int,
+        *,
+        capacity: int,
+        stack: int,
+        n: int,
+        blocks: bool,
+    ) -> None:
+        if n < 1:
+            raise ValueError(f"n must be at least 1, not {n}")
+
+        # A step can be drawn when its stack is complete, which takes up to `stack`
+        # places, and when `n` more have been written after it.
+        ring = capacity // num_envs
+        if ring < stack + n:
+            raise ValueError(
+                f"a capacity of {capacity} steps is too small: {num_envs} games with "
+                f"stacks of {stack} and n = {n} need at least {num_envs * (stack + n)}"
+            )
+        self.num_envs, self.n = num_envs, n
+        self.size = ring * num_envs
+        shape, dtype = observation_space.shape, observation_space.dtype
+        self.frames = Frames(shape, dtype, stack=stack, places=self.size, blocks=blocks)
+        self.actions = np.zeros(self.size, np.int32)
+        self.rewards = np.zeros(self.size, np.float32)
+        self.outcomes = np.zeros(self.size, np.uint8)
+
+        # How many pictures of the same episode stand before one, up to those of a
+        # stack.
+        self.ages = np.zeros(self.size, np.uint8)
+        self._back = np.arange(stack)[::-1]
+        self._ahead = np.arange(n)
+        self._forget()
+
+    def _forget(self) -> None:
+        # The head of each ring, and how many places of it are written.
+        self.heads = np.arange(self.num_envs) - self.num_envs
+        self.filled = np.zeros(self.num_envs, np.int64)
+        self.outcomes[:] = NOTHING
+        self._steps = 0
+
+    def __len__(self) -> int:
+        """How many steps there are."""
+        return self._steps
+
+    @property
+    def written(self) -> int:
+        """How many places are in use. There is nothing behind them."""
+        return int(self.filled.max()) * self.num_envs
+
+    def begin(self, observations: NDArray[Any]) -> None:
+        """
+        ### Begin
+
+        Args:
+            observations: the first of all games, shape `(N, …)`. What was in the memory
+                before is forgotten.
+        """
+        self._forget()
+        everybody = np.arange(self.num_envs)
+        self._write(everybody, observations, first=np.ones(self.num_envs, np.bool_))
+
+    def add(
+        self,
+        actions: NDArray[Any],
+        rewards: NDArray[Any],
+        terminated: NDArray[np.bool_],
+        truncated: NDArray[np.bool_],
+        observations: NDArray[Any],
+        *,
+        final_observations: NDArray[Any] | None = None,
+    ) -> None:
+        """
+        ### One step of all games
+
+        Args:
+            actions: what was done about the observations before, shape `(N,)`.
+            rewards: what it brought, the same.
+            terminated: whether the episode ended with it, the same.
+            truncated: whether it was cut off after it.
+            observations: those after it; where an episode ended, the first of the next.
+                Shape `(N, …)`.
+            final_observations: the last one of each episode that ended, in the order of
+                the games. May be left out if none did.
+
+        Raises:
+            ValueError: if the memory was not begun, or if there is not one final
+                observation for each end. Nothing is written then.
+        """
+        ends = terminated | truncated
+        over = np.flatnonzero(ends)
+        given = 0 if final_observations is None else len(final_observations)
+        if not self.filled.all():
+            raise ValueError("begin() the memory with the first observations")
+        if len(actions) != self.num_envs or given != len(over):
+            raise ValueError(
+                f"{len(over)} of {self.num_envs} episodes ended, and there are "
+                f"{given} final observations, and {len(actions)} actions"
+            )
+        now = self.heads
+        self.actions[now], self.rewards[now] = actions, rewards
+        self.outcomes[now] = np.where(
+            terminated, TERMINATED, np.where(truncated, TRUNCATED, WENT_ON)
+        )
+        self._steps += self.num_envs
+        if final_observations is not None and len(over):
+            self._write(over, final_observations, first=np.zeros(len(over), np.bool_))
+        self._write(np.arange(self.num_envs), observations, first=ends)
+
+    def _write(
+        self,
+        games: NDArray[np.int64],
+        observations: NDArray[Any],
+        *,
+        first: NDArray[np.bool_],
+    ) -> None:
+        """
+        ### The head moves on
+
+        Args:
+            games: which of them.
+            observations: of each.
+            first: whether they are the first of an episode.
+        """
+        before = self.heads[games]
+        places = (before + self.num_envs) % self.size
+        grown = np.minimum(self.ages[before] + 1, self.frames.stack - 1)
+        self.ages[places] = np.where(first, 0, grown)
+        self.frames.write(places, observations)
+
+        # What was here is gone, and nothing has come of this observation yet.
+        self._steps -= int(np.count_nonzero(self.outcomes[places]))
+        self.outcomes[places] = NOTHING
+        self.heads[games] = places
+        self.filled[games] = np.minimum(
+            self.filled[games] + 1, self.size // self.num_envs
+        )
+
+    def stacks(self, places: Places) -> Tensor:
+        """
+        ### Stacks
+
+        The pictures of a stack are those before it, as far as its episode goes back.
+        Beyond that, the first one is repeated, as [the game does
+        it][labml_rl.game.Game._observe].
+
+        !!! warning "Across the edge"
+            Without that, the first stacks of an episode have the end of another in
+            them: the ball flies, and there is a new one. In a game with short lives
+            these are many, and they are just those before which the agent has to serve.
+
+        Args:
+            places: of the newest pictures, shape `(B,)`.
+
+        Returns:
+            Observations, shape `(B, …)`.
+        """
+        back = np.minimum(self._back, self.ages[places][:, None])  # (B, stack)
+        return self.frames.read((places[:, None] - self.num_envs * back) % self.size)
+
+    def look_ahead(self, places: Places) -> tuple[Places, NDArray[Any], NDArray[Any]]:
+        r"""
+        ### n steps
+
+        The shortest honest target of a step counts one reward, and trusts the network
+        for the rest. The [n-step return](../returns.py) counts $n$. The news that a
+        brick has fallen then comes to the swing that did it in fewer updates, and less
+        of what the network makes up is in the target. On the other hand, $n - 1$ of the
+        actions in it were taken by an agent of long ago, who also acted at random now
+        and then. Nobody corrects that here, and with a small $n$ it does no harm:
+        [Rainbow](https://arxiv.org/abs/1710.02298) has 3, and of all its parts this was
+        one of the two that it could spare least.
+
+        An episode may end before. Then fewer rewards are counted, and what follows is
+        the final observation.
+
+        Args:
+            places: of steps, shape `(B,)`.
+
+        Returns:
+            The places of $n$ steps from each, what came of them, and which of them are
+            still in its episode, all of shape `(B, n)`.
+        """
+        ahead = (places[:, None] + self.num_envs * self._ahead) % self.size  # (B, n)
+        outcomes = self.outcomes[ahead]
+        alive = np.ones(ahead.shape, np.bool_)
+        goes_on = outcomes[:, :-1] == WENT_ON
+        np.logical_and.accumulate(goes_on, axis=1, out=alive[:, 1:])
+        return ahead, outcomes, alive
+
+    def can_be_drawn(self, places: Places) -> NDArray[np.bool_]:
+        """
+        ### What can be drawn
+
+        Not every place has a step that one can learn from. The oldest picture of its
+        stack may have been overwritten: the head comes around from behind. Or what
+        comes after it may not be there yet: the head is just ahead.
+
+        !!! warning "Over the head"
+            A stack that reaches over the head has pictures of now and of hours ago in
+            it. In a memory of a million steps that is wrong in a few places, and nobody
+            would ever notice. In a small one, it is wrong in every batch.
+
+        Args:
+            places: any, shape `(B,)`.
+
+        Returns:
+            Whether there is a complete step, shape `(B,)`.
+        """
+        games = places % self.num_envs
+        behind = (self.heads[games] - places) % self.size // self.num_envs
+        has_past = behind + self.ages[places] < self.filled[games]
+
+        # Where the head is, nothing has come yet. So whoever looks ahead and finds that
+        # before the end of the episode has arrived at the head, or set out from a final
+        # observation.
+        _, outcomes, alive = self.look_ahead(places)
+        has_future = ((outcomes != NOTHING) | ~alive).all(axis=1)
+        result: NDArray[np.bool_] = has_past & has_future
+        return result
+
+    def get_state(self) -> dict[str, Any]:
+        """
+        ### The state
+
+        Returns:
+            All that is written, and where. Its arrays are views, so use it at once.
+        """
+        state: dict[str, Any] = {
+            "kept": self.frames.kept[: self.written],
+            "described": self.described,
+            "steps": self._steps,
+        }
+        for name in ("heads", "filled"):
+            state[name] = getattr(self, name)
+        for name in ("actions", "rewards", "outcomes", "ages"):
+            state[name] = getattr(self, name)[: self.written]
+        return state
+
+    @property
+    def described(self) -> str:
+        """What must be the same in a memory that goes on with the state of another."""
+        frames = self.frames
+        return (
+            f"{self.size} places for {self.num_envs} games, observations "
+            f"{frames.shape} of {frames.kept.dtype}, stacks of {frames.stack}"
+            f"{', in blocks' if frames.blocks else ''}"
+        )
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """
+        Args:
+            state: what [Rings.get_state][] returned, for the same games.
+
+        Raises:
+            ValueError: if it is of another. All is as it was, then.
+        """
+        if state["described"] != self.described:
+            raise ValueError(
+                f"this replay memory was of other games: {state['described']}. Here it "
+                f"would be {self.described}"
+            )
+        # What was read from a file is ours. What is a view belongs to another memory.
+        kept = state["kept"]
+        written = len(kept)
+        self._forget()
+        if written == self.size and not isinstance(kept.base, np.ndarray):
+            self.frames.adopt(kept)
+        else:
+            self.frames.kept[:written] = kept
+        for name in ("actions", "rewards", "outcomes", "ages"):
+            getattr(self, name)[:written] = state[name]
+        self.heads, self.filled = state["heads"].copy(), state["filled"].copy()
+        self._steps = state["steps"]

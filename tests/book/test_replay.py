@@ -1,0 +1,409 @@
+"""The replay memory: against lists of everything that was ever played."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gymnasium.spaces import Box
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labml_rl.bodies import as_blocks
+from labml_rl.game import make_game
+from labml_rl.replay import ReplayMemory
+from labml_rl.replay.frames import Frames
+from labml_rl.runs import checkpoint
+
+SIDE = 8
+DISCOUNT = 0.9
+
+
+class Play:
+    """
+    Games of random length, in which no two pictures are the same, and what a memory
+    that never forgets would know of them.
+    """
+
+    def __init__(self, num_envs, stack, seed=0, *, channels=1, ends=0.2, vectors=False):
+        self.num_envs, self.stack, self.channels = num_envs, stack, channels
+        self.dice = np.random.default_rng(seed)
+        self.ends, self.vectors, self.count = ends, vectors, 0
+        shape = (3,) if vectors else (stack * channels, SIDE, SIDE)
+        dtype = np.float32 if vectors else np.uint8
+        self.space = Box(0, 255, shape, dtype)
+        # For each game a list of episodes; each has its pictures, actions, rewards.
+        self.episodes: list[list[dict[str, Any]]] = [[] for _ in range(num_envs)]
+
+    def picture(self):
+        self.count += 1
+        if self.vectors:
+            return np.full(3, self.count, np.float32)
+        # Some bytes for the number of the picture, and noise.
+        picture = self.dice.integers(256, size=(self.channels, SIDE, SIDE))
+        picture[0, 0, :4] = [self.count >> 8 * k & 255 for k in range(4)]
+        return picture.astype(np.uint8)
+
+    def observation(self, episode, t):
+        if self.vectors:
+            return episode["pictures"][t]
+        times = [max(t - k, 0) for k in reversed(range(self.stack))]
+        return np.concatenate([episode["pictures"][k] for k in times])
+
+    def begin(self, game):
+        episode = {
+            "pictures": [self.picture()],
+            "actions": [],
+            "rewards": [],
+            "end": "",
+        }
+        self.episodes[game].append(episode)
+        return self.observation(episode, 0)
+
+    def reset(self):
+        return np.stack([self.begin(game) for game in range(self.num_envs)])
+
+    def step(self):
+        actions = self.dice.integers(5, size=self.num_envs)
+        rewards = self.dice.normal(size=self.num_envs).astype(np.float32)
+        kinds = self.dice.choice(
+            ["", "terminated", "truncated"],
+            p=[1 - self.ends, self.ends / 2, self.ends / 2],
+            size=self.num_envs,
+        )
+        observations, final = [], []
+        for game, kind in enumerate(kinds):
+            episode = self.episodes[game][-1]
+            episode["pictures"].append(self.picture())
+            episode["actions"].append(int(actions[game]))
+            episode["rewards"].append(float(rewards[game]))
+            episode["end"] = str(kind)
+            after = self.observation(episode, len(episode["actions"]))
+            if kind:
+                final.append(after)
+                after = self.begin(game)
+            observations.append(after)
+        return (
+            (actions, rewards, kinds == "terminated", kinds == "truncated"),
+            np.stack(observations),
+            np.stack(final) if final else None,
+        )
+
+    def play(self, memory, steps, *, begin=True):
+        if begin:
+            memory.begin(self.reset())
+        for _ in range(steps):
+            step, observations, final = self.step()
+            memory.add(*step, observations, final_observations=final)
+
+    def transitions(self, game, n):
+        """All that is complete, the oldest first: with its number of places ago."""
+        found, places = [], 0
+        for episode in self.episodes[game]:
+            length = len(episode["actions"])
+            over = episode["end"]
+            for t in range(length):
+                taken = min(n, length - t)
+                if taken < n and not over:
+                    continue
+                ends = bool(over) and t + taken == length
+                found.append(
+                    {
+                        "place": places + t,
+                        "oldest": places + max(t - self.stack + 1, 0),
+                        "observation": self.observation(episode, t),
+                        "action": episode["actions"][t],
+                        "return": sum(
+                            DISCOUNT**k * episode["rewards"][t + k]
+                            for k in range(taken)
+                        ),
+                        "discount": 0.0
+                        if ends and over == "terminated"
+                        else DISCOUNT**taken,
+                        "next": self.observation(episode, t + taken),
+                    }
+                )
+            places += len(episode["pictures"])
+        return found, places
+
+
+def memory_for(play, capacity, *, n=1, blocks=False, seed=0, kind=ReplayMemory, **more):
+    return kind(
+        play.space,
+        play.num_envs,
+        capacity=capacity,
+        stack=1 if play.vectors else play.stack,
+        n=n,
+        discount=DISCOUNT,
+        blocks=blocks,
+        seed=seed,
+        **more,
+    )
+
+
+def expected_of(play, memory):
+    """By place in the memory: what must come out, of all that can be drawn."""
+    ring, expected = memory.size // play.num_envs, {}
+    for game in range(play.num_envs):
+        transitions, written = play.transitions(game, memory.n)
+        for each in transitions:
+            if each["oldest"] >= written - ring:
+                expected[each["place"] % ring * play.num_envs + game] = each
+    return expected
+
+
+def assert_all_right(play, memory):
+    expected = expected_of(play, memory)
+    places = np.arange(memory.size)
+    drawable = places[memory.can_be_drawn(places)]
+    assert drawable.tolist() == sorted(expected)
+    if not expected:
+        return
+    batch = memory.batch(drawable)
+    for row, place in enumerate(drawable):
+        each = expected[place]
+        assert np.array_equal(batch.observations[row], each["observation"])
+        assert np.array_equal(batch.next_observations[row], each["next"])
+        assert batch.actions[row] == each["action"]
+        assert batch.returns[row].item() == pytest.approx(each["return"], abs=1e-5)
+        assert batch.discounts[row].item() == pytest.approx(each["discount"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    num_envs=st.integers(1, 3),
+    stack=st.integers(1, 4),
+    n=st.integers(1, 4),
+    more=st.integers(0, 30),
+    steps=st.integers(0, 60),
+    ends=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
+    vectors=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_what_can_be_drawn_is_what_was_played(
+    *, num_envs, stack, n, more, steps, ends, vectors, seed
+):
+    play = Play(num_envs, 1 if vectors else stack, seed, ends=ends, vectors=vectors)
+    memory = memory_for(play, capacity=num_envs * (play.stack + n + more), n=n)
+    play.play(memory, steps)
+    assert_all_right(play, memory)
+    if steps < memory.size // num_envs and not ends:
+        assert len(memory) == num_envs * steps
+    assert len(memory) == np.count_nonzero(memory.outcomes)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_in_blocks_it_is_the_same(channels):
+    play = Play(2, 4, channels=channels)
+    memory = memory_for(play, 60, blocks=True)
+    play.play(memory, 50)
+    places = np.flatnonzero(memory.can_be_drawn(np.arange(memory.size)))
+    batch = memory.batch(places)
+    expected = expected_of(play, memory)
+    for name, found in (
+        ("observation", batch.observations),
+        ("next", batch.next_observations),
+    ):
+        whole = torch.from_numpy(np.stack([expected[each][name] for each in places]))
+        assert torch.equal(found, as_blocks(whole))
+        assert found.dtype == torch.uint8
+        assert found.is_contiguous(memory_format=torch.channels_last)
+
+
+def test_stacks_that_are_not_in_blocks_are_contiguous_too():
+    play = Play(2, 4)
+    memory = memory_for(play, 60)
+    play.play(memory, 50)
+    batch = memory.sample(8)
+    assert batch.observations.shape == (8, 4, SIDE, SIDE)
+    assert batch.observations.is_contiguous()
+
+
+def test_an_atari_game_comes_out_as_it_went_in():
+    """Random play, lives and all, in the real pipeline."""
+    game = make_game("Breakout", seed=1)
+    space = game.observation_space
+    assert isinstance(space, Box)
+    memory = ReplayMemory(space, 1, capacity=500, stack=4, blocks=False)
+    observation, _ = game.reset()
+    memory.begin(observation[None])
+    seen, dice = [], np.random.default_rng(1)
+    for _ in range(300):
+        action = int(dice.integers(4))
+        after, reward, terminated, truncated, _ = game.step(action)
+        final = None
+        seen.append((observation, after))
+        if terminated or truncated:
+            final, (after, _) = after[None], game.reset()
+        memory.add(
+            np.array([action]),
+            np.array([reward]),
+            np.array([terminated]),
+            np.array([truncated]),
+            after[None],
+            final_observations=final,
+        )
+        observation = after
+    places = np.flatnonzero(memory.can_be_drawn(np.arange(memory.size)))
+    assert len(places) == len(seen)
+    assert memory.written > 302  # lives were lost
+    batch = memory.batch(places)
+    for row, (before, after) in enumerate(seen):
+        assert np.array_equal(batch.observations[row], before)
+        assert np.array_equal(batch.next_observations[row], after)
+
+
+def test_all_steps_are_drawn_equally_often():
+    play = Play(2, 3, ends=0.3)
+    memory = memory_for(play, 40)
+    play.play(memory, 90)
+    drawable = memory.can_be_drawn(np.arange(memory.size))
+    draws = 20_000
+    counts = np.zeros(memory.size)
+    for _ in range(draws // 20):
+        np.add.at(counts, memory.sample(20).places, 1)
+    assert not counts[~drawable].any()
+    mean = draws / drawable.sum()
+    # Five standard deviations.
+    assert np.abs(counts[drawable] - mean).max() < 5 * mean**0.5
+
+
+def test_a_million_pictures_fit_into_seven_and_a_half_gigabytes():
+    """Counted, not filled: what is not written to takes no memory."""
+    space = Box(0, 255, (4, 84, 84), np.uint8)
+    memory = ReplayMemory(space, 8, capacity=1_000_000, stack=4)
+    arrays = (memory.actions, memory.rewards, memory.outcomes, memory.ages)
+    size = memory.frames.kept.nbytes + sum(each.nbytes for each in arrays)
+    assert memory.frames.kept.nbytes == 1_000_000 * 84 * 84
+    assert size < 7.5e9
+
+
+@pytest.mark.parametrize("vectors", [False, True])
+@pytest.mark.parametrize("steps", [7, 200])
+def test_saved_and_restored_it_draws_the_same(tmp_path, steps, vectors):
+    play = Play(2, 1 if vectors else 4, vectors=vectors)
+    memory = memory_for(play, 60, n=2, blocks=True)
+    play.play(memory, steps)
+    memory.sample(4)
+    checkpoint.save(tmp_path / "state", {"replay": memory.get_state()})
+    state = checkpoint.load(tmp_path / "state")["replay"]
+    # Nothing is in the file that was never written.
+    assert len(state["kept"]) == memory.written
+
+    other = memory_for(play, 60, n=2, blocks=True, seed=5)
+    other.set_state(state)
+    for _ in range(2):
+        a, b = memory.sample(8), other.sample(8)
+        for name, each in vars(a).items():
+            assert np.array_equal(each, vars(b)[name]), name
+        for step, observations, final in [play.step() for _ in range(30)]:
+            for each in (memory, other):
+                each.add(*step, observations, final_observations=final)
+    assert not vectors or memory.sample(1).observations.dtype == torch.float32
+    assert len(memory) == len(other)
+
+
+def test_a_restored_memory_does_not_share_the_array_of_another():
+    play = Play(1, 2)
+    memory, other = memory_for(play, 20), memory_for(play, 20)
+    play.play(memory, 50)
+    other.set_state(memory.get_state())
+    kept = other.frames.kept.copy()
+    play.play(memory, 5, begin=False)
+    assert np.array_equal(other.frames.kept, kept)
+
+
+def test_the_state_of_another_game_is_refused_and_nothing_is_changed():
+    play, another = Play(2, 4), Play(2, 3)
+    memory, wrong = memory_for(play, 60), memory_for(another, 60)
+    play.play(memory, 30)
+    another.play(wrong, 30)
+    with pytest.raises(
+        ValueError, match=r"of other games: .*\(3, 8, 8\).* would be .*\(4, 8, 8\)"
+    ):
+        memory.set_state(wrong.get_state())
+    assert_all_right(play, memory)
+    with pytest.raises(ValueError, match=r"80 places .* would be 60 places"):
+        memory.set_state(memory_for(play, 80).get_state())
+    with pytest.raises(ValueError, match=r"in blocks\. Here"):
+        memory.set_state(memory_for(play, 60, blocks=True).get_state())
+
+
+def test_a_memory_that_is_too_small_is_refused():
+    play = Play(2, 4)
+    with pytest.raises(ValueError, match=r"capacity of 13 .* need at least 14"):
+        memory_for(play, 13, n=3)
+    memory = memory_for(play, 14, n=3)
+    play.play(memory, 100)
+    assert_all_right(play, memory)
+
+
+def test_nothing_is_drawn_before_there_is_enough():
+    play = Play(2, 4, ends=0.0)
+    memory = memory_for(play, 60, n=3)
+    with pytest.raises(ValueError, match="begin\\(\\) the memory"):
+        memory.add(*play_step(2), np.zeros((2, 4, SIDE, SIDE), np.uint8))
+    with pytest.raises(ValueError, match="can't draw 1 steps: there are 0"):
+        memory.sample(1)
+    play.play(memory, 4)
+    with pytest.raises(ValueError, match="there are 8 in the memory, of which 4 are"):
+        memory.sample(5)
+    assert len(memory.sample(4).actions) == 4
+    with pytest.raises(ValueError, match="can't draw 0"):
+        memory.sample(0)
+
+
+def play_step(num_envs):
+    no = np.zeros(num_envs, np.bool_)
+    return np.zeros(num_envs, np.int64), np.zeros(num_envs), no, no
+
+
+def test_final_observations_must_be_there_and_nothing_is_written_without():
+    play = Play(2, 4, ends=0.0)
+    memory = memory_for(play, 60)
+    play.play(memory, 10)
+    actions, rewards, no, _ = play_step(2)
+    ended = np.array([True, False])
+    observations = np.zeros((2, 4, SIDE, SIDE), np.uint8)
+    with pytest.raises(ValueError, match=r"1 of 2 episodes ended, and there are 0"):
+        memory.add(actions, rewards, ended, no, observations)
+    with pytest.raises(ValueError, match=r"0 of 2 episodes ended, and there are 1"):
+        memory.add(
+            actions, rewards, no, no, observations, final_observations=observations[:1]
+        )
+    with pytest.raises(ValueError, match="and 1 actions"):
+        memory.add(actions[:1], rewards, no, no, observations)
+    assert_all_right(play, memory)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n": 0}, "n must be at least 1"),
+        ({"discount": 1.5}, "discount must be between 0 and 1"),
+        ({"stack": 3}, r"shape \(4, 8, 8\) is no stack of 3"),
+        ({"stack": 0}, "no stack of 0"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(changes, message):
+    space = Box(0, 255, (4, SIDE, SIDE), np.uint8)
+    with pytest.raises(ValueError, match=message):
+        ReplayMemory(space, 1, **{"capacity": 50, "stack": 4} | changes)
+
+
+def test_pictures_that_cannot_be_cut_are_kept_whole():
+    frames = Frames((2, 6, 8), np.uint8, stack=2, places=3)
+    assert not frames.blocks
+    pictures = np.arange(2 * 6 * 8, dtype=np.uint8).reshape(1, 2, 6, 8)
+    frames.write(np.array([1]), pictures)
+    assert np.array_equal(frames.read(np.array([[1, 1]]))[0, 0], pictures[0, 1])
+
+
+def test_a_batch_goes_to_a_device():
+    play = Play(1, 1)
+    memory = memory_for(play, 20)
+    play.play(memory, 15)
+    batch = memory.sample(3).to("meta")
+    assert batch.observations.device.type == "meta"
+    assert batch.weights.device.type == "meta"
+    assert isinstance(batch.places, np.ndarray)
