@@ -45,6 +45,7 @@ from sidebyside.render import PAGE, THEME, environment, render, render_error
 from sidebyside.serve import (
     Asked,
     CompiledTemplates,
+    FilledTemplates,
     RenderedPages,
     Searched,
     keep_what_is_there,
@@ -85,6 +86,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.thresholds = gc.get_threshold()
         self.rendered = RenderedPages()
         self.templates = CompiledTemplates()
+        self.filled = FilledTemplates()
+        self.env: Any = None
         self.blocks: list[str] = []
         self.searched = Searched()
         self.is_known = False
@@ -217,6 +220,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
         """Keep the theme's templates from one build to the next."""
+        self.env = env
         if self.serving and env.bytecode_cache is None:
             env.bytecode_cache = self.templates
 
@@ -265,6 +269,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def _unname_sections(
         self, context: Any, *, page: SitePage, config: MkDocsConfig, nav: Any
     ) -> None:
+        if self.serving:
+            template = self.env.get_template(page.meta.get("template", "main.html"))
+            self.filled.remember(template, page, config, nav)
         if self.is_known:
             self.searched.recall(page, config)
             return

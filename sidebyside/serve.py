@@ -21,13 +21,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from jinja2 import BytecodeCache, Environment, FileSystemLoader
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, Template
 from jinja2.bccache import Bucket
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
-from mkdocs.structure.toc import TableOfContents
+from mkdocs.structure.toc import AnchorLink, TableOfContents
 from mkdocs.theme import Theme
 from watchdog.observers.polling import PollingObserver
 
@@ -206,6 +207,102 @@ class RenderedPages:
                 self.rendered[uri] = key, rendering_of(page)
 
         page.render = from_memory  # type: ignore[method-assign]
+
+
+class FilledTemplates:
+    """
+    ## Filled templates
+
+    The theme's templates are filled for every page, and each page has the navigation in
+    it. A page comes out the same if all that a template may look at is the same: what
+    is on the page, the titles of all pages, the options, and the templates themselves.
+    """
+
+    def __init__(self) -> None:
+        self.filled: dict[str, tuple[bytes, str]] = {}
+        self.site: tuple[Navigation | None, bytes] = None, b""
+
+    def remember(
+        self, template: Template, page: Page, config: MkDocsConfig, nav: Navigation
+    ) -> None:
+        """
+        Have a page take its text from the build before, if it can, and leave it to the
+        next if not.
+
+        Args:
+            template: the page's template, which is about to be filled.
+            page: the page.
+            config: the options of the site.
+            nav: its navigation, with all its pages.
+        """
+        if self.site[0] is not nav:
+            self.site = nav, key_of_theme(config, nav, template.environment)
+
+        def from_memory(context: dict[str, Any]) -> str:
+            # Something that another plugin has added may differ in ways unknown here.
+            if not context.keys() <= CONTEXT:
+                return Template.render(template, context)
+            uri = page.file.src_uri
+            key = key_of_filled(page, self.site[1])
+            before, text = self.filled.get(uri, (b"", ""))
+            if before != key:
+                text = Template.render(template, context)
+                self.filled[uri] = key, text
+            return text
+
+        template.render = from_memory  # type: ignore[method-assign]
+
+
+# What MkDocs gives to templates.
+CONTEXT = {
+    *("base_url", "build_date_utc", "config", "extra_css", "extra_javascript"),
+    *("mkdocs_version", "nav", "page", "pages"),
+}
+
+
+def key_of_theme(config: MkDocsConfig, nav: Navigation, env: Environment) -> bytes:
+    """What the templates of all pages depend on."""
+    options = {name: value for name, value in config.items() if name not in OBJECTS}
+    known = env.globals.items()
+    return fingerprint(
+        [
+            repr(options),
+            # A hook is a plugin without options.
+            *(
+                repr(getattr(plugin, "config", None))
+                for plugin in config.plugins.values()
+            ),
+            repr({name: value for name, value in known if not callable(value)}),
+            repr([(page.title, page.url, page.meta) for page in nav.pages]),
+            repr([*stamps(config.theme.dirs)]),
+        ]
+    )
+
+
+# Options that are objects, others in each build.
+OBJECTS = {"plugins", "markdown_extensions", "hooks"}
+
+
+def stamps(folders: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """When each template in some folders was written, and how long it is."""
+    for folder in folders:
+        for name in visible([folder]):
+            if not name.startswith("assets/"):
+                path = os.path.join(folder, name)
+                status = os.stat(path)
+                yield path, status.st_mtime_ns, status.st_size
+
+
+def key_of_filled(page: Page, site: bytes) -> bytes:
+    """All that the text of a page depends on, with what is the same for all pages."""
+
+    def outline(links: Iterable[AnchorLink]) -> list[Any]:
+        return [(x.title, x.id, x.level, outline(x.children)) for x in links]
+
+    there = (page.title, page.url, page.canonical_url, page.edit_url, page.meta)
+    return fingerprint(
+        [site.hex(), page.content or "", repr(there), repr(outline(page.toc))]
+    )
 
 
 def key_of(page: Page, site: bytes) -> bytes:

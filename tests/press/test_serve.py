@@ -16,6 +16,8 @@ MORE = (
     MODULES["game.py"] + "\n\n# A phrase about wombats, and [Game.run][].\nx = Game()\n"
 ).replace("step", "run")
 
+NEW = "{% block footer %}A new template{% endblock %}"
+
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
@@ -60,6 +62,30 @@ def test_a_site_that_is_served_is_the_one_that_is_built(project):
     built("served", "serve")
     check_same(built("served", "serve"), built("fresh", "build"))
     assert "wombats" in Path("served/search/search_index.json").read_text()
+
+
+@pytest.mark.filterwarnings("default")
+def test_what_a_template_shows_is_never_old(project):
+    Path("over").mkdir()
+    template = Path("over/main.html")
+    template.write_text('{% extends "base.html" %}')
+    config = Path("mkdocs.yml")
+    config.write_text(
+        CONFIG.replace("name: material", "name: material, custom_dir: over")
+    )
+
+    # Each of these changes pages whose own text stays as it was.
+    for change in (
+        lambda: None,
+        lambda: Path("docs/index.md").write_text("# A house\n"),
+        lambda: template.write_text(template.read_text() + NEW),
+        lambda: config.write_text(config.read_text().replace("Small", "A library")),
+    ):
+        built("served", "serve")
+        change()
+        check_same(built("served", "serve"), built("fresh", "build"))
+    page = Path("served/book/game.html").read_text()
+    assert all(new in page for new in ("A house", "A new template", "A library"))
 
 
 def test_the_server_looks_often(tmp_path):
