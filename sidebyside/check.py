@@ -26,6 +26,7 @@ sidebyside check --format github .  # notes beside the lines of a pull request
 | SBS202 | A link to a definition leads nowhere. |
 | SBS203 | A link has a scheme that could run a script, and is left out of the page. |
 | SBS204 | A symbol of the front matter is in no code, or in no formula. |
+| SBS205 | Two dollars are no part of a formula, and would be shown as they are. |
 | SBS301 | A comment is code, and would be shown as prose. |
 | SBS302 | A docstring has backslashes, and is not raw. |
 | SBS303 | A nested list is not indented enough, and collapses into the outer one. |
@@ -54,6 +55,7 @@ RULES = {
     "SBS202": "a link to a definition leads nowhere",
     "SBS203": "a link could run a script",
     "SBS204": "a symbol is in no code, or in no formula",
+    "SBS205": "two dollars are no part of a formula",
     "SBS301": "a comment is code",
     "SBS302": "a docstring has backslashes, and is not raw",
     "SBS303": "a nested list collapses",
@@ -77,6 +79,7 @@ def check(source: Source, places: Mapping[str, Place]) -> list[Finding]:
         partial(rules.links, places=places),
         rules.addresses,
         rules.symbols,
+        rules.dollars,
         rules.commented_out,
         rules.backslashes,
         rules.nested_lists,

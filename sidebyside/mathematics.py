@@ -36,6 +36,7 @@ PATTERN = re.compile(
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
+DOLLARS = re.compile(r"\$\$")
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,41 @@ def find(text: str) -> Iterator[Formula]:
         if tex is not None:
             start, stop = match.span()
             yield Formula(start, stop, tex.strip(), match["display"] is not None)
+
+
+def continued(text: str) -> set[int]:
+    """
+    ## Formulas of several lines
+
+    In a formula, a line that begins with a minus is no item of a list, and must not be
+    taken for one.
+
+    Args:
+        text: a Markdown text.
+
+    Returns:
+        Its lines on which a formula goes on, counted from 0.
+    """
+    lines: set[int] = set()
+    for formula in find(text):
+        first = text.count("\n", 0, formula.start)
+        more = text.count("\n", formula.start, formula.stop)
+        lines.update(range(first + 1, first + more + 1))
+    return lines
+
+
+def unpaired(text: str) -> Iterator[int]:
+    """
+    ## Dollars without a formula
+
+    Yields the place of each `$$` that is neither in a formula nor in code. A blank line
+    or a single dollar between two of them keeps them apart.
+    """
+    end = 0
+    for match in PATTERN.finditer(text):
+        yield from (m.start() for m in DOLLARS.finditer(text, end, match.start() + 1))
+        end = match.end()
+    yield from (m.start() for m in DOLLARS.finditer(text, end))
 
 
 class Engine(threading.local):

@@ -12,7 +12,7 @@ its line in the file, so each line of text carries that number along.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,23 +75,28 @@ ITEM = re.compile(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d+)[.)]) +\S")
 FENCE = re.compile(r"[ >]*(`{3,}|~{3,})")
 
 
-def open_lists(prose: Prose) -> Prose:
+def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     """
     ## Lists without a blank line
 
     Python-Markdown wants a blank line before a list, and many authors, like most other
     Markdown engines, do not. This puts one there.
+
+    Args:
+        prose: any prose.
+        formulas: its lines on which a [formula][sidebyside.mathematics.continued] goes
+            on, counted from 0. A minus there begins no item.
     """
     done: list[tuple[int, str]] = []
     fence = ""
     in_list = False
-    for number, text in prose.lines:
+    for index, (number, text) in enumerate(prose.lines):
         if mark := FENCE.match(text):
             if not fence:
                 fence = mark[1]
             elif mark[1].startswith(fence):
                 fence = ""
-        item = None if fence else ITEM.match(text)
+        item = None if fence or index in formulas else ITEM.match(text)
         if not text.strip():
             in_list = False
         elif item:

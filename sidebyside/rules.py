@@ -24,7 +24,7 @@ from sidebyside.findings import Finding, found
 from sidebyside.guard import is_safe
 from sidebyside.lex import NAME
 from sidebyside.links import Place, set_links
-from sidebyside.mathematics import find
+from sidebyside.mathematics import continued, find, unpaired
 from sidebyside.prose import CODE, FENCE, ITEM, Prose
 from sidebyside.read import Definer, Definition, Docstring, Source
 from sidebyside.split import DEFINITIONS, Kind, comment_text, prose_blocks, split
@@ -132,6 +132,25 @@ def symbols(source: Source) -> Iterator[Finding]:
             (n for n, text in enumerate(source.lines, start=1) if key.match(text)), 1
         )
         yield found(source, line, "SBS204", message, remedy, at=name)
+
+
+def dollars(source: Source) -> Iterator[Finding]:
+    """
+    ## SBS205: dollars without a formula
+
+    A formula ends at a blank line. If its second `$$` comes only after one, there is no
+    formula, and the reader sees TeX.
+    """
+    for prose in proses(source):
+        for offset in unpaired(prose.text):
+            yield found(
+                source,
+                prose.line_at(offset),
+                "SBS205",
+                "a `$$` that is not part of a formula",
+                "Leave no blank line and no other `$` in the formula, or escape it.",
+                at="$$",
+            )
 
 
 def commented_out(source: Source) -> Iterator[Finding]:
@@ -427,13 +446,14 @@ def proses(source: Source) -> Iterator[Prose]:
 
 
 def visible(prose: Prose) -> Iterator[tuple[int, str]]:
-    """The lines of a prose that are not in a fenced block."""
+    """The lines of a prose that are neither in a fenced block nor in a formula."""
     fence = ""
-    for number, text in prose.lines:
+    formulas = continued(prose.text)
+    for index, (number, text) in enumerate(prose.lines):
         mark = FENCE.match(text)
         if mark and not fence:
             fence = mark[1]
         elif mark and mark[1].startswith(fence):
             fence = ""
-        elif not fence:
+        elif not fence and index not in formulas:
             yield number, text

@@ -24,7 +24,7 @@ from sidebyside.errors import PressError, Report, stop
 from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
 from sidebyside.links import Place, page_of, set_links
-from sidebyside.mathematics import FormulaError, find, typeset
+from sidebyside.mathematics import FormulaError, continued, find, typeset
 from sidebyside.prose import Prose, open_lists, stripped
 from sidebyside.read import Source, once
 from sidebyside.scopes import variables
@@ -199,7 +199,8 @@ def weave(
         defines = section.kind in DEFINITIONS
         if defines and has_fields(prose):
             prose = set_fields(prose, types_of(nodes[section.scope]))
-        prose = set_links(open_lists(prose), section.scope, source, places, report)
+        prose = open_lists(prose, continued(prose.text))
+        prose = set_links(prose, section.scope, source, places, report)
         rows.append(
             Row(
                 anchor=anchor,

@@ -53,6 +53,10 @@ DOC = '"""# Title"""\n'
         ),
         # A page of words
         ('"""\n---\nsymbols:\n  x: "x"\n  y: "y"\n---\n\n$x$\n"""\n', [(5, "SBS204")]),
+        # Dollars
+        (DOC + "# $$\n# x\n#\n# - y\n# $$\nx = 1\n", [(2, "SBS205"), (6, "SBS205")]),
+        (DOC + "# $$x = 1$y$$\nx = 1\n", [(2, "SBS205")] * 2),
+        (DOC + "# $$\n# x\n# - y\n# $$, `$$` and \\$\\$.\nx = 1\n", []),
         # Code in comments
         (DOC + "# x = f(1)\ny = 2\n", [(2, "SBS301")]),
         (DOC + "# Text.\n#\n# for x in y:\n#     print(x)\nz = 1\n", [(4, "SBS301")]),
@@ -79,6 +83,7 @@ DOC = '"""# Title"""\n'
         ),
         (DOC + "# - one\n#     - two\n# - three\nx = 1\n", []),
         (DOC + "# - one\n#   more of it\n# - two\nx = 1\n", []),
+        (DOC + "# $$\n# - x\n#   - y\n# $$\nx = 1\n", []),
         # Headings
         (DOC + "# # Again\nx = 1\n", [(2, "SBS304")]),
         (DOC + "# ### Too deep\nx = 1\n", [(2, "SBS304")]),

@@ -7,8 +7,10 @@ from sidebyside.errors import PressError
 from sidebyside.fields import set_fields, types_of
 from sidebyside.links import page_of, set_links
 from sidebyside.mathematics import FormulaError, find, typeset
+from sidebyside.press import EXTENSIONS
 from sidebyside.prose import Prose, open_lists
 from sidebyside.read import read
+from sidebyside.render import environment, render
 from sidebyside.weave import catalogue, weave
 
 # ---- A book of three modules
@@ -117,6 +119,20 @@ def test_the_page_of_a_module():
 def test_lists_without_a_blank_line_are_lists(text, items):
     html = Markdown(extensions=["fenced_code"]).convert(open_lists(prose(text)).text)
     assert html.count("<li>") == items
+
+
+@pytest.mark.parametrize("mark", ["+", "-", "*", "1."])
+@pytest.mark.parametrize("dollars", ["$$", "$"])
+def test_a_line_of_a_formula_is_no_item_of_a_list(mark, dollars):
+    """A long sum is broken in front of its signs."""
+    formula = f"{dollars}a\n{mark} b\n  {mark} c{dollars}"
+    text = f'"""\nText:\n{formula}\n- one\n- two\n"""\n'
+    source = read(text.encode(), "m.py", "m")
+    page = render(weave(source, {}), environment()).partition("\n---\n")[2]
+    html = Markdown(extensions=[*EXTENSIONS]).convert(page)
+    assert html.count("<li>") == 2
+    assert html.count("<math") == 1
+    assert "$" not in html
 
 
 # ---- Fields
