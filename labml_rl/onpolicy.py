@@ -26,7 +26,7 @@ from labml_rl.bodies import VectorBody
 from labml_rl.environments import frames_per_step, has_channels_last, is_atari
 from labml_rl.networks import ActorCritic
 from labml_rl.sampling import Sampler, Samples, check_spaces
-from labml_rl.speed import SpeedSettings, few_threads, in_precision, keep_memory
+from labml_rl.speed import SpeedSettings, few_threads, in_precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +82,6 @@ class PolicyExperiment(runs.Experiment[S]):
 
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
-        if settings.keep_memory:
-            keep_memory()
         training = {}
         if is_atari(settings.game):
             training = {

@@ -12,7 +12,8 @@ Half of the research in this field is waiting. A run that takes a night can be t
 once a day, and one that takes an hour, all day long. None of what is on this page makes
 an agent learn from fewer games. It only wastes less of the machine.
 
-This is what an ordinary loop spends its time on, and what can be done about it:
+This is what an ordinary loop spends its time on, and what can be done about it. How
+much each of them is worth, [has been measured](../benchmarks/policies.md).
 
 | spent on | what helps | see |
 |---|---|---|
@@ -23,11 +24,8 @@ This is what an ordinary loop spends its time on, and what can be done about it:
 | multiplying | numbers of 16 bits | [below][precision_of] |
 | waking threads | one thread while playing | [below][few_threads] |
 | bookkeeping | one update for all weights | [below][make_adam] |
-| memory, again and again | keeping it | [below][keep_memory] |
 """
 
-import ctypes
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,13 +47,11 @@ class SpeedSettings(Settings):
             where the machine computes with it.
         blocks: keep observations in blocks of 4 × 4 pixels, where they can be cut.
         few_threads: use one thread while playing, and all while learning.
-        keep_memory: don't give memory back that will be needed again at once.
     """
 
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     blocks: bool = True
     few_threads: bool = True
-    keep_memory: bool = True
 
 
 def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
@@ -156,28 +152,3 @@ def make_adam(
         eps: what keeps it from dividing by zero.
     """
     return torch.optim.Adam(parameters, lr=lr, eps=eps, fused=True)
-
-
-def keep_memory() -> None:
-    """
-    ## Keeping memory
-
-    What comes out of a layer for 256 observations is a few megabytes. The C library
-    asks the system for each block of that size, and gives it back as soon as it is
-    free. In the next minibatch it asks for the same again. New memory has to be all
-    zeros, so the system clears it, page by page, 4 KB each, when the program first
-    writes to it. That is thousands of interruptions in each minibatch, and some per
-    cent of the time. With these two numbers the C library keeps what it has.
-
-    It is done for the whole process, and only with glibc, the C library of most
-    Linuxes. Elsewhere this does nothing.
-    """
-    keep = getattr(ctypes.CDLL(None), "mallopt", None)
-    if keep is not None and sys.platform == "linux":
-        keep(M_MMAP_THRESHOLD, 32 << 20)
-        keep(M_TRIM_THRESHOLD, 512 << 20)
-
-
-# From glibc's `malloc.h`: blocks from this size on are asked for one by one, and this
-# much may lie free before some is given back.
-M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -3, -1

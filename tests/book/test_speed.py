@@ -12,7 +12,6 @@ from labml_rl.speed import (
     SpeedSettings,
     few_threads,
     in_precision,
-    keep_memory,
     make_adam,
     precision_of,
 )
@@ -104,18 +103,6 @@ def test_adam_is_adam():
         three_steps(lambda parameters: make_adam(parameters, lr=0.1, eps=1e-5)),
         three_steps(lambda parameters: torch.optim.Adam(parameters, 0.1, eps=1e-5)),
     )
-
-
-def test_memory_is_kept_only_where_that_is_known():
-    with mock.patch("ctypes.CDLL") as library:
-        keep_memory()
-    given = [call.args for call in library.return_value.mallopt.call_args_list]
-    assert given == [(-3, 32 << 20), (-1, 512 << 20)]
-    with mock.patch("ctypes.CDLL", return_value=object()):
-        keep_memory()
-    with mock.patch("sys.platform", "darwin"), mock.patch("ctypes.CDLL") as library:
-        keep_memory()
-    assert not library.return_value.mallopt.called
 
 
 def test_blocks_change_nothing_but_the_last_digits():

@@ -12,7 +12,11 @@ import pytest
 from hooks.results import VALUE, fill_in, load, shown
 from tests.site.conftest import ENVIRONMENT, ROOT
 
-PAGES = {"benchmarks/press": "benchmarks/press.json"}
+PAGES = {
+    "benchmarks/press": "benchmarks/press.json",
+    "benchmarks/games": "benchmarks/games.json",
+    "benchmarks/policies": "benchmarks/policies.json",
+}
 
 
 def record_of(page):
@@ -97,7 +101,7 @@ def test_each_value_is_needed(page):
     """Without it, or with another name for it, the page does not build."""
     markdown = markdown_of(page)
     keys = {m["keys"] for m in re.finditer(rf"\{{\{{{VALUE.pattern}\}}\}}", markdown)}
-    assert len(keys) > 50
+    assert len(keys) > 20
     for each in keys:
         record = copy.deepcopy(record_of(page))
         *way, last = each.split(".")
