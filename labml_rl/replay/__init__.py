@@ -139,7 +139,7 @@ class ReplayMemory(Rings):
         n: int = 1,
         discount: float = 0.99,
         blocks: bool = True,
-        seed: int | None = None,
+        seed: int | np.random.SeedSequence | None = None,
     ) -> None:
         if not 0 <= discount <= 1:
             raise ValueError(f"discount must be between 0 and 1, not {discount}")
@@ -196,7 +196,7 @@ class ReplayMemory(Rings):
         ### Put together
 
         Args:
-            places: of steps that [can be drawn][ReplayMemory.can_be_drawn], shape
+            places: of steps that [can be drawn][Rings.can_be_drawn], shape
                 `(B,)`.
             weights: what each counts in the loss; `None` is 1.
 

@@ -274,6 +274,12 @@ class Rings:
         stack may have been overwritten: the head comes around from behind. Or what
         comes after it may not be there yet: the head is just ahead.
 
+        ![Twelve places with pictures of three episodes and a write head among them;
+        three stacks are marked](../../assets/figures/replay-ring.svg)
+
+        *A small ring, after its head has gone around. What is filled can be drawn. A
+        final observation can't, nor where the head is, nor what is just after it.*
+
         !!! warning "Over the head"
             A stack that reaches over the head has pictures of now and of hours ago in
             it. In a memory of a million steps that is wrong in a few places, and nobody

@@ -55,6 +55,8 @@ from labml_rl.runs.signals import Stopped
 # them.
 ALGORITHMS = {
     "a2c": "labml_rl.a2c.experiment",
+    "dqn": "labml_rl.dqn.experiment",
+    "fast-dqn": "labml_rl.dqn.fast",
     "ppo": "labml_rl.ppo.experiment",
 }
 

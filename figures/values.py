@@ -1,0 +1,194 @@
+"""Draw the figures of `labml_rl/replay` and `labml_rl/dqn` from what these do.
+
+python -m figures.values           write them to docs/assets/figures/
+python -m figures.values --check   fail if they differ from what the modules do
+"""
+
+import argparse
+import sys
+from xml.etree import ElementTree as Xml
+
+import numpy as np
+import torch
+from gymnasium.spaces import Box
+
+from figures.networks import COLOURS, FAINT, FOLDER, GROUND, TEXT, WIDTH, Drawing
+from figures.policies import BOTTOM, LEFTS, PANEL, TOP, line
+from labml_rl.dqn import huber
+from labml_rl.replay import ReplayMemory
+
+BLUE, ORANGE, GREEN = COLOURS
+PLACES, STACK = 12, 4
+LENGTHS = (7, 3, 99)  # steps of the episodes that are in the memory
+STEPS = 14
+
+
+def draw_huber() -> str:
+    """Return the figure of the Huber loss and of its slope."""
+    drawing = Drawing(262, "The Huber loss beside the square, and their slopes")
+    errors = torch.linspace(-3, 3, 121, dtype=torch.float64, requires_grad=True)
+    losses = huber(errors)
+    (slopes,) = torch.autograd.grad(losses.sum(), errors)
+    x = errors.detach().numpy()
+    curves = (
+        ("the loss", losses.detach().numpy(), x**2 / 2, 0.0, 4.5),
+        ("its slope", slopes.numpy(), x, -3.0, 3.0),
+    )
+    for left, (title, found, square, low, high) in zip(LEFTS, curves, strict=True):
+
+        def at(
+            error: float,
+            value: float,
+            left: float = left,
+            low: float = low,
+            high: float = high,
+        ) -> tuple[float, float]:
+            across = left + (error + 3) / 6 * PANEL
+            return across, BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP)
+
+        drawing.words(left, 32, title)
+        for edge in (-1, 1):
+            line(
+                drawing,
+                [at(edge, low), at(edge, high)],
+                stroke=FAINT,
+                stroke_dasharray="2 4",
+            )
+            drawing.words(
+                at(edge, low)[0],
+                BOTTOM + 20,
+                f"{edge}".replace("-", "−"),
+                colour=FAINT,
+                size=13,
+                text_anchor="middle",
+            )
+        line(drawing, [at(-3, 0), at(3, 0)], stroke=FAINT)
+        for values, colour, width in ((square, ORANGE, "1.5"), (found, BLUE, "3")):
+            line(
+                drawing,
+                [at(*each) for each in zip(x, values, strict=True)],
+                stroke=colour,
+                stroke_width=width,
+            )
+        drawing.words(
+            left + PANEL / 2, BOTTOM + 42, "error", size=14, text_anchor="middle"
+        )
+    drawing.words(LEFTS[0] + 66, 66, "square", colour=ORANGE, size=13)
+    drawing.words(LEFTS[1] + 8, BOTTOM - 74, "Huber", colour=BLUE, size=13)
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+def played() -> tuple[ReplayMemory, dict[int, tuple[int, int]]]:
+    """A small ring, and for each of its places the episode and the time in it."""
+    space = Box(0, 255, (STACK, 8, 8), np.uint8)
+    memory = ReplayMemory(space, 1, capacity=PLACES, stack=STACK)
+    picture, no, yes = np.zeros((1, *space.shape), np.uint8), [False], [True]
+    memory.begin(picture)
+    shown, episode, t = {int(memory.heads[0]): (0, 0)}, 0, 0
+    for _ in range(STEPS):
+        t += 1
+        over = t == LENGTHS[episode]
+        before = int(memory.heads[0])
+        memory.add(
+            np.zeros(1, np.int64),
+            np.zeros(1),
+            np.array(yes if over else no),
+            np.array(no),
+            picture,
+            final_observations=picture if over else None,
+        )
+        shown[(before + 1) % PLACES] = (episode, t)
+        if over:
+            episode, t = episode + 1, 0
+            shown[(before + 2) % PLACES] = (episode, 0)
+    return memory, shown
+
+
+def draw_ring() -> str:
+    """Return the figure of a ring, its head, and three stacks."""
+    memory, shown = played()
+    drawing = Drawing(214, "A ring of places, its write head, and three stacks")
+    side = (WIDTH - 40) / PLACES
+    head = int(memory.heads[0])
+    drawable = memory.can_be_drawn(np.arange(PLACES))
+
+    def middle(place: int) -> float:
+        return 20 + (place + 0.5) * side
+
+    for place, (episode, t) in sorted(shown.items()):
+        colour = COLOURS[episode]
+        drawing.mark(
+            "rect",
+            x=round(20 + place * side + 1.5, 1),
+            y=70,
+            width=round(side - 3, 1),
+            height=30,
+            rx=3,
+            fill=colour if drawable[place] else GROUND,
+            stroke=colour,
+            stroke_width=1.5,
+        )
+        drawing.words(
+            round(middle(place), 1),
+            90,
+            f"{'pqs'[episode]}{t}",
+            colour=GROUND if drawable[place] else colour,
+            size=13,
+            text_anchor="middle",
+        )
+    x = round(middle(head), 1)
+    line(drawing, [(x, 46), (x, 64)], stroke=TEXT, stroke_width="2")
+    line(drawing, [(x - 5, 58), (x, 64), (x + 5, 58)], stroke=TEXT, stroke_width="2")
+    drawing.words(x, 36, "head", size=14, text_anchor="middle")
+
+    # For three of them, the pictures of the stack.
+    middle_of_episode = int(np.flatnonzero(drawable & (memory.ages == STACK - 1))[-1])
+    begins = next(place for place, (_, t) in shown.items() if t == 1 and place < head)
+    oldest = (head + 1) % PLACES
+    for row, (place, back, text) in enumerate(
+        (
+            (begins, min(1, int(memory.ages[begins])), "the first picture stands in"),
+            (middle_of_episode, STACK - 1, "four neighbours"),
+            (oldest, 0, "what came before is overwritten"),
+        )
+    ):
+        y = 118 + 30 * row
+        left, right = middle(place - back), middle(place)
+        good = bool(drawable[place])
+        colour = COLOURS[shown[place][0]] if good else FAINT
+        line(
+            drawing,
+            [(left, y - 8), (left, y), (right, y), (right, y - 8)],
+            stroke=colour,
+            stroke_width="2",
+        )
+        after = place < PLACES / 2
+        drawing.words(
+            round(right + 10 if after else left - 10, 1),
+            y + 3,
+            text,
+            colour=colour,
+            size=13,
+            text_anchor="start" if after else "end",
+        )
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+FIGURES = {"dqn-huber.svg": draw_huber, "replay-ring.svg": draw_ring}
+
+
+def main() -> None:
+    """Write the figures, or check them."""
+    parser = argparse.ArgumentParser(description="Draw the figures of replay and DQN.")
+    parser.add_argument("--check", action="store_true", help="only compare")
+    only_compare = parser.parse_args().check
+    for name, draw in FIGURES.items():
+        path, figure = FOLDER / name, draw()
+        if not only_compare:
+            path.write_text(figure)
+        if not path.exists() or path.read_text() != figure:
+            sys.exit(f"not what is done; run python -m figures.values: {path}")
+
+
+if __name__ == "__main__":
+    main()

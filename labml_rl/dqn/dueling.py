@@ -1,0 +1,106 @@
+r"""
+---
+title: The dueling network
+summary: >-
+  Value and advantage in two streams, and why one of them must have a mean of zero.
+symbols:
+  values: 'V(o)'
+  advantages: 'A(o, a)'
+---
+
+# The dueling network
+
+Most of the time it hardly matters what one does. The ball is at the top, and any of the
+actions is as good as the others. Still their values must all be learned, each from the
+steps in which just that action was taken, and all that these have in common is learned
+over and over again.
+
+[Wang et al. (2016)](https://arxiv.org/abs/1511.06581) give the network two streams. One
+says how good the position is, the other by how much each action is better than the
+rest. Their sum is the action value, and nothing else changes: loss, memory and loop
+don't know what is inside.
+
+Over 57 games, with the gradient clipped and everything else the same, they report a
+median of 152% of a human's score, and 133% with one stream.
+"""
+
+from typing import SupportsInt
+
+from torch import Tensor, nn
+
+from labml_rl.bodies import NatureBody, make_body
+from labml_rl.networks import in_full
+
+
+class DuelingNetwork(nn.Module):
+    r"""
+    ## Two streams
+
+    $$Q(o, a) = V(o) + A(o, a) - \tfrac{1}{|A|} \sum_b A(o, b)$$
+
+    ### Why the mean goes
+
+    Without the last term, one could add 10 to $V$ and subtract 10 from each $A$, and
+    the sum would be the same. So the loss does not say what is value and what is
+    advantage, and the streams could drift anywhere. With it, whatever all advantages
+    have in common falls out, and $V$ has to be the mean of the action values.
+
+    By definition, it should be the largest advantage that is 0, not the mean, and the
+    paper has a formula for that as well. But the largest changes from one action to
+    another, and the mean moves as slowly as all of them together. They found the mean
+    to be steadier.
+
+    ### Where they part
+
+    They part behind the convolutions: each stream has a hidden layer of 512 units of
+    its own. So this network has about twice as many weights as [that of
+    Nature][labml_rl.networks.QNetwork]. The body gets gradients from both streams, and
+    Wang et al. scale these by $1 / \sqrt{2}$, so that they are no longer than before.
+
+    Args:
+        shape: of one observation.
+        num_actions: how many actions there are.
+        channels_last: see [NatureBody][labml_rl.bodies.NatureBody].
+
+    Raises:
+        ValueError: if no body fits the observations.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        num_actions: SupportsInt,
+        *,
+        channels_last: bool = False,
+    ) -> None:
+        super().__init__()
+        self.body = make_body(shape, channels_last=channels_last)
+        hidden = features = self.body.features
+        if isinstance(self.body, NatureBody):
+            # The last layer of the body makes 512 features of what all places see. Here
+            # each stream has one of these.
+            linear = self.body.layers[-2]
+            assert isinstance(linear, nn.Linear)
+            features = linear.in_features
+            self.body.layers = nn.Sequential(*list(self.body.layers)[:-2])
+
+        # Both hidden layers see the same, so they are one layer of twice the size.
+        self.hidden = nn.Sequential(nn.Linear(features, 2 * hidden), nn.ReLU())
+        self.value = nn.Linear(hidden, 1)
+        self.advantage = nn.Linear(hidden, int(num_actions))
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """
+        Args:
+            observations: $o$, shape `(N, …)`.
+
+        Returns:
+            $Q(o, a)$ for each action, shape `(N, num_actions)`.
+        """
+        seen = self.body(observations)  # (N, F)
+        if seen.requires_grad:
+            seen.register_hook(lambda gradient: gradient * 0.5**0.5)
+        for_value, for_advantage = self.hidden(seen).chunk(2, dim=-1)
+        values = in_full(self.value, for_value)  # (N, 1)
+        advantages = in_full(self.advantage, for_advantage)  # (N, A)
+        return values + advantages - advantages.mean(-1, keepdim=True)

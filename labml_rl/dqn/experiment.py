@@ -1,0 +1,331 @@
+r"""
+---
+title: DQN, the experiment
+summary: The loop of DQN with the settings of Nature, and a switch for each improvement.
+symbols:
+  targets: 'y_t'
+---
+
+# DQN, the experiment
+
+Here the parts come together: games, [network](../networks.py),
+[memory](../replay/__init__.py), [exploring](exploring.py), and [the loss of
+DQN](__init__.py).
+
+```sh
+labml-rl train dqn --game Breakout
+labml-rl train dqn --game Breakout --double \
+    --dueling --n 3 --prioritised
+```
+
+[These settings](settings.py) are those of *Nature*: 200 million frames with one game at
+a time, and that takes days. [The fast ones](fast.py) take hours:
+
+```sh
+labml-rl train fast-dqn --game Pong
+labml-rl train fast-dqn --game CartPole-v1 \
+    --total-frames 100_000
+```
+"""
+
+from copy import deepcopy
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium.spaces import Box, Discrete
+from torch import Tensor, nn
+
+from labml_rl import runs
+from labml_rl.dqn import following_values, taken, td_loss
+from labml_rl.dqn.dueling import DuelingNetwork
+from labml_rl.dqn.exploring import Linear, explore
+from labml_rl.dqn.rmsprop import CentredRMSProp
+from labml_rl.dqn.settings import Settings
+from labml_rl.environments import (
+    final_observations,
+    frames_per_step,
+    has_channels_last,
+    is_atari,
+    scores_of,
+)
+from labml_rl.networks import QNetwork
+from labml_rl.replay import ReplayMemory
+from labml_rl.replay.prioritised import PrioritisedMemory
+from labml_rl.runs.checkpoint import load_weights
+from labml_rl.sampling import check_spaces
+from labml_rl.speed import few_threads, in_precision, make_adam
+
+
+class Experiment(runs.Experiment[Settings]):
+    """
+    ## The experiment
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "dqn"
+    settings_class: ClassVar[type[Settings]] = Settings
+    network: QNetwork | DuelingNetwork
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        training = {}
+        if is_atari(settings.game):
+            training = {
+                "clip_rewards": settings.clip_rewards,
+                "episodic_life": settings.episodic_life,
+            }
+        self.games = self.make_games(copy=False, **training)
+        self.num_actions = int(check_spaces(self.games).n)
+        self.network = self.make_network(
+            settings,
+            self.games.single_observation_space,
+            self.games.single_action_space,
+        ).to(self.device)
+        self.target = deepcopy(self.network).requires_grad_(False)
+        self.optimizer = self.make_optimizer()
+        self.memory = self.make_memory()
+        self.observations, _ = self.games.reset()
+        self.memory.begin(self.observations)
+
+    @staticmethod
+    def game_options(settings: Settings) -> dict[str, Any]:
+        """
+        Returns:
+            What makes another game of it. It holds when the agent is watched, too.
+        """
+        if not is_atari(settings.game):
+            return {}
+        return {"sticky_actions": settings.sticky_actions}
+
+    @staticmethod
+    def make_network(
+        settings: Settings,
+        observation_space: gymnasium.Space[Any],
+        action_space: gymnasium.Space[Any],
+    ) -> QNetwork | DuelingNetwork:
+        """
+        Returns:
+            Action values for these spaces.
+        """
+        assert isinstance(observation_space, Box)
+        assert isinstance(action_space, Discrete)
+        network = DuelingNetwork if settings.dueling else QNetwork
+        return network(
+            observation_space.shape,
+            action_space.n,
+            channels_last=has_channels_last(observation_space),
+        )
+
+    @staticmethod
+    def think(
+        network: QNetwork | DuelingNetwork, observations: Tensor
+    ) -> runs.Thoughts:
+        """
+        Returns:
+            The action values; the largest is the value, and that action is taken.
+        """
+        action_values = network(observations)  # (N, A)
+        best = action_values.max(-1)
+        chances = nn.functional.one_hot(best.indices, action_values.shape[-1])
+        return runs.Thoughts(chances.float(), best.values, action_values)
+
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        """
+        Returns:
+            The one that the settings ask for.
+        """
+        settings = self.settings
+        parameters = list(self.network.parameters())
+        if settings.optimizer_name == "adam":
+            return make_adam(
+                parameters, lr=settings.learning_rate, eps=settings.adam_epsilon
+            )
+        return CentredRMSProp(
+            parameters,
+            lr=settings.learning_rate,
+            decay=settings.rms_decay,
+            epsilon=settings.rms_epsilon,
+        )
+
+    def make_memory(self) -> ReplayMemory:
+        """
+        Returns:
+            An empty memory, with dice of its own.
+        """
+        settings, space = self.settings, self.games.single_observation_space
+        assert isinstance(space, Box)
+        options: dict[str, Any] = {
+            "capacity": settings.capacity,
+            "stack": space.shape[0] if is_atari(settings.game) else 1,
+            "n": settings.n,
+            "discount": settings.discount,
+            "blocks": settings.blocks,
+            "seed": np.random.SeedSequence(settings.seed).spawn(3)[2],
+        }
+        if not settings.prioritised:
+            return ReplayMemory(space, settings.num_envs, **options)
+        exponent = settings.priority_exponent
+        return PrioritisedMemory(space, settings.num_envs, exponent=exponent, **options)
+
+    @property
+    def steps(self) -> int:
+        """How many steps of the agent have been played, in all games together."""
+        return self.frames // frames_per_step(self.settings.game)
+
+    @property
+    def epsilon(self) -> float:
+        """
+        ### How much it explores
+
+        All through the warm-up it only explores, and then less and less.
+        """
+        settings = self.settings
+        if self.steps < settings.warm_up_steps:
+            return 1.0
+        schedule = Linear(
+            settings.epsilon_start, settings.epsilon_end, settings.epsilon_steps
+        )
+        return schedule(self.steps - settings.warm_up_steps)
+
+    @property
+    def importance(self) -> float:
+        r"""
+        ### How exact it is
+
+        Returns:
+            $\beta$ of [prioritised replay](../replay/prioritised.py), which is 1 at the
+            end of the run.
+        """
+        settings = self.settings
+        steps = settings.total_frames // frames_per_step(settings.game)
+        return Linear(settings.importance_start, 1.0, steps)(self.steps)
+
+    def update(self) -> dict[str, float]:
+        """
+        ### Play, learn, and again
+
+        Returns:
+            The means over all batches.
+        """
+        settings = self.settings
+        every, games = settings.learn_every_steps, settings.num_envs
+        plays, batches = max(every // games, 1), max(games // every, 1)
+        learned: list[Tensor] = []
+        for _ in range(settings.turns):
+            before = self.steps
+            self.play(plays)
+            if self.steps >= settings.warm_up_steps:
+                learned += [self.learn() for _ in range(batches)]
+            if self.steps // settings.sync_every_steps > (
+                before // settings.sync_every_steps
+            ):
+                self.sync()
+            if self.done:
+                break
+        means = [0.0] * len(METRICS)
+        if learned:
+            means = torch.stack(learned).mean(0).tolist()
+        metrics = dict(zip(METRICS, means, strict=True))
+        return metrics | {"epsilon": self.epsilon, "remembered": len(self.memory)}
+
+    @torch.no_grad()
+    def play(self, plays: int) -> None:
+        """
+        ### Play
+
+        Args:
+            plays: how many steps of each game.
+        """
+        settings = self.settings
+        prepare = self.network.body.prepared if settings.blocks else None
+        with few_threads(settings, self.device), in_precision(settings, self.device):
+            for _ in range(plays):
+                # Nobody asks the network while any action is taken.
+                shape = (settings.num_envs, self.num_actions)
+                action_values = torch.zeros(shape, device=self.device)
+                epsilon = self.epsilon
+                if epsilon < 1:
+                    seen = torch.from_numpy(self.observations)
+                    seen = seen if prepare is None else prepare(seen)
+                    action_values = self.network(seen.to(self.device))  # (N, A)
+                actions = explore(action_values, epsilon, self.generator).cpu().numpy()
+
+                after, rewards, terminated, truncated, infos = self.games.step(actions)
+                ends = terminated | truncated
+                self.memory.add(
+                    *(actions, rewards, terminated, truncated, after),
+                    final_observations=(
+                        final_observations(infos, ends) if ends.any() else None
+                    ),
+                )
+                self.observations = after
+                self.frames += settings.num_envs * frames_per_step(settings.game)
+                if infos:
+                    self.scores += scores_of(infos)
+
+    def learn(self) -> Tensor:
+        r"""
+        ### Learn from a batch
+
+        Returns:
+            What is worth drawing, in the order of `METRICS`.
+        """
+        settings = self.settings
+        if isinstance(self.memory, PrioritisedMemory):
+            self.memory.importance = self.importance
+        batch = self.memory.sample(settings.batch_size).to(self.device)
+        with in_precision(settings, self.device):
+            action_values = self.network(batch.observations)  # (B, A)
+            with torch.no_grad():
+                target_values = self.target(batch.next_observations)  # (B, A)
+                online_values = None
+                if settings.double:
+                    online_values = self.network(batch.next_observations)  # (B, A)
+
+        # $$y_t = G_t^{(n)} + \gamma^n \bar{V}_{t+n}$$
+        following = following_values(target_values, online_values)
+        targets = batch.returns + batch.discounts * following  # (B,)
+        values = taken(action_values, batch.actions)
+        loss, errors = td_loss(values, targets, batch.weights)
+
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        if settings.max_gradient_norm is not None:
+            parameters = self.network.parameters()
+            nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
+        self.optimizer.step()
+        if isinstance(self.memory, PrioritisedMemory):
+            self.memory.update(batch.places, errors)
+        return torch.stack([loss.detach(), errors.abs().mean(), values.detach().mean()])
+
+    def sync(self) -> None:
+        """
+        ### The target network
+
+        It becomes what the network has become.
+        """
+        self.target.load_state_dict(self.network.state_dict())
+
+    def get_state(self) -> runs.State:
+        """
+        Returns:
+            All that decides what happens next, the memory included.
+        """
+        return super().get_state() | {
+            "target": self.target.state_dict(),
+            "replay": self.memory.get_state(),
+        }
+
+    def set_state(self, state: runs.State) -> Any:
+        """Go on from a [checkpoint](../runs/checkpoint.py)."""
+        self.memory.set_state(state["replay"])
+        load_weights(self.target, state["target"])
+        self.observations = super().set_state(state)
+        return self.observations
+
+
+METRICS = ("loss", "td_error", "action_value")

@@ -1,0 +1,93 @@
+r"""
+---
+title: Exploring
+summary: >-
+  Epsilon-greedy actions for many games at once, and schedules whose units are said.
+symbols:
+  epsilon: '\varepsilon'
+---
+
+# Exploring
+
+An agent that always does what it believes to be best will never find out that it was
+wrong. It has to try other things now and then. DQN does that in the simplest way that
+there is, called **ε-greedy**: with probability $\varepsilon$ it takes any action, no
+matter what it believes, and else the best. In the beginning it knows nothing, and
+$\varepsilon$ is 1. Then it goes down, bit by bit.
+
+!!! warning "Frames or steps?"
+    "The first million frames", says the paper of $\varepsilon$, and its table of
+    settings says the same. In the authors' program it is a million *steps of the
+    agent*, which are four million frames of the emulator, and DQN Zoo by the same
+    company does so too. Who takes it for frames has an agent that explores for a
+    quarter of the time. The same goes for the 50,000 with which the memory is filled,
+    and for the 10,000 after which the target network is replaced. (For these, the table
+    says updates of the network, which would be 40,000 steps. The program counts steps.)
+    In this book the names of settings say what they count.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Linear:
+    """
+    ## In a straight line
+
+    Args:
+        start: the value in the beginning.
+        end: the value from `steps` on.
+        steps: how long it takes, in whatever is counted. With 0, it is the end at once.
+    """
+
+    start: float
+    end: float
+    steps: float
+
+    def __call__(self, steps: float) -> float:
+        """
+        Args:
+            steps: how many have gone by. Before the first, it is the start.
+
+        Returns:
+            The value now.
+        """
+        if steps >= self.steps:
+            return self.end
+        return self.start + (self.end - self.start) * max(steps, 0) / self.steps
+
+
+def explore(
+    action_values: Tensor, epsilon: float, generator: torch.Generator | None = None
+) -> Tensor:
+    r"""
+    ## An action for each game
+
+    Each game throws its own dice. If one throw decided for all, eight games would
+    explore at the same moment, and then none of them.
+
+    !!! warning "Any action is any action"
+        Among those that are drawn at random is the best one, too. So it is taken with
+        probability $1 - \varepsilon + \varepsilon / A$.
+
+    Args:
+        action_values: $Q(o, a)$, shape `(N, A)`.
+        epsilon: $\varepsilon$, from 0 to 1.
+        generator: the dice.
+
+    Returns:
+        Actions, shape `(N,)`.
+
+    Raises:
+        ValueError: if the probability is none.
+    """
+    if not 0 <= epsilon <= 1:
+        raise ValueError(f"epsilon must be between 0 and 1, not {epsilon}")
+    count, actions = action_values.shape
+    device = action_values.device
+    anything = torch.randint(actions, (count,), generator=generator, device=device)
+    instead = torch.rand(count, generator=generator, device=device) < epsilon
+    return torch.where(instead, anything, action_values.argmax(-1))

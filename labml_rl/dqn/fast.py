@@ -1,0 +1,69 @@
+r"""
+---
+title: DQN without a week
+summary: >-
+  Settings of DQN for a small machine, each with what it gains and what it costs.
+---
+
+# DQN without a week
+
+The [settings of *Nature*](settings.py) are for one game at a time, and 38 days of play.
+Here are others, for those who have a notebook and an evening. The [algorithm and the
+loop](experiment.py) are the same, so this page is a list of numbers.
+
+```sh
+labml-rl train fast-dqn --game Pong
+```
+
+| what | Nature | here | why |
+|---|---|---|---|
+| games at once | 1 | 16 | one answer of the network for all of them |
+| batch | 32 in 4 steps | 256 in 64 steps | large batches keep a processor busy |
+| each step is learned from | 8 times | 4 times | half of the work |
+| optimizer | RMSProp | Adam | larger steps without blowing up |
+| double, n | no, 1 | yes, 3 | more from each step |
+| $\varepsilon$ | to 0.1 in 1,000,000 | to 0.01 in 250,000 | the run is shorter |
+| memory | 1,000,000 | 250,000 | 1.8 GB in place of 7 |
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from labml_rl.dqn import experiment, settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(settings.Settings):
+    """
+    ## Settings
+
+    Those of DQN, with other numbers.
+    """
+
+    total_frames: int = 10_000_000
+    num_envs: int = 16
+    capacity: int = 250_000
+    warm_up_steps: int = 20_000
+    learn_every_steps: int = 64
+    batch_size: int = 256
+    sync_every_steps: int = 8_000
+    optimizer_name: Literal["rmsprop", "adam"] = "adam"
+    learning_rate: float = 2.5e-4
+    max_gradient_norm: float | None = 10.0
+    epsilon_end: float = 0.01
+    epsilon_steps: int = 250_000
+    double: bool = True
+    n: int = 3
+    turns: int = 16
+
+
+class Experiment(experiment.Experiment):
+    """
+    ## The experiment
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "fast-dqn"
+    settings_class: ClassVar[type[settings.Settings]] = Settings

@@ -1,0 +1,107 @@
+r"""
+---
+title: The optimiser of DQN
+summary: >-
+  Centred RMSProp as the authors of DQN wrote it, and what its settings mean for a mean.
+symbols:
+  gradients: 'g'
+  means: 'm'
+  squares: 's'
+---
+
+# The optimiser of DQN
+
+RMSProp divides each gradient by the size it usually has. [A2C][labml_rl.a2c.RMSProp]
+has that, too. The authors of DQN did it in a way of their own, and their learning rate
+goes with that way.
+
+This page is for those who want to repeat what they did. [The fast settings](fast.py)
+have Adam, as nearly everybody has today.
+"""
+
+import torch
+from torch import nn
+
+
+class CentredRMSProp(torch.optim.Optimizer):
+    r"""
+    ## Centred
+
+    Besides the mean of the squares $s$, it keeps the mean $m$ of the gradients
+    themselves. What they are divided by is then their standard deviation, not their
+    size: where they always point the same way, steps are longer.
+
+    $$m \leftarrow \alpha m + (1 - \alpha) g, \qquad
+    s \leftarrow \alpha s + (1 - \alpha) g^2$$
+
+    $$\theta \leftarrow \theta - \eta \frac{g}{\sqrt{s - m^2 + \epsilon}}$$
+
+    Where a gradient hardly changes, the difference under the root is nearly nothing,
+    and it is $\epsilon$ that keeps the step short. So this number matters more here
+    than in other optimisers.
+
+    !!! warning "0.01 is not 0.01"
+        Mnih et al. have $\epsilon = 0.01$ and *add up* the losses of a batch of 32.
+        Everybody else takes their mean. Then gradients are 32 times as small, and their
+        squares $32^2$ times. Divide $\epsilon$ by that as well, and it is the same
+        optimiser. With 0.01 and a mean, it learns several times as slowly.
+        And PyTorch's `RMSprop(centered=True)` has its $\epsilon$ outside of the root,
+        where it means something else.
+
+    !!! warning "No momentum"
+        The table of the paper has a "gradient momentum" and a "squared gradient
+        momentum", both 0.95. These are the $\alpha$ of the two means. There is no
+        momentum in the usual sense.
+
+    Args:
+        parameters: what is to be learned.
+        lr: $\eta$, the learning rate.
+        decay: $\alpha$, of both means.
+        epsilon: $\epsilon$, inside the root.
+    """
+
+    def __init__(
+        self,
+        parameters: "list[nn.Parameter]",
+        lr: float,
+        *,
+        decay: float = 0.95,
+        epsilon: float = 0.01 / 32**2,
+    ) -> None:
+        super().__init__(parameters, {"lr": lr, "decay": decay, "epsilon": epsilon})
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """
+        Move the parameters by their gradients.
+
+        Args:
+            closure: is not used, and there because all optimisers have it.
+        """
+        for group in self.param_groups:
+            learned = [each for each in group["params"] if each.grad is not None]
+            if not learned:
+                continue
+            for each in learned:
+                if not self.state[each]:
+                    self.state[each]["means"] = torch.zeros_like(each)
+                    self.state[each]["squares"] = torch.zeros_like(each)
+            gradients = [each.grad for each in learned]
+            means = [self.state[each]["means"] for each in learned]
+            squares = [self.state[each]["squares"] for each in learned]
+
+            # $$m \leftarrow \alpha m + (1 - \alpha) g, \qquad
+            # s \leftarrow \alpha s + (1 - \alpha) g^2$$
+            decay = group["decay"]
+            torch._foreach_lerp_(means, gradients, 1 - decay)
+            torch._foreach_mul_(squares, decay)
+            torch._foreach_addcmul_(squares, gradients, gradients, 1 - decay)
+
+            # $$\theta \leftarrow \theta - \eta \frac{g}{\sqrt{s - m^2 + \epsilon}}$$
+            # The difference is a variance, and rounding must not make it less than
+            # nothing.
+            roots = torch._foreach_addcmul(squares, means, means, -1)
+            torch._foreach_clamp_min_(roots, 0)
+            torch._foreach_add_(roots, group["epsilon"])
+            torch._foreach_sqrt_(roots)
+            torch._foreach_addcdiv_(learned, gradients, roots, -group["lr"])

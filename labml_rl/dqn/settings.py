@@ -1,0 +1,144 @@
+"""
+---
+title: The settings of DQN
+summary: The settings of Nature, complete, with their units, and a switch for each part.
+---
+
+# The settings of DQN
+
+These are the settings of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236),
+all of them. Where their table and their program differ, they are those of the program,
+with which the scores were made.
+
+!!! note "Units"
+    One step of the agent is four frames of the emulator. In this list, *steps* are
+    always steps of the agent, and those of all games together.
+
+    | setting | steps | frames |
+    |---|---|---|
+    | memory | 1,000,000 | 4,000,000 |
+    | warm-up | 50,000 | 200,000 |
+    | exploring less and less | 1,000,000 | 4,000,000 |
+    | from one batch to the next | 4 | 16 |
+    | from one target network to the next | 10,000 | 40,000 |
+    | the run | 50,000,000 | 200,000,000 |
+
+[Exploring](exploring.py) has more about who counts what.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from labml_rl.speed import SpeedSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(SpeedSettings):
+    """
+    ## The settings
+
+    Args:
+        total_frames: how long to learn, in frames of the emulator. There are 4 in a
+            step of the agent, and 1 if the environment is not an Atari game.
+        num_envs: how many games are played at once.
+        capacity: of the memory, in steps. A million take 7 GB.
+        warm_up_steps: how many to play at random before anything is learned.
+        learn_every_steps: how many to play from one batch to the next.
+        batch_size: how many steps there are in a batch.
+        sync_every_steps: how many to play until the target network is replaced.
+        discount: what a reward is worth that comes a step later, of one that comes now.
+        optimizer_name: `rmsprop` is that of the authors, `adam` that of everybody else.
+        learning_rate: of the optimizer.
+        rms_decay: of RMSProp's means.
+        rms_epsilon: what keeps RMSProp from dividing by nothing. Theirs is 0.01 for
+            losses that are added up over the batch of 32.
+        adam_epsilon: the same of Adam.
+        max_gradient_norm: longer gradients are cut to this length; None does not.
+        epsilon_start: the probability of any action, in the beginning.
+        epsilon_end: the same in the end.
+        epsilon_steps: how many steps after the warm-up it takes to get there.
+        double: let the network that learns choose the action that the target counts
+            with.
+        dueling: have a stream for values and one for advantages.
+        n: how many rewards to count before the target trusts the network.
+        prioritised: draw those steps more often that were a surprise.
+        priority_exponent: how much more often. With 0, all are alike.
+        importance_start: how much of that is made up for in the loss, in the beginning.
+            In the end it is all, 1.
+        clip_rewards: learn from the sign of a reward alone. Scores are raw in any case.
+        episodic_life: an episode ends with each life that is lost. Scores are of whole
+            games in any case.
+        sticky_actions: the probability that the game ignores an action and repeats the
+            one before.
+        turns: how often to play and learn before anything is written down.
+    """
+
+    total_frames: int = 200_000_000
+    num_envs: int = 1
+    capacity: int = 1_000_000
+    warm_up_steps: int = 50_000
+    learn_every_steps: int = 4
+    batch_size: int = 32
+    sync_every_steps: int = 10_000
+    discount: float = 0.99
+    optimizer_name: Literal["rmsprop", "adam"] = "rmsprop"
+    learning_rate: float = 2.5e-4
+    rms_decay: float = 0.95
+    rms_epsilon: float = 0.01 / 32**2
+    adam_epsilon: float = 1e-5
+    max_gradient_norm: float | None = None
+    epsilon_start: float = 1.0
+    epsilon_end: float = 0.1
+    epsilon_steps: int = 1_000_000
+    double: bool = False
+    dueling: bool = False
+    n: int = 1
+    prioritised: bool = False
+    priority_exponent: float = 0.6
+    importance_start: float = 0.4
+    clip_rewards: bool = True
+    episodic_life: bool = True
+    sticky_actions: float = 0.0
+    turns: int = 64
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least_one = ("learn_every_steps", "batch_size", "sync_every_steps", "turns")
+        for name in (*at_least_one, "n"):
+            if getattr(self, name) < 1:
+                raise ValueError(
+                    f"{name} must be at least 1, not {getattr(self, name)}"
+                )
+        fractions = ("epsilon_start", "epsilon_end", "discount", "importance_start")
+        for name in fractions:
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(
+                    f"{name} must be between 0 and 1, not {getattr(self, name)}"
+                )
+        if self.priority_exponent < 0:
+            raise ValueError(
+                f"priority_exponent must be at least 0, not {self.priority_exponent}"
+            )
+        if self.learning_rate <= 0:
+            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
+
+        # All games take a step at once.
+        every, games = self.learn_every_steps, self.num_envs
+        if every % games and games % every:
+            raise ValueError(
+                f"with {games} games, learn_every_steps must be a multiple of {games} "
+                f"or go into it, and {every} does not"
+            )
+
+        # The first batch must find enough steps.
+        needed = self.batch_size + games * self.n
+        if self.warm_up_steps < needed:
+            raise ValueError(
+                f"warm_up_steps must be at least {needed} for a batch of "
+                f"{self.batch_size} with n = {self.n}, not {self.warm_up_steps}"
+            )
+        if self.capacity < 2 * needed:
+            raise ValueError(
+                f"capacity must be at least {2 * needed} for batches of "
+                f"{self.batch_size} from {games} games, not {self.capacity}"
+            )

@@ -1,0 +1,257 @@
+r"""
+---
+title: Prioritised replay
+summary: >-
+  Draw those steps more often that were a surprise, and weigh them so that the answer
+  stays the same.
+symbols:
+  errors: '\delta_i'
+  exponent: '\alpha'
+  importance: '\beta'
+  weights: 'w_i'
+---
+
+# Prioritised replay
+
+Most of a million steps are dull: the ball flies, nothing comes of it, and the network
+has known that for long. Then there is one in which a life is lost, and nobody expected
+that. It should be looked at more often.
+
+[Schaul et al. (2016)](https://arxiv.org/abs/1511.05952) draw each step in proportion to
+how wrong the network was about it, when it looked last. With a DQN that is otherwise
+the same, they report higher scores in 41 of 49 games. On top of double Q-learning, over
+57 games, the median goes from 111% of a human's score to 128%.
+
+## What is drawn
+
+The **priority** of step $i$ is the size of its [error][labml_rl.dqn.td_loss], and a
+little more, so that none is ever forgotten. The exponent $\alpha$ says how much it
+matters: with 0 all are equal, with 1 a step that is twice as wrong comes twice as
+often.
+
+$$p_i = |\delta_i| + \epsilon, \qquad
+P(i) = \frac{p_i^\alpha}{\sum_k p_k^\alpha}$$
+
+A new step has no error yet. It gets the largest priority that there has been so far, so
+that it is looked at soon.
+
+## What it is worth
+
+A mean over a batch stands for the mean over the memory. If some steps are drawn more
+often, it stands for another: in a game that pays 1 in one of ten tries, the tries that
+pay are a surprise each time. Draw them half of the time, and the network learns that
+the try is worth a half.
+
+So what is drawn more often must count less. Let there be $M$ steps in the memory, and
+let $x_i$ be what each has to say, its gradient for instance. The mean over all of them
+is
+
+$$\frac{1}{M} \sum_i x_i = \sum_i P(i) \, \frac{1}{M \, P(i)} \, x_i
+= \mathbb{E}_{i \sim P} \Big[ \frac{1}{M \, P(i)} \, x_i \Big]$$
+
+So with the weight $1 / (M P(i))$ it comes out right on average. This is **importance
+sampling**, as in [PPO](../ppo/__init__.py). While the network knows nothing, it does
+not matter much if the mean is a little off, so there is an exponent $\beta$ that goes
+from 0.4 up to 1. And there are weights above 1, which make for long steps now and
+then. So all are divided by the largest that there can be, that of the step with the
+smallest priority:
+
+$$w_i = \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
+\max_k \left( \frac{1}{M \, P(k)} \right)^\beta
+= \left( \frac{\min_k p_k^\alpha}{p_i^\alpha} \right)^\beta$$
+
+How many there are, and the sum of all priorities, stand above and below, and fall out.
+What is left is one number over another.
+"""
+
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+from torch import Tensor
+
+from labml_rl.replay import Batch, ReplayMemory
+from labml_rl.replay.frames import Places
+from labml_rl.replay.trees import MinTree, SumTree
+
+EPSILON = 1e-6
+
+
+class PrioritisedMemory(ReplayMemory):
+    r"""
+    ## The memory
+
+    Args:
+        observation_space: that of one game.
+        num_envs: how many games.
+        capacity: how many steps to keep, of all games together.
+        exponent: $\alpha$, at least 0.
+        importance: $\beta$, from 0 to 1. It may be changed at any time.
+        options: see [ReplayMemory][].
+
+    Raises:
+        ValueError: if a number makes no sense, or if the capacity is too small.
+    """
+
+    def __init__(
+        self,
+        observation_space: Box,
+        num_envs: int,
+        *,
+        capacity: int,
+        exponent: float = 0.6,
+        importance: float = 0.4,
+        **options: Any,
+    ) -> None:
+        super().__init__(observation_space, num_envs, capacity=capacity, **options)
+        if not 0 <= exponent < np.inf:
+            raise ValueError(f"exponent must be at least 0, not {exponent}")
+        self.exponent, self.importance = exponent, importance
+
+        # Around the heads, steps become complete, and others are overwritten. These are
+        # the places to look at after each step.
+        stack = self.frames.stack
+        self._around = num_envs * np.arange(-self.n - 1, stack + 1)  # (W,)
+
+    def _forget(self) -> None:
+        super()._forget()
+        # All numbers in the trees are $p_i^\alpha$. Where there is no step that can be
+        # drawn they are 0, or infinite, and so neither found nor the smallest.
+        self.sums, self.minima = SumTree(self.size), MinTree(self.size)
+        self.largest = 1.0
+
+    def add(self, *arguments: Any, **options: Any) -> None:
+        """
+        ### One step of all games
+
+        Args:
+            arguments: see [Rings.add][labml_rl.replay.rings.Rings.add], as for the
+                `options`.
+        """
+        super().add(*arguments, **options)
+        places = (self.heads[:, None] + self._around).ravel() % self.size  # (N W,)
+        drawable, known = self.can_be_drawn(places), self.sums.leaves[places]
+
+        # One that could be drawn before keeps its priority.
+        new = drawable & (known == 0)
+        gone = ~drawable & (known > 0)
+        self._set(places[new], np.full(new.sum(), self.largest))
+        self._set(places[gone], np.zeros(gone.sum()))
+
+    def _set(self, places: Places, powers: NDArray[np.float64]) -> None:
+        if len(places):
+            self.sums.set(places, powers)
+            self.minima.set(places, np.where(powers > 0, powers, np.inf))
+
+    def sample(self, batch_size: int) -> Batch:
+        r"""
+        ### Draw
+
+        The line of all priorities is cut into as many pieces of one length as steps are
+        wanted, and one dart is thrown at each piece. Every step is still drawn as often
+        as it should be on average. But a batch is more of a mixture than with darts at
+        the whole line.
+
+        Args:
+            batch_size: how many steps. The same may come twice.
+
+        Raises:
+            ValueError: if fewer than that can be drawn.
+        """
+        self.check(batch_size)
+        darts = (np.arange(batch_size) + self._dice.random(batch_size)) / batch_size
+        places = self.sums.find(darts * self.sums.root)
+
+        # $$w_i = \left( \frac{\min_k p_k^\alpha}{p_i^\alpha} \right)^\beta$$
+        ratios = self.minima.root / self.sums.leaves[places]
+        return self.batch(places, weights=ratios**self.importance)
+
+    def update(self, places: Places, errors: Tensor | NDArray[Any]) -> None:
+        r"""
+        ### What was learned
+
+        Now the network has looked at these steps again, and was wrong by so much.
+
+        !!! warning "Before the next step"
+            A place is known by its number, and the next step may be written there. So
+            say how wrong it was before anything is added.
+
+        Args:
+            places: those of the batch, shape `(B,)`.
+            errors: $\delta_i$, the same. Their sign does not matter.
+
+        Raises:
+            ValueError: if an error is not finite, or if a place has no step that can be
+                drawn. No priority is changed then.
+        """
+        if isinstance(errors, Tensor):
+            errors = errors.detach().double().cpu().numpy()
+        sizes = np.abs(np.asarray(errors, np.float64))
+        self.set_priorities(places, sizes + EPSILON)
+
+    def set_priorities(self, places: Places, priorities: NDArray[Any]) -> None:
+        r"""
+        ### Priorities of another kind
+
+        Args:
+            places: of steps that can be drawn, shape `(B,)`.
+            priorities: $p_i$, above 0, the same.
+
+        Raises:
+            ValueError: if one is not above 0 and finite, or if a place has no step that
+                can be drawn. Nothing is changed then.
+        """
+        places = np.asarray(places, np.int64)
+        priorities = np.asarray(priorities, np.float64)
+        if priorities.shape != places.shape:
+            raise ValueError(
+                f"{priorities.size} priorities for {places.size} steps of a batch"
+            )
+        wrong = ~(np.isfinite(priorities) & (priorities > 0))
+        if wrong.any():
+            found = priorities[wrong][0]
+            raise ValueError(
+                f"priorities must be finite and above 0, and that of place "
+                f"{places[wrong][0]} is {found}"
+            )
+        inside = (places >= 0) & (places < self.size)
+        if not inside.all() or not (self.sums.leaves[places] > 0).all():
+            raise ValueError(
+                "a place has no step that can be drawn: it was overwritten, or never "
+                "written. Update the priorities before the next step is added"
+            )
+        # With a large exponent a small priority could become 0, and be lost.
+        powers = np.maximum(priorities**self.exponent, np.finfo(np.float64).tiny)
+        self.largest = max(self.largest, float(powers.max(initial=0)))
+        self._set(places, powers)
+
+    def get_state(self) -> dict[str, Any]:
+        """
+        ### Saved with the run
+
+        Returns:
+            The state, priorities included.
+        """
+        return super().get_state() | {
+            "priorities": self.sums.leaves[: self.written],
+            "largest": self.largest,
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """
+        Args:
+            state: what [PrioritisedMemory.get_state][] returned, for the same games.
+
+        Raises:
+            ValueError: if it is of another memory. All is as it was, then.
+        """
+        if "priorities" not in state:
+            raise ValueError("this replay memory was without priorities")
+        super().set_state(state)
+        powers = state["priorities"]
+        self.sums.leaves[: len(powers)] = powers
+        self.minima.leaves[: len(powers)] = np.where(powers > 0, powers, np.inf)
+        self.sums.rebuild()
+        self.minima.rebuild()
+        self.largest = state["largest"]

@@ -1,0 +1,248 @@
+"""DQN: its losses against formulas, other libraries and a game that can be solved."""
+
+import importlib
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import smooth_l1_loss
+
+from labml_rl.bodies import as_blocks
+from labml_rl.dqn import following_values, huber, taken, td_loss
+from labml_rl.dqn.dueling import DuelingNetwork
+from labml_rl.dqn.exploring import Linear, explore
+from labml_rl.dqn.rmsprop import CentredRMSProp
+from tests.book.peers_of_dqn import labml_dqn
+
+__all__ = ["labml_dqn"]
+
+
+def normal(*shape, seed=0, scale=1.0):
+    generator = torch.Generator().manual_seed(seed)
+    return scale * torch.randn(shape, generator=generator, dtype=torch.float64)
+
+
+# --- targets and loss ---
+
+
+@pytest.mark.parametrize("double", [False, True])
+def test_targets_are_those_of_the_textbook(double):
+    target, online = normal(50, 4), normal(50, 4, seed=1)
+    found = following_values(target, online if double else None)
+    for row in range(50):
+        values = target[row].tolist()
+        by = online[row].tolist() if double else values
+        assert found[row].item() == values[by.index(max(by))]
+
+
+def test_double_is_never_above_the_maximum():
+    target, online = normal(500, 6), normal(500, 6, seed=1)
+    double, plain = following_values(target, online), following_values(target)
+    assert (double <= plain).all()
+    assert torch.equal(following_values(target, target), plain)
+
+
+def test_the_example_of_the_coins():
+    coins = torch.tensor(list(itertools.product([1.0, -1.0], repeat=2)))
+    assert following_values(coins).mean() == 0.5
+    # All pairs of two estimates and two others.
+    one, other = coins.repeat_interleave(4, 0), coins.repeat(4, 1)
+    assert following_values(one, other).mean() == 0
+
+
+@pytest.mark.parametrize("limit", [0.5, 1.0, 3.0])
+def test_huber_is_a_square_and_then_a_line(limit):
+    errors = torch.linspace(-5, 5, 101, dtype=torch.float64, requires_grad=True)
+    found = huber(errors, limit)
+    expected = [
+        e**2 / 2 if abs(e) <= limit else limit * (abs(e) - limit / 2)
+        for e in errors.tolist()
+    ]
+    np.testing.assert_allclose(found.detach(), expected)
+    # What goes on is the error, cut off.
+    (slope,) = torch.autograd.grad(found.sum(), errors)
+    np.testing.assert_allclose(slope, np.clip(errors.tolist(), -limit, limit))
+
+
+def test_the_loss_is_that_of_the_textbook():
+    values, targets = normal(30, scale=3), normal(30, seed=1, scale=3)
+    weights = normal(30, seed=2).abs()
+    loss, errors = td_loss(values, targets, weights)
+    delta = targets.numpy() - values.numpy()
+    each = np.where(np.abs(delta) <= 1, delta**2 / 2, np.abs(delta) - 0.5)
+    assert loss.item() == pytest.approx((weights.numpy() * each).mean())
+    np.testing.assert_allclose(errors, delta)
+    plain, _ = td_loss(values, targets)
+    torch.testing.assert_close(plain, smooth_l1_loss(values, targets))
+
+
+def test_the_gradient_goes_through_one_side_and_one_action():
+    action_values = normal(5, 3).requires_grad_()
+    actions = torch.tensor([0, 2, 1, 1, 0])
+    loss, errors = td_loss(taken(action_values, actions), normal(5, seed=1))
+    loss.backward()
+    expected = torch.zeros(5, 3, dtype=torch.float64)
+    expected[torch.arange(5), actions] = -errors.clamp(-1, 1) / 5
+    torch.testing.assert_close(action_values.grad, expected)
+    assert not errors.requires_grad
+    with pytest.raises(ValueError, match="the targets have a gradient"):
+        td_loss(normal(3), normal(3).requires_grad_())
+
+
+def test_other_shapes_are_refused():
+    with pytest.raises(ValueError, match="same shape"):
+        td_loss(normal(3), normal(3, 1))
+    with pytest.raises(ValueError, match="same shape"):
+        td_loss(normal(3), normal(3), normal(3, 1))
+    with pytest.raises(ValueError, match="same shape"):
+        following_values(normal(3, 2), normal(3, 4))
+
+
+def test_labml_has_the_same_loss(labml_dqn):
+    """It has double Q-learning, always; and δ with the other sign."""
+    action_values, online, target = (normal(40, 4, seed=k, scale=2) for k in range(3))
+    actions = torch.randint(4, (40,))
+    done, rewards = (normal(40, seed=3) > 1).double(), normal(40, seed=4)
+    weights = normal(40, seed=5).abs()
+    theirs, their_loss = labml_dqn.QFuncLoss(0.9)(
+        action_values, actions, online, target, done, rewards, weights
+    )
+    targets = rewards + 0.9 * (1 - done) * following_values(target, online)
+    loss, errors = td_loss(taken(action_values, actions), targets, weights)
+    torch.testing.assert_close(loss, their_loss)
+    torch.testing.assert_close(-errors, theirs)
+
+
+# --- the dueling network ---
+
+
+class TestDueling:
+    def test_the_mean_of_the_action_values_is_the_value(self):
+        network = DuelingNetwork((4,), 3)
+        seen = torch.randn(7, 4)
+        answers = network(seen)
+        assert answers.shape == (7, 3)
+        hidden = network.hidden(network.body(seen))
+        values, advantages = hidden.chunk(2, -1)
+        torch.testing.assert_close(answers.mean(-1), network.value(values)[:, 0])
+        advantages = network.advantage(advantages)
+        torch.testing.assert_close(
+            answers - answers.mean(-1, keepdim=True),
+            advantages - advantages.mean(-1, keepdim=True),
+        )
+
+    def test_with_pictures_the_streams_part_behind_the_convolutions(self):
+        network = DuelingNetwork((4, 84, 84), 6)
+        sizes = {
+            name: tuple(each.shape)
+            for name, each in network.named_parameters()
+            if each.dim() == 2
+        }
+        assert sizes == {
+            "hidden.0.weight": (1024, 3136),
+            "value.weight": (1, 512),
+            "advantage.weight": (6, 512),
+        }
+        pictures = torch.randint(256, (2, 4, 84, 84), dtype=torch.uint8)
+        torch.testing.assert_close(network(pictures), network(as_blocks(pictures)))
+
+    def test_labml_combines_the_streams_in_the_same_way(self, labml_dqn):
+        """Its streams part later; so their layers are put behind our body."""
+        theirs = importlib.import_module("labml_nn.rl.dqn.model").Model()
+        pictures = torch.rand(2, 4, 84, 84)
+        features = theirs.activation(
+            theirs.lin(theirs.conv(pictures).reshape(2, 7 * 7 * 64))
+        )
+        ours = DuelingNetwork((512,), 4)
+        ours.body = nn.Identity()  # type: ignore[assignment]
+        ours.hidden = nn.Sequential(nn.Linear(512, 512), nn.ReLU())
+        ours.value, ours.advantage = theirs.state_value[2], theirs.action_value[2]
+        with torch.no_grad():
+            for part in ("weight", "bias"):
+                both = [
+                    getattr(each[0], part)
+                    for each in (theirs.state_value, theirs.action_value)
+                ]
+                getattr(ours.hidden[0], part).copy_(torch.cat(both))
+        torch.testing.assert_close(ours(features), theirs(pictures))
+
+    def test_the_gradient_of_the_body_is_scaled(self):
+        torch.manual_seed(1)
+        network = DuelingNetwork((4,), 3)
+        seen = torch.randn(5, 4)
+        network(seen).sum().backward()
+        found = next(network.body.parameters()).grad
+        assert found is not None
+        hidden = network.hidden(network.body(seen)).chunk(2, -1)
+        values, advantages = network.value(hidden[0]), network.advantage(hidden[1])
+        answers = values + advantages - advantages.mean(-1, keepdim=True)
+        (expected,) = torch.autograd.grad(
+            answers.sum(), next(network.body.parameters())
+        )
+        torch.testing.assert_close(found, expected / 2**0.5)
+
+
+# --- exploring ---
+
+
+def test_schedules():
+    schedule = Linear(1.0, 0.1, 1000)
+    assert [schedule(x) for x in (-5, 0, 500, 1000, 5000)] == pytest.approx(
+        [1, 1, 0.55, 0.1, 0.1]
+    )
+    assert Linear(1.0, 0.1, 0)(0) == 0.1
+
+
+def test_actions_are_explored_as_often_as_epsilon_says():
+    action_values = torch.tensor([0.0, 5.0, 1.0, 2.0]).expand(40_000, 4)
+    actions = explore(action_values, 0.2, torch.Generator().manual_seed(1))
+    found = torch.bincount(actions, minlength=4) / len(actions)
+    # Five standard deviations.
+    np.testing.assert_allclose(found, [0.05, 0.85, 0.05, 0.05], atol=0.009)
+    assert (explore(action_values[:100], 0.0) == 1).all()
+    for epsilon in (-0.1, 1.1):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            explore(action_values, epsilon)
+
+
+# --- the optimiser ---
+
+
+class TestCentredRMSProp:
+    def test_three_steps_by_hand(self):
+        weight = nn.Parameter(torch.tensor([2.0], dtype=torch.float64))
+        optimizer = CentredRMSProp([weight], lr=0.1, decay=0.9, epsilon=0.01)
+        mean = square = 0.0
+        expected = 2.0
+        for gradient in (3.0, -1.0, 0.5):
+            weight.grad = torch.tensor([gradient], dtype=torch.float64)
+            optimizer.step()
+            mean = 0.9 * mean + 0.1 * gradient
+            square = 0.9 * square + 0.1 * gradient**2
+            expected -= 0.1 * gradient / np.sqrt(square - mean**2 + 0.01)
+        assert weight.item() == pytest.approx(expected)
+
+    def test_a_sum_with_their_epsilon_is_a_mean_with_ours(self):
+        """The warning of the page, in numbers."""
+        ends = []
+        for scale, epsilon in ((32.0, 0.01), (1.0, 0.01 / 32**2)):
+            weight = nn.Parameter(torch.tensor([1.0], dtype=torch.float64))
+            optimizer = CentredRMSProp([weight], lr=0.01, epsilon=epsilon)
+            for step in range(20):
+                weight.grad = scale * torch.tensor([np.sin(step)]) * 0.01
+                optimizer.step()
+            ends.append(weight.item())
+        assert ends[0] == pytest.approx(ends[1], rel=1e-12)
+
+    def test_what_has_no_gradient_stays_and_rounding_does_no_harm(self):
+        still, weight = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
+        optimizer = CentredRMSProp([still, weight], lr=1e-3, epsilon=1e-12)
+        for _ in range(300):
+            weight.grad = torch.full((1,), 1 / 3)
+            optimizer.step()
+        assert still.item() == 1
+        assert weight.isfinite().all()
+        CentredRMSProp([still], lr=1.0).step()
+        assert still.item() == 1

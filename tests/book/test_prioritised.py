@@ -1,0 +1,288 @@
+"""Prioritised replay: trees against sums, chances and weights against the paper."""
+
+import importlib
+import random
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labml_rl.replay.prioritised import EPSILON, PrioritisedMemory
+from labml_rl.replay.trees import MinTree, SumTree
+from labml_rl.runs import checkpoint
+from tests.book.peers_of_dqn import labml_dqn
+from tests.book.test_replay import Play, assert_all_right, memory_for
+
+__all__ = ["labml_dqn"]
+NUMBERS = st.lists(st.sampled_from([0.0, 1e-9, 0.5, 1.0, 3.0, 1e6]), min_size=1)
+
+
+# --- trees ---
+
+
+@settings(deadline=None)
+@given(NUMBERS, st.integers(2, 17), st.integers(0, 2**32))
+def test_trees_are_the_sum_and_the_minimum(numbers, width, seed):
+    sums, minima = (
+        SumTree(len(numbers), width=width),
+        MinTree(len(numbers), width=width),
+    )
+    # Set in parts, in any order, some of them twice.
+    order = np.random.default_rng(seed).integers(len(numbers), size=2 * len(numbers))
+    for part in (*np.array_split(order, 3), np.arange(len(numbers))):
+        sums.set(part, np.array(numbers)[part])
+        minima.set(part, np.array(numbers)[part])
+    assert sums.root == pytest.approx(sum(numbers))
+    assert minima.root == min(numbers)
+    for tree in (sums, minima):
+        root, tree.rows[-1][0] = tree.root, -1
+        tree.rebuild()
+        assert tree.root == root
+
+
+@settings(deadline=None)
+@given(NUMBERS, st.integers(2, 17))
+def test_each_dart_hits_whose_piece_of_the_line_it_is(numbers, width):
+    tree = SumTree(len(numbers), width=width)
+    tree.set(np.arange(len(numbers)), np.array(numbers))
+    if tree.root == 0:
+        return
+    darts = np.random.default_rng(0).random(200) * tree.root
+    found = tree.find(darts)
+    ends = np.cumsum(numbers)
+    # A dart that all but touches an edge may fall to either side.
+    slack = 1e-9 * tree.root
+    assert (darts < ends[found] + slack).all()
+    assert (darts >= ends[found] - np.array(numbers)[found] - slack).all()
+    assert (np.array(numbers)[found] > 0).all()
+
+
+def test_a_dart_at_the_very_end_hits_the_last_that_is_there():
+    tree = SumTree(100, width=4)
+    tree.set(np.arange(50), np.full(50, 0.1))
+    # More than all there is, as if rounding had made it so.
+    assert tree.find(np.array([tree.root, tree.root + 1e-9, 7.0])).tolist() == [49] * 3
+
+
+def test_the_example_of_the_page():
+    tree = SumTree(8, width=2)
+    tree.set(np.arange(8), np.array([3.0, 2, 1, 6, 4, 6, 2, 5]))
+    assert [row[:8].tolist() for row in reversed(tree.rows)] == [
+        [29],
+        [12, 17],
+        [5, 7, 10, 7],
+        [3, 2, 1, 6, 4, 6, 2, 5],
+    ]
+    assert tree.find(np.array([13.5])) == [4]
+
+
+def test_a_row_of_a_binary_tree_is_as_large_as_the_page_says():
+    """labml's page has ⌈N / (D − i + 1)⌉, which is right for the last two."""
+    tree = SumTree(2**6, width=2)
+    for i, row in enumerate(reversed(tree.rows)):
+        assert len(row) == 2**i
+        assert sum(len(above) for above in tree.rows[len(tree.rows) - i :]) == 2**i - 1
+
+
+# --- against labml ---
+
+
+def test_labml_finds_the_same_and_weighs_it_the_same(labml_dqn, monkeypatch):
+    """Where all places are in use: a ring of ours always has one that is not."""
+    theirs = importlib.import_module("labml_nn.rl.dqn.replay_buffer").ReplayBuffer(
+        16, 0.6
+    )
+    picture = np.zeros((4, 84, 84), np.uint8)
+    for _ in range(16):
+        theirs.add(picture, 0, 0.0, picture, False)
+    dice = np.random.default_rng(1)
+    priorities = dice.random(16) * 5 + 0.01
+    theirs.update_priorities(range(16), priorities)
+
+    ours = SumTree(16)
+    ours.set(np.arange(16), priorities**0.6)
+    assert ours.root == pytest.approx(theirs._sum())
+    darts = dice.random(500) * ours.root
+    assert ours.find(darts).tolist() == [theirs.find_prefix_sum_idx(x) for x in darts]
+
+    monkeypatch.setattr(random, "random", iter(dice.random(50)).__next__)
+    sampled = theirs.sample(50, beta=0.7)
+    minima = MinTree(16)
+    minima.set(np.arange(16), priorities**0.6)
+    weights = (minima.root / ours.leaves[sampled["indexes"]]) ** 0.7
+    np.testing.assert_allclose(weights, sampled["weights"], rtol=1e-6)
+
+
+# --- the memory ---
+
+
+def prioritised(play, capacity, **options):
+    return memory_for(play, capacity, kind=PrioritisedMemory, **options)
+
+
+def drawable(memory):
+    return np.flatnonzero(memory.can_be_drawn(np.arange(memory.size)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    num_envs=st.integers(1, 3),
+    stack=st.integers(1, 4),
+    n=st.integers(1, 4),
+    more=st.integers(0, 20),
+    steps=st.integers(0, 60),
+    ends=st.sampled_from([0.0, 0.2, 1.0]),
+    seed=st.integers(0, 2**32),
+)
+def test_what_has_a_priority_is_what_can_be_drawn(
+    *, num_envs, stack, n, more, steps, ends, seed
+):
+    play = Play(num_envs, stack, seed, ends=ends)
+    memory = prioritised(play, num_envs * (stack + n + more), n=n)
+    play.play(memory, 0)
+    known: dict[int, float] = {}
+    for _ in range(steps):
+        before = set(drawable(memory))
+        play.play(memory, 1, begin=False)
+        now = drawable(memory)
+        assert np.flatnonzero(memory.sums.leaves).tolist() == now.tolist()
+        finite = np.flatnonzero(np.isfinite(memory.minima.leaves))
+        assert finite.tolist() == now.tolist()
+
+        # The heads move by two at most. What is not near them keeps its priority, and
+        # what is new gets the largest.
+        for place in now:
+            if place not in before:
+                assert memory.sums.leaves[place] == memory.largest
+            elif place in known:
+                assert memory.sums.leaves[place] in (known[place], memory.largest)
+        if len(now):
+            some = play.dice.permutation(now)[:5]
+            memory.update(some, play.dice.normal(size=len(some)))
+        known = {place: memory.sums.leaves[place] for place in now}
+    assert memory.sums.root == pytest.approx(memory.sums.leaves.sum())
+    assert memory.minima.root == memory.minima.leaves.min()
+    assert_all_right(play, memory)
+
+
+def with_errors(exponent, importance=0.4, steps=100):
+    play = Play(2, 3, ends=0.3)
+    memory = prioritised(play, 60, n=2, exponent=exponent, importance=importance)
+    play.play(memory, steps)
+    places = drawable(memory)
+    errors = play.dice.normal(size=len(places)) * 3
+    memory.update(places, torch.from_numpy(errors))
+    return memory, places, np.abs(errors) + EPSILON
+
+
+@pytest.mark.parametrize("exponent", [0.0, 0.6, 1.0])
+def test_steps_are_drawn_as_often_as_their_priority_says(exponent):
+    memory, places, priorities = with_errors(exponent)
+    expected = priorities**exponent / (priorities**exponent).sum()
+    counts, batches, size = np.zeros(memory.size), 1500, 20
+    for _ in range(batches):
+        np.add.at(counts, memory.sample(size).places, 1)
+    draws = batches * size
+    assert counts.sum() == counts[places].sum() == draws
+    # Darts in pieces of the line vary less than independent ones would.
+    deviation = np.sqrt(draws * expected * (1 - expected))
+    assert (np.abs(counts[places] - draws * expected) < 5 * deviation + 1).all()
+
+
+@pytest.mark.parametrize("importance", [0.0, 0.5, 1.0])
+def test_weights_are_those_of_the_paper(importance):
+    memory, places, priorities = with_errors(0.6, importance)
+    chances = priorities**0.6 / (priorities**0.6).sum()
+    weights = (1 / (len(places) * chances)) ** importance
+    expected = dict(zip(places, weights / weights.max(), strict=True))
+    batch = memory.sample(20)
+    found = batch.weights.numpy()
+    np.testing.assert_allclose(
+        found, [expected[each] for each in batch.places], rtol=1e-5
+    )
+    assert found.max() <= 1
+
+
+def test_with_weights_the_mean_over_batches_is_that_of_the_memory():
+    """Any number that a step may have: its own place, say."""
+    memory, places, priorities = with_errors(0.6, importance=1.0)
+    chances = priorities**0.6 / (priorities**0.6).sum()
+    largest = 1 / (len(places) * chances.min())
+    batches, size = 3000, 20
+    weighted = plain = 0.0
+    for _ in range(batches):
+        batch = memory.sample(size)
+        rewards = memory.rewards[batch.places]
+        weighted += (batch.weights.numpy() * rewards).mean() * largest / batches
+        plain += rewards.mean() / batches
+    truth = memory.rewards[places].mean()
+    squares = (memory.rewards[places] ** 2 / chances).mean() / len(places)
+    spread = np.sqrt(squares / (batches * size))
+    assert abs(weighted - truth) < 5 * spread
+    # And it is not for want of a difference.
+    assert (
+        abs(plain - truth) > abs((chances * memory.rewards[places]).sum() - truth) / 2
+    )
+
+
+def test_saved_and_restored_it_draws_the_same(tmp_path):
+    memory, _, _ = with_errors(0.6)
+    checkpoint.save(tmp_path / "state", memory.get_state())
+    play = Play(2, 3, ends=0.3)
+    other = prioritised(play, 60, n=2, exponent=0.6, seed=9)
+    other.set_state(checkpoint.load(tmp_path / "state"))
+    for _ in range(3):
+        a, b = memory.sample(16), other.sample(16)
+        for name, each in vars(a).items():
+            assert np.array_equal(each, vars(b)[name]), name
+        for each in (memory, other):
+            each.update(a.places, np.arange(16.0))
+    assert memory.sums.root == pytest.approx(other.sums.root, rel=1e-12)
+    with pytest.raises(ValueError, match="without priorities"):
+        other.set_state(memory_for(play, 60, n=2).get_state())
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (np.nan, "that of place .* is nan"),
+        (np.inf, "is inf"),
+        (-1.0, r"is -1\.0"),
+        (0.0, r"is 0\.0"),
+    ],
+)
+def test_priorities_that_make_no_sense_are_refused_and_change_nothing(bad, message):
+    memory, places, _ = with_errors(0.6)
+    before, root = memory.sums.leaves.copy(), memory.sums.root
+    with pytest.raises(ValueError, match=message):
+        memory.set_priorities(places[:3], np.array([1.0, bad, 2.0]))
+    if not bad <= 0:
+        with pytest.raises(ValueError, match=r"must be finite"):
+            memory.update(places[:3], np.array([1.0, bad, 2.0]))
+    assert np.array_equal(memory.sums.leaves, before)
+    assert memory.sums.root == root
+
+
+def test_places_without_a_step_are_refused():
+    memory, places, _ = with_errors(0.6)
+    for place in (memory.heads[0], memory.size, -1):
+        with pytest.raises(ValueError, match="has no step that can be drawn"):
+            memory.update(np.array([places[0], place]), np.ones(2))
+    with pytest.raises(ValueError, match="1 priorities for 2 steps"):
+        memory.update(places[:2], np.ones(1))
+    memory.update(places[:0], np.ones(0))
+
+
+def test_numbers_that_make_no_sense_are_refused():
+    with pytest.raises(ValueError, match="exponent must be at least 0"):
+        prioritised(Play(1, 2), 20, exponent=-0.1)
+    with pytest.raises(ValueError, match="can't draw 1 steps"):
+        prioritised(Play(1, 2), 20).sample(1)
+    # However small, a priority does not vanish.
+    play = Play(1, 2)
+    memory = prioritised(play, 20, exponent=100.0)
+    play.play(memory, 10)
+    memory.update(drawable(memory), np.zeros(len(drawable(memory))))
+    assert memory.sums.leaves[drawable(memory)].min() > 0
