@@ -45,6 +45,9 @@ from sidebyside.mathematics import FormulaError, find, typeset
 PAGE = re.compile(r"\s*<!-- sidebyside:(\d+) -->\n")
 PIECE = r"^<!-- {what} -->\n(.*?)^<!-- /{what} -->$"
 PLACEHOLDER = re.compile(f"{STX}sbs-prose:(\\d+){ETX}")
+# What may not begin a line.
+BEHIND = re.compile("[-.,;:!?)'’”…]+")
+BOXES = '</span><span class="katex-base">'
 # What some stages of Markdown look for. Most pieces of prose are short and have none of
 # it, and setting up a parser of HTML for each takes longer than to find that out.
 LOOKS_FOR = {
@@ -227,9 +230,23 @@ class Formulas(Preprocessor):
                 if must:
                     raise
                 continue
-            done += [text[end : formula.start], self.md.htmlStash.store(html)]
+            done.append(text[end : formula.start])
             end = formula.stop
+            if not formula.display and (behind := BEHIND.match(text, end)):
+                html = joined(html, behind[0])
+                end = behind.end()
+            done.append(self.md.htmlStash.store(html))
         return "".join([*done, text[end:]]).split("\n")
+
+
+def joined(html: str, behind: str) -> str:
+    """
+    A formula with what stands right behind it. A browser would break the line between
+    the two, as behind any box, even in front of a comma. So it may break it nowhere but
+    where KaTeX's boxes meet.
+    """
+    html = html.replace(BOXES, BOXES.replace("><", "><wbr><"))
+    return f'<span class="sbs-join">{html}{behind}</span>'
 
 
 class SideBySideExtension(Extension):

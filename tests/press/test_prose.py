@@ -1,5 +1,7 @@
 """What happens to prose on its way to the page: links, lists, fields, formulas."""
 
+import re
+
 import pytest
 from markdown import Markdown
 
@@ -133,6 +135,14 @@ def test_a_line_of_a_formula_is_no_item_of_a_list(mark, dollars):
     assert html.count("<li>") == 2
     assert html.count("<math") == 1
     assert "$" not in html
+
+
+def test_a_comma_behind_a_formula_stays_with_it():
+    html = Markdown(extensions=["sidebyside"]).convert("($a = b$), $c$-step, $d$ *e*")
+    joins = re.findall(r'<span class="sbs-join">(.*?</sbs-math>)(.*?)</span>', html)
+    assert [behind for _, behind in joins] == ["),", "-"]
+    assert [formula.count("<wbr>") for formula, _ in joins] == [1, 0]
+    assert "<em>e</em>" in html
 
 
 # ---- Fields
