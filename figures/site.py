@@ -10,7 +10,8 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "site" / "labml_rl" / "game.html"
+PAGE = ROOT / "site" / "labml_rl" / "ppo" / "index.html"
+SECTION = "clipped_policy_loss"
 FOLDER = ROOT / "docs" / "assets" / "screenshots"
 
 
@@ -30,7 +31,7 @@ def main() -> None:
             page = browser.new_page(
                 viewport={"width": 1440, "height": 860}, color_scheme=scheme
             )
-            page.goto(f"{PAGE.as_uri()}#Game._play")
+            page.goto(f"{PAGE.as_uri()}#{SECTION}")
             page.wait_for_timeout(500)
             page.screenshot(path=FOLDER / f"page-{scheme}.png")
         browser.close()
