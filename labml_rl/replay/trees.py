@@ -104,9 +104,16 @@ class Tree:
         """
         self.rows[0][places] = numbers
         for below, above in pairwise(self.rows):
+            children = below.reshape(-1, self.width)  # (nodes, width)
             places = places // self.width
-            children = below.reshape(-1, self.width)[places]  # (B, width)
-            above[places] = self.combine.reduce(children, axis=1)
+
+            # Near the root there are fewer nodes than were asked for. To compute all of
+            # them once is less than to look up some of them many times.
+            if len(children) <= len(places):
+                above[: len(children)] = self.combine.reduce(children, axis=1)
+            else:
+                of_each = children.take(places, axis=0)  # (B, width)
+                above[places] = self.combine.reduce(of_each, axis=1)
 
     def rebuild(self) -> None:
         """Compute all rows from the first."""
@@ -139,20 +146,22 @@ class SumTree(Tree):
             shape `(B,)`. A number that is 0 is never found.
         """
         places = np.zeros(len(sums), np.int64)
+        begin_of_row = np.arange(len(sums)) * self.width
         for row in reversed(self.rows[:-1]):
-            children = row.reshape(-1, self.width)[places]  # (B, width)
+            children = row.reshape(-1, self.width).take(places, axis=0)  # (B, width)
             ends = children.cumsum(axis=1)
-            child = (ends <= sums[:, None]).sum(axis=1)
+            child = np.count_nonzero(ends <= sums[:, None], axis=1)
 
             # !!! warning "The end of the line"
             #     The same numbers, added up in another order, have another last digit.
             #     So a dart just below the end of a node can be beyond the last of its
             #     children. It is given to the last that is not 0. Without this, a
             #     step is drawn once in a few weeks that was never there.
-            last = self.width - 1 - (children[:, ::-1] > 0).argmax(axis=1)
-            child = np.minimum(child, last)
-            begins = np.take_along_axis(ends - children, child[:, None], axis=1)[:, 0]
-            sums = sums - begins
+            if child.max(initial=0) == self.width:
+                last = self.width - 1 - (children[:, ::-1] > 0).argmax(axis=1)
+                child = np.minimum(child, last)
+            hit = begin_of_row + child
+            sums = sums - (ends.take(hit) - children.take(hit))
             places = places * self.width + child
         return places
 

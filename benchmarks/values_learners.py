@@ -1,0 +1,452 @@
+"""What `benchmarks.values` measures, each sample a program of its own.
+
+python -m benchmarks.values_learners replay CONTESTANT BATCH
+python -m benchmarks.values_learners trees CONTESTANT BATCH
+python -m benchmarks.values_learners learn CONTESTANT SETTING
+"""
+
+# Each of them imports what it needs when it is chosen: the others may not be installed.
+# ruff: noqa: PLC0415
+
+import argparse
+import json
+import operator
+import sys
+import time
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from benchmarks.games_players import raw_console
+from benchmarks.policies_learners import gymnasium_game
+from benchmarks.policies_learners import labml as page_of_labml
+
+GAMES, CAPACITY = 8, 16_384  # steps in the memory: a power of two, as labml wants it
+STACK = (4, 84, 84)
+Numbers = dict[str, float]
+
+
+def labml(page: str) -> Any:
+    """A page of `labml_nn`. Those of DQN want a package for logs, but need none."""
+    stub: Any = types.ModuleType("labml")
+    stub.tracker = types.SimpleNamespace(add=lambda *_: None)
+    sys.modules.setdefault("labml", stub)
+    return page_of_labml(page)
+
+
+# --- the memory ---
+
+
+class Memory:
+    """A memory under test: filled beyond its capacity, then asked for batches."""
+
+    bytes_a_step: float
+
+    def add(self) -> None:
+        """One step of all games."""
+
+    def sample(self, batch: int) -> Any:
+        """What a learner would get."""
+
+
+@cache
+def pictures() -> Any:
+    """Observations of a few steps. They are noise: nobody here looks at them."""
+    shape = (16, GAMES, *STACK)
+    return np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+
+
+class Ours(Memory):
+    """The memory of this book."""
+
+    def __init__(self, **options: Any) -> None:
+        from gymnasium.spaces import Box
+
+        from labml_rl.replay import ReplayMemory
+
+        kind = options.pop("kind", ReplayMemory)
+        space = Box(0, 255, STACK, np.uint8)
+        self.memory = kind(space, GAMES, capacity=CAPACITY, stack=4, seed=1, **options)
+        self.memory.begin(pictures()[0])
+        self.zeros, self.no = np.zeros(GAMES, np.int64), np.zeros(GAMES, np.bool_)
+        self.t = 0
+        memory = self.memory
+        parts = (memory.actions, memory.rewards, memory.outcomes, memory.ages)
+        size = sum(each.nbytes for each in (memory.frames.kept, *parts))
+        self.bytes_a_step = size / CAPACITY
+
+    def add(self) -> None:
+        """One step of all games."""
+        self.t = (self.t + 1) % len(pictures())
+        self.memory.add(self.zeros, self.zeros, self.no, self.no, pictures()[self.t])
+
+    def sample(self, batch: int) -> Any:
+        """A batch."""
+        return self.memory.sample(batch)
+
+
+def ours_prioritised() -> Memory:
+    """The same with priorities."""
+    from labml_rl.replay.prioritised import PrioritisedMemory
+
+    return Ours(kind=PrioritisedMemory)
+
+
+class SB3(Memory):
+    """Stable-Baselines3's."""
+
+    def __init__(self, *, optimised: bool) -> None:
+        from gymnasium.spaces import Box, Discrete
+        from stable_baselines3.common.buffers import ReplayBuffer
+
+        self.memory = ReplayBuffer(
+            CAPACITY,
+            Box(0, 255, STACK, np.uint8),
+            Discrete(4),
+            device="cpu",
+            n_envs=GAMES,
+            optimize_memory_usage=optimised,
+            handle_timeout_termination=not optimised,
+        )
+        self.zeros = np.zeros(GAMES)
+        self.infos: list[dict[str, Any]] = [{} for _ in range(GAMES)]
+        self.t = 0
+        memory = self.memory
+        arrays = [memory.observations, memory.actions, memory.rewards, memory.dones]
+        if not optimised:
+            arrays.append(memory.next_observations)
+        self.bytes_a_step = sum(each.nbytes for each in arrays) / CAPACITY
+
+    def add(self) -> None:
+        """One step of all games."""
+        before, self.t = self.t, (self.t + 1) % len(pictures())
+        self.memory.add(
+            pictures()[before],
+            pictures()[self.t],
+            *(self.zeros, self.zeros, self.zeros, self.infos),
+        )
+
+    def sample(self, batch: int) -> Any:
+        """A batch."""
+        return self.memory.sample(batch)
+
+
+class LabML(Memory):
+    """That of `labml_nn`, which has priorities always."""
+
+    def __init__(self) -> None:
+        self.memory = labml("dqn.replay_buffer").ReplayBuffer(CAPACITY, 0.6)
+        self.t = 0
+        size = sum(each.nbytes for each in self.memory.data.values())
+        self.bytes_a_step = size / CAPACITY
+
+    def add(self) -> None:
+        """One step of all games, one after the other."""
+        before, self.t = self.t, (self.t + 1) % len(pictures())
+        for game in range(GAMES):
+            self.memory.add(
+                pictures()[before, game], 0, 0.0, pictures()[self.t, game], False
+            )
+
+    def sample(self, batch: int) -> Any:
+        """A batch."""
+        return self.memory.sample(batch, 0.4)
+
+
+MEMORIES: dict[str, Callable[[], Memory]] = {
+    "ours": Ours,
+    "ours_without_blocks": partial(Ours, blocks=False),
+    "ours_prioritised": ours_prioritised,
+    "sb3": partial(SB3, optimised=False),
+    "sb3_optimised": partial(SB3, optimised=True),
+    "labml": LabML,
+}
+
+
+def measure_memory(name: str, batch: int) -> Numbers:
+    """Steps added and drawn in a second, and bytes for each that is kept."""
+    torch.set_num_threads(1)
+    memory = MEMORIES[name]()
+    for _ in range(CAPACITY // GAMES + 10):
+        memory.add()
+    adds = max(2000 // GAMES, 1)
+    started = time.perf_counter()
+    for _ in range(adds):
+        memory.add()
+    added = adds * GAMES / (time.perf_counter() - started)
+    batches = 6400 // batch
+    memory.sample(batch)
+    started = time.perf_counter()
+    for _ in range(batches):
+        memory.sample(batch)
+    drawn = batches * batch / (time.perf_counter() - started)
+    return {"added": added, "drawn": drawn, "bytes_a_step": memory.bytes_a_step}
+
+
+# --- the trees ---
+
+LEAVES = 2**20
+
+
+def our_trees(batch: int) -> Callable[[], None]:
+    """Draw, weigh, and change: what `PrioritisedMemory` does, without pictures."""
+    from labml_rl.replay.trees import MinTree, SumTree
+
+    dice = np.random.default_rng(1)
+    sums, minima = SumTree(LEAVES), MinTree(LEAVES)
+    everything = dice.random(LEAVES) + 0.01
+    for tree in (sums, minima):
+        tree.leaves[:] = everything
+        tree.rebuild()
+
+    def once() -> None:
+        darts = (np.arange(batch) + dice.random(batch)) / batch * sums.root
+        places = sums.find(darts)
+        _ = (minima.root / sums.leaves[places]) ** 0.4
+        powers = (dice.random(batch) + 0.01) ** 0.6
+        sums.set(places, powers)
+        minima.set(places, powers)
+
+    return once
+
+
+def labml_trees(batch: int) -> Callable[[], None]:
+    """Theirs, without pictures as well."""
+    kind = labml("dqn.replay_buffer").ReplayBuffer
+    theirs = kind(1, 0.6)
+    dice = np.random.default_rng(1)
+    leaves = (dice.random(LEAVES) + 0.01).tolist()
+    theirs.capacity = theirs.size = LEAVES
+    theirs.data = {}
+    combines: dict[str, Callable[[float, float], float]] = {
+        "priority_sum": operator.add,
+        "priority_min": min,
+    }
+    for name, combine in combines.items():
+        tree = [0.0] * LEAVES + leaves
+        for node in reversed(range(1, LEAVES)):
+            tree[node] = combine(tree[2 * node], tree[2 * node + 1])
+        setattr(theirs, name, tree)
+
+    def once() -> None:
+        samples = theirs.sample(batch, 0.4)
+        theirs.update_priorities(samples["indexes"], dice.random(batch) + 0.01)
+
+    return once
+
+
+TREES = {"ours": our_trees, "labml": labml_trees}
+
+
+def measure_trees(name: str, batch: int) -> Numbers:
+    """Steps drawn and given new priorities, in a second."""
+    once = TREES[name](batch)
+    once()
+    rounds = 200
+    started = time.perf_counter()
+    for _ in range(rounds):
+        once()
+    return {"steps": rounds * batch / (time.perf_counter() - started)}
+
+
+# --- the whole loop ---
+
+# Those of Nature, with Adam, which all have; and many games with large batches.
+SETTINGS: dict[str, dict[str, int]] = {
+    "nature": {"games": 1, "batch": 32, "every": 4},
+    "many": {"games": 8, "batch": 256, "every": 64},
+}
+WARM_UP, SYNC, KEPT, RATE = 1_024, 10_000, 16_384, 1e-4
+
+
+def ours(*, games: int, batch: int, every: int) -> Iterator[int]:
+    """The DQN of this book."""
+    from labml_rl.dqn.experiment import Experiment
+    from labml_rl.dqn.settings import Settings
+
+    experiment = Experiment(
+        Settings(
+            game="Breakout",
+            num_envs=games,
+            capacity=KEPT,
+            warm_up_steps=WARM_UP,
+            learn_every_steps=every,
+            batch_size=batch,
+            sync_every_steps=SYNC,
+            optimizer_name="adam",
+            learning_rate=RATE,
+            epsilon_steps=WARM_UP,
+            turns=4,
+        )
+    )
+    try:
+        while True:
+            experiment.advance()
+            yield experiment.steps
+    finally:
+        experiment.close()
+
+
+class Network(nn.Module):
+    """The network of Nature as it is usually written."""
+
+    def __init__(self, actions: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(4, 32, 8, stride=4),
+            nn.ReLU(),
+            nn.Conv2d(32, 64, 4, stride=2),
+            nn.ReLU(),
+            nn.Conv2d(64, 64, 3),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(3136, 512),
+            nn.ReLU(),
+            nn.Linear(512, actions),
+        )
+
+    def forward(self, observations: Any) -> Any:
+        """Observations are bytes."""
+        return self.layers(observations / 255.0)
+
+
+def plain(*, games: int, batch: int, every: int) -> Iterator[int]:
+    """A loop in the manner of CleanRL: float32, whole stacks, one function."""
+    from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+
+    many = SyncVectorEnv if games == 1 else AsyncVectorEnv
+    envs = many([gymnasium_game] * games, autoreset_mode=AutoresetMode.SAME_STEP)
+    actions_of = int(envs.single_action_space.n)  # type: ignore[attr-defined]
+    network, target = Network(actions_of), Network(actions_of)
+    target.load_state_dict(network.state_dict())
+    optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
+    places = KEPT // games
+    kept: dict[str, Any] = {
+        "before": np.zeros((places, games, *STACK), np.uint8),
+        "after": np.zeros((places, games, *STACK), np.uint8),
+        "actions": np.zeros((places, games), np.int64),
+        "rewards": np.zeros((places, games), np.float32),
+        "ends": np.zeros((places, games), np.float32),
+    }
+    seen, _ = envs.reset(seed=1)
+    steps = t = 0
+    while True:
+        epsilon = 1 - 0.9 * min(max(steps - WARM_UP, 0) / WARM_UP, 1)
+        if np.random.random() < epsilon:
+            actions = np.random.randint(actions_of, size=games)
+        else:
+            with torch.no_grad():
+                actions = network(torch.tensor(seen)).argmax(1).numpy()
+        after, rewards, terminated, truncated, infos = envs.step(actions)
+        last = after.copy()
+        for game in np.flatnonzero(terminated | truncated):
+            last[game] = infos["final_obs"][game]
+        for name, each in (
+            ("before", seen),
+            ("after", last),
+            ("actions", actions),
+            ("rewards", rewards),
+            ("ends", terminated),
+        ):
+            kept[name][t % places] = each
+        seen, t, steps = after, t + 1, steps + games
+        if steps >= WARM_UP and steps % every == 0:
+            rows = np.random.randint(min(t, places), size=batch)
+            columns = np.random.randint(games, size=batch)
+            before, after_it, done, paid, ends = (
+                torch.tensor(each[rows, columns]) for each in kept.values()
+            )
+            with torch.no_grad():
+                aim = paid + 0.99 * target(after_it).max(1).values * (1 - ends)
+            found = network(before).gather(1, done[:, None])[:, 0]
+            loss = nn.functional.smooth_l1_loss(found, aim)
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+        if steps % SYNC < games:
+            target.load_state_dict(network.state_dict())
+        if steps % (4 * every) == 0:
+            yield steps
+
+
+def sb3(*, games: int, batch: int, every: int) -> Iterator[int]:
+    """Stable-Baselines3's DQN."""
+    from stable_baselines3 import DQN
+    from stable_baselines3.common.atari_wrappers import AtariWrapper
+    from stable_baselines3.common.vec_env import (
+        DummyVecEnv,
+        SubprocVecEnv,
+        VecFrameStack,
+    )
+
+    def game() -> Any:
+        return AtariWrapper(raw_console("breakout"))
+
+    many = DummyVecEnv if games == 1 else SubprocVecEnv
+    learner = DQN(
+        "CnnPolicy",
+        VecFrameStack(many([game] * games), 4),
+        buffer_size=KEPT,
+        learning_starts=WARM_UP,
+        batch_size=batch,
+        train_freq=every // games,
+        gradient_steps=1,
+        target_update_interval=SYNC,
+        learning_rate=RATE,
+        exploration_initial_eps=0.1,
+        exploration_final_eps=0.1,
+        optimize_memory_usage=True,
+        replay_buffer_kwargs={"handle_timeout_termination": False},
+        seed=1,
+        device="cpu",
+    )
+    learner.learn(2 * WARM_UP, reset_num_timesteps=False)
+    while True:
+        learner.learn(512, reset_num_timesteps=False)
+        yield learner.num_timesteps
+
+
+LEARNERS: dict[str, Callable[..., Iterator[int]]] = {
+    "ours": ours,
+    "plain": plain,
+    "sb3": sb3,
+}
+
+
+def measure_learner(name: str, setting: str) -> Numbers:
+    """Steps a second, from when the memory has been filled for a while."""
+    rounds = LEARNERS[name](**SETTINGS[setting])
+    steps = next(rounds)
+    while steps < 2 * WARM_UP + 256:
+        steps = next(rounds)
+    begun, started = steps, time.perf_counter()
+    while steps - begun < 2_048 or time.perf_counter() - started < 5:
+        steps = next(rounds)
+    return {"steps": (steps - begun) / (time.perf_counter() - started)}
+
+
+def main() -> None:
+    """Take one sample, and print it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("part", choices=["replay", "trees", "learn"])
+    parser.add_argument("contestant")
+    parser.add_argument("what")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if options.part == "learn":
+        found = measure_learner(options.contestant, options.what)
+    elif options.part == "trees":
+        found = measure_trees(options.contestant, int(options.what))
+    else:
+        found = measure_memory(options.contestant, int(options.what))
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,365 @@
+"""Does DQN learn? Small problems, with each of its parts; and not with a bug in it."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from labml_rl import game
+from labml_rl.dqn import experiment as dqn
+from labml_rl.dqn import fast, td_loss
+from labml_rl.dqn.settings import Settings
+from labml_rl.replay import ReplayMemory
+from labml_rl.replay.rings import Rings
+from labml_rl.runs import checkpoint, command
+from tests.book import test_prioritised, test_replay
+from tests.book.catch import BALLS, Catch
+
+CART = Settings(
+    game="CartPole-v1",
+    workers=0,
+    num_envs=8,
+    total_frames=60_000,
+    capacity=50_000,
+    warm_up_steps=1_000,
+    learn_every_steps=8,
+    batch_size=128,
+    sync_every_steps=1_000,
+    discount=0.95,
+    optimizer_name="adam",
+    learning_rate=1e-3,
+    max_gradient_norm=10.0,
+    epsilon_end=0.01,
+    epsilon_steps=10_000,
+    turns=16,
+    precision="float32",
+)
+CATCH = Settings(
+    game="Pong",
+    workers=0,
+    num_envs=8,
+    total_frames=60_000,
+    capacity=20_000,
+    warm_up_steps=500,
+    learn_every_steps=16,
+    batch_size=32,
+    sync_every_steps=400,
+    optimizer_name="adam",
+    learning_rate=1e-3,
+    epsilon_end=0.01,
+    epsilon_steps=2_000,
+    turns=16,
+)
+# Steps that a pole stands. The marks of the planted bugs, and the time they have.
+ENOUGH, GOOD, HALF = 250, 100, 16_000
+PARTS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "double": {"double": True},
+    "dueling": {"dueling": True},
+    "n-step": {"n": 3},
+    "prioritised": {"prioritised": True},
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Several tests run at once, and their threads would wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def catch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(game, "_load", lambda name, sticky, seed: Catch(seed))
+
+
+def learned(settings, enough, last=20, experiment_class=dqn.Experiment):
+    """The best mean of the last few scores, once it is enough, or time is up."""
+    experiment = experiment_class(settings)
+    best, scores = 0.0, deque[float](maxlen=last)
+    try:
+        while not experiment.done and best < enough:
+            _, ended = experiment.advance()
+            scores.extend(each["r"] for each in ended)
+            if len(scores) == last:
+                best = max(best, sum(scores) / last)
+    finally:
+        experiment.close()
+    return best
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_cartpole_is_learned(part):
+    """Random play comes to 20 steps, and 500 are all there are."""
+    assert learned(replace(CART, **PARTS[part]), ENOUGH) >= ENOUGH
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("catch")
+@pytest.mark.parametrize("part", PARTS)
+def test_a_game_is_learned_from_its_pixels(part):
+    """Random play catches one ball of eight."""
+    assert learned(replace(CATCH, **PARTS[part]), 0.8 * BALLS) >= 0.8 * BALLS
+
+
+# --- planted bugs ---
+
+
+def without_mask(monkeypatch):
+    """The pole falls, and the agent is told that it goes on."""
+    good = ReplayMemory.batch
+
+    def bad(memory, places, weights=None):
+        batch = good(memory, places, weights)
+        return replace(batch, discounts=torch.full_like(batch.discounts, 0.95))
+
+    monkeypatch.setattr(ReplayMemory, "batch", bad)
+
+
+def without_sync(monkeypatch):
+    monkeypatch.setattr(dqn.Experiment, "sync", lambda experiment: None)
+
+
+def with_sign(monkeypatch):
+    """The errors pull the other way."""
+    good = td_loss
+    monkeypatch.setattr(dqn, "td_loss", lambda v, t, w: good(v, 2 * v.detach() - t, w))
+
+
+BUGS = [without_mask, without_sync, with_sign]
+
+
+@pytest.mark.parametrize("plant", BUGS, ids=[bug.__name__ for bug in BUGS])
+def test_with_a_bug_it_learns_nothing(plant, monkeypatch):
+    plant(monkeypatch)
+    assert learned(replace(CART, total_frames=HALF), GOOD) < GOOD
+
+
+def test_without_it_is_good_in_the_same_time():
+    assert learned(replace(CART, total_frames=HALF), GOOD) >= GOOD
+
+
+def across_episodes(monkeypatch):
+    def bad(rings, places):
+        back = rings.num_envs * rings._back
+        return rings.frames.read((places[:, None] - back) % rings.size)
+
+    monkeypatch.setattr(Rings, "stacks", bad)
+
+
+def over_the_head(monkeypatch):
+    def bad(rings, places):
+        _, outcomes, alive = rings.look_ahead(places)
+        return ((outcomes != 0) | ~alive).all(axis=1)
+
+    monkeypatch.setattr(Rings, "can_be_drawn", bad)
+
+
+def over_the_end(monkeypatch):
+    """Rewards of the next episode are counted, as if none had ended."""
+    good = Rings.look_ahead
+
+    def bad(rings, places):
+        ahead, outcomes, alive = good(rings, places)
+        return ahead, outcomes, np.ones_like(alive)
+
+    monkeypatch.setattr(Rings, "look_ahead", bad)
+
+
+def truncated_is_terminated(monkeypatch):
+    monkeypatch.setattr("labml_rl.replay.rings.TRUNCATED", 2)
+
+
+@pytest.mark.parametrize(
+    "plant", [across_episodes, over_the_head, over_the_end, truncated_is_terminated]
+)
+def test_a_bug_in_the_memory_is_found(plant, monkeypatch):
+    play = test_replay.Play(2, 4)
+    memory = test_replay.memory_for(play, 60, n=2)
+    play.play(memory, 70)
+    test_replay.assert_all_right(play, memory)
+    plant(monkeypatch)
+    play = test_replay.Play(2, 4)
+    memory = test_replay.memory_for(play, 60, n=2)
+    play.play(memory, 70)
+    with pytest.raises(AssertionError):
+        test_replay.assert_all_right(play, memory)
+
+
+def unweighted(weights):
+    return np.ones_like(weights)
+
+
+def upside_down(weights):
+    return 1 / weights
+
+
+def half_weighted(weights):
+    return weights**0.5
+
+
+@pytest.mark.parametrize("wrong", [unweighted, upside_down, half_weighted])
+def test_wrong_importance_weights_are_found(wrong, monkeypatch):
+    good = ReplayMemory.batch
+    monkeypatch.setattr(
+        ReplayMemory,
+        "batch",
+        lambda memory, places, weights: good(memory, places, wrong(weights)),
+    )
+    with pytest.raises(AssertionError):
+        test_prioritised.test_weights_are_those_of_the_paper(1.0)
+    with pytest.raises(AssertionError):
+        test_prioritised.test_with_weights_the_mean_over_batches_is_that_of_the_memory()
+
+
+# --- the experiment ---
+
+SMALL = replace(
+    CART,
+    num_envs=2,
+    capacity=500,
+    warm_up_steps=60,
+    learn_every_steps=2,
+    batch_size=16,
+    sync_every_steps=50,
+    epsilon_steps=300,
+    turns=25,
+)
+ALL = {"double": True, "dueling": True, "n": 3, "prioritised": True}
+PONG = {"game": "Pong", "learn_every_steps": 8, "turns": 5}
+
+
+@pytest.mark.parametrize("changes", [{}, ALL, PONG | ALL], ids=["plain", "all", "game"])
+def test_a_run_that_was_interrupted_comes_to_the_same_end(tmp_path, changes):
+    settings = replace(SMALL, **changes)
+    experiment = dqn.Experiment(settings)
+    for _ in range(8):
+        experiment.advance()
+    checkpoint.save(tmp_path / "state", experiment.get_state())
+    again = dqn.Experiment(settings)
+    again.set_state(checkpoint.load(tmp_path / "state"))
+    for _ in range(4):
+        metrics, scores = experiment.advance()
+        assert (metrics, scores) == again.advance()
+        assert metrics["loss"] > 0
+    for network in ("network", "target"):
+        for a, b in zip(
+            getattr(experiment, network).parameters(),
+            getattr(again, network).parameters(),
+            strict=True,
+        ):
+            assert torch.equal(a, b)
+    assert (
+        experiment.steps
+        == again.steps
+        == 12 * settings.turns * settings.learn_every_steps
+    )
+    experiment.close()
+    again.close()
+
+
+def test_the_memory_of_other_settings_is_refused():
+    experiment, other = (
+        dqn.Experiment(SMALL),
+        dqn.Experiment(replace(SMALL, num_envs=1)),
+    )
+    with pytest.raises(ValueError, match="this replay memory was of other games"):
+        other.set_state(experiment.get_state())
+    for each in (experiment, other):
+        each.close()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"turns": 0}, "turns must be at least 1"),
+        ({"n": 0}, "n must be at least 1"),
+        ({"epsilon_end": 1.5}, "epsilon_end must be between 0 and 1"),
+        ({"importance_start": -1.0}, "importance_start must be between 0 and 1"),
+        ({"priority_exponent": -1.0}, "priority_exponent must be at least 0"),
+        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
+        ({"num_envs": 8, "learn_every_steps": 12}, "multiple of 8 or go into it"),
+        ({"warm_up_steps": 32}, "warm_up_steps must be at least 33 for a batch of 32"),
+        ({"capacity": 65}, "capacity must be at least 66"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        Settings(**changes)
+
+
+def test_it_plays_and_learns_and_syncs_as_often_as_it_should(monkeypatch):
+    """Four steps a batch with one game; two batches a step with eight."""
+    for games, every, batches in ((1, 4, 1), (8, 4, 2)):
+        experiment = dqn.Experiment(
+            replace(SMALL, num_envs=games, learn_every_steps=every, turns=100)
+        )
+        calls: list[str] = []
+        for name in ("learn", "sync", "play"):
+            good = getattr(experiment, name)
+            monkeypatch.setattr(
+                experiment,
+                name,
+                lambda *a, g=good, n=name, c=calls: (c.append(n), g(*a))[1],
+            )
+        experiment.advance()
+        steps = max(games, every) * 100
+        assert experiment.steps == steps
+        late = sum(
+            k >= 60 for k in range(max(games, every), steps + 1, max(games, every))
+        )
+        assert calls.count("learn") == late * batches
+        assert calls.count("sync") == steps // 50
+        assert calls.count("play") == 100
+        experiment.close()
+
+
+def test_it_explores_in_the_warm_up_and_then_less_and_less():
+    experiment = dqn.Experiment(SMALL)
+    assert experiment.epsilon == 1
+    experiment.frames = 59
+    assert experiment.epsilon == 1
+    experiment.frames = 60 + 150
+    assert experiment.epsilon == pytest.approx((1 + 0.01) / 2)
+    experiment.frames = 90_000
+    assert experiment.epsilon == 0.01
+    experiment.frames = SMALL.total_frames // 2
+    assert experiment.importance == pytest.approx(0.7)
+    experiment.close()
+
+
+def test_it_thinks_in_action_values_and_takes_the_best():
+    experiment = dqn.Experiment(SMALL)
+    thoughts = experiment.think(experiment.network, torch.randn(5, 4))
+    assert thoughts.action_values is not None
+    assert torch.equal(thoughts.values, thoughts.action_values.max(-1).values)
+    best = thoughts.action_values.argmax(-1)
+    assert torch.equal(thoughts.probabilities.argmax(-1), best)
+    assert thoughts.probabilities.sum() == 5
+    experiment.close()
+
+
+def test_the_fast_settings_are_found_by_name():
+    found = command.find_experiment("fast-dqn")
+    assert found is fast.Experiment
+    settings = fast.Settings(
+        game="CartPole-v1",
+        workers=0,
+        total_frames=2_000,
+        warm_up_steps=600,
+        turns=4,
+        capacity=2_000,
+    )
+    assert settings.double
+    assert settings.n == 3
+    experiment = found(settings)
+    while not experiment.done:
+        metrics, _ = experiment.advance()
+    assert metrics["loss"] > 0
+    experiment.close()
