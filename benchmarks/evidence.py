@@ -32,6 +32,7 @@ GAMES = 30
 # Random play and a human tester, from table 2 of the extended data of Mnih et al.
 # (2015); PPO and A2C from table 6 of Schulman et al. (2017).
 PUBLISHED: dict[str, dict[str, float]] = {
+    "cartpolev1": {"all there is": 500.0},
     "breakout": {"random": 1.7, "human": 31.8, "ppo": 274.8, "a2c": 303.0},
     "pong": {"random": -20.7, "human": 9.3, "ppo": 20.7, "a2c": 19.7},
     "spaceinvaders": {"random": 148.0, "human": 1652.0, "ppo": 942.5, "a2c": 744.5},
@@ -117,7 +118,7 @@ def draw(folder: Path) -> str:
     algorithm, game = record["algorithm"], record["settings"]["game"]
     published = PUBLISHED.get(name_of(record), {})
     marks: list[tuple[str, float]] = [
-        (who, published[who]) for who in ("random", "human") if who in published
+        (who, score) for who, score in published.items() if who not in ("ppo", "a2c")
     ]
     if algorithm in published:
         marks.append((f"{algorithm.upper()}, 40M frames", published[algorithm]))
@@ -141,14 +142,16 @@ def draw(folder: Path) -> str:
             stroke_dasharray="3 4",
         )
         y = at(0, score)[1]
-        drawing.words(right, y - 5, who, colour=FAINT, size=12, text_anchor="end")
+        drawing.words(left + 4, y - 5, who, colour=FAINT, size=12)
         drawing.words(
             left - 6, y + 4, f"{score:g}", colour=FAINT, size=12, text_anchor="end"
         )
     points = [at(*point) for point in curve]
     line(drawing, points, stroke=COLOURS[0], stroke_width="2.5")
+    x, y = points[-1]
     drawing.words(
-        *points[-1],
+        x,
+        y - 14,
         f"{curve[-1][1]:.4g}",
         colour=COLOURS[0],
         size=13,
@@ -158,7 +161,7 @@ def draw(folder: Path) -> str:
         drawing.words(
             at(share * frames, low)[0],
             bottom + 22,
-            f"{share * frames / 1e6:g}M" if share else "0",
+            f"{share * frames / 1e6:.2g}M" if share else "0",
             colour=FAINT,
             size=12,
             text_anchor="middle" if share < 1 else "end",
