@@ -152,14 +152,15 @@ def test_search_finds_a_comment_and_leads_to_its_section(
 
 
 def a_comment(path):
-    """Some words of a comment in the middle of a page, and its section's anchor."""
+    """Some words of a comment on a page, and its section's anchor."""
     text = path.read_text(encoding="utf-8")
     rows = re.findall(
         r'<section class="sbs-row" [^>]*id="([^"]*--[^"]*)">\s*'
         r'<div class="sbs-prose">\s*<p>([\w ]{25,60})',
         text,
     )
-    anchor, words = rows[len(rows) // 2]
+    # A few common words would be found on many pages.
+    anchor, words = max(rows, key=lambda row: len(row[1]))
     return words.rsplit(" ", 1)[0], anchor
 
 
@@ -270,7 +271,8 @@ def test_previous_and_next_follow_the_chapters(site):
         assert str(neighbour(following, "prev")) == order[-1]
         order.append(str(following))
     chapters = [f"labml_rl/{name}.html" for name in ("index", "screen", "game")]
-    assert order[1 : 1 + len(chapters)] == chapters
+    book = [name for name in order if name.startswith("labml_rl/")]
+    assert book[: len(chapters)] == chapters
     assert sorted(order) == all_pages(site), "each page is in the order once"
 
 
