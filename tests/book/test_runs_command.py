@@ -134,7 +134,7 @@ def test_all_algorithms_are_found_and_explain_their_settings(algorithm, capsys):
     [
         ([], "usage: labml-rl COMMAND"),
         (["--help"], "labml-rl watch FOLDER"),
-        (["train"], "train what? There are a2c, ppo"),
+        (["train"], "train what? There are a2c, dqn, fast-dqn, ppo"),
         (["train", "--seed", "1"], "train what?"),
         (["train", "sarsa"], "no algorithm 'sarsa'"),
         (["play"], "no command 'play'"),
