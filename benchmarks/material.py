@@ -184,8 +184,9 @@ def write_config(site: Site, without: tuple[str, ...]) -> None:
         config: dict[str, Any] = yaml_load(file)
     for key in ("plugins", "markdown_extensions"):
         config[key] = [entry for entry in config[key] if name_of(entry) not in without]
-    left_out = ["Benchmarks"]
+    left_out = ["Benchmarks", "results.md"]
     shutil.rmtree(site.folder / "docs" / "benchmarks", ignore_errors=True)
+    (site.folder / "docs" / "results.md").unlink(missing_ok=True)
     if "mkdocstrings" in without:
         for entry in config["plugins"]:
             if name_of(entry) == "sidebyside":
