@@ -38,6 +38,7 @@ from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
 
 from labml_rl import runs
+from labml_rl.bodies import VectorBody
 from labml_rl.dqn import following_values, taken, td_loss
 from labml_rl.dqn.dueling import DuelingNetwork
 from labml_rl.dqn.exploring import Linear, explore
@@ -203,6 +204,18 @@ class Experiment(runs.Experiment[Settings]):
         settings = self.settings
         steps = settings.total_frames // frames_per_step(settings.game)
         return Linear(settings.importance_start, 1.0, steps)(self.steps)
+
+    def advance(self) -> tuple[dict[str, float], list[runs.experiment.Score]]:
+        """
+        ### A few numbers need no second thread
+
+        Returns:
+            What any experiment [returns][labml_rl.runs.experiment.Experiment.advance].
+        """
+        if isinstance(self.network.body, VectorBody):
+            with few_threads(self.settings, self.device):
+                return super().advance()
+        return super().advance()
 
     def update(self) -> dict[str, float]:
         """
