@@ -135,8 +135,8 @@ class Frames:
         ### Read
 
         The stacks come out as the network wants them: all bytes in one piece of memory,
-        and those of a square of all four pictures side by side, 16 bytes of each. So the
-        pictures of a stack are looked up, and sorted, before the next one is.
+        and those of a square of all four pictures side by side, 16 bytes of each. So
+        the pictures of a stack are looked up, and sorted, before the next one is.
 
         Args:
             places: of all pictures of each stack, the newest last, shape `(B, stack)`.
