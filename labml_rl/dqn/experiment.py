@@ -69,6 +69,7 @@ class Experiment(runs.Experiment[Settings]):
 
     algorithm = "dqn"
     settings_class: ClassVar[type[Settings]] = Settings
+    evaluation_epsilon = 0.05
     network: QNetwork | DuelingNetwork
 
     def __init__(self, settings: Settings) -> None:

@@ -88,6 +88,9 @@ class Settings:
             all in the agent's own.
         device: where the network is: `cpu`, `cuda`, or `auto` for a GPU if there is
             one.
+        evaluate_every_frames: how often [the agent is
+            measured](../watch/best.py), and kept if it is the best so far; 0 is never.
+        evaluation_games: how many games it plays for that.
     """
 
     game: str = "Breakout"
@@ -96,15 +99,22 @@ class Settings:
     num_envs: int = 8
     workers: int | None = None
     device: str = "auto"
+    evaluate_every_frames: int = 0
+    evaluation_games: int = 16
 
     def __post_init__(self) -> None:
-        for name in ("total_frames", "num_envs"):
+        for name in ("total_frames", "num_envs", "evaluation_games"):
             if getattr(self, name) < 1:
                 raise ValueError(
                     f"{name} must be at least 1, not {getattr(self, name)}"
                 )
         if self.seed < 0:
             raise ValueError(f"seed must not be negative, but is {self.seed}")
+        if self.evaluate_every_frames < 0:
+            raise ValueError(
+                "evaluate_every_frames must be 0, for never, or a number of frames, "
+                f"not {self.evaluate_every_frames}"
+            )
 
 
 def find_device(name: str) -> torch.device:
@@ -175,6 +185,10 @@ class Experiment(ABC, Generic[S]):
 
     algorithm: ClassVar[str]  # its name: "ppo"
     settings_class: ClassVar[type[Settings]]
+
+    # How its agents decide when it counts: None draws actions from the policy. With a
+    # number they take the best action, and any with this probability.
+    evaluation_epsilon: ClassVar[float | None] = None
 
     games: Games
     network: nn.Module

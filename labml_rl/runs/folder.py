@@ -15,6 +15,8 @@ runs/ppo/breakout/seed-1/
     run.json                 what was run, and on what
     progress.csv             the curve
     checkpoint.safetensors   to go on from
+    evaluations.csv          how it plays, if asked for
+    best.safetensors         the best of these
     events.out.tfevents…     the curve, for TensorBoard
 ```
 
@@ -110,6 +112,8 @@ class RunFolder:
         self.record = self.path / "run.json"
         self.curve = self.path / "progress.csv"
         self.checkpoint = self.path / "checkpoint.safetensors"
+        self.evaluations = self.path / "evaluations.csv"
+        self.best = self.path / "best.safetensors"
         self._lock: int | None = None
         self._made: list[Path] = []
 

@@ -35,6 +35,7 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,8 @@ class Run:
     ) -> None:
         self.experiment, self.folder, self.record = experiment, folder, record
         self.curve = Curve(folder, experiment)
+        # Who measures agents knows of runs. So that page can't be imported before this.
+        self.best = import_module("labml_rl.watch.best").Best(folder, experiment)
         self._saved_frames = 0
 
     def save(self) -> None:
@@ -78,7 +81,10 @@ class Run:
             CheckpointError: if that fails. The checkpoint before is as it was.
         """
         self.curve.flush()
-        state = self.experiment.get_state() | {"curve": self.curve.get_state()}
+        state = self.experiment.get_state() | {
+            "curve": self.curve.get_state(),
+            "evaluations": self.best.get_state(),
+        }
         checkpoint.save(self.folder.checkpoint, state)
         self._saved_frames = self.experiment.frames
         self.record |= {
@@ -123,6 +129,7 @@ class Run:
         """
         state = checkpoint.load(self.folder.checkpoint)
         self.curve.set_state(state.pop("curve"))
+        self.best.set_state(state.pop("evaluations"))
         self.experiment.set_state(state)
         self._saved_frames = self.experiment.frames
         self.record["sessions"].append(session(self.experiment.frames))
@@ -174,6 +181,8 @@ class Run:
             metrics, _ = self.experiment.advance()
             self.curve.add(metrics)
             bar.show()
+            if self.best.due:
+                self.best.look()
             if time.monotonic() >= due:
                 self.save()
                 due = time.monotonic() + seconds

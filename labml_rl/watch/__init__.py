@@ -29,9 +29,9 @@ of these were the same:
   all five.
 - **Raw points.** In training, rewards may be clipped to their sign: a brick of 7 points
   counts 1. A score has the 7.
-- **How it decides.** The agent of PPO learned with actions drawn from its policy, and
-  DQN with the best action and now and then any. Drawn is the default here, and nothing
-  else is mixed in unless one asks for it.
+- **How it decides.** The agents of PPO and A2C learned with actions drawn from their
+  policy, and play so here. That of DQN takes the best action, and any with probability
+  0.05, as its authors had it. `--greedy` and `--epsilon` change that.
 - **How games begin and end.** They begin with up to 30
   [no-ops][labml_rl.game.GameOptions], so that no two are the same, and end after 30
   minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away for
@@ -54,8 +54,8 @@ differ by less than three times that, play more.
 !!! warning "The best of many"
     Who measures a hundred checkpoints and reports the best one reports luck. Of a
     hundred equal agents, the best of ten games each is far above all of them. Choose
-    the checkpoint first, the last for instance, and measure it then. Who must choose by
-    score, measures the chosen one again, with another `--seed`.
+    the checkpoint first, the last for instance, and measure it then. [The best so
+    far](best.py) is chosen by other games than those that are played here.
 """
 
 from collections.abc import Sequence
@@ -82,6 +82,7 @@ class Watching:
 
     Args:
         run: the folder of the run.
+        best: watch [the best so far](best.py), in place of the last.
         games: how many to play and count; 0 only makes the film.
         video: where to write a film of one more game, an mp4.
         all_frames: film all 60 frames a second, in place of 15 pictures.
@@ -89,6 +90,7 @@ class Watching:
     """
 
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    best: bool = False
     games: int = 10
     video: Path | None = None
     all_frames: bool = False
@@ -113,7 +115,7 @@ def watch(
         RunError: if there is no such run, or no game that can be played like this.
         CheckpointError: if the checkpoint is not of this network.
     """
-    saved = Saved.of(watching.run, experiment_class)
+    saved = Saved.of(watching.run, experiment_class, best=watching.best)
     try:
         # The film comes first. Whatever is missing to make one is missed at once.
         if watching.video is not None:

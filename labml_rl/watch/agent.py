@@ -37,9 +37,11 @@ class Protocol:
     training](__init__.py).
 
     Args:
-        greedy: take the likeliest action, in place of drawing one from the policy.
-        epsilon: with this probability, take any action instead. DQN is measured with
-            0.05 or 0.001, so that it can't get stuck.
+        greedy: take the likeliest action, in place of drawing one from the policy. DQN
+            always takes the best.
+        epsilon: with this probability, take any action instead, so that the agent can't
+            get stuck. None is what is usual: 0.05 for DQN, and 0 for those that draw
+            their actions.
         serve: press the button for the agent after each life that is lost, if that was
             done in its training. Without, it has to do so itself.
         noop_max: each game begins with 1 to so many frames without an action, so that
@@ -51,27 +53,17 @@ class Protocol:
     """
 
     greedy: bool = False
-    epsilon: float = 0.0
+    epsilon: float | None = None
     serve: bool = True
     noop_max: int = 30
     frames_cap: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.epsilon <= 1:
+        if self.epsilon is not None and not 0 <= self.epsilon <= 1:
             raise ValueError(f"epsilon must be between 0 and 1, not {self.epsilon}")
         if self.seed < 0:
             raise ValueError(f"seed must not be negative, but is {self.seed}")
-
-    @property
-    def how_it_decides(self) -> str:
-        """In words."""
-        decides = "Actions are drawn from its policy"
-        if self.greedy:
-            decides = "It takes the likeliest action"
-        if self.epsilon > 0:
-            decides += f", and any with probability {self.epsilon:g}"
-        return decides
 
 
 @dataclass(frozen=True)
@@ -92,16 +84,22 @@ class Saved:
     frames: int
 
     @staticmethod
-    def of(path: str | Path, experiment_class: type[Experiment[Any]]) -> "Saved":
+    def of(
+        path: str | Path,
+        experiment_class: type[Experiment[Any]],
+        *,
+        best: bool = False,
+    ) -> "Saved":
         """
         A run can be watched while it goes on: checkpoints are always whole.
 
         Args:
             path: the folder of the run.
             experiment_class: that of its algorithm.
+            best: the [best so far](best.py), in place of the last.
 
         Raises:
-            RunError: if there is no such run.
+            RunError: if there is no such run, or if it was not to keep the best.
             CheckpointError: if its checkpoint can't be read.
         """
         folder = RunFolder(path)
@@ -112,7 +110,14 @@ class Saved:
                 f"{experiment_class.algorithm}"
             )
         settings = settings_of(record, experiment_class.settings_class)
-        state = checkpoint.load(folder.checkpoint, only=("network", "frames"))
+        file = folder.best if best else folder.checkpoint
+        if best and not file.exists():
+            raise RunError(
+                f"{path} has no best agent: its evaluate_every_frames is "
+                f"{settings.evaluate_every_frames:,}, and it has had "
+                f"{record['frames']:,} frames"
+            )
+        state = checkpoint.load(file, only=("network", "frames"))
         return Saved(experiment_class, settings, state["network"], state["frames"])
 
     @property
@@ -130,6 +135,29 @@ class Saved:
             self.settings, "clip_rewards", False
         )
         return "the return that it expects" + (", of clipped rewards" * clipped)
+
+    def epsilon(self, protocol: Protocol) -> float:
+        """
+        Args:
+            protocol: how it is to be played.
+
+        Returns:
+            With what probability it takes any action.
+        """
+        if protocol.epsilon is not None:
+            return protocol.epsilon
+        return self.experiment_class.evaluation_epsilon or 0.0
+
+    def how_it_decides(self, protocol: Protocol) -> str:
+        """In words."""
+        decides = "Actions are drawn from its policy"
+        if self.experiment_class.evaluation_epsilon is not None:
+            decides = "It takes the best action"
+        elif protocol.greedy:
+            decides = "It takes the likeliest action"
+        if epsilon := self.epsilon(protocol):
+            decides += f", and any with probability {epsilon:g}"
+        return decides
 
     def game_options(self, protocol: Protocol) -> dict[str, Any]:
         """
@@ -164,7 +192,7 @@ class Saved:
             The protocol in words. It belongs beside every score.
         """
         options = self.game_options(protocol)
-        said = [f"{self.settings.game}, {self.name}", protocol.how_it_decides]
+        said = [f"{self.settings.game}, {self.name}", self.how_it_decides(protocol)]
         if is_atari(self.settings.game):
             noops = f"1 to {protocol.noop_max}" if protocol.noop_max else "no"
             sticky = options.get("sticky_actions", 0.0)
@@ -204,7 +232,7 @@ class Agent:
         protocol: Protocol,
     ) -> None:
         self._think = saved.experiment_class.think
-        self._protocol = protocol
+        self._greedy, self._epsilon = protocol.greedy, saved.epsilon(protocol)
         self.device = find_device("auto")
         self.network: nn.Module = saved.experiment_class.make_network(
             saved.settings, observation_space, action_space
@@ -230,7 +258,7 @@ class Agent:
             None if said.action_values is None else said.action_values.float().cpu(),
         )
         chances = thoughts.probabilities.double().numpy()  # (N, A)
-        if self._protocol.greedy:
+        if self._greedy:
             actions = chances.argmax(1)
         else:
             # Whose share of the line from 0 to 1 a number falls into, that one is
@@ -238,5 +266,5 @@ class Agent:
             ends = chances.cumsum(1) / chances.sum(1, keepdims=True)
             actions = (self._dice.random((len(chances), 1)) >= ends[:, :-1]).sum(1)
         anything = self._dice.integers(chances.shape[1], size=len(chances))
-        instead = self._dice.random(len(chances)) < self._protocol.epsilon
+        instead = self._dice.random(len(chances)) < self._epsilon
         return np.where(instead, anything, actions), thoughts

@@ -17,6 +17,9 @@ saved = Saved.of("runs/ppo/pong/seed-1", Experiment)
 result = measure(saved, Protocol(), games=10)
 result.mean, result.standard_error
 ```
+
+It does so for three purposes, and the games of each begin with other seeds: to measure
+an agent, to film it, and to [choose the best](best.py).
 """
 
 import math
@@ -31,6 +34,7 @@ from labml_rl.environments import make_environments
 from labml_rl.watch.agent import Agent, Protocol, Saved
 
 AT_ONCE = 16
+MEASURING, FILMING, CHOOSING = range(3)
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,8 @@ def seed_of(protocol: Protocol, purpose: int) -> int:
 
     Args:
         protocol: has the seed that was asked for.
-        purpose: so that a film does not show the game that was measured.
+        purpose: so that no game is filmed that was measured, and none measured by
+            which the agent was [chosen](best.py).
     """
     dice = np.random.SeedSequence([protocol.seed, purpose], spawn_key=(purpose,))
     return int(dice.generate_state(1, np.uint64)[0] >> 1)
@@ -147,6 +152,7 @@ def measure(
     *,
     games: int = 10,
     workers: int | None = None,
+    purpose: int = MEASURING,
     report: Callable[[Played], None] = lambda _: None,
 ) -> Result:
     """
@@ -157,6 +163,7 @@ def measure(
         protocol: how it plays.
         games: how many.
         workers: how many processes play them; `None` is one for each core.
+        purpose: see [seed_of][].
         report: is told of each game as soon as it has ended.
 
     Returns:
@@ -174,7 +181,7 @@ def measure(
     with make_environments(
         saved.settings.game,
         len(to_play),
-        seed=seed_of(protocol, 0),
+        seed=seed_of(protocol, purpose),
         workers=workers,
         **saved.game_options(protocol),
     ) as environments:

@@ -28,7 +28,7 @@ from labml_rl.runs.folder import writing
 from labml_rl.screen import Pixels
 from labml_rl.watch.agent import Agent, Protocol, Saved
 from labml_rl.watch.picture import HEIGHT, WIDTH, Painter, Said
-from labml_rl.watch.scores import Played, seed_of
+from labml_rl.watch.scores import FILMING, Played, seed_of
 
 SECONDS_SHOWN = 20
 
@@ -83,7 +83,7 @@ class Stage:
 
     def __init__(self, saved: Saved, protocol: Protocol, *, all_frames: bool) -> None:
         name, options = saved.settings.game, saved.game_options(protocol)
-        seed = seed_of(protocol, 1)
+        seed = seed_of(protocol, FILMING)
         self._camera: Camera | None = None
         self._all_frames = all_frames
         self.env: gymnasium.Env[Any, Any]
@@ -226,7 +226,7 @@ def film(
             if painter is None:
                 painter = Painter(
                     saved.settings.game,
-                    f"{saved.name}.\n{protocol.how_it_decides}.",
+                    f"{saved.name}.\n{saved.how_it_decides(protocol)}.",
                     stage.actions,
                     value_is=saved.value_is,
                     bars_are_values=thoughts.action_values is not None,

@@ -18,7 +18,16 @@ from labml_rl.environments import Resumable, make_environments
 from labml_rl.runs import Thoughts
 from labml_rl.watch import Watching, main, picture, summary, video, watch
 from labml_rl.watch.agent import Agent, Protocol, Saved
-from labml_rl.watch.scores import Played, Result, measure, seed_of, shares
+from labml_rl.watch.scores import (
+    CHOOSING,
+    FILMING,
+    MEASURING,
+    Played,
+    Result,
+    measure,
+    seed_of,
+    shares,
+)
 from labml_rl.watch.video import Stage, film
 from tests.book.fake_atari import FakeAtari, Script
 from tests.book.tiny_runs import Settings, Tiny
@@ -146,9 +155,9 @@ def test_seeds_are_not_those_of_training():
     ours = {
         seed_of(Protocol(seed=seed), purpose)
         for seed in range(20)
-        for purpose in (0, 1)
+        for purpose in (MEASURING, FILMING, CHOOSING)
     }
-    assert len(ours) == 40
+    assert len(ours) == 60
     assert min(ours) > 2**40
 
 
@@ -375,4 +384,4 @@ def test_protocols_that_make_no_sense():
     for wrong in ({"epsilon": 1.5}, {"seed": -1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             Protocol(**wrong)
-    assert Protocol().epsilon == 0
+    assert Protocol().epsilon is None

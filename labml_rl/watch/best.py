@@ -1,0 +1,141 @@
+r"""
+---
+title: The best so far
+summary: >-
+  To measure an agent now and then while it learns, on games of their own, and to keep
+  the best.
+---
+
+# The best so far
+
+An agent does not get better every day. DQN above all has bad hours, in which it plays
+worse than it did before, and a run may end in one of them. So it is usual to measure
+the agent from time to time, and to keep a copy of the best one. The authors of DQN did
+so every million frames. Here it is [a setting][labml_rl.runs.experiment.Settings] of
+every run:
+
+```sh
+labml-rl train fast-dqn --game MsPacman \
+    --evaluate-every-frames 500_000
+labml-rl watch runs/fast-dqn/ms_pacman/seed-1 --best
+```
+
+The folder of the run then has two more files: `evaluations.csv`, with a row for each
+time that it was measured, and `best.safetensors`, with the weights of the best.
+
+## Why not by the scores of training
+
+After each game of the training there is a score, for nothing. But that is the score of
+an agent that tries things out, and that changes while it plays. Here the agent stays as
+it is, decides [in the way that is usual for its algorithm](agent.py), and plays games
+that it never learns from. Those are the same each time, so that no agent has an easier
+task than another.
+
+!!! warning "The best has been lucky"
+    Of twenty agents that play equally well, one has the highest score, and that score
+    is too high, for luck has chosen it. So it is good for choosing, and never to be
+    published. What counts is what the chosen one scores afterwards, in games with [yet
+    other seeds][labml_rl.watch.scores.seed_of].
+
+!!! warning "A run must not notice"
+    To make a network draws numbers from PyTorch's dice, to start its weights with. A
+    run that goes on with these dice comes to another end, only because somebody had a
+    look. So they are put back.
+"""
+
+import csv
+import io
+import math
+from typing import Any
+
+import torch
+
+from labml_rl.runs import checkpoint
+from labml_rl.runs.experiment import Experiment
+from labml_rl.runs.folder import RunFolder, write_whole
+from labml_rl.watch.agent import Protocol, Saved
+from labml_rl.watch.scores import CHOOSING, measure
+
+Row = dict[str, Any]
+
+
+class Best:
+    """
+    ## The best of a run
+
+    Args:
+        folder: of the run.
+        experiment: whose agent is measured, as its settings say.
+    """
+
+    def __init__(self, folder: RunFolder, experiment: Experiment[Any]) -> None:
+        self._folder, self._experiment = folder, experiment
+        self.rows: list[Row] = []
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time. Frames decide that, and no clock."""
+        every = self._experiment.settings.evaluate_every_frames
+        if not every:
+            return False
+        last = self.rows[-1]["frames"] if self.rows else 0
+        return bool(self._experiment.frames // every > last // every)
+
+    def look(self) -> None:
+        """
+        ### Measure, and keep
+
+        Raises:
+            RunError: if the scores can't be written.
+            CheckpointError: if the weights can't be written.
+        """
+        experiment, settings = self._experiment, self._experiment.settings
+        weights = experiment.network.state_dict()
+        saved = Saved(type(experiment), settings, weights, experiment.frames)
+        devices = [experiment.device] if experiment.device.type == "cuda" else []
+        with torch.random.fork_rng(devices):
+            result = measure(
+                saved,
+                Protocol(),
+                games=settings.evaluation_games,
+                workers=settings.workers,
+                purpose=CHOOSING,
+            )
+
+        # Of two that are equal, the first stays.
+        before = max((row["return_mean"] for row in self.rows), default=-math.inf)
+        if result.mean > before:
+            state = {"network": weights, "frames": experiment.frames}
+            checkpoint.save(self._folder.best, state)
+        self.rows.append(
+            {
+                "frames": experiment.frames,
+                "games": len(result.points),
+                "return_mean": result.mean,
+                "standard_error": result.standard_error,
+            }
+        )
+        self._write()
+
+    def _write(self) -> None:
+        text = io.StringIO()
+        file = csv.DictWriter(text, list(self.rows[0]), lineterminator="\n")
+        file.writeheader()
+        file.writerows(self.rows)
+        write_whole(self._folder.evaluations, text.getvalue())
+
+    def get_state(self) -> list[Row]:
+        """
+        ### The state
+
+        A run that goes on from a checkpoint does again what it had done after it, to
+        the same numbers. It may find a better one in `best.safetensors` than it knows
+        of, and will come upon the same again.
+        """
+        return [dict(row) for row in self.rows]
+
+    def set_state(self, state: list[Row]) -> None:
+        """Go on from what [Best.get_state][] returned."""
+        self.rows = state
+        if self.rows:
+            self._write()

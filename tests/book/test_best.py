@@ -1,0 +1,126 @@
+"""The best so far: chosen by games of its own, and no run notices."""
+
+import csv
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from labml_rl import runs
+from labml_rl.dqn import experiment as dqn
+from labml_rl.dqn.settings import Settings as DQNSettings
+from labml_rl.runs import checkpoint
+from labml_rl.runs.folder import RunError
+from labml_rl.watch.agent import Protocol, Saved
+from labml_rl.watch.scores import CHOOSING, measure
+from tests.book.test_runs import curve_of, end_of
+from tests.book.tiny_runs import Settings, Tiny
+
+LOOKING: Any = {"evaluate_every_frames": 160, "evaluation_games": 16}
+
+
+@pytest.fixture(scope="module")
+def looked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("looked") / "run"
+    return runs.train(Tiny, Settings(**LOOKING), folder=folder)
+
+
+def evaluations_of(folder: Path) -> list[dict[str, float]]:
+    with (folder / "evaluations.csv").open() as file:
+        return [
+            {name: float(value) for name, value in row.items()}
+            for row in csv.DictReader(file)
+        ]
+
+
+def test_a_run_does_not_notice(looked, tmp_path):
+    unseen = runs.train(Tiny, Settings(), folder=tmp_path / "unseen")
+    assert curve_of(looked) == curve_of(unseen)
+    ends = end_of(looked), end_of(unseen)
+    for name in ends[0].keys() - {"text"}:
+        assert torch.equal(ends[0][name], ends[1][name]), name
+    assert not (unseen / "evaluations.csv").exists()
+    assert not (unseen / "best.safetensors").exists()
+
+
+def test_the_best_is_the_one_that_scored_best_in_games_for_choosing(looked):
+    rows = evaluations_of(looked)
+    assert [row["frames"] for row in rows] == [160, 320, 480, 640]
+    means = [row["return_mean"] for row in rows]
+    assert len(set(means)) > 1
+    saved = Saved.of(looked, Tiny, best=True)
+    chosen = rows[means.index(max(means))]
+    assert saved.frames == chosen["frames"]
+    again = measure(saved, Protocol(), games=16, workers=0, purpose=CHOOSING)
+    assert again.mean == chosen["return_mean"] == max(means)
+    assert again.standard_error == chosen["standard_error"]
+    assert measure(saved, Protocol(), games=16, workers=0) != again
+
+
+def test_a_run_that_was_stopped_finds_the_same_best(looked, tmp_path, monkeypatch):
+    class PowerFailureError(Exception):
+        pass
+
+    fails_at = {25, 45, 61}
+    advance = Tiny.advance
+
+    def failing(self):
+        found = advance(self)
+        if self.updates in fails_at:
+            fails_at.remove(self.updates)
+            raise PowerFailureError
+        return found
+
+    monkeypatch.setattr(Tiny, "advance", failing)
+    folder = tmp_path / "run"
+    with pytest.raises(PowerFailureError):
+        runs.train(Tiny, Settings(**LOOKING), folder=folder, checkpoint_minutes=0)
+    with pytest.raises(PowerFailureError):
+        runs.resume(Tiny, folder)  # it dies long after its last checkpoint
+    with pytest.raises(PowerFailureError):
+        runs.resume(Tiny, folder, checkpoint_minutes=0)
+    runs.resume(Tiny, folder)
+    assert not fails_at
+    assert evaluations_of(folder) == evaluations_of(looked)
+    bests = [checkpoint.load(each / "best.safetensors") for each in (folder, looked)]
+    assert bests[0]["frames"] == bests[1]["frames"]
+    for name, weight in bests[0]["network"].items():
+        assert torch.equal(weight, bests[1]["network"][name]), name
+
+
+def test_without_a_best_there_is_a_sentence(tmp_path):
+    folder = runs.train(Tiny, Settings(), folder=tmp_path / "run")
+    with pytest.raises(RunError, match="evaluate_every_frames is 0"):
+        Saved.of(folder, Tiny, best=True)
+    with pytest.raises(ValueError, match="evaluate_every_frames must be 0, for never"):
+        Settings(evaluate_every_frames=-1)
+    with pytest.raises(ValueError, match="evaluation_games must be at least 1"):
+        Settings(evaluation_games=0)
+
+
+def test_evaluations_that_cannot_be_written_stop_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "labml_rl.watch.best.write_whole",
+        lambda path, _: (_ for _ in ()).throw(RunError(f"{path} can't be written")),
+    )
+    folder = tmp_path / "run"
+    with pytest.raises(RunError, match=r"evaluations\.csv can't be written"):
+        runs.train(Tiny, Settings(**LOOKING), folder=folder)
+    monkeypatch.undo()
+    runs.resume(Tiny, folder)
+    assert len(evaluations_of(folder)) == 4
+    shutil.rmtree(folder)
+
+
+def test_dqn_is_measured_as_its_authors_did(looked):
+    saved = Saved(dqn.Experiment, DQNSettings(game="Breakout"), {}, 4)
+    assert saved.epsilon(Protocol()) == 0.05
+    assert saved.epsilon(Protocol(epsilon=0.0)) == 0
+    assert "It takes the best action, and any with probability 0.05." in (
+        saved.described(Protocol())
+    )
+    drawn = Saved.of(looked, Tiny)
+    assert drawn.epsilon(Protocol()) == 0
+    assert "Actions are drawn from its policy. " in drawn.described(Protocol())
