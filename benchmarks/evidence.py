@@ -5,8 +5,10 @@ python -m benchmarks.evidence             only sum up and draw what is kept
 
 A run is kept with its settings, commit, machine and versions (`run.json`) and its
 curve (`progress.csv`). Its agent, as it was at the end, plays thirty whole games with
-seeds of their own (`scores.json`). All runs are summed up in `results/runs.json`, from
-which the page draws its numbers, and each has its curve in `docs/assets/figures/`.
+seeds of their own (`scores.json`). If the run was to keep the best by evaluation, so
+does that one (`evaluations.csv`, `scores-best.json`). All runs are summed up in
+`results/runs.json`, from which the page draws its numbers, and each has its curve in
+`docs/assets/figures/`.
 """
 
 import argparse
@@ -29,13 +31,25 @@ KEPT = ROOT / "results" / "runs"
 SUMMARY = ROOT / "results" / "runs.json"
 GAMES = 30
 
-# Random play and a human tester, from table 2 of the extended data of Mnih et al.
+# Random play, a human tester and DQN, from table 2 of the extended data of Mnih et al.
 # (2015); PPO and A2C from table 6 of Schulman et al. (2017).
 PUBLISHED: dict[str, dict[str, float]] = {
     "cartpolev1": {"all there is": 500.0},
-    "breakout": {"random": 1.7, "human": 31.8, "ppo": 274.8, "a2c": 303.0},
-    "pong": {"random": -20.7, "human": 9.3, "ppo": 20.7, "a2c": 19.7},
-    "spaceinvaders": {"random": 148.0, "human": 1652.0, "ppo": 942.5, "a2c": 744.5},
+    "breakout": {
+        **{"random": 1.7, "human": 31.8},
+        **{"ppo": 274.8, "a2c": 303.0, "dqn": 401.2},
+    },
+    "mspacman": {"random": 307.3, "human": 15_693.0, "dqn": 2_311.0},
+    "pong": {"random": -20.7, "human": 9.3, "ppo": 20.7, "a2c": 19.7, "dqn": 18.9},
+    "spaceinvaders": {
+        **{"random": 148.0, "human": 1652.0},
+        **{"ppo": 942.5, "a2c": 744.5, "dqn": 1976.0},
+    },
+}
+AFTER = {
+    "ppo": "PPO, 40M frames",
+    "a2c": "A2C, 40M frames",
+    "dqn": "DQN, 200M frames",
 }
 
 
@@ -44,12 +58,22 @@ def keep(folder: Path) -> None:
     record = json.loads((folder / "run.json").read_text())
     kept = KEPT / record["algorithm"] / name_of(record) / f"seed-{seed_of(record)}"
     kept.mkdir(parents=True, exist_ok=True)
-    for name in ("run.json", "progress.csv"):
-        shutil.copyfile(folder / name, kept / name)
-    saved = Saved.of(folder, experiment_of(folder))
+    for name in ("run.json", "progress.csv", "evaluations.csv"):
+        if (folder / name).exists():
+            shutil.copyfile(folder / name, kept / name)
+    experiment_class = experiment_of(folder)
+    score(Saved.of(folder, experiment_class), kept / "scores.json")
+    if (folder / "best.safetensors").exists():
+        best = Saved.of(folder, experiment_class, best=True)
+        score(best, kept / "scores-best.json")
+
+
+def score(saved: Saved, path: Path) -> None:
+    """Let an agent play, and write down what it scores."""
     protocol = Protocol()
     result = measure(saved, protocol, games=GAMES)
     scores = {
+        "frames": saved.frames,
         "protocol": asdict(protocol),
         "in_words": saved.described(protocol),
         "points": result.points,
@@ -57,7 +81,7 @@ def keep(folder: Path) -> None:
         "median": result.median,
         "standard_error": result.standard_error,
     }
-    (kept / "scores.json").write_text(json.dumps(scores, indent=1) + "\n")
+    path.write_text(json.dumps(scores, indent=1) + "\n")
 
 
 def name_of(record: dict[str, Any]) -> str:
@@ -80,10 +104,47 @@ def curve_of(folder: Path) -> list[tuple[float, float]]:
         ]
 
 
+def evaluations_of(folder: Path) -> list[tuple[float, float]]:
+    """Frames, and the mean score in games that were played to choose the best."""
+    path = folder / "evaluations.csv"
+    if not path.exists():
+        return []
+    with path.open() as file:
+        return [
+            (float(row["frames"]), float(row["return_mean"]))
+            for row in csv.DictReader(file)
+        ]
+
+
+def summary_of_scores(path: Path) -> dict[str, Any]:
+    """What the page says of an agent's games."""
+    scores = json.loads(path.read_text())
+    return {
+        "games": len(scores["points"]),
+        "mean": scores["mean"],
+        "median": scores["median"],
+        "standard_error": scores["standard_error"],
+        "lowest": min(scores["points"]),
+        "highest": max(scores["points"]),
+        "in_words": scores["in_words"],
+    }
+
+
 def summary_of(folder: Path) -> dict[str, Any]:
     """What the page says of a run."""
     record = json.loads((folder / "run.json").read_text())
-    scores = json.loads((folder / "scores.json").read_text())
+    chosen: dict[str, Any] = {}
+    if (folder / "scores-best.json").exists():
+        evaluations = evaluations_of(folder)
+        frames, mean = max(evaluations, key=lambda each: each[1])
+        chosen = {
+            "evaluations": len(evaluations),
+            "best": {
+                "millions": frames / 1e6,
+                "chosen_with": mean,
+                **summary_of_scores(folder / "scores-best.json"),
+            },
+        }
     first = record["sessions"][0]
     best = max(score for _, score in curve_of(folder))
     return {
@@ -102,12 +163,8 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "torch": first["versions"]["torch"],
         "last_hundred": curve_of(folder)[-1][1],
         "best_hundred": best,
-        "games": len(scores["points"]),
-        "mean": scores["mean"],
-        "median": scores["median"],
-        "standard_error": scores["standard_error"],
-        "lowest": min(scores["points"]),
-        "highest": max(scores["points"]),
+        **summary_of_scores(folder / "scores.json"),
+        **chosen,
     }
 
 
@@ -118,13 +175,20 @@ def draw(folder: Path) -> str:
     algorithm, game = record["algorithm"], record["settings"]["game"]
     published = PUBLISHED.get(name_of(record), {})
     marks: list[tuple[str, float]] = [
-        (who, score) for who, score in published.items() if who not in ("ppo", "a2c")
+        (who, score) for who, score in published.items() if who not in AFTER
     ]
-    if algorithm in published:
-        marks.append((f"{algorithm.upper()}, 40M frames", published[algorithm]))
+    family = algorithm.removeprefix("fast-")
+    if family in published:
+        marks.append((AFTER[family], published[family]))
     drawing = Drawing(290, f"The curve of {algorithm.upper()} in {game}")
     left, right, top, bottom = 50, WIDTH - 20, 60, 240
-    heights = [score for _, score in curve] + [score for _, score in marks]
+    evaluations = evaluations_of(folder)
+    heights = [score for _, score in (*curve, *evaluations)]
+
+    # A mark that is far above all that was reached would press the curve flat.
+    reached = max(heights)
+    marks = [(who, score) for who, score in marks if score <= 2 * abs(reached)]
+    heights += [score for _, score in marks]
     low, high = min(heights), max(heights)
     frames = curve[-1][0]
 
@@ -148,6 +212,8 @@ def draw(folder: Path) -> str:
         )
     points = [at(*point) for point in curve]
     line(drawing, points, stroke=COLOURS[0], stroke_width="2.5")
+    for x, y in (at(*point) for point in evaluations):
+        drawing.mark("circle", cx=x, cy=y, r=4, fill=COLOURS[1])
     x, y = points[-1]
     drawing.words(
         x,

@@ -15,7 +15,13 @@ from labml_rl.ppo.experiment import Experiment, Settings
 from labml_rl.runs import train
 
 SETTINGS = Settings(
-    game="CartPole-v1", workers=0, total_frames=2_000, steps=32, minibatches=1, seed=3
+    game="CartPole-v1",
+    workers=0,
+    total_frames=2_000,
+    evaluate_every_frames=1_000,
+    steps=32,
+    minibatches=1,
+    seed=3,
 )
 
 
@@ -52,8 +58,22 @@ def test_the_summary_says_what_the_record_says(kept):
     assert found["last_hundred"] == float(last["return_mean"])
 
 
+def test_the_best_is_measured_again(kept):
+    with (kept / "evaluations.csv").open() as file:
+        looks = list(csv.DictReader(file))
+    found = evidence.sum_up()["ppo"]["cartpolev1"]["seed-3"]
+    assert found["evaluations"] == len(looks) == 2
+    highest = max(looks, key=lambda row: float(row["return_mean"]))
+    assert found["best"]["chosen_with"] == float(highest["return_mean"])
+    assert found["best"]["millions"] == float(highest["frames"]) / 1e6
+    again = json.loads((kept / "scores-best.json").read_text())
+    assert found["best"]["mean"] == again["mean"] != found["best"]["chosen_with"]
+    assert len(again["points"]) == evidence.GAMES
+
+
 def test_the_curve_is_drawn_from_the_record(kept):
     (figure,) = evidence.figures().values()
+    assert figure.count("<circle") == 2  # one for each evaluation
     points = figure.split("stroke-width")[0].count("L")
     assert "PPO, CartPole-v1, seed 3" in figure
     assert points >= len(evidence.curve_of(kept)) - 1
