@@ -36,9 +36,15 @@ import selectors
 import signal
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
+from multiprocessing.util import Finalize
 from typing import Any, Self
+
+# By these a program is asked to stop: Ctrl-C, a machine that shuts down, a terminal
+# that is closed.
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
@@ -53,9 +59,12 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
             answers leave as `(succeeded, result)`.
         make: makes the object.
     """
-    # Ctrl-C reaches every process in a terminal. What follows from it is for the parent
-    # to decide; workers that died of it would only fill the screen with tracebacks.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # They reach all processes of a program at once, and what follows is for the parent
+    # to decide. [A run](runs/signals.py) ends the update that it is in, and needs its
+    # workers for that.
+    for each in STOP_SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
     try:
@@ -153,13 +162,17 @@ class Worker:
         context: Any = multiprocessing.get_context(start_method)
         self._connection, child = context.Pipe()
 
-        # Python ends its *daemon* processes when it exits itself, be it through an
-        # exception or Ctrl-C.
         self.process = context.Process(
             target=worker_process, args=(child, make), name=name, daemon=True
         )
         try:
-            self.process.start()
+            with _signals_held_back(context.get_start_method()):
+                self.process.start()
+
+                # A program that ends waits for its processes, after a SIGTERM for those
+                # that are *daemons*. These workers would ignore it. So they are killed
+                # just before, or when they are forgotten.
+                self._kill = Finalize(self, self.process.kill, exitpriority=0)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             self._connection.close()
             raise TypeError(
@@ -244,6 +257,7 @@ class Worker:
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
+        self._kill.cancel()
 
     def say_goodbye(self) -> None:
         """Tell the worker to stop, and do not wait until it has."""
@@ -258,6 +272,26 @@ class Worker:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextlib.contextmanager
+def _signals_held_back(start_method: str) -> Iterator[None]:
+    """
+    ### A signal at the wrong moment
+
+    A process that has just been started does not ignore anything yet. But it inherits
+    which signals are *blocked*, and these wait until it is ready for them. So does the
+    server from which `"forkserver"` forks.
+    """
+    # The first process that is not forked brings a helper with it, and while Python
+    # starts that one, it would let the signals through.
+    if start_method != "fork":
+        resource_tracker.ensure_running()
+    blocked_before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked_before)
 
 
 def _cause_of_death(exitcode: int | None) -> str:

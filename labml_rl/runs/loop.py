@@ -39,7 +39,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from labml_rl.process import WorkerError
 from labml_rl.runs import checkpoint
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.curve import Curve
@@ -165,10 +164,6 @@ class Run:
                 number = ear.heard or signal.SIGINT
                 raise Stopped(number, f"Stopped at once. {self._left()}") from error
             except Exception as error:
-                # A signal that went to all processes has ended the workers as well.
-                if isinstance(error, WorkerError) and ear.heard is not None:
-                    message = f"Stopped with its workers. {self._left()}"
-                    raise Stopped(ear.heard, message) from error
                 error.add_note(self._left())
                 raise
             if not self.experiment.done:

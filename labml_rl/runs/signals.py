@@ -17,6 +17,8 @@ import threading
 from types import FrameType
 from typing import Any
 
+from labml_rl.process import STOP_SIGNALS
+
 
 class Stopped(KeyboardInterrupt):
     """
@@ -44,10 +46,11 @@ class Ear:
     doing. Inside `with Ear() as ear:` they only leave a note, and the loop looks at it
     between two updates.
 
+    Often all processes of a program get the signal. [Workers][labml_rl.process.Worker]
+    ignore it, so that the update can be ended with their help.
+
     The second Ctrl-C works as ever, for those who can't wait.
     """
-
-    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def __init__(self) -> None:
         self.heard: int | None = None
@@ -57,7 +60,7 @@ class Ear:
         # Only the main thread may listen.
         if threading.current_thread() is not threading.main_thread():
             return self
-        for each in self.SIGNALS:
+        for each in STOP_SIGNALS:
             # `nohup` has a program ignore some, and that is to stay so.
             before = signal.getsignal(each)
             if before not in (signal.SIG_IGN, None):

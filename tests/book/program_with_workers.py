@@ -6,6 +6,7 @@ It prints a line once its workers are busy. The workers share its standard outpu
 that whoever reads that until its end knows that none of them is left.
 """
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -15,7 +16,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from labml_rl.process import Worker
+from labml_rl.process import STOP_SIGNALS, Worker
 
 
 class Slow(gymnasium.Env[Any, Any]):
@@ -33,8 +34,17 @@ class Slow(gymnasium.Env[Any, Any]):
         return np.zeros(10_000_000, np.uint8), 0.0, False, False, {}
 
 
-def main() -> None:
-    start_method, ending = sys.argv[1:]
+def die_young() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def play(start_method: str, ending: str) -> None:
+    told = []
+    if ending == "told":
+        for each in STOP_SIGNALS:
+            signal.signal(each, lambda number, _: told.append(number))
+    if ending == "told at once":
+        os.register_at_fork(after_in_child=die_young)
     workers = [
         Worker(Slow, name=f"worker {index}", start_method=start_method)
         for index in range(3)
@@ -52,6 +62,26 @@ def main() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     if ending == "ctrl-c":
         workers[2].receive()
+    if ending == "told":
+        while not told:
+            time.sleep(0.01)
+        time.sleep(0.2)  # in which workers could die of it
+        for _ in range(3):
+            workers[0].ask("step", 0)
+        workers[1].receive()
+        for worker in workers:
+            worker.close(patience=0.5)
+
+
+def main() -> None:
+    start_method, ending = sys.argv[1:]
+    if ending == "in a process":
+        context = multiprocessing.get_context("fork")
+        process = context.Process(target=play, args=(start_method, ending))
+        process.start()
+        process.join()
+        sys.exit(process.exitcode)
+    play(start_method, ending)
 
 
 if __name__ == "__main__":

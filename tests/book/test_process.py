@@ -16,7 +16,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from labml_rl.process import Worker, WorkerError
+from labml_rl.process import STOP_SIGNALS, Worker, WorkerError
 from tests.book.program_with_workers import Slow
 
 START_METHODS = ["fork", "spawn", "forkserver"]
@@ -293,9 +293,14 @@ def test_answer_in_time_is_an_answer():
         assert there.receive(timeout=60)[0] == 0
 
 
-@pytest.mark.parametrize("ending", ["normal", "exception", "killed", "ctrl-c"])
-@pytest.mark.parametrize("start_method", START_METHODS)
-def test_no_worker_outlives_its_program(start_method, ending):
+def end_of_program(
+    start_method: str, ending: str, number: signal.Signals | None = None
+) -> tuple[int, str]:
+    """Send a signal to a program and all its workers. Wait until none of them is left.
+
+    Returns:
+        Its exit status, and what it wrote to standard error.
+    """
     program = subprocess.Popen(
         [sys.executable, "-m", "tests.book.program_with_workers", start_method, ending],
         stdout=subprocess.PIPE,
@@ -308,17 +313,43 @@ def test_no_worker_outlives_its_program(start_method, ending):
         assert program.stdout is not None
         try:
             assert program.stdout.readline() == "busy\n"
-            if ending == "ctrl-c":
-                os.killpg(program.pid, signal.SIGINT)
+            if number is not None:
+                os.killpg(program.pid, number)
             # Standard output ends when the last process that has it is gone.
             _, errors = program.communicate(timeout=60)
         except BaseException:
             os.killpg(program.pid, signal.SIGKILL)
             raise
-    cause = {"exception": "ZeroDivisionError", "ctrl-c": "KeyboardInterrupt"}.get(
-        ending
-    )
-    assert errors.count("Traceback") == (1 if cause else 0), errors
-    assert cause is None or cause in errors
-    wanted = {"normal": 0, "exception": 1, "killed": -9, "ctrl-c": -2}[ending]
-    assert program.returncode == wanted
+    return program.returncode, errors
+
+
+@pytest.mark.parametrize("ending", ["normal", "exception", "killed", "in a process"])
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_no_worker_outlives_its_program(start_method, ending):
+    status, errors = end_of_program(start_method, ending)
+    failed = ending == "exception"
+    assert errors.count("Traceback") == failed, errors
+    assert ("ZeroDivisionError" in errors) == failed
+    assert status == {"exception": 1, "killed": -9}.get(ending, 0)
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_no_worker_outlives_a_signal_to_all(start_method, number):
+    status, errors = end_of_program(start_method, "ctrl-c", number)
+    interrupted = number == signal.SIGINT
+    assert errors.count("Traceback") == interrupted, errors
+    assert ("KeyboardInterrupt" in errors) == interrupted
+    assert status == -number
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_workers_go_on_after_a_signal_to_all(start_method, number):
+    """Their parent, which does not mind, has three more answers before it ends them."""
+    status, errors = end_of_program(start_method, "told", number)
+    assert (status, errors) == (0, "")
+
+
+def test_worker_ignores_signals_from_its_first_moment():
+    assert end_of_program("fork", "told at once") == (0, "")
