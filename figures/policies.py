@@ -66,15 +66,20 @@ def draw_clip() -> str:
                 stroke_dasharray="2 4",
             )
         line(drawing, [(left, zero), (left + PANEL, zero)], stroke=FAINT)
-        line(
-            drawing,
-            [
-                (left + across(ratio), zero - each * 90)
-                for ratio, each in zip(ratios, gain, strict=True)
-            ],
-            stroke=colour,
-            stroke_width="3",
-        )
+        drawing.words(left + 2, zero - 6, "0", colour=FAINT, size=13)
+        for heights, style in (
+            (ratios * advantage, {"stroke_dasharray": "5 5", "stroke_width": "1.5"}),
+            (gain, {"stroke_width": "3"}),
+        ):
+            line(
+                drawing,
+                [
+                    (left + across(ratio), zero - each * 90)
+                    for ratio, each in zip(ratios, heights, strict=True)
+                ],
+                stroke=colour,
+                **style,
+            )
         drawing.mark(
             "circle", cx=left + across(1), cy=zero - advantage * 90, r=5, fill=TEXT
         )

@@ -35,96 +35,17 @@ from torch import Tensor, nn
 from torch.nn.functional import conv2d
 
 
-class FirstConvolution(nn.Conv2d):
-    r"""
-    ## The layer that takes bytes
-
-    A **convolution** looks through a small window, moves it on by its stride, and looks
-    again, with the same weights everywhere: a ball is a ball wherever it flies. This is
-    the first of them, which gets the pictures as the bytes that they are stored as.
-
-    ### Dividing by 255
-
-    The network should see numbers from 0 to 1, so somebody has to divide. To divide all
-    pixels takes longer than anything else here: a batch of 256 observations has seven
-    million of them, and they are in the memory of the processor no more when the
-    convolution wants them. But a product is the same wherever one divides,
-
-    $$w \cdot \frac{x}{255} = \frac{w}{255} \cdot x$$
-
-    and there are only 8,192 weights. It is also more exact with numbers of 16 bits,
-    which hold each byte as it is, and a 255th of it only about.
-    """
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """
-        Args:
-            observations: bytes, shape `(N, C, H, W)`, or [in blocks][as_blocks].
-
-        Returns:
-            What it sees, shape `(N, 32, …)`.
-        """
-        # Autocast changes the type of floats, and would leave bytes as they are.
-        dtype, device = self.weight.dtype, observations.device.type
-        if torch.is_autocast_enabled(device):
-            dtype = torch.get_autocast_dtype(device)
-        weight, stride = self.weight / 255, self.stride
-        if observations.shape[1] != self.in_channels:
-            weight, stride = as_blocks(weight, self.stride[0]), (1, 1)
-        pictures = observations.to(dtype)
-        return conv2d(pictures, weight.to(dtype), self.bias, stride)
-
-
-def as_blocks(pictures: Tensor, side: int = 4) -> Tensor:
-    """
-    ### In blocks
-
-    A layer of 4 channels and windows of 8 × 8 is a strange job for a processor that
-    multiplies in blocks of 16 or 32 numbers. But the window moves by 4, and 4 goes into
-    8 and 84. So cut the pictures into squares of 4 × 4, and call the 64 pixels of each
-    square its channels. Now the same sums are those of a layer with 64 channels, whose
-    windows of 2 × 2 move by 1:
-
-    ```text
-    pictures   (N, 4, 84, 84)   weights (32, 4, 8, 8)
-    in blocks  (N, 64, 21, 21)  weights (32, 64, 2, 2)
-    ```
-
-    Nothing is computed here, only sorted. Who stores observations in this order spares
-    the processor the sorting each time that it looks at them. That and the division
-    make [learning about half as fast again](speed.py).
-
-    Args:
-        pictures: or weights; shape `(N, C, H, W)`, with sides that can be cut.
-        side: of a block.
-
-    Returns:
-        The same in blocks, shape `(N, C · side², H / side, W / side)`. In memory, all
-        channels of a block are neighbours: PyTorch calls that [channels
-        last](https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html).
-    """
-    n, channels, height, width = pictures.shape
-    across, down = width // side, height // side
-
-    # The four bytes of a row of a block stay neighbours. To move them as one number of
-    # 32 bits takes a fifth of the time.
-    if pictures.dtype == torch.uint8 and side == 4:
-        words = pictures.contiguous().view(torch.int32)  # (N, C, H, W')
-        cut = words.view(n, channels, down, side, across)
-        moved = cut.permute(0, 2, 4, 1, 3).contiguous()  # (N, H', W', C, side)
-        blocks = moved.view(torch.uint8)  # (N, H', W', C, side²)
-    else:
-        cut = pictures.reshape(n, channels, down, side, across, side)
-        blocks = cut.permute(0, 2, 4, 1, 3, 5)  # (N, H', W', C, side, side)
-    return blocks.flatten(3).permute(0, 3, 1, 2)  # (N, C', H', W')
-
-
 class NatureBody(nn.Module):
     """
     ## The body for pictures
 
     This is the network of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236).
     It appeared in *Nature*, and goes by that name.
+
+    Three of its four layers are **convolutions**. Such a layer looks through a small
+    window, moves it on by its *stride*, and looks again, with the same weights
+    everywhere: a ball is a ball wherever it flies. Behind each is a ReLU, which sets
+    what is below zero to zero.
 
     ![Four pictures, below them three boxes, smaller and deeper each time, a bar of 512
     features, and two heads](../assets/figures/networks-shapes.svg)
@@ -247,6 +168,90 @@ class NatureBody(nn.Module):
         if self.channels_last:
             observations = observations.permute(0, 3, 1, 2)
         return as_blocks(observations) if self.blocks else observations
+
+
+class FirstConvolution(nn.Conv2d):
+    r"""
+    ## The layer that takes bytes
+
+    The first convolution gets the pictures as the bytes that they are stored as. There
+    is nothing new in what it computes. It computes it in less time, and who came for
+    what networks do may [go on to the heads](networks.py).
+
+    ### Dividing by 255
+
+    The network should see numbers from 0 to 1, so somebody has to divide. To divide all
+    pixels takes longer than anything else here: a batch of 256 observations has seven
+    million of them, and they are in the memory of the processor no more when the
+    convolution wants them. But a product is the same wherever one divides,
+
+    $$w \cdot \frac{x}{255} = \frac{w}{255} \cdot x$$
+
+    and there are only 8,192 weights. It is also more exact with numbers of 16 bits,
+    which hold each byte as it is, and a 255th of it only about.
+    """
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """
+        Args:
+            observations: bytes, shape `(N, C, H, W)`, or [in blocks][as_blocks].
+
+        Returns:
+            What it sees, shape `(N, 32, …)`.
+        """
+        # Autocast changes the type of floats, and would leave bytes as they are.
+        dtype, device = self.weight.dtype, observations.device.type
+        if torch.is_autocast_enabled(device):
+            dtype = torch.get_autocast_dtype(device)
+        weight, stride = self.weight / 255, self.stride
+        if observations.shape[1] != self.in_channels:
+            weight, stride = as_blocks(weight, self.stride[0]), (1, 1)
+        pictures = observations.to(dtype)
+        return conv2d(pictures, weight.to(dtype), self.bias, stride)
+
+
+def as_blocks(pictures: Tensor, side: int = 4) -> Tensor:
+    """
+    ### In blocks
+
+    A layer of 4 channels and windows of 8 × 8 is a strange job for a processor that
+    multiplies in blocks of 16 or 32 numbers. But the window moves by 4, and 4 goes into
+    8 and 84. So cut the pictures into squares of 4 × 4, and call the 64 pixels of each
+    square its channels. Now the same sums are those of a layer with 64 channels, whose
+    windows of 2 × 2 move by 1:
+
+    ```text
+    pictures   (N, 4, 84, 84)   weights (32, 4, 8, 8)
+    in blocks  (N, 64, 21, 21)  weights (32, 64, 2, 2)
+    ```
+
+    Nothing is computed here, only sorted. Who stores observations in this order spares
+    the processor the sorting each time that it looks at them. What that is worth [has
+    been measured](../benchmarks/policies.md).
+
+    Args:
+        pictures: or weights; shape `(N, C, H, W)`, with sides that can be cut.
+        side: of a block.
+
+    Returns:
+        The same in blocks, shape `(N, C · side², H / side, W / side)`. In memory, all
+        channels of a block are neighbours: PyTorch calls that [channels
+        last](https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html).
+    """
+    n, channels, height, width = pictures.shape
+    across, down = width // side, height // side
+
+    # The four bytes of a row of a block stay neighbours. To move them as one number of
+    # 32 bits takes a fifth of the time.
+    if pictures.dtype == torch.uint8 and side == 4:
+        words = pictures.contiguous().view(torch.int32)  # (N, C, H, W')
+        cut = words.view(n, channels, down, side, across)
+        moved = cut.permute(0, 2, 4, 1, 3).contiguous()  # (N, H', W', C, side)
+        blocks = moved.view(torch.uint8)  # (N, H', W', C, side²)
+    else:
+        cut = pictures.reshape(n, channels, down, side, across, side)
+        blocks = cut.permute(0, 2, 4, 1, 3, 5)  # (N, H', W', C, side, side)
+    return blocks.flatten(3).permute(0, 3, 1, 2)  # (N, C', H', W')
 
 
 class VectorBody(nn.Module):

@@ -71,9 +71,12 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     are also at right angles, so that no two units begin by looking for the same ([Saxe
     et al., 2014](https://arxiv.org/abs/1312.6120)).
 
+    No more rows than columns can be at right angles. A layer with more outputs than
+    inputs, such as the first one for CartPole, gets orthogonal columns instead.
+
     Args:
         module: all its layers get such weights, and biases of zero.
-        gain: $g$, the length of the rows.
+        gain: $g$, the length of the rows, or of the columns if there are fewer.
     """
     for layer in module.modules():
         if isinstance(layer, nn.Conv2d | nn.Linear):

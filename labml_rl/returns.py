@@ -211,8 +211,10 @@ def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
 
     $$G_t = r_t + \gamma \begin{cases}
     G_{t+1} & \text{if the episode goes on} \\
-    F_t & \text{if it ends, or the rollout stops}
+    F_t & \text{otherwise}
     \end{cases}$$
+
+    Otherwise means that the episode ends with this step, or that the rollout stops.
 
     !!! warning "A target is a number"
         The network learns to bring $V(o_t)$ closer to $G_t$, and has its own part in
@@ -256,8 +258,10 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     The **n-step return** has a part of both. It counts $n$ rewards that were seen, and
     for the rest it trusts the network:
 
-    $$G_t^{(n)} = r_t + \gamma r_{t+1} + \dots + \gamma^{n-1} r_{t+n-1} +
-    \gamma^n V(o_{t+n})$$
+    $$\begin{aligned}
+    G_t^{(n)} = {} & r_t + \gamma r_{t+1} + \dots + \gamma^{n-1} r_{t+n-1} \\
+    & {} + \gamma^n V(o_{t+n})
+    \end{aligned}$$
 
     Where the episode ends sooner, or the rollout stops, it counts as many as there are,
     and $F$ has the rest.
@@ -378,7 +382,7 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
 
     # $$\hat{A}_t = \delta_t + \gamma\lambda \begin{cases}
     # \hat{A}_{t+1} & \text{if the episode goes on} \\
-    # 0 & \text{if it ends, or the rollout stops}
+    # 0 & \text{otherwise}
     # \end{cases}$$
     advantages = torch.empty_like(errors)  # (T, N)
     later = torch.zeros_like(errors[-1])  # (N,)

@@ -15,13 +15,14 @@ symbols:
 
 Make actions that went well likelier, and those that went badly less likely. That is the
 whole idea, and this page turns it into a loss that PyTorch can minimise. At its end
-there are three short functions. [The next page](experiment.py) puts them into a loop
-that learns Space Invaders.
+there are three short functions and an optimiser. [The experiment](experiment.py) puts
+them into a loop, and shows what it has learned.
 
 The method is that of [Mnih et al. (2016)](https://arxiv.org/abs/1602.01783), who called
 it A3C: many copies of the agent, each with a game of its own, sent their gradients to a
 common network whenever they were ready (*asynchronous*). To wait for all and learn from
-one batch turned out to be as good, and much better for a graphics card. That is A2C.
+one batch [turned out to be as good](https://openai.com/index/openai-baselines-acktr-a2c/),
+and much better for a graphics card. That is A2C.
 
 ## The policy gradient
 
@@ -50,7 +51,8 @@ $$\begin{aligned}
 \end{aligned}$$
 
 So a single action, drawn from the policy, gives an estimate that is right on average:
-$\nabla \log \pi_\theta(a \mid o) \, G$. Note what it does *not* need. Nobody has to
+$\nabla \log \pi_\theta(a \mid o) \, G$. This is the **score function** estimator, after
+the name that $\nabla \log \pi$ has in statistics. It asks for little. Nobody has to
 know why that action was paid $G$, and no gradient goes through the game.
 
 ### Many steps
@@ -69,7 +71,7 @@ and the second sum has no $\theta$ in it: the agent does not make the rules. The
 trick as above, with whole games in place of actions, then gives
 
 $$\nabla J(\theta) = \mathbb{E} \Big[ \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \,
-\big( r_0 + r_1 + r_2 + \dots \big) \Big]$$
+\big( r_0 + r_1 + \dots \big) \Big]$$
 
 One thing in it is silly: the action at time $t$ is praised for rewards that came before
 it. It could not help them. Leave them out, and the average does not change, since each
@@ -83,9 +85,10 @@ G_t \Big]$$
 This is REINFORCE ([Williams, 1992](https://doi.org/10.1007/BF00992696)), and the
 **policy gradient theorem** ([Sutton et al.,
 1999](https://proceedings.neurips.cc/paper/1999/hash/464d828b85b0bed98e80ade0a5c43b0f-Abstract.html)).
-With the [discounted return](../returns.py) in place of the plain sum it is not exactly
-the gradient of anything that one would want. Everybody does it all the same, since the
-discount takes away much more noise than it adds error.
+With the [discounted return](../returns.py) in place of the plain sum it is no longer
+the gradient of anything ([Nota and Thomas, 2020](https://arxiv.org/abs/1906.07073)).
+Nearly everybody does it all the same, since the discount takes away much more noise
+than it adds error.
 """
 
 import torch
@@ -110,7 +113,8 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     $$\begin{aligned}
     \mathbb{E}_{a \sim \pi} \big[ \nabla \log \pi(a \mid o) \, b \big]
     &= b \sum_a \nabla \pi(a \mid o) \\
-    &= b \, \nabla \sum_a \pi(a \mid o) = b \, \nabla 1 = 0
+    &= b \, \nabla \sum_a \pi(a \mid o) \\
+    &= b \, \nabla 1 = 0
     \end{aligned}$$
 
     Nothing: the probabilities add up to 1, whatever the weights are. So we may choose
@@ -124,6 +128,11 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     *Two actions, and what was paid each time one of them was drawn. Without a baseline
     (left) both are pushed up. With it (right), the better one up and the other down.*
 
+    As a baseline, the critic may be as wrong as it likes: that costs noise, and the
+    average stays right. It may not where its value stands for rewards that nobody saw,
+    at the end of an [n-step return][labml_rl.returns.n_step_returns]. There its error
+    is in $G_t$, and in the gradient.
+
     ### A loss to minimise
 
     PyTorch goes down on a loss, and takes gradients itself. The one whose gradient is
@@ -132,14 +141,21 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     $$L_\text{policy} = -\operatorname{mean} \big(
     \log \pi(a_t \mid o_t) \, \hat{A}_t \big)$$
 
+    A mean over the steps of many games in place of a sum over those of one makes the
+    gradient shorter, and leaves its direction. How far to go is for the learning rate
+    to say.
+
     It is no loss in the sense of supervised learning. Its value says nothing, and it
     does not get smaller as the agent gets better.
 
     !!! warning "Cut the advantage off"
         The advantage is a number here, not a function of the weights. If a gradient
-        goes through the value in it, the critic learns to make advantages large
-        wherever an action was likely. Nothing fails, and the agent gets nowhere. So the
-        function refuses an advantage that still has a gradient.
+        goes through the value in it, this loss gets smaller the larger the value is,
+        since no logarithm of a probability is above zero. Together with [its own
+        loss][value_loss], weighed by $c_v$, the critic ends at $H / c_v$ too much, with
+        $H$ the [entropy][labml_rl.sampling.entropy_of] of the policy. The returns that
+        are made with such values are wrong in turn, and nothing fails. So the function
+        refuses an advantage that still has a gradient.
 
     !!! warning "The sign"
         Without the minus the agent learns to lose, and it learns that fast.
@@ -155,8 +171,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
         ValueError: if the shapes differ, or if the advantages have a gradient.
     """
     check_shapes(log_probs=log_probs, advantages=advantages)
-    if advantages.requires_grad:
-        raise ValueError("the advantages have a gradient: detach() them")
+    check_constant(advantages=advantages)
     return -(log_probs * advantages).mean()
 
 
@@ -170,7 +185,8 @@ def value_loss(values: Tensor, returns: Tensor) -> Tensor:
     $$L_\text{value} = \tfrac{1}{2} \operatorname{mean} \big( (V(o_t) - G_t)^2 \big)$$
 
     The half is there since the derivative of a square brings a 2. Not everybody writes
-    it. Baselines' A2C does not, and weighs its loss by 0.25 or 0.5.
+    it, so the weight of this loss means one thing here and another there. Baselines'
+    A2C has no half, and weighs its loss by 0.5 as well: twice as much as this book.
 
     Args:
         values: $V(o_t)$, with a gradient, any shape.
@@ -231,6 +247,19 @@ def check_shapes(**tensors: Tensor) -> None:
     if len({tensor.shape for tensor in tensors.values()}) > 1:
         found = ", ".join(f"{name} {tuple(t.shape)}" for name, t in tensors.items())
         raise ValueError(f"these must have the same shape: {found}")
+
+
+def check_constant(**tensors: Tensor) -> None:
+    """
+    Raises:
+        ValueError: if there is one with a gradient.
+    """
+    for name, tensor in tensors.items():
+        if tensor.requires_grad:
+            raise ValueError(
+                f"{name} must be numbers that were seen, and have a gradient: "
+                "detach() them"
+            )
 
 
 class RMSProp(torch.optim.Optimizer):

@@ -24,7 +24,8 @@ would have played differently, and after a few steps what was seen says little a
 [Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
 same, with a rule that stops each action's probability from moving too far from where
 it was. The rule is one line long, and it is on this page, with the reason why one may
-do it. The functions here are the losses; [the next page](experiment.py) has the loop.
+do it. The functions here are the losses. [The experiment](experiment.py) has the loop,
+and shows what it has learned.
 
 ## Learning from what another did
 
@@ -33,11 +34,16 @@ How good is $\pi'$, if all we have is play by $\pi$?
 
 ### What is exactly true
 
-Let $J(\pi)$ be the return that $\pi$ can expect from the start of a game, and
-$A^{\pi}(s, a) = Q^{\pi}(s, a) - V^{\pi}(s)$ the advantage of an action: how much better
-it is to do $a$ now and then go on as $\pi$ does, than to do as $\pi$ does at once. Here
-$s$ is the whole state of the game; for the moment we pretend that the agent sees it.
-Then
+Let $s$ be the whole state of the game. For the moment we pretend that the agent sees
+it. Three returns can be expected there, each discounted:
+
+- $V^{\pi}(s)$, if $\pi$ plays on from $s$;
+- $Q^{\pi}(s, a)$, if the next action is $a$, whatever $\pi$ thinks of it, and $\pi$
+  plays on after that;
+- $J(\pi)$, if $\pi$ plays from the start of a game.
+
+The advantage of an action is $A^{\pi}(s, a) = Q^{\pi}(s, a) - V^{\pi}(s)$: how much
+better it is to do $a$ now than to do as $\pi$ does. Then
 
 $$J(\pi') - J(\pi) = \mathbb{E}_{\text{games of } \pi'}
 \Big[ \sum_t \gamma^t A^{\pi}(s_t, a_t) \Big]$$
@@ -46,8 +52,10 @@ That is: play by $\pi'$, and after each action ask an observer who knows $\pi$ h
 of a surprise it was. The surprises add up to the difference. To see why, write the
 advantage out, with $V^\pi$ of the next state for what follows:
 
-$$\sum_t \gamma^t \big( r_t + \gamma V^{\pi}(s_{t+1}) - V^{\pi}(s_t) \big)
-= \sum_t \gamma^t r_t - V^{\pi}(s_0)$$
+$$\begin{aligned}
+&\sum_t \gamma^t \big( r_t + \gamma V^{\pi}(s_{t+1}) - V^{\pi}(s_t) \big) \\
+&= \sum_t \gamma^t r_t - V^{\pi}(s_0)
+\end{aligned}$$
 
 All other values come in twice, once with a plus and once with a minus. On average the
 first sum is $J(\pi')$, for $\pi'$ played it, and $V^\pi(s_0)$ is $J(\pi)$. This is due
@@ -61,8 +69,8 @@ $\pi'$: which action is drawn in a state, and which states come up at all. They 
 dealt with differently.
 
 **The actions** are easy. If $\pi$ drew $a$ and $\pi'$ would have drawn it twice as
-often, count it twice. With the ratio $\rho = \pi'(a \mid s) / \pi(a \mid s)$ that is
-exact, whatever the two are:
+often, count it twice. This is called **importance sampling**. With the ratio
+$\rho = \pi'(a \mid s) / \pi(a \mid s)$ it is exact, whatever the two are:
 
 $$\begin{aligned}
 \mathbb{E}_{a \sim \pi'} \big[ A^\pi(s, a) \big]
@@ -78,13 +86,17 @@ to, and make an error:
 $$J(\pi') - J(\pi) \approx \mathbb{E}_{\text{games of } \pi}
 \Big[ \sum_t \gamma^t \rho_t \, A^{\pi}(s_t, a_t) \Big]$$
 
-How large is it? Say that in any state the two policies draw different actions with a
-probability of at most $\alpha$, if they draw with the same dice. Then after $t$ steps
-they are in different states with a probability of at most $1 - (1 - \alpha)^t$, which
-is about $t\alpha$. Only in that case does the mean advantage of $\pi'$ come out wrong,
-and that mean is itself no larger than $2\alpha \max |A|$, since the mean advantage of
-$\pi$ in its own states is 0. So the error at step $t$ is of the order
-$t \alpha^2$, and summed over time
+How large is the error? Let the two policies play with the same dice, and say that in
+any state they draw different actions with a probability of at most $\alpha$. Then the
+error is a product of two small numbers:
+
+- After $t$ steps they are in different states with a probability of at most
+  $1 - (1 - \alpha)^t$, which is about $t\alpha$. Only then is there an error at all.
+- What is averaged over these states is the mean of $A^\pi$ over the actions of $\pi'$.
+  Over those of $\pi$ it would be 0, since no policy does better than itself. They
+  differ with a probability of $\alpha$, so it is at most $2\alpha \max |A^\pi|$.
+
+So the error at step $t$ is of the order $t \alpha^2$, and summed over time
 
 $$\big| \text{error} \big| \le \frac{4 \gamma \alpha^2}{(1 - \gamma)^2}
 \max_{s, a} \big| A^\pi(s, a) \big|$$
@@ -97,12 +109,17 @@ action, not of the weights being close.
 The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000.
 So PPO keeps the idea and drops the bound. It limits how far each ratio may profitably
 move from 1, and how far is found by trying.
+
+Three more things change on the way to a program. The advantage is not known, so there
+is [an estimate](../returns.py) in its place, $\hat{A}_t$. The agent sees $o_t$ and not
+$s_t$. And the factor $\gamma^t$ in front is left out, as [in A2C](../a2c/__init__.py):
+with it, an agent would learn next to nothing from what comes late in a game.
 """
 
 import torch
 from torch import Tensor
 
-from labml_rl.a2c import check_shapes
+from labml_rl.a2c import check_constant, check_shapes
 
 
 def normalised(advantages: Tensor) -> Tensor:
@@ -133,6 +150,11 @@ def clipped_policy_loss(
     r"""
     ## The clipped objective
 
+    Let $\rho_t$ be the ratio for the action that was drawn, and $\hat{A}_t$ its
+    advantage:
+
+    $$\rho_t = \frac{\pi'(a_t \mid o_t)}{\pi(a_t \mid o_t)}$$
+
     Go up on $\rho_t \hat{A}_t$, and the ratio of every good action grows without end,
     far beyond where the argument above holds. So the gain is counted only as long as
     the ratio stays within $1 \pm \epsilon$:
@@ -145,7 +167,8 @@ def clipped_policy_loss(
     enough](../../assets/figures/ppo-clip.svg)
 
     *What PPO goes up on, for an action that was good (left) and one that was bad
-    (right). At the dot, where all begins, both have the slope of the policy gradient.*
+    (right), and without the clip (dashed). At the dot, where all begins, it has the
+    slope of the policy gradient.*
 
     Read the four cases off the figure:
 
@@ -156,9 +179,13 @@ def clipped_policy_loss(
     | bad | below $1 - \epsilon$ | zero: less likely by enough |
     | bad | above $1 + \epsilon$ | as ever: it went the wrong way |
 
+    Between the bounds nothing is clipped, and the gradient is as ever too.
+
     The minimum is what makes the second and the fourth differ from the others. With the
     clipped term alone, an action whose probability went the wrong way, because of what
-    others did to the shared weights, would be stuck there.
+    others did to the shared weights, would be stuck there. With the minimum, the
+    objective is nowhere above $\rho_t \hat{A}_t$: it is **pessimistic**. It believes a
+    loss in full, and a gain only so far.
 
     !!! warning "It is no fence"
         Nothing keeps a ratio within the bounds. The gradient of one action stops there,
@@ -166,8 +193,10 @@ def clipped_policy_loss(
         be anywhere. So watch [how far the policy went][divergence], and stop early if
         it is too far.
 
-    On the first step of all $\pi'$ is $\pi$, all ratios are 1, and the gradient is that
-    of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$.
+    On the first step of each batch $\pi'$ is $\pi$, all ratios are 1, and the gradient
+    is that of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. With
+    one epoch and one minibatch there is no other step, so A2C is PPO with special
+    settings ([Huang et al., 2022](https://arxiv.org/abs/2205.09123)).
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.
@@ -185,15 +214,9 @@ def clipped_policy_loss(
     check_shapes(
         log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages
     )
-    if old_log_probs.requires_grad or advantages.requires_grad:
-        raise ValueError(
-            "old_log_probs and advantages are what was seen, and must have no "
-            "gradient: detach() them"
-        )
+    check_constant(old_log_probs=old_log_probs, advantages=advantages)
     if clip <= 0:
         raise ValueError(f"clip must be above 0, not {clip}")
-
-    # $$\rho_t = \frac{\pi'(a_t \mid o_t)}{\pi(a_t \mid o_t)}$$
     ratios = (log_probs - old_log_probs).exp()
     clipped = ratios.clamp(1 - clip, 1 + clip)
     return -torch.min(ratios * advantages, clipped * advantages).mean()
@@ -220,13 +243,14 @@ def value_loss(
     $$V_\text{clipped} = V_\text{old} +
     \operatorname{clip}(V - V_\text{old}, -\epsilon, \epsilon)$$
 
-    This does no good that anyone has measured. [Engstrom et al.
+    There is little to be said for it. [Engstrom et al.
     (2020)](https://arxiv.org/abs/2005.12729) find no sign that it helps, and
     [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990) that it hurts, if
     anything. It also makes the size of the rewards matter, since $\epsilon$ is in
     points. It is here for those who want to compare, and off unless asked for.
-    (Stable-Baselines3 has a clip that is not this one: it takes the clipped error
-    always, and not the larger of the two.)
+
+    Stable-Baselines3 has a clip that is not this one: it takes the clipped error
+    always, and not the larger of the two.
 
     Args:
         values: $V(o_t)$, with a gradient, any shape.
@@ -267,11 +291,14 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     The mean of $-\log \rho$ over the actions that were drawn is right on average, and
     can come out below zero, which no divergence is. Add $\rho - 1$. Its average is
     zero, since $\sum_a \pi \rho = \sum_a \pi' = 1$, and now no term can be negative:
-    the logarithm lies below its tangent, $\log \rho \le \rho - 1$. This is the third
-    estimate of [Schulman (2020)](http://joschu.net/blog/kl-approx.html).
+    the logarithm lies below its tangent, $\log \rho \le \rho - 1$. So the sum is right
+    on average as well, and where the policies are close it varies much less. [Schulman
+    (2020)](http://joschu.net/blog/kl-approx.html) calls the first estimate $k_1$ and
+    this one $k_3$.
 
-    In a healthy run on Atari it is about 0.001 to 0.02 at the end of an update. Far
-    above that, the learning rate is too high or there are too many epochs.
+    In [the recorded run of Pong](../../results.md) its mean over an update is between a
+    few ten-thousandths and a few thousandths, from beginning to end. Where it is a
+    tenth, the learning rate is too high, or there are too many epochs.
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$.
@@ -290,8 +317,9 @@ def clip_fraction(log_probs: Tensor, old_log_probs: Tensor, clip: float) -> Tens
     ### How many were clipped
 
     Returns:
-        The fraction of all actions whose ratio is outside of $1 \pm \epsilon$. If it
-        is 0 the clip does nothing, and one might as well run A2C.
+        The fraction of all actions whose ratio is outside of $1 \pm \epsilon$, on
+        either side. If it is always 0, the clip does nothing, and the steps could be
+        larger.
     """
     ratios = (log_probs - old_log_probs).exp()
     return ((ratios - 1).abs() > clip).float().mean()

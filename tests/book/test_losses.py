@@ -1,9 +1,11 @@
 """The losses of A2C and PPO: against sums done by hand, and against other libraries."""
 
+import csv
 import importlib
 import sys
 import warnings
 from copy import deepcopy
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -15,6 +17,8 @@ from torch.nn.functional import cross_entropy
 from figures import policies as figure
 from labml_rl import a2c, ppo
 from labml_rl.sampling import draw, entropy_of, log_probs_of
+
+ROOT = Path(__file__).parents[2]
 
 
 def normal(*shape, seed=0):
@@ -91,6 +95,22 @@ class TestA2C:
         with pytest.raises(ValueError, match=r"detach\(\)"):
             a2c.policy_loss(normal(3), normal(3).requires_grad_())
 
+    def test_what_a_gradient_through_the_advantage_does_to_the_critic(self):
+        """With it, the loss is smallest where the value is too large by H / c."""
+        logits, weight = normal(5), 0.5
+        entropy = entropy_of(logits)
+        value = (3 + entropy / weight).requires_grad_()
+        log_probs = logits.log_softmax(-1)
+        losses = [
+            -log_prob * (3 - value)
+            + weight * a2c.value_loss(value, value.new_tensor(3))
+            for log_prob in log_probs
+        ]
+        expected = (log_probs.exp() * torch.stack(losses)).sum()
+        (gradient,) = torch.autograd.grad(expected, value)
+        assert gradient.item() == pytest.approx(0, abs=1e-12)
+        assert entropy > 1
+
     def test_other_shapes_are_refused(self):
         message = r"same shape: values \(3, 1\), returns \(3,\)"
         with pytest.raises(ValueError, match=message):
@@ -160,6 +180,13 @@ class TestPPO:
         )
         (gradient,) = torch.autograd.grad(loss, log_probs)
         assert gradient.item() == pytest.approx(-pull)
+
+    def test_it_believes_no_more_than_there_is(self):
+        log_probs, old, advantages = normal(64), normal(64, seed=1), normal(64, seed=2)
+        for each in zip(log_probs, old, advantages, strict=True):
+            new, before, advantage = (number[None] for number in each)
+            loss = ppo.clipped_policy_loss(new, before, advantage, clip=0.1)
+            assert -loss <= (new - before).exp() * advantage
 
     def test_the_first_step_is_that_of_a2c(self):
         log_probs, advantages = normal(8).requires_grad_(), normal(8, seed=1)
@@ -300,6 +327,26 @@ class TestWhatToWatch:
         )
         torch.testing.assert_close((probabilities * each).sum(), expected[0])
         assert (each >= 0).all()
+
+    def test_the_estimate_varies_less_than_the_plain_one(self):
+        old = normal(1, 5)
+        new = old + 0.1 * normal(1, 5, seed=1)
+        actions = draw(old.expand(500, 5), torch.Generator().manual_seed(1))
+        before, after = (
+            log_probs_of(each.expand(500, 5), actions) for each in (old, new)
+        )
+        pairs = zip(after, before, strict=True)
+        ours = torch.stack([ppo.divergence(*pair) for pair in pairs])
+        plain = before - after
+        assert (plain < 0).any()
+        assert 10 * ours.std() < plain.std()
+
+    def test_the_recorded_run_is_as_the_page_says(self):
+        record = ROOT / "results" / "runs" / "ppo" / "pong" / "seed-1" / "progress.csv"
+        with record.open() as file:
+            found = [float(row["divergence"]) for row in csv.DictReader(file)]
+        assert min(found) > 1e-4
+        assert max(found) < 9e-3
 
     def test_explained_variance(self):
         returns = normal(50)

@@ -314,6 +314,13 @@ def test_rows_are_orthogonal_and_as_long_as_they_should_be():
         assert layer.bias.abs().max() == 0
 
 
+def test_where_there_are_more_rows_than_columns_these_are_orthogonal():
+    layer = nn.Linear(4, 64)
+    orthogonal_(layer, gain=3.0)
+    columns = layer.weight.T
+    torch.testing.assert_close(columns @ columns.T, 9 * torch.eye(4))
+
+
 def test_a_layer_without_biases_is_no_trouble():
     orthogonal_(nn.Linear(3, 2, bias=False), gain=1.0)
 
