@@ -1,4 +1,4 @@
-"""Draw the figures of `labml_rl/game.py` from the real emulator.
+"""Draw the figures that show games from the real emulator.
 
 python -m figures.game           write them to docs/assets/figures/
 python -m figures.game --check   fail if they differ from what the emulator shows
@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from ale_py import Action, ALEInterface, LoggerMode, roms
 
+from labml_rl.dqn.mspacman import look
 from labml_rl.game import make_game
 from labml_rl.screen import Pixels, preprocess
 
@@ -83,12 +84,13 @@ def draw() -> dict[str, Pixels]:
             scale=4,
             gap=16,
         ),
+        "mspacman-frames.png": side_by_side(*look(), scale=3, gap=12),
     }
 
 
 def main() -> None:
     """Write the figures, or check them."""
-    parser = argparse.ArgumentParser(description="Draw the figures of the game's page.")
+    parser = argparse.ArgumentParser(description="Draw the figures that show games.")
     parser.add_argument("--check", action="store_true", help="only compare")
     only_compare = parser.parse_args().check
     stale = []

@@ -1,0 +1,172 @@
+r"""
+---
+title: Ms. Pac-Man, from the first frame to the film
+summary: >-
+  A whole project on one page: what the agent sees, its training, the choice of the
+  best, its score, and a film of it.
+---
+
+# Ms. Pac-Man, from the first frame to the film
+
+All parts of DQN are there. This page puts them to use, as one would in a project of
+one's own: train an agent, keep the best one, measure it, and see how it plays. All of
+it is one command,
+
+```sh
+python -m labml_rl.dqn.mspacman
+```
+
+and it takes some hours on a notebook. Stopped with Ctrl-C, the same command goes on
+where it was.
+
+## The game
+
+Ms. Pac-Man eats dots in a maze, 10 points each. Four ghosts are after her. In the
+corners lie four power pills: for a while after one of these she can eat the ghosts,
+which brings 200 points, then 400, 800 and 1,600. She has three lives. A maze is done
+when its last dot is eaten, and then comes another.
+
+It is a hard game for DQN. What matters most is rare and far off: the last dots are
+away from all others, and a pill should be kept until the ghosts are near. A human
+tester had 15,693 points and DQN 2,311, after 200 million frames ([Mnih et al., 2015,
+extended data, table 2](https://doi.org/10.1038/nature14236)). Who plays at random has
+307.
+
+## What the agent sees
+
+![Four small grey pictures of the maze, each a little later than the one to its left:
+Ms. Pac-Man and the ghosts move by a few
+pixels](../../assets/figures/mspacman-frames.png)
+
+This is an observation: four pictures of 84 × 84 pixels, each four frames after the one
+to its left. In a single one it can't be seen where anybody is going. With two one could
+tell, but [ghosts flicker](../screen.py), and a ghost that has been eaten is no more
+than a pair of eyes.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from labml_rl import runs
+from labml_rl.dqn import fast
+from labml_rl.game import make_game
+from labml_rl.runs import command
+from labml_rl.runs.folder import RunFolder, default_folder
+from labml_rl.screen import Pixels
+from labml_rl.watch import summary
+from labml_rl.watch.agent import Protocol, Saved
+from labml_rl.watch.scores import Result, measure
+from labml_rl.watch.video import film
+
+
+def look(steps: int = 100, seed: int = 1) -> Pixels:
+    """
+    ### The observation above
+
+    Somebody who presses any buttons plays for a hundred steps, and then we look.
+
+    Args:
+        steps: how many.
+        seed: decides what is pressed.
+
+    Returns:
+        The observation after that, shape `(4, 84, 84)`.
+    """
+    game = make_game("MsPacman", seed=seed)
+    dice = np.random.default_rng(seed)
+    observation, _ = game.reset()
+    for _ in range(steps):
+        action = int(dice.integers(game.action_space.n))
+        observation, _, over, _, _ = game.step(action)
+        assert not over
+    return observation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(fast.Settings):
+    """
+    ## The settings
+
+    They are [the fast ones](fast.py), for this game. Each half a million frames [the
+    agent is measured, and the best is kept](../watch/best.py).
+    """
+
+    game: str = "MsPacman"
+    evaluate_every_frames: int = 500_000
+
+
+def train(settings: Settings, keeping: command.Keeping, typed: str) -> Path:
+    """
+    ## Train
+
+    Nothing is left to do here. The [experiment](experiment.py) plays and learns, and
+    the [loop](../runs/loop.py) writes down how it goes.
+
+    Args:
+        settings: what is trained.
+        keeping: where to.
+        typed: the command.
+
+    Returns:
+        The folder of the run, which is complete.
+    """
+    folder = keeping.folder
+    if folder is None:
+        folder = default_folder(keeping.runs, fast.Experiment.algorithm, settings)
+    minutes = keeping.checkpoint_minutes
+    if RunFolder(folder).record.exists():
+        return runs.resume(fast.Experiment, folder, checkpoint_minutes=minutes)
+    return runs.train(
+        fast.Experiment,
+        settings,
+        folder=folder,
+        checkpoint_minutes=minutes,
+        command=typed,
+    )
+
+
+def play(folder: Path, games: int = 30) -> Result:
+    """
+    ## Measure, and film
+
+    The best was chosen among twenty by what it scored in games for choosing. So its
+    score there is too high, and [it plays others now][labml_rl.watch.scores.seed_of].
+
+    Args:
+        folder: of the run.
+        games: how many.
+
+    Returns:
+        What it scored in these. The film is in the folder.
+    """
+    best, protocol = Saved.of(folder, fast.Experiment, best=True), Protocol()
+    result = measure(best, protocol, games=games)
+    film(best, protocol, folder / "film.mp4")
+    print(summary(result))
+    print(best.described(protocol))
+    return result
+
+
+def main(arguments: Sequence[str]) -> None:
+    """
+    ## From the first frame to the film
+
+    Args:
+        arguments: what was typed.
+    """
+    program = "python -m labml_rl.dqn.mspacman"
+    settings, keeping = command.parse(
+        {"settings": Settings, "keeping": command.Keeping},
+        arguments,
+        command=program,
+        description="Train an agent in Ms. Pac-Man, and film the best.",
+    )
+    play(train(settings, keeping, " ".join((program, *arguments))))
+
+
+if __name__ == "__main__":
+    command.run(main, sys.argv[1:])

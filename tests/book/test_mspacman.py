@@ -1,0 +1,55 @@
+"""The page of Ms. Pac-Man does what it says, in small."""
+
+import csv
+import json
+from itertools import pairwise
+
+import av
+import pytest
+
+from labml_rl.dqn import fast, mspacman
+from labml_rl.watch.agent import Saved
+
+OPTIONS = (
+    *("--total-frames", "3_072", "--warm-up-steps", "320", "--capacity", "2_000"),
+    *("--evaluate-every-frames", "1_536", "--evaluation-games", "1", "--turns", "1"),
+    *("--workers", "0"),
+)
+
+
+def test_from_the_first_frame_to_the_film(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    played = mspacman.play
+    monkeypatch.setattr(mspacman, "play", lambda folder: played(folder, games=2))
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as once:
+        once.setattr("labml_rl.watch.best.Best.look", stop)
+        with pytest.raises(BaseException, match="Stopped"):
+            mspacman.main([*OPTIONS, "--checkpoint-minutes", "0"])
+    mspacman.main(OPTIONS)
+
+    folder = tmp_path / "runs" / "fast-dqn" / "ms_pacman" / "seed-1"
+    record = json.loads((folder / "run.json").read_text())
+    assert record["finished"]
+    assert len(record["sessions"]) == 2
+    assert record["command"].startswith("python -m labml_rl.dqn.mspacman --total")
+    with (folder / "evaluations.csv").open() as file:
+        looks = list(csv.DictReader(file))
+    assert [int(row["frames"]) for row in looks] == [1_536, 3_072]
+    best = Saved.of(folder, fast.Experiment, best=True)
+    assert best.frames in (1_536, 3_072)
+
+    out = capsys.readouterr().out
+    assert "2 games" in out
+    assert f"MsPacman, FAST-DQN after {best.frames:,} frames." in out
+    with av.open(folder / "film.mp4") as film:
+        assert sum(1 for _ in film.decode(video=0)) > 60
+
+
+def test_it_shows_four_moments():
+    seen = mspacman.look()
+    assert seen.shape == (4, 84, 84)
+    assert all((a != b).any() for a, b in pairwise(seen))
