@@ -2,6 +2,7 @@
 
 import importlib
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -23,11 +24,10 @@ NUMBERS = st.lists(st.sampled_from([0.0, 1e-9, 0.5, 1.0, 3.0, 1e6]), min_size=1)
 
 
 @settings(deadline=None)
-@given(NUMBERS, st.integers(2, 17), st.integers(0, 2**32))
-def test_trees_are_the_sum_and_the_minimum(numbers, width, seed):
+@given(NUMBERS, st.integers(2, 17), st.integers(1, 9), st.integers(0, 2**32))
+def test_trees_are_the_sum_and_the_minimum(numbers, width, top, seed):
     sums, minima = (
-        SumTree(len(numbers), width=width),
-        MinTree(len(numbers), width=width),
+        kind(len(numbers), width=width, top=top) for kind in (SumTree, MinTree)
     )
     # Set in parts, in any order, some of them twice.
     order = np.random.default_rng(seed).integers(len(numbers), size=2 * len(numbers))
@@ -37,15 +37,18 @@ def test_trees_are_the_sum_and_the_minimum(numbers, width, seed):
     assert sums.root == pytest.approx(sum(numbers))
     assert minima.root == min(numbers)
     for tree in (sums, minima):
-        root, tree.rows[-1][0] = tree.root, -1
+        root = tree.root
+        for below, above in pairwise(tree.rows):
+            above[: len(below) // width] = -1
         tree.rebuild()
+        assert tree.rows[-1].size <= top
         assert tree.root == root
 
 
 @settings(deadline=None)
-@given(NUMBERS, st.integers(2, 17))
-def test_each_dart_hits_whose_piece_of_the_line_it_is(numbers, width):
-    tree = SumTree(len(numbers), width=width)
+@given(NUMBERS, st.integers(2, 17), st.integers(1, 9))
+def test_each_dart_hits_whose_piece_of_the_line_it_is(numbers, width, top):
+    tree = SumTree(len(numbers), width=width, top=top)
     tree.set(np.arange(len(numbers)), np.array(numbers))
     if tree.root == 0:
         return
@@ -60,14 +63,27 @@ def test_each_dart_hits_whose_piece_of_the_line_it_is(numbers, width):
 
 
 def test_a_dart_at_the_very_end_hits_the_last_that_is_there():
-    tree = SumTree(100, width=4)
+    tree = SumTree(100, width=4, top=3)
     tree.set(np.arange(50), np.full(50, 0.1))
     # More than all there is, as if rounding had made it so.
     assert tree.find(np.array([tree.root, tree.root + 1e-9, 7.0])).tolist() == [49] * 3
 
 
+@pytest.mark.parametrize("top", [1, 3])
+def test_a_dart_at_an_edge_never_hits_what_is_not_there(top):
+    """Half of the numbers are 0, and darts fall where one piece touches the next."""
+    dice = np.random.default_rng(1)
+    for _ in range(300):
+        numbers = dice.random(27) * (dice.random(27) < 0.5)
+        tree = SumTree(27, width=3, top=top)
+        tree.set(np.arange(27), numbers)
+        ends = np.cumsum(numbers)
+        darts = np.concatenate([[0.0], np.nextafter(ends, 0), ends, ends * (1 + 1e-15)])
+        assert (numbers[tree.find(darts)] > 0).all()
+
+
 def test_the_example_of_the_page():
-    tree = SumTree(8, width=2)
+    tree = SumTree(8, width=2, top=1)
     tree.set(np.arange(8), np.array([3.0, 2, 1, 6, 4, 6, 2, 5]))
     assert [row[:8].tolist() for row in reversed(tree.rows)] == [
         [29],
@@ -80,7 +96,7 @@ def test_the_example_of_the_page():
 
 def test_a_row_of_a_binary_tree_is_as_large_as_the_page_says():
     """labml's page has ⌈N / (D − i + 1)⌉, which is right for the last two."""
-    tree = SumTree(2**6, width=2)
+    tree = SumTree(2**6, width=2, top=1)
     for i, row in enumerate(reversed(tree.rows)):
         assert len(row) == 2**i
         assert sum(len(above) for above in tree.rows[len(tree.rows) - i :]) == 2**i - 1
