@@ -66,7 +66,8 @@ def draw_clip() -> str:
                 stroke_dasharray="2 4",
             )
         line(drawing, [(left, zero), (left + PANEL, zero)], stroke=FAINT)
-        drawing.words(left + 2, zero - 6, "0", colour=FAINT, size=13)
+        below_or_above = 15 if advantage < 0 else -6
+        drawing.words(left + 2, zero + below_or_above, "0", colour=FAINT, size=13)
         for heights, style in (
             (ratios * advantage, {"stroke_dasharray": "5 5", "stroke_width": "1.5"}),
             (gain, {"stroke_width": "3"}),

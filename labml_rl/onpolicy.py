@@ -34,6 +34,9 @@ class PolicySettings(SpeedSettings):
     """
     ## Settings
 
+    The values are those of the authors' programs for Atari. Another kind of problem
+    wants others: for CartPole, a larger learning rate and no pay for being undecided.
+
     Args:
         steps: how many steps each game is played before the network learns.
         learning_rate: of the optimizer, at the beginning. It goes down to 0 in a
@@ -41,7 +44,8 @@ class PolicySettings(SpeedSettings):
         discount: what a reward is worth that comes a step later, of one that comes now.
         value_coefficient: the weight of the critic's loss.
         entropy_coefficient: what the agent is paid for being undecided.
-        max_gradient_norm: longer gradients are cut to this length.
+        max_gradient_norm: longer gradients are cut to this length, all weights taken
+            together.
         clip_rewards: learn from the sign of a reward alone. Scores are raw in any case.
         episodic_life: an episode ends with each life that is lost. Scores are of whole
             games in any case.
@@ -73,6 +77,10 @@ S = TypeVar("S", bound=PolicySettings)
 class PolicyExperiment(runs.Experiment[S]):
     """
     ## The experiment
+
+    A run is a long row of updates, and [what repeats, saves and resumes
+    them](runs/experiment.py) is the same for all algorithms of the book. Here is what
+    an algorithm needs that plays by a policy and learns from its latest play.
 
     Args:
         settings: of the algorithm.
@@ -107,6 +115,8 @@ class PolicyExperiment(runs.Experiment[S]):
 
     def advance(self) -> tuple[dict[str, float], list[dict[str, float]]]:
         """
+        ### One update
+
         With vectors, a layer takes less time than it takes to wake a thread, and where
         other programs need the cores as well, threads that wait for each other make it
         ten times as slow. So with them one thread does everything.
@@ -201,7 +211,9 @@ class PolicyExperiment(runs.Experiment[S]):
         ### Smaller steps
 
         In the beginning everything is wrong, and large steps are good. In the end what
-        was learned should not be shaken any more.
+        was learned should not be shaken any more. So the learning rate goes down to 0
+        in a straight line, and a run that is planned twice as long learns differently
+        from its first frame on.
 
         Returns:
             The learning rate, from now until the next update.

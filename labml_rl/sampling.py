@@ -58,6 +58,9 @@ class Samples:
     r"""
     ## What was seen
 
+    All that a learner needs of $T$ steps in $N$ games. How likely each action was is
+    kept as well: once the network has learned, it can no longer be asked.
+
     Args:
         observations: $o_t$, shape `(T, N, …)`.
         actions: $a_t$, int64, shape `(T, N)`.
@@ -145,6 +148,9 @@ class Sampler:
     def sample(self) -> Samples:
         r"""
         ### T steps
+
+        No gradient is kept of any of this. The learner [looks
+        again][labml_rl.onpolicy.PolicyExperiment.evaluate] at what it learns from.
 
         Returns:
             What was seen. Its observations and actions are the sampler's own arrays,

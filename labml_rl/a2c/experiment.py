@@ -15,10 +15,27 @@ fits on one screen.
 
 ```sh
 labml-rl train a2c --game SpaceInvaders
-labml-rl train a2c --game CartPole-v1
+labml-rl train a2c --game CartPole-v1 \
+    --total-frames 500_000 --num-envs 8 \
+    --learning-rate 5e-3 --entropy-coefficient 0
 ```
 
-The first takes hours. The second takes a minute, and is the one to try first.
+The first takes hours. The second takes a few minutes, and is the one to try first. It
+has settings of its own, since those for Atari are too cautious for so small a problem.
+
+## What it has learned
+
+![The mean score of the last hundred games of A2C in CartPole, over the frames
+played](../../assets/figures/run-a2c-cartpolev1-seed-11.svg)
+
+*CartPole, where no game lasts longer than 500 steps, and each step is a point.*
+
+The curve falls several times. Nothing in A2C keeps a step from being too long, and what
+such a step undoes has to be learned again. That is where [PPO](../ppo/__init__.py)
+begins.
+
+Each run, with its command, its machine and what its agent scores, is on the [page of
+results](../../results.md).
 """
 
 from dataclasses import dataclass
@@ -38,8 +55,8 @@ class Settings(PolicySettings):
     ## Settings
 
     Those of Mnih et al. (2016), and where they say nothing, those of the A2C in
-    Baselines, by which the method is known. Sixteen games and five steps make a small
-    batch, so the network learns often, a little each time.
+    Baselines, by which the method is known. Sixteen games and five steps make a batch
+    of 80, so the network learns often, a little each time.
 
     Args:
         num_envs: how many games are played at once.
@@ -60,6 +77,11 @@ class Settings(PolicySettings):
 class Experiment(PolicyExperiment[Settings]):
     """
     ## The experiment
+
+    [Games, network and sampler](../onpolicy.py) are there already, and the rest of a
+    run, from the progress bar to the checkpoints, [is not the business of an
+    algorithm](../runs/__init__.py). What A2C has to say is which optimiser it wants,
+    and what one update is.
 
     Args:
         settings: see above.
@@ -85,6 +107,9 @@ class Experiment(PolicyExperiment[Settings]):
         r"""
         ### Play, then learn
 
+        This is one update. All games are played on for $T$ steps, the optimiser takes
+        one step, and then what was seen is thrown away. Only the weights remember it.
+
         Returns:
             What is worth drawing.
         """
@@ -96,7 +121,8 @@ class Experiment(PolicyExperiment[Settings]):
         # for the rest. With $T = 5$ those are n-step returns of 5, 4, 3, 2 and 1.
         returns = discounted_returns(samples.rollout, discount=settings.discount)
 
-        #
+        # What the network answered while it played is computed a second time, now with
+        # gradients.
         logits, values = self.evaluate(samples.observations.flatten(0, 1))
         values = values.view_as(returns)  # (T, N)
         logits = logits.view(*returns.shape, -1)  # (T, N, A)

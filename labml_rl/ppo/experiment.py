@@ -19,8 +19,47 @@ labml-rl train ppo --game CartPole-v1 \
     --total-frames 200_000
 ```
 
-The first takes hours and learns to play Breakout better than most people. The second
-takes a minute, and is the one to try first.
+The first takes hours. The second takes a minute or two, and is the one to try first.
+
+## What it has learned
+
+![The mean score of the last hundred games of PPO in Pong, over the frames
+played](../../assets/figures/run-ppo-pong-seed-1.svg)
+
+*Pong, where a game goes to 21 points. This run was stopped when it had only just begun
+to rise.*
+
+![The mean score of the last hundred games of PPO in CartPole, over the frames
+played](../../assets/figures/run-ppo-cartpolev1-seed-1.svg)
+
+*CartPole, where no game lasts longer than 500 steps, and each step is a point. It has
+settings of its own.*
+
+Each run, with its command, its machine and what its agent scores, is on the [page of
+results](../../results.md).
+
+## What is not in the formula
+
+Between [the objective](__init__.py) and an agent that plays are many small decisions.
+The paper is silent on most of them, and readers of the authors' code have [listed
+37](https://iclr-blog-track.github.io/2022/03/25/ppo-implementation-details/). These are
+the ones that are on the pages of this book:
+
+| decision | worth |
+|---|---|
+| the policy [begins undecided][labml_rl.networks.ActorCritic] | much (A) |
+| other weights [begin orthogonal][labml_rl.networks.orthogonal_] | some (E) |
+| the learning rate [goes down](../onpolicy.py) | some (E), little (A) |
+| each pass in [another order][Experiment.update] | some (A) |
+| long gradients [are cut][Experiment.learn] | little (A) |
+| advantages [of one size][labml_rl.ppo.normalised] in a minibatch | little (A) |
+| values [that are clipped][labml_rl.ppo.value_loss] | none (E), or harm (A) |
+| Adam's [larger epsilon][Experiment.make_optimizer] | not known |
+
+A is [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990), who trained 250,000
+agents, and E is [Engstrom et al. (2020)](https://arxiv.org/abs/2005.12729). Both did it
+with simulated robots, and we know of nothing of this size on Atari. So the book decides
+as the authors' code does, but for the clip of the values.
 """
 
 from dataclasses import dataclass
@@ -102,7 +141,8 @@ class Experiment(PolicyExperiment[Settings]):
 
     [Games, network and sampler](../onpolicy.py) are there already, and the rest of a
     run, from the progress bar to the checkpoints, [is not the business of an
-    algorithm](../runs/__init__.py).
+    algorithm](../runs/__init__.py). What PPO has to say is which optimiser it wants,
+    what one update is, and what one step in it.
 
     Args:
         settings: see above.
@@ -112,7 +152,11 @@ class Experiment(PolicyExperiment[Settings]):
     settings_class = Settings
 
     def make_optimizer(self) -> torch.optim.Optimizer:
-        """
+        r"""
+        Adam divides by the root of the mean square of a gradient, plus $\epsilon$. With
+        PyTorch's default of $10^{-8}$, a weight whose gradients are about $10^{-7}$
+        moves as fast as any other. With $10^{-5}$ it moves at a hundredth of the speed.
+
         Returns:
             Adam.
         """
@@ -126,6 +170,10 @@ class Experiment(PolicyExperiment[Settings]):
     def update(self) -> dict[str, float]:
         r"""
         ### Play, then learn
+
+        This is one update. All games are played on for $T$ steps, and the optimiser
+        goes through these steps several times, a minibatch at a time. Then what was
+        seen is thrown away.
 
         Returns:
             The means over all minibatches.
@@ -144,9 +192,8 @@ class Experiment(PolicyExperiment[Settings]):
         )  # (T, N)
         returns = advantages + old_values  # (T, N)
 
-        # From here on it no longer matters which step came after which. What a batch
-        # has in common, the same game at about the same time, would pull all of a
-        # minibatch in one direction, so it is shuffled.
+        # From here on it no longer matters which step came after which, and all games
+        # are one long list.
         batch = Batch(
             samples.observations.flatten(0, 1),
             samples.actions.flatten(),
@@ -155,16 +202,23 @@ class Experiment(PolicyExperiment[Settings]):
             returns.flatten(),
             old_values.flatten(),
         )
+
+        # Neighbours in this list are the same moment of the game, or nearly. They would
+        # pull a minibatch in one direction, so each pass has another order.
         learned: list[Tensor] = []
         for _ in range(settings.epochs):
             steps = len(batch.actions)
             order = torch.randperm(steps, generator=self.generator, device=self.device)
             for rows in order.chunk(settings.minibatches):
                 learned.append(self.learn(batch.rows(rows)))
+
+            # The clip is [no fence][labml_rl.ppo.clipped_policy_loss]. This is one.
             if settings.max_divergence is not None:
                 gone = torch.stack(learned[-settings.minibatches :])[:, KL].mean()
                 if gone > settings.max_divergence:
                     break
+
+        #
         means = torch.stack(learned).mean(0).tolist()
         metrics = dict(zip(METRICS, means, strict=True))
         metrics["explained_variance"] = explained_variance(old_values, returns).item()
@@ -174,6 +228,10 @@ class Experiment(PolicyExperiment[Settings]):
     def learn(self, batch: "Batch") -> Tensor:
         r"""
         ### One step of the optimizer
+
+        The network answers anew for each minibatch, since it has changed since the last
+        one. How it has changed since it *played* is in the ratio, and for that the
+        batch has the probabilities of then.
 
         Args:
             batch: the steps to learn from.

@@ -297,6 +297,17 @@ class TestPPO:
             ppo.value_loss(normal(3), normal(3), clip=0.1)
 
 
+@pytest.mark.parametrize(("epsilon", "speed"), [(1e-8, 1), (1e-5, 0.01)])
+def test_what_the_epsilon_of_adam_does_to_small_gradients(epsilon, speed):
+    weights = [torch.nn.Parameter(torch.zeros(1).double()) for _ in range(2)]
+    adam = torch.optim.Adam(weights, lr=0.1, eps=epsilon)
+    for _ in range(20):
+        for weight, gradient in zip(weights, (1.0, 1e-7), strict=True):
+            weight.grad = torch.full_like(weight, gradient)
+        adam.step()
+    assert (weights[1] / weights[0]).item() == pytest.approx(speed, rel=0.1)
+
+
 def test_the_figures_are_what_the_losses_do(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["figures.policies", "--check"])
     figure.main()
