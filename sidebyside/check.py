@@ -27,6 +27,7 @@ sidebyside check --format github .  # notes beside the lines of a pull request
 | SBS203 | A link has a scheme that could run a script, and is left out of the page. |
 | SBS204 | A symbol of the front matter is in no code, or in no formula. |
 | SBS205 | Two dollars are no part of a formula, and would be shown as they are. |
+| SBS206 | A picture does not exist. |
 | SBS301 | A comment is code, and would be shown as prose. |
 | SBS302 | A docstring has backslashes, and is not raw. |
 | SBS303 | A nested list is not indented enough, and collapses into the outer one. |
@@ -41,6 +42,7 @@ has them all.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from sidebyside import rules
 from sidebyside.errors import PressError
@@ -56,6 +58,7 @@ RULES = {
     "SBS203": "a link could run a script",
     "SBS204": "a symbol is in no code, or in no formula",
     "SBS205": "two dollars are no part of a formula",
+    "SBS206": "a picture does not exist",
     "SBS301": "a comment is code",
     "SBS302": "a docstring has backslashes, and is not raw",
     "SBS303": "a nested list collapses",
@@ -66,13 +69,16 @@ RULES = {
 }
 
 
-def check(source: Source, places: Mapping[str, Place]) -> list[Finding]:
+def check(
+    source: Source, places: Mapping[str, Place], docs: Path | None = None
+) -> list[Finding]:
     """
     ## All rules
 
     Args:
         source: the module.
         places: what can be linked to.
+        docs: the documents of the site, if its pictures are to be looked for.
     """
     every: Sequence[Callable[[Source], Iterable[Finding]]] = (
         rules.what_stops_a_build,
@@ -80,6 +86,7 @@ def check(source: Source, places: Mapping[str, Place]) -> list[Finding]:
         rules.addresses,
         rules.symbols,
         rules.dollars,
+        partial(rules.pictures, docs=docs),
         rules.commented_out,
         rules.backslashes,
         rules.nested_lists,

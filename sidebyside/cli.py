@@ -165,6 +165,13 @@ def parser() -> argparse.ArgumentParser:
             option, metavar="CODES", type=codes, action="extend", default=[], help=words
         )
     lint.add_argument(
+        "--docs",
+        metavar="DIR",
+        type=Path,
+        help="the documents of the site, where its pictures lie; the folder `docs` "
+        "beside the package, if there is one and nothing else is said",
+    )
+    lint.add_argument(
         "--format", choices=("text", "json", "github"), default="text", help="as what"
     )
     lint.set_defaults(run=write_findings)
@@ -259,25 +266,31 @@ def write_findings(options: argparse.Namespace) -> int:
     ## `sidebyside check`
 
     Links may lead to whatever the named folders and the packages of the named files
-    have. What is not looked at is read for that alone.
+    have. What is not looked at is read for that alone. Pictures are looked for among
+    the documents of the site, if it is known where these are.
     """
     here = Path.cwd()
     wanted: dict[Path, Module] = {}
     known: dict[Path, Module] = {}
+    docs: dict[str, Path | None] = {}
     for path in map(existing, options.paths):
         if path.is_file():
-            package = package_of(path) or path.resolve().parent
-            name = module_name(path.resolve(), package)
-            wanted[path.resolve()] = Module(path, str(path), name)
-            around = find_modules(package, here) if package_of(path) else []
+            package = package_of(path)
+            around = find_modules(package, here) if package else []
+            name = module_name(path.resolve(), package or path.resolve().parent)
+            inside = {path.resolve(): Module(path, str(path), name)}
         else:
             package = package_of(path / "__init__.py") or path.resolve()
             around = find_modules(package, here)
-            inside = (m for m in around if m.file.is_relative_to(path.resolve()))
-            for module in inside:
-                shown = path / module.file.relative_to(path.resolve())
-                wanted[module.file] = Module(module.file, str(shown), module.name)
+            inside = {
+                module.file: replace(module, path=shown_in(path, module.file))
+                for module in around
+                if module.file.is_relative_to(path.resolve())
+            }
+        wanted |= inside
         known |= {module.file: module for module in around}
+        where = existing(options.docs) if options.docs else documents_of(package)
+        docs |= {module.path: where for module in inside.values()}
 
     findings: list[Finding] = []
     unread: list[PressError] = []
@@ -286,7 +299,7 @@ def write_findings(options: argparse.Namespace) -> int:
     places = catalogue([*sources, *load_all(others, report=lambda error: None)])
     findings += map(unreadable, unread)
     for source in sources:
-        findings += check(source, places)
+        findings += check(source, places, docs[source.path])
     findings = [
         finding
         for finding in sorted(findings)
@@ -300,6 +313,17 @@ def write_findings(options: argparse.Namespace) -> int:
     else:
         print("".join(f"{finding}\n" for finding in findings), end="")
     return 1 if findings else 0
+
+
+def shown_in(folder: Path, file: Path) -> str:
+    """How to name a file, after the folder that the user has named."""
+    return str(folder / file.relative_to(folder.resolve()))
+
+
+def documents_of(package: Path | None) -> Path | None:
+    """The documents of a site that has this package, where MkDocs would have them."""
+    folder = package and package.parent / "docs"
+    return folder if folder and folder.is_dir() else None
 
 
 def codes(words: str) -> tuple[str, ...]:

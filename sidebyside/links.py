@@ -15,10 +15,12 @@ with the nearest that exists.
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
+from html import unescape
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.prose import CODE, Prose
@@ -33,7 +35,17 @@ LINK = re.compile(
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
-REFERENCE = re.compile(r"^ {0,3}\[([^\[\]]+)\]:\s", re.MULTILINE)
+REFERENCE = re.compile(r"^ {0,3}\[([^\[\]]+)\]:\s+<?([^\s>]*)", re.MULTILINE)
+PICTURE = re.compile(
+    CODE
+    + r"""
+    | (?<!\\)!\[(?P<alt>(?:[^\[\]]|\[[^\[\]]*\])*)\]
+      (?: \(\s*(?:<(?P<angled>[^<>\n]*)>|(?P<inline>(?:[^\s()]|\([^\s()]*\))+))
+        | \[(?P<name>[^\[\]]*)\] )
+    | <img\b[^<>]*?\ssrc\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)')
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
 
 
 class Place(NamedTuple):
@@ -145,7 +157,7 @@ def set_links(
     text = prose.text
     if "][" not in text:
         return prose
-    references = {name.casefold() for name in REFERENCE.findall(text)}
+    references = {name.casefold() for name, _ in REFERENCE.findall(text)}
     here = page_of(source.module, source.is_package)
     pieces: list[str] = []
     end = 0
@@ -172,6 +184,59 @@ def set_links(
         end = match.end()
     pieces.append(text[end:])
     return prose.with_text("".join(pieces))
+
+
+class Picture(NamedTuple):
+    """
+    ## Pictures
+
+    Args:
+        start: where it stands in the text, in characters.
+        address: where it is to be found, as it is written.
+        is_html: whether it is written as HTML, and not as Markdown.
+    """
+
+    start: int
+    address: str
+    is_html: bool
+
+
+def pictures_in(text: str) -> Iterator[Picture]:
+    """
+    Yields the pictures of a Markdown text, in order. Those in code are none.
+
+    Args:
+        text: a page, or a piece of one.
+    """
+    if "![" not in text and "<img" not in text:
+        return
+    references = {name.casefold(): to for name, to in REFERENCE.findall(text)}
+    for match in PICTURE.finditer(text):
+        named = match["name"] or match["alt"]
+        html = match["double"] or match["single"]
+        address = html or match["angled"] or match["inline"]
+        if named is not None and address is None:
+            address = references.get(" ".join(named.split()).casefold())
+        if address:
+            yield Picture(match.start(), address, html is not None)
+
+
+def file_of(address: str, folder: str) -> str | None:
+    """
+    The file that an address names.
+
+    Args:
+        address: an address, as it is written.
+        folder: the folder from which it starts.
+
+    Returns:
+        The path of the file, or nothing if the address leads to another site or starts
+        at the root of this one.
+    """
+    path = unquote(re.split("[?#]", unescape(address), maxsplit=1)[0])
+    if not path or path.startswith("/") or re.match(r"[\w+.-]+:", path):
+        return None
+    return posixpath.normpath(posixpath.join(folder, path))
 
 
 def nearest(name: str, source: Source, places: Mapping[str, Place]) -> str:

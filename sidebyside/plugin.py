@@ -21,6 +21,7 @@ links.
 """
 
 import gc
+import posixpath
 import re
 from pathlib import Path
 from typing import Any, Literal
@@ -37,7 +38,7 @@ from mkdocs.structure.pages import Page as SitePage
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import inventory
-from sidebyside.links import Place, page_of
+from sidebyside.links import Place, file_of, page_of, pictures_in
 from sidebyside.press import ASSETS, EXTENSIONS, Module, find_modules, make
 from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
@@ -205,7 +206,13 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def on_page_markdown(
         self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files
     ) -> None:
-        """Check the formulas of the pages that are written by hand."""
+        """
+        ### Pages that are written by hand
+
+        Their formulas are checked here, and their pictures in HTML. Those in Markdown
+        MkDocs looks for, and so it does for all of a page that was made from a module,
+        where HTML becomes Markdown's elements.
+        """
         # With `--8<--` a page depends on files that only the extension knows.
         if self.serving and "--8<--" not in markdown:
             self.rendered.remember(page)
@@ -217,6 +224,13 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             check_formulas(prose, page.file.src_uri)
         except PressError as error:
             raise PluginError(str(error)) from error
+        for picture in pictures_in(prose.text):
+            # Nobody turns an address in HTML around: it starts at the finished page.
+            path = file_of(picture.address, posixpath.dirname(page.file.dest_uri))
+            there = (file.dest_uri for file in files)
+            if picture.is_html and path and path not in there:
+                where = f"{page.file.src_uri}:{prose.line_at(picture.start)}"
+                log.warning(f"{where}: the picture `{picture.address}` does not exist.")
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
         """Keep the theme's templates from one build to the next."""

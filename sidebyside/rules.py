@@ -12,10 +12,13 @@ rather misses something.
 """
 
 import ast
+import glob
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from html import unescape
 from itertools import groupby
+from pathlib import Path
 
 from sidebyside.errors import PressError
 from sidebyside.fields import ITEM as FIELD
@@ -23,7 +26,7 @@ from sidebyside.fields import indented, margin_of
 from sidebyside.findings import Finding, found
 from sidebyside.guard import is_safe
 from sidebyside.lex import NAME
-from sidebyside.links import Place, set_links
+from sidebyside.links import Place, file_of, page_of, pictures_in, set_links
 from sidebyside.mathematics import continued, find, unpaired
 from sidebyside.prose import CODE, FENCE, ITEM, Prose
 from sidebyside.read import Definer, Definition, Docstring, Source
@@ -151,6 +154,44 @@ def dollars(source: Source) -> Iterator[Finding]:
                 "Leave no blank line and no other `$` in the formula, or escape it.",
                 at="$$",
             )
+
+
+def pictures(source: Source, docs: Path | None) -> Iterator[Finding]:
+    """
+    ## SBS206: pictures that do not exist
+
+    A path starts at the page, and that lies where the module would if the documents of
+    the site were the root of the package: deeper for a module in a package.
+
+    Args:
+        source: the module.
+        docs: the documents of the site; without them nobody can say what exists.
+    """
+    if docs is None:
+        return
+    page = page_of(source.module, source.is_package)
+    for prose in proses(source):
+        for picture in pictures_in(prose.text):
+            path = file_of(picture.address, posixpath.dirname(page))
+            if path is None or (docs / path).is_file():
+                continue
+            yield found(
+                source,
+                prose.line_at(picture.start),
+                "SBS206",
+                f"the picture `{picture.address}`, which is not in `{docs.name}`",
+                where_it_is(path, page, docs),
+                at=picture.address,
+            )
+
+
+def where_it_is(path: str, page: str, docs: Path) -> str:
+    """A remedy: the picture of that name that there is."""
+    name = posixpath.basename(path)
+    for file in sorted(docs.rglob(glob.escape(name))):
+        place = Place(file.relative_to(docs).as_posix(), "")
+        return f"Did you mean `{place.seen_from(page)}`?"
+    return f"Put it there, or mend its path, which starts at `{page}`."
 
 
 def commented_out(source: Source) -> Iterator[Finding]:

@@ -150,6 +150,69 @@ def test_a_finding_says_where_what_and_what_to_do():
     assert str(finding).endswith(")")
 
 
+# ---- Pictures
+
+
+PICTURES = [
+    # The page of `book/m.py` is `book/m.md`, so its pictures are one folder up.
+    ("![A](../img/a.png)", []),
+    ("![A](../img/a.png#only-light)", []),
+    ("![A](../img/b%20c.png) ![A](<../img/b c.png> 'Title')", []),
+    ("![A [1]](../img/a_(1).png)", []),
+    ("![A](https://example.com/a.png) ![A](//example.com/a.png) ![A](/a.png)", []),
+    ("`![A](gone.png)` \\![A](gone.png) [A](gone.png)", []),
+    ('<img src="../img/a.png">', []),
+    ("![A](img/a.png)", ["img/a.png"]),
+    ("![A](../img)", ["../img"]),
+    ("![A\nof two lines](gone.png 'Title')", ["gone.png"]),
+    ("[![A](gone.png)](https://example.com)", ["gone.png"]),
+    ("![A][pic] ![pic][] ![pic]\n\n[pic]: gone.png", ["gone.png", "gone.png"]),
+    ('<img alt="A" src="gone.png"/> <img src=\'none.png\'>', ["gone.png", "none.png"]),
+    ('<figure>\n<img\nsrc="gone.png">\n</figure>', ["gone.png"]),
+    ('<imgs src="gone.png"> <img data-src="gone.png">', []),
+]
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    folder = tmp_path / "docs" / "img"
+    folder.mkdir(parents=True)
+    for name in ("a.png", "b c.png", "a_(1).png"):
+        (folder / name).write_bytes(b"")
+    return tmp_path / "docs"
+
+
+@pytest.mark.parametrize(("text", "missing"), PICTURES)
+def test_pictures_that_do_not_exist(pictures, text, missing):
+    source = read(f'r"""# T\n\n{text}\n"""\n'.encode(), "book/m.py", "book.m")
+    found = check(source, catalogue([source]), pictures)
+    assert [f.code for f in found] == ["SBS206"] * len(missing)
+    assert [f.message.split("`")[1] for f in found] == missing
+    assert check(source, catalogue([source])) == [], "nobody knows what there is"
+
+
+@pytest.mark.parametrize(
+    ("path", "address", "remedy"),
+    [
+        ("book/m.py", "img/a.png", "Did you mean `../img/a.png`?"),
+        ("book/in/__init__.py", "../img/a.png", "Did you mean `../../img/a.png`?"),
+        (
+            "book/in/__init__.py",
+            "../../img/z.png",
+            "Put it there, or mend its path, which starts at `book/in/index.md`.",
+        ),
+    ],
+)
+def test_a_picture_has_a_line_and_a_remedy(pictures, path, address, remedy):
+    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    text = f'"""# T"""\n# One line.\n# A ![picture]({address}).\nx = 1\n'
+    source = read(text.encode(), path, module)
+    (finding,) = check(source, catalogue([source]), pictures)
+    assert (finding.line, finding.column) == (3, 3 + len("A ![picture]("))
+    assert finding.message == f"the picture `{address}`, which is not in `docs`"
+    assert finding.remedy == remedy
+
+
 # ---- On the command line
 
 
@@ -170,6 +233,21 @@ def test_all_is_well(book, capsys):
     assert main(["check", "book/inner"]) == 0, "links may leave what is looked at"
     assert main(["check", "book/inner/__init__.py", "book/__init__.py"]) == 0
     assert capsys.readouterr().out == ""
+
+
+def test_pictures_are_looked_for_beside_the_package(book, capsys):
+    module = book / "inner" / "__init__.py"
+    module.write_text(module.read_text().replace("# Inner", "# Inner ![A](../a.png)"))
+    assert main(["check", "book"]) == 0, "there are no documents"
+    (book.parent / "docs").mkdir()
+    for path in ("book", "book/inner", "book/inner/__init__.py"):
+        assert main(["check", path]) == 1
+        assert "__init__.py:1:17: SBS206 " in capsys.readouterr().out
+    (book.parent / "site").mkdir()
+    (book.parent / "site" / "book").mkdir()
+    (book.parent / "site" / "book" / "a.png").write_bytes(b"")
+    assert main(["check", "book", "--docs", "site"]) == 0
+    assert main(["check", "book", "--docs", "nowhere"]) == 2
 
 
 def test_findings_are_sorted_and_fail(book, capsys):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -125,6 +126,35 @@ def test_a_link_to_an_anchor_that_is_gone_stops_the_build(site):
     done = build(site)
     assert done.returncode != 0
     assert "does not contain an anchor '#Gmae'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "message"),
+    [
+        ("docs/index.md", "![A](gone.png)", "contains a link 'gone.png'"),
+        (
+            "docs/index.md",
+            'A <img src="gone.png">.',
+            "index.md:3: the picture `gone.png` does not exist",
+        ),
+        (
+            "docs/index.md",
+            '<p>\n<img src="book/gone.png"></p>',
+            "index.md:4: the picture `book/gone.png` does not exist",
+        ),
+        ("book/game.py", "![A](a.png)", "contains a link 'a.png'"),
+        ("book/game.py", '<img src="a.png">', "contains a link 'a.png'"),
+    ],
+)
+def test_a_picture_that_does_not_exist_stops_a_strict_build(site, page, text, message):
+    wraps = '"""{}"""\nclass Game: pass\n' if page.endswith(".py") else "{}"
+    (site / "docs" / "a.png").write_bytes(b"")
+    (site / page).write_text(wraps.format(f"# Title\n\n{text}\n"))
+    (site / "docs" / "more.md").write_text('# M\n\n`<img src="x">` <img src="a.png">\n')
+    done = build(site)
+    assert done.returncode != 0
+    (warning,) = re.findall("WARNING.*", done.stderr)
+    assert message in warning
 
 
 def test_a_site_can_replace_a_template(site):
