@@ -29,7 +29,7 @@ def main() -> None:
         )
         for scheme in ("light", "dark"):
             page = browser.new_page(
-                viewport={"width": 1440, "height": 860}, color_scheme=scheme
+                viewport={"width": 1380, "height": 780}, color_scheme=scheme
             )
             page.goto(f"{PAGE.as_uri()}#{SECTION}")
             page.wait_for_timeout(500)

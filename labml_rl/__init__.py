@@ -54,8 +54,9 @@ all the rewards that follow:
 $$G_t = r_t + \gamma r_{t+1} + \gamma^2 r_{t+2} + \dots$$
 
 The **discount** $\gamma$, a number a little below 1 such as 0.99, makes a reward count
-for less the longer it takes to come. It keeps the sum finite, and an agent that ignores
-it would be as content with a point next year as with one now.
+for less the longer it takes to come. It keeps the sum finite. And the later a reward
+comes, the less this action had to do with it: without a discount, the noise of a whole
+game is in each return.
 
 How the agent picks its actions is its **policy**, written $\pi(a \mid o)$: the
 probability of each action after an observation. To learn is to change the policy so
@@ -92,14 +93,27 @@ programs go wrong:
 
 ## The pages
 
-1. [The game](game.py): from the emulator to what the network sees.
+The first part makes a game fit to be learned:
+
+1. [Screens](screen.py) and [the game](game.py): from the emulator to what the network
+   sees.
 2. [Many games at once](batch.py), and [in workers](worker.py) of their own.
-3. [Seeing](bodies.py) and [deciding](networks.py): the networks.
-4. [Returns and advantages](returns.py): what an action was worth.
-5. [A2C](a2c/__init__.py): the policy gradient, and three losses.
-6. [PPO](ppo/__init__.py): several steps from one batch.
-7. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
+
+The second learns a **policy**, that is, what to do:
+
+1. [Seeing](bodies.py) and [deciding](networks.py): the networks.
+2. [Returns and advantages](returns.py): what an action was worth.
+3. [Playing to learn](sampling.py): what is kept of the games.
+4. [A2C](a2c/__init__.py): the policy gradient, and three losses.
+5. [PPO](ppo/__init__.py): several steps from one batch.
+6. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
    watch](watch/__init__.py).
+
+The third learns **values**, how well things will go, and does what promises most:
+
+1. [DQN](dqn/__init__.py): values of actions, learned from what they lead to.
+2. [Replay](replay/__init__.py): a memory, since old steps can be learned from again.
+3. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
 """
 
 from importlib.metadata import version

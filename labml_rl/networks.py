@@ -50,41 +50,6 @@ from torch import Tensor, nn
 from labml_rl.bodies import VectorBody, make_body
 
 
-def orthogonal_(module: nn.Module, gain: float) -> None:
-    r"""
-    ## How the weights begin
-
-    The weights of a layer begin at random, from the dice that `torch.manual_seed` sets.
-    It is not all the same how. What comes out must not get smaller with each layer
-    until nothing is left, nor larger.
-
-    Let the rows of the matrix $W$ have length $g$, and let their directions be random.
-    Then the numbers in $Wx$ are on average $g$ times as large as those in $x$, by their
-    mean square. The ReLU behind it sets those below zero to zero, and that is half of
-    them:
-
-    $$\operatorname{mean}\left( \operatorname{ReLU}(Wx)^2 \right)
-    \approx \tfrac{1}{2} g^2 \operatorname{mean}(x^2)$$
-
-    So with $g = \sqrt{2}$ everything keeps its size through any number of layers ([He
-    et al., 2015](https://arxiv.org/abs/1502.01852)). In an *orthogonal* matrix the rows
-    are also at right angles, so that no two units begin by looking for the same ([Saxe
-    et al., 2014](https://arxiv.org/abs/1312.6120)).
-
-    No more rows than columns can be at right angles. A layer with more outputs than
-    inputs, such as the first one for CartPole, gets orthogonal columns instead.
-
-    Args:
-        module: all its layers get such weights, and biases of zero.
-        gain: $g$, the length of the rows, or of the columns if there are fewer.
-    """
-    for layer in module.modules():
-        if isinstance(layer, nn.Conv2d | nn.Linear):
-            nn.init.orthogonal_(layer.weight, gain)
-            if layer.bias is not None:
-                nn.init.zeros_(layer.bias)
-
-
 class ActorCritic(nn.Module):
     r"""
     ## Policy and value
@@ -126,12 +91,15 @@ class ActorCritic(nn.Module):
         # share one does harm here. The critic's errors are large, tens of points in
         # CartPole, and what they do to the body drowns what the actor wants of it.
         self.value_body = VectorBody(shape) if len(shape) == 1 else None
+
+        # The weights begin at random, but [not just anyhow][orthogonal_]. The gain is
+        # how much larger the numbers are behind a layer than before it.
         orthogonal_(self, gain=2**0.5)
 
         # In the beginning no action should be likelier than another. An agent that
-        # prefers one by chance sees only what comes of that one. With rows of a
-        # hundredth, all logits are close to 0, and all probabilities are equal, give or
-        # take two per cent. In the experiments of [Andrychowicz et al.
+        # prefers one by chance sees only what comes of that one. With a gain of
+        # a hundredth, all logits are close to 0, and all probabilities are equal, give
+        # or take two per cent. In the experiments of [Andrychowicz et al.
         # (2021)](https://arxiv.org/abs/2006.05990), few choices mattered as much.
         orthogonal_(self.policy, gain=0.01)
         orthogonal_(self.value, gain=1.0)
@@ -183,6 +151,41 @@ def in_full(layer: nn.Linear, features: Tensor) -> Tensor:
     with torch.autocast(features.device.type, enabled=False):
         answer: Tensor = layer(features.to(layer.weight.dtype))
     return answer
+
+
+def orthogonal_(module: nn.Module, gain: float) -> None:
+    r"""
+    ## How the weights begin
+
+    The weights of a layer begin at random, from the dice that `torch.manual_seed` sets.
+    How large they are matters. What comes out must not get smaller with each layer
+    until nothing is left, nor larger.
+
+    Let the rows of the matrix $W$ have length $g$, and let their directions be random.
+    Then the numbers in $Wx$ are on average $g$ times as large as those in $x$, by their
+    mean square. The ReLU behind it sets those below zero to zero, and that is half of
+    them:
+
+    $$\operatorname{mean}\left( \operatorname{ReLU}(Wx)^2 \right)
+    \approx \tfrac{1}{2} g^2 \operatorname{mean}(x^2)$$
+
+    So with $g = \sqrt{2}$ everything keeps its size through any number of layers ([He
+    et al., 2015](https://arxiv.org/abs/1502.01852)). In an *orthogonal* matrix the rows
+    are also at right angles, so that no two units begin by looking for the same ([Saxe
+    et al., 2014](https://arxiv.org/abs/1312.6120)).
+
+    No more rows than columns can be at right angles. A layer with more outputs than
+    inputs, such as the first one for CartPole, gets orthogonal columns instead.
+
+    Args:
+        module: all its layers get such weights, and biases of zero.
+        gain: $g$, the length of the rows, or of the columns if there are fewer.
+    """
+    for layer in module.modules():
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            nn.init.orthogonal_(layer.weight, gain)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
 
 
 class QNetwork(nn.Module):
