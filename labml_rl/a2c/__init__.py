@@ -77,7 +77,7 @@ One thing in it is silly: the action at time $t$ is praised for rewards that cam
 it. It could not help them. Leave them out, and the average does not change, since each
 of them is a number that was settled before $a_t$ was drawn, and [the next
 section][policy_loss] shows that such numbers add nothing. What is left is the return
-$G_t$ from $t$ on:
+$G_t$ from $t$ on, also called the **reward-to-go**:
 
 $$\nabla J(\theta) = \mathbb{E} \Big[ \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \,
 G_t \Big]$$
@@ -90,6 +90,8 @@ the gradient of anything ([Nota and Thomas, 2020](https://arxiv.org/abs/1906.070
 Nearly everybody does it all the same, since the discount takes away much more noise
 than it adds error.
 """
+
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
@@ -276,10 +278,10 @@ class RMSProp(torch.optim.Optimizer):
         PyTorch's RMSProp begins with $s = 0$ and has its $\epsilon$ outside of the
         root. That of TensorFlow 1, with which A2C's settings were found, begins with
         $s = 1$ and has it inside. With $\alpha = 0.99$ it takes hundreds of updates
-        until the squares of small gradients have brought $s$ down from 1, so there the
-        first steps are small, and here they are large. With the settings of one in the
-        other, A2C is often unstable. Stable-Baselines3 found the same, and has a copy
-        of its own too.
+        until the squares of small gradients have brought $s$ down from 1. So its first
+        steps are small, and PyTorch's are large. With the settings of one in the other,
+        A2C is often unstable. Stable-Baselines3 found the same, and has a copy of its
+        own too. Here is the one of TensorFlow.
 
     Args:
         parameters: what is to be learned.
@@ -290,7 +292,7 @@ class RMSProp(torch.optim.Optimizer):
 
     def __init__(
         self,
-        parameters: "list[nn.Parameter]",
+        parameters: Iterable[nn.Parameter],
         lr: float,
         *,
         decay: float = 0.99,
@@ -308,6 +310,8 @@ class RMSProp(torch.optim.Optimizer):
         """
         for group in self.param_groups:
             learned = [each for each in group["params"] if each.grad is not None]
+            if not learned:
+                continue
             for each in learned:
                 if not self.state[each]:
                     self.state[each]["squares"] = torch.ones_like(each)
@@ -315,8 +319,6 @@ class RMSProp(torch.optim.Optimizer):
             # All parameters at once: a call for each would take longer than the
             # arithmetic.
             # $$s \leftarrow \alpha s + (1 - \alpha) g^2$$
-            if not learned:
-                continue
             squares = [self.state[each]["squares"] for each in learned]
             gradients = [each.grad for each in learned]
             torch._foreach_mul_(squares, group["decay"])

@@ -97,7 +97,7 @@ class Experiment(PolicyExperiment[Settings]):
         """
         settings = self.settings
         return RMSProp(
-            list(self.network.parameters()),
+            self.network.parameters(),
             lr=settings.learning_rate,
             decay=settings.decay,
             epsilon=settings.rms_epsilon,

@@ -108,7 +108,9 @@ action, not of the weights being close.
 
 The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000.
 So PPO keeps the idea and drops the bound. It limits how far each ratio may profitably
-move from 1, and how far is found by trying.
+move from 1, and how far is found by trying. Its predecessor, TRPO, limits how far the
+policies may be apart on average, and needs second derivatives for that. The paper on
+PPO also tries a penalty on that distance, which did not do as well.
 
 Three more things change on the way to a program. The advantage is not known, so there
 is [an estimate](../returns.py) in its place, $\hat{A}_t$. The agent sees $o_t$ and not
@@ -279,6 +281,18 @@ def value_loss(
 def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     r"""
     ## What to watch
+
+    The mean score says whether an agent learns, and hours later. These say how, and at
+    once:
+
+    | curve | as it should be | if not |
+    |---|---|---|
+    | `entropy` | falls slowly from $\log A$ | near 0 at once: nothing new is tried |
+    | `divergence` | small, and even | it grows: steps are too large |
+    | `clip_fraction` | some, not most | most: steps are too large |
+    | `explained_variance` | goes up from 0 | stays at 0: the critic learns nothing |
+
+    The [entropy][labml_rl.sampling.entropy_of] is on another page. Here are the others.
 
     ### How far the policy went
 

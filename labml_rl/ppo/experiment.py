@@ -59,7 +59,8 @@ the ones that are on the pages of this book:
 A is [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990), who trained 250,000
 agents, and E is [Engstrom et al. (2020)](https://arxiv.org/abs/2005.12729). Both did it
 with simulated robots, and we know of nothing of this size on Atari. So the book decides
-as the authors' code does, but for the clip of the values.
+as the authors' code does, but for the clip of the values. One thing that did help the
+robots is in neither: to compute the advantages anew before each pass (A).
 """
 
 from dataclasses import dataclass
