@@ -74,6 +74,7 @@ from sidebyside.press import (
     named_from,
     package_of,
 )
+from sidebyside.read import undisturbed
 from sidebyside.render import environment, render
 from sidebyside.standalone import standalone
 from sidebyside.weave import catalogue
@@ -99,7 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = parser().parse_args(arguments)
     try:
-        status: int = options.run(options)
+        with undisturbed():
+            status: int = options.run(options)
     except UsageError as error:
         print(f"sidebyside: {error}", file=sys.stderr)
         return 2

@@ -1,6 +1,8 @@
 """Names in code: what they stand for, the links made of them, and who uses what."""
 
 import ast
+import importlib
+import inspect
 import re
 import sys
 import time
@@ -530,6 +532,33 @@ def test_inventories_are_small_and_whole():
 )
 def test_where_documentation_is(name, url):
     assert inventory()[name].url == url
+
+
+@pytest.mark.parametrize("package", ["ale_py", "cv2", "gymnasium", "numpy", "torch"])
+def test_what_was_written_by_hand_exists(package):
+    """Every name can be had from the package that is installed, and is what it says."""
+    pytest.importorskip(package)
+    listed = {
+        name: entry
+        for name, entry in inventory().items()
+        if name.partition(".")[0] == package
+    }
+    assert len(listed) > 10
+    for name, entry in listed.items():
+        # Attributes that are only declared have no value before there is an instance.
+        whole, _, last = name.rpartition(".")
+        declared = getattr(found_at(whole), "__annotations__", {}) if whole else {}
+        if last not in declared:
+            assert inspect.isclass(found_at(name)) == entry.is_class, name
+
+
+def found_at(name):
+    """A module, or what is in one."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        whole, _, last = name.rpartition(".")
+        return getattr(found_at(whole), last)
 
 
 def test_an_inventory_is_distilled_and_read_again():
