@@ -97,13 +97,13 @@ class FakeAtari:
 
     def draw_numbers(self) -> Pixels:
         """Give each colour that turns up the next number."""
-        colours, where = np.unique(
-            draw(self.games, self.frame).reshape(-1, 3), axis=0, return_inverse=True
-        )
-        numbers = [
-            self.numbers.setdefault(tuple(map(int, colour)), len(self.numbers))
-            for colour in colours
-        ]
+        red, green, blue = np.moveaxis(draw(self.games, self.frame).astype(int), -1, 0)
+        packed = red << 16 | green << 8 | blue
+        colours, where = np.unique(packed.reshape(-1), return_inverse=True)
+        numbers = []
+        for each in colours.tolist():
+            colour = each >> 16, each >> 8 & 255, each & 255
+            numbers.append(self.numbers.setdefault(colour, len(self.numbers)))
         return np.array(numbers, np.uint8)[where].reshape(HEIGHT, WIDTH)
 
     def getMinimalActionSet(self) -> list[Action]:  # noqa: N802

@@ -195,6 +195,41 @@ def test_gymnasium_shows_a_stale_picture_at_the_end(over_in):
     assert np.array_equal(observation, shrunk(greys(*shown)))
 
 
+@pytest.mark.parametrize(("name", "ends_in"), [("pong", {1, 2, 3}), ("freeway", {4})])
+def test_ale_vector_shows_a_stale_picture_at_the_end(name, ends_in):
+    envs, ale = ale_vector(name, 1, noop_max=1), emulator(name)
+    actions, random = ale.getMinimalActionSet(), np.random.default_rng(0)
+
+    def begin(noops: int) -> list[Pixels]:
+        ale.reset_game()
+        for _ in range(noops):
+            ale.act(NOOP)
+        return []
+
+    before = frames = begin(envs.reset(seed=1)[1]["episode_frame_number"][0])
+    seen = set()
+    while seen != ends_in:
+        action = int(random.integers(len(actions)))
+        before, frames = frames, []
+        for _ in range(4):
+            ale.act(actions[action])
+            frames.append(ale.getScreenGrayscale())
+            if ale.game_over(with_truncation=False):
+                break
+        _, _, (terminated,), _, info = envs.step(np.array([action]))
+        assert terminated == ale.game_over(with_truncation=False)
+        if terminated:
+            over_in = len(frames)
+            # The last two that it fetched: of the step before, and perhaps the third.
+            fetched = before[2:] + (frames[2:3] if over_in == 4 else [])
+            final = info["final_obs"][0][-1]
+            assert np.array_equal(final, shrunk(np.max(fetched, axis=0)))
+            now = shrunk(np.max(frames[-2:], axis=0))
+            assert not np.array_equal(final, now), "of which it shows nothing"
+            seen.add(over_in)
+            frames = begin(info["episode_frame_number"][0])
+
+
 # -------------------------------------------------------------------------- lives
 
 
