@@ -41,7 +41,7 @@ coarser](../assets/figures/game-shrink.png)
 """
 
 from math import gcd
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import cv2
 import numpy as np
@@ -129,42 +129,72 @@ class Display(Protocol):
     def getScreenRGB(self, screen: Pixels, /) -> None: ...  # writes into it
 
 
+class Frame(NamedTuple):
+    """
+    ### Eight at a time
+
+    To find what has changed, two frames are compared eight pixels at a time, as numbers
+    of 64 bits: **words**.
+
+    Args:
+        screen: numbers of colours, shape `(height, width)`.
+        pixels: the same memory, shape `(words, 8)`.
+        words: the same memory, shape `(words,)`.
+    """
+
+    screen: Pixels
+    pixels: Pixels
+    words: NDArray[np.uint64]
+
+    @staticmethod
+    def black(height: int, width: int) -> "Frame":
+        """A frame of zeros."""
+        screen = np.zeros((height, width), np.uint8)
+        return Frame(screen, screen.reshape(-1, 8), screen.reshape(-1).view(np.uint64))
+
+
 class Screens:
     """
-    ### Strip by strip
+    ### Tile by tile
 
     The averaging takes longer than all the rest. But 84 rows are two fifths of 210. So
-    five rows become two, the next five the next two, and what happens in one such
-    **strip** does not matter to any other. Most strips look as they did a step ago;
-    these stay as they are.
+    five rows become two, the next five the next two, and so on. In the same way 40
+    columns become 21. What happens in one such **tile** does not matter to any other,
+    and most tiles look as they did a step ago. These stay as they are.
 
     Args:
         display: where the frames come from. They are as wide as a multiple of 8.
-        crop_scoreboard: as above. Strips of 21 rows then become 11.
+        crop_scoreboard: as above. In a tile, 21 rows then become 11.
     """
 
     def __init__(self, display: Display, *, crop_scoreboard: bool = False) -> None:
         self._display = display
         height, width = display.getScreenDims()
+        self._last = Frame.black(height, width)
+        self._before = Frame.black(height, width)
+        self._differ = np.zeros(0, np.intp)  # in which words the two differ
+
+        # The maximum of the two in grey, and the picture. Both can be seen as tiles.
         new_height, top = (110, 18) if crop_scoreboard else (SIZE, 0)
-        strips = gcd(height, new_height)
+        tiles = gcd(height, new_height), gcd(width // 8, SIZE)  # down, across
+        grey = np.zeros((height, width), np.uint8)
+        small = np.zeros((new_height, SIZE), np.uint8)
+        self._grey_pixels = grey.reshape(-1, 8)  # (words, 8)
+        self._grey_tiles = _in_tiles(grey, tiles)
+        self._small_tiles = _in_tiles(small, tiles)
+        self._picture = small[top : top + SIZE]
 
-        # The last two frames, as numbers of colours, a strip in each row.
-        self._screen_shape = (height, width)
-        self._last = np.zeros((strips, height * width // strips), np.uint8)
-        self._before = np.zeros_like(self._last)
-        self._differ = np.zeros(strips, np.bool_)  # in which strips the two differ
-        self._changed = np.ones(strips, np.bool_)  # which are not in the picture yet
-
-        small = np.zeros((strips, new_height // strips, SIZE), np.uint8)
-        self._small = small
-        self._picture = small.reshape(new_height, SIZE)[top : top + SIZE]
+        # Which words of the grey are out of date; and in which tile each word is.
+        words = len(self._grey_pixels)
+        self._stale = np.ones(words, np.bool_)
+        in_tiles = _in_tiles(np.arange(words).reshape(height, -1), tiles)
+        self._tile_of_word = np.empty(words, np.intp)
+        for tile, inside in enumerate(in_tiles.reshape(tiles[0] * tiles[1], -1)):
+            self._tile_of_word[inside] = tile
 
         self._colours = np.zeros((256, 3), np.uint8)
-        self._known = np.zeros(256, np.bool_)
-        self._grey_of_two = np.zeros((256, 256), np.uint8)
-        self._grey_of_one = np.zeros(256, np.uint8)
-        display.getScreen(self._last.reshape(self._screen_shape))
+        self._known = b""  # the numbers of those that have been seen
+        display.getScreen(self._last.screen)
         self._learn_colours()
         self.repeat()
 
@@ -173,22 +203,20 @@ class Screens:
         Fetch the frame that the emulator shows now. It takes the place of the older of
         the two.
         """
-        self._last, self._before = self._before, self._last
-        self._display.getScreen(self._last.reshape(self._screen_shape))
+        last, before = self._last, self._before = self._before, self._last
+        self._display.getScreen(last.screen)
+        self._differ = (last.words != before.words).nonzero()[0]
+        self._stale[self._differ] = True
 
-        # To find what has changed, the frames are compared eight pixels at a time, as
-        # numbers of 64 bits. Only there can be a new colour.
-        differ = self._last.view(np.uint64) != self._before.view(np.uint64)
-        self._differ = differ.any(axis=1)
-        self._changed |= self._differ
-        numbers = self._last.reshape(-1, 8)[differ.reshape(-1).nonzero()[0]]
-        if not self._known[numbers].all():
+        # Only there can be a new colour. Take all known ones away, and look what is
+        # left.
+        if last.pixels[self._differ].tobytes().translate(None, self._known):
             self._learn_colours()
 
     def repeat(self) -> None:
         """Forget the older frame: the last stands for both."""
-        self._before[:] = self._last
-        self._differ[:] = False
+        self._before.screen[:] = self._last.screen
+        self._differ = self._differ[:0]
 
     def _learn_colours(self) -> None:
         """
@@ -200,18 +228,17 @@ class Screens:
         colour says what it means. After the first minute of a game that hardly ever
         happens.
         """
-        numbers = self._last.reshape(self._screen_shape)
-        colours = np.empty((*self._screen_shape, 3), np.uint8)
+        numbers = self._last.screen
+        colours = np.empty((*numbers.shape, 3), np.uint8)
         self._display.getScreenRGB(colours)
         self._colours[numbers] = colours
-        self._known[numbers] = True
+        self._known = bytes({*self._known, *numbers.tobytes()})
 
         # The recipe once more, on a screen of 256 × 256 pixels with all pairs on it.
         pairs = np.maximum(self._colours[:, None], self._colours[None, :])
-        self._grey_of_two = np.asarray(
-            cv2.cvtColor(pairs, cv2.COLOR_RGB2GRAY), np.uint8
-        )
-        self._grey_of_one = self._grey_of_two.diagonal().copy()
+        grey = np.asarray(cv2.cvtColor(pairs, cv2.COLOR_RGB2GRAY), np.uint8)
+        self._grey_of_two = grey
+        self._grey_of_one = grey.diagonal().copy()
 
     def picture(self) -> Pixels:
         """
@@ -221,27 +248,35 @@ class Screens:
             What [preprocess][] makes of the two frames, shape `(84, 84)`. The next call
             changes it.
         """
-        changed = self._changed.nonzero()[0]
-        if len(changed):
-            last, before = (
-                self._last[changed],
-                self._before[changed],
-            )  # (strips, pixels)
-            grey = self._grey(last, before).reshape(-1, self._screen_shape[1])
-            size = (SIZE, len(changed) * self._small.shape[1])
-            small = cv2.resize(grey, size, interpolation=cv2.INTER_AREA)
-            self._small[changed] = small.reshape(len(changed), -1, SIZE)
+        stale, differ = self._stale.nonzero()[0], self._differ
+        if not len(stale):
+            return self._picture
+
+        # The grey of one colour, except where there are two.
+        grey = np.asarray(cv2.LUT(self._last.pixels[stale], self._grey_of_one))
+        self._grey_pixels[stale] = grey
+        two = self._last.pixels[differ], self._before.pixels[differ]
+        self._grey_pixels[differ] = self._grey_of_two[two]
+
+        # The tiles, one below the other, make a picture, too. It is shrunk at once.
+        changed = np.zeros(self._grey_tiles.shape[:2], np.bool_)
+        changed.reshape(-1)[self._tile_of_word[stale]] = True
+        large = self._grey_tiles[changed]  # (tiles, rows, columns)
+        rows, columns = self._small_tiles.shape[2:]
+        size = (columns, len(large) * rows)
+        below = large.reshape(-1, large.shape[2])
+        small = cv2.resize(below, size, interpolation=cv2.INTER_AREA)
+        self._small_tiles[changed] = small.reshape(-1, rows, columns)
 
         # Where the two frames differ, this picture is a mixture. The next is another,
         # even if nothing moves any more.
-        self._changed = self._differ.copy()
+        self._stale[stale] = False
+        self._stale[differ] = True
         return self._picture
 
-    def _grey(self, last: Pixels, before: Pixels) -> Pixels:
-        # It is the grey of one colour, except where there are two.
-        grey = np.asarray(cv2.LUT(last, self._grey_of_one), np.uint8)
-        differ = (last.view(np.uint64) != before.view(np.uint64)).reshape(-1)
-        two = differ.nonzero()[0]
-        eights = last.reshape(-1, 8)[two], before.reshape(-1, 8)[two]
-        grey.reshape(-1, 8)[two] = self._grey_of_two[eights]
-        return grey
+
+def _in_tiles(array: NDArray[Any], tiles: tuple[int, int]) -> NDArray[Any]:
+    # The same memory, with axes for (tile down, tile across, row in it, column in it).
+    (down, across), (height, width) = tiles, array.shape
+    apart = array.reshape(down, height // down, across, width // across)
+    return apart.swapaxes(1, 2)
