@@ -8,11 +8,10 @@ A format such as `<=1.5` is a target. It becomes words that say what was wanted 
 whether the record has it, so that a page goes on telling the truth when a new record
 takes the place of the old one.
 
-A record of a run has the digests of the source files that made it, as `sources`.
-Beside them stands, as `code`, whether these files are still the same.
+A record of a run has the fingerprints of the modules that made it, as `sources`. Beside
+them stands, as `code`, whether these are still the same, but for prose.
 """
 
-import hashlib
 import json
 import re
 from pathlib import Path
@@ -22,6 +21,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
+
+from labml_rl.fingerprint import fingerprint
 
 ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 VALUE = re.compile(r" (?P<keys>[\w./-]+)(?: \| (?P<format>\S+))? ")
@@ -83,17 +84,15 @@ def with_state_of_code(record: Any, root: Path) -> Any:
         return record
     parts = {key: with_state_of_code(part, root) for key, part in record.items()}
     if isinstance(sources := record.get("sources"), dict):
-        gone = sum(digest != digest_of(root / name) for name, digest in sources.items())
+        gone = sum(made != made_now(root / name) for name, made in sources.items())
         files = f"{gone} of {len(sources)} files"
         parts["code"] = f"changed since then, in {files}" if gone else "the same today"
     return parts
 
 
-def digest_of(path: Path) -> str:
-    """The beginning of its SHA-256, or nothing if there is no such file."""
-    if not path.is_file():
-        return ""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+def made_now(path: Path) -> str:
+    """The fingerprint of a module, or nothing if there is none."""
+    return fingerprint(path.read_text(encoding="utf-8")) if path.is_file() else ""
 
 
 def fill_in(markdown: str, record: Any) -> str:

@@ -12,7 +12,6 @@ command, every setting, the commit of the code, the versions of what it stands o
 the machine.
 """
 
-import hashlib
 import os
 import platform
 import subprocess
@@ -25,6 +24,7 @@ from typing import Any
 
 import torch
 
+from labml_rl.fingerprint import fingerprint
 from labml_rl.runs.experiment import Settings
 from labml_rl.runs.folder import RunError
 
@@ -95,9 +95,10 @@ def session(frames: int) -> dict[str, Any]:
         frames: how many the run has had, when this session of it begins.
 
     Returns:
-        The time, the commit, the versions, the machine, and a fingerprint of each
-        module of the book that is in use. By these one can tell later whether the
-        curve is one of the code that stands beside it.
+        The time, the commit, the versions, the machine, and a
+        [fingerprint](../fingerprint.py) of each module of the book that is in use. By
+        these one can tell later whether the curve is one of the code that stands beside
+        it.
     """
     return {
         "from_frames": frames,
@@ -174,5 +175,5 @@ def _sources() -> dict[str, str]:
     for file in files:
         if file and file.endswith(".py") and file.startswith(f"{PACKAGE}{os.sep}"):
             name = Path(file).relative_to(PACKAGE.parent).as_posix()
-            found[name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
+            found[name] = fingerprint(Path(file).read_text(encoding="utf-8"))
     return dict(sorted(found.items()))

@@ -1,7 +1,6 @@
 """What is kept of runs, and what the site says of them."""
 
 import csv
-import hashlib
 import json
 from dataclasses import asdict
 
@@ -11,6 +10,7 @@ from benchmarks import evidence
 from benchmarks.record import text
 from figures.networks import FOLDER
 from hooks.results import with_state_of_code
+from labml_rl.fingerprint import fingerprint
 from labml_rl.ppo.experiment import Experiment, Settings
 from labml_rl.runs import train
 
@@ -88,12 +88,26 @@ def test_all_that_is_kept_is_on_the_site():
 
 def test_code_that_has_changed_is_called_so(tmp_path):
     (tmp_path / "a.py").write_text("a")
-    digest = hashlib.sha256(b"a").hexdigest()[:16]
-    record = {"run": {"sources": {"a.py": digest}}}
+    record = {"run": {"sources": {"a.py": fingerprint("a  # that is all")}}}
     assert with_state_of_code(record, tmp_path)["run"]["code"] == "the same today"
     (tmp_path / "a.py").write_text("b")
     found = with_state_of_code(record, tmp_path)["run"]["code"]
     assert found == "changed since then, in 1 of 1 files"
+    (tmp_path / "a.py").unlink()
+    assert with_state_of_code(record, tmp_path)["run"]["code"] == found
+
+
+def test_prose_does_not_change_a_fingerprint_and_code_does():
+    plain = "def f(x):\n    return 2 * x\n"
+    prose = (
+        '"A module."\n\n# Why?\ndef f(x):\n'
+        "    '''Twice.'''\n\n    # So.\n    return 2 * x\n"
+    )
+    assert fingerprint(prose) == fingerprint(plain)
+    for other in ("3 * x", "2 * y", "2 * x, 'Twice.'", "2 + x"):
+        assert fingerprint(plain.replace("2 * x", other)) != fingerprint(plain)
+    only = "class A:\n    'Nothing else.'\n"
+    assert fingerprint(only) != fingerprint(only + "\n    b = 1\n")
 
 
 def test_settings_are_kept(kept):

@@ -1,0 +1,51 @@
+"""
+---
+title: Is it the same code?
+summary: A fingerprint of a module that prose does not change, and code does.
+---
+
+# Is it the same code?
+
+A curve was drawn in spring, and the code beside it is of today. Is it the code that the
+curve is of? Each [run](runs/record.py) writes down a fingerprint of all modules that it
+uses, and the pages with results compare these with what is there when the site is
+built.
+
+In this book, most of a module is prose. A fingerprint of the file would be another one
+after each comma. So this one is made of what Python makes of the file: the tree of its
+syntax, which has no comments in it, no blank lines, and no line numbers. Docstrings are
+in there, and are taken out.
+"""
+
+import ast
+import hashlib
+
+
+def fingerprint(source: str) -> str:
+    """
+    ## The fingerprint
+
+    !!! warning "Another Python, another tree"
+        New versions of Python add to the tree now and then. Fingerprints can be
+        compared only if the same version made them.
+
+    Args:
+        source: a module.
+
+    Returns:
+        16 digits. Two modules with the same do the same.
+
+    Raises:
+        SyntaxError: if it is none.
+    """
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if (
+            isinstance(
+                node,
+                ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
+            )
+            and ast.get_docstring(node, clean=False) is not None
+        ):
+            del node.body[0]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16]
