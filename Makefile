@@ -43,7 +43,9 @@ format: .venv/all ## put the code into the project's style
 figures: .venv/all ## make the figures again from the emulator
 	$(BIN)/python -m figures.game
 	$(BIN)/python -m figures.networks
+	$(BIN)/python -m figures.batches
 	$(BIN)/python -m figures.policies
+	$(BIN)/python -m figures.values
 
 bench: .venv/bench ## measure the press and the games beside their peers; takes 90 minutes
 	$(BIN)/python -m benchmarks.press
