@@ -215,14 +215,15 @@ class ReplayMemory(Rings):
         last = np.take_along_axis(outcomes, taken[:, None] - 1, axis=1)[:, 0]
         discounts = np.where(last == TERMINATED, 0, self._powers[taken])
         following = (places + self.num_envs * taken) % self.size
+        observations, next_observations = self.stacks(places, following)
         if weights is None:
             weights = np.ones(len(places))
         return Batch(
-            observations=self.stacks(places),
+            observations=observations,
             actions=torch.from_numpy(self.actions[places].astype(np.int64)),
             returns=torch.from_numpy(returns.astype(np.float32)),
             discounts=torch.from_numpy(discounts.astype(np.float32)),
-            next_observations=self.stacks(following),
+            next_observations=next_observations,
             weights=torch.from_numpy(weights.astype(np.float32)),
             places=places,
         )

@@ -28,10 +28,11 @@ frames = Frames(
     (4, 84, 84), np.uint8, stack=4, places=1_000_000
 )
 frames.write(places, observations)  # (N,), (N, 4, 84, 84)
-stacks = frames.read(of_each)  # (B, 4) to (B, 64, 21, 21)
+(stacks,) = frames.read(of_each)  # (B, 64, 21, 21)
 ```
 """
 
+import weakref
 from math import prod
 from typing import Any
 
@@ -95,6 +96,7 @@ class Frames:
         self.blocks = cut and not any(side % SIDE for side in shape[1:])
         if self.blocks:
             self._squares = prod(shape[1:]) // SIDE**2
+        self._free: list[NDArray[np.uint8]] = []
         self.adopt(kept)
 
     def adopt(self, kept: NDArray[Any]) -> None:
@@ -130,32 +132,59 @@ class Frames:
             observations = in_blocks.numpy().reshape(len(places), *self.kept.shape[1:])
         self.kept[places] = observations
 
-    def read(self, places: Places) -> Tensor:
+    def read(self, *places: Places) -> list[Tensor]:
         """
         ### Read
 
         The stacks come out as the network wants them: all bytes in one piece of memory,
-        and those of a square of all four pictures side by side, 16 bytes of each. So
-        the pictures of a stack are looked up, and sorted, before the next one is.
+        and those of a square of all four pictures side by side, 16 bytes of each.
 
         Args:
-            places: of all pictures of each stack, the newest last, shape `(B, stack)`.
+            places: of all pictures of each stack, the newest last, shape `(B, stack)`,
+                for one set of stacks or for several of the same size.
 
         Returns:
-            Stacks, shape `(B, 64, 21, 21)` [in blocks][labml_rl.bodies.as_blocks], or
-            `(B, …)` as they were.
+            For each set stacks, of shape `(B, 64, 21, 21)` [in
+            blocks][labml_rl.bodies.as_blocks], or `(B, …)` as they were.
         """
-        count = len(places)
         if self.stack == 1:
-            return torch.from_numpy(self.kept[places[:, 0]])
+            return [torch.from_numpy(self.kept[each[:, 0]]) for each in places]
         if not self.blocks:
-            return torch.from_numpy(self.kept[places].reshape(count, *self.shape))
+            shape = (-1, *self.shape)
+            return [torch.from_numpy(self.kept[each].reshape(shape)) for each in places]
 
-        # Stack by stack, each is still in the fastest memory when it is sorted.
-        shape = (count, self._squares, self.stack, self.channels)
-        squares = np.empty(shape, np.complex128)
-        for row, of_stack in zip(squares, places, strict=True):
-            row[:] = self._words[of_stack].swapaxes(0, 1)
+        # What a processor has just read, it reads again in no time. So the pictures of
+        # a stack are looked up and sorted before the next one is. And the stack of the
+        # next observation, which has three of these four, comes right after it.
+        rooms = [self._room(len(each)) for each in places]
+        words = [each.view(np.complex128) for each in rooms]
+        for number in range(len(places[0])):
+            for room, each in zip(words, places, strict=True):
+                room[number] = self._words[each[number]].swapaxes(0, 1)
         _, height, width = self.shape
-        rows = squares.view(np.uint8).reshape(count, height // SIDE, width // SIDE, -1)
-        return torch.from_numpy(rows).permute(0, 3, 1, 2)
+        cut = (-1, height // SIDE, width // SIDE, self.stack * self.channels * SIDE**2)
+        return [torch.from_numpy(each).view(cut).permute(0, 3, 1, 2) for each in rooms]
+
+    def _room(self, count: int) -> NDArray[np.uint8]:
+        """
+        ### Used again
+
+        A batch of 256 steps needs 14 MB. The system gives new memory page by page, and
+        clears each, and that takes as long as to fill it. So when nobody has a batch
+        any more, its memory is kept for one of the next.
+
+        !!! warning "Nobody"
+            The usual trick is a fixed pair of buffers, in turns. Then who looks at a
+            batch for longer than a turn finds another one in it. Here Python itself
+            says when the last tensor is gone that looks at the memory.
+
+        Returns:
+            Room for so many stacks, with anything in it.
+        """
+        shape = (count, self._squares, self.stack, self.channels * SIDE**2)
+        room = self._free.pop() if self._free else np.empty(0, np.uint8)
+        if room.shape != shape:
+            room = np.empty(shape, np.uint8)
+        given = room.view()
+        weakref.finalize(given, self._free.append, room).atexit = False
+        return given

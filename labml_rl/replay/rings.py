@@ -214,7 +214,7 @@ class Rings:
             self.filled[games] + 1, self.size // self.num_envs
         )
 
-    def stacks(self, places: Places) -> Tensor:
+    def stacks(self, *places: Places) -> list[Tensor]:
         """
         ### Stacks
 
@@ -228,13 +228,16 @@ class Rings:
             these are many, and they are just those before which the agent has to serve.
 
         Args:
-            places: of the newest pictures, shape `(B,)`.
+            places: of the newest pictures, for each set of stacks, shape `(B,)`.
 
         Returns:
-            Observations, shape `(B, …)`.
+            Each set of observations, shape `(B, …)`.
         """
-        back = np.minimum(self._back, self.ages[places][:, None])  # (B, stack)
-        return self.frames.read((places[:, None] - self.num_envs * back) % self.size)
+        pictures = []
+        for newest in places:
+            back = np.minimum(self._back, self.ages[newest][:, None])  # (B, stack)
+            pictures.append((newest[:, None] - self.num_envs * back) % self.size)
+        return self.frames.read(*pictures)
 
     def look_ahead(self, places: Places) -> tuple[Places, NDArray[Any], NDArray[Any]]:
         r"""

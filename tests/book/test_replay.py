@@ -210,6 +210,35 @@ def test_in_blocks_it_is_the_same(channels):
         assert found.is_contiguous(memory_format=torch.channels_last)
 
 
+def test_a_batch_stays_what_it_is_as_long_as_somebody_has_it():
+    """And when nobody has it, its memory is used again."""
+    play = Play(2, 4)
+    memory = memory_for(play, 60, blocks=True)
+    play.play(memory, 50)
+    held: list[tuple[Any, Any]] = []
+    for size in (8, 8, 5, 8, 5, 8):
+        batch = memory.sample(size)
+        # A part of it is enough, and an array that looks at it.
+        for part in (batch.observations[2:3], batch.next_observations.numpy()[1:]):
+            held.append((part, np.asarray(part).copy()))
+        del batch
+    for part, before in held:
+        assert np.array_equal(part, before)
+    assert len({each[0].data_ptr() for each in held[::2]}) == 6
+
+    del part, before, held
+    first = memory.sample(8)
+    where = {first.observations.data_ptr(), first.next_observations.data_ptr()}
+    del first
+    for _ in range(3):
+        again = memory.sample(8)
+        assert where == {
+            again.observations.data_ptr(),
+            again.next_observations.data_ptr(),
+        }
+        del again
+
+
 def test_stacks_that_are_not_in_blocks_are_contiguous_too():
     play = Play(2, 4)
     memory = memory_for(play, 60)
@@ -396,7 +425,8 @@ def test_pictures_that_cannot_be_cut_are_kept_whole():
     assert not frames.blocks
     pictures = np.arange(2 * 6 * 8, dtype=np.uint8).reshape(1, 2, 6, 8)
     frames.write(np.array([1]), pictures)
-    assert np.array_equal(frames.read(np.array([[1, 1]]))[0, 0], pictures[0, 1])
+    (stacks,) = frames.read(np.array([[1, 1]]))
+    assert np.array_equal(stacks[0, 0], pictures[0, 1])
 
 
 def test_a_batch_goes_to_a_device():
