@@ -20,6 +20,7 @@ import keyword
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from html import escape
 from typing import NamedTuple
 
@@ -391,7 +392,7 @@ def spans(line: Iterable[Piece], links: Iterable[Link], known: Known) -> list[st
         if column >= end:
             html.append(known[piece])
         elif column <= start and link.end >= end:
-            html.append(known[css, text, opening(link)])
+            html.append(known[css, text, opening(*link[2:])])
             if link.end == end:
                 link = next(ahead)
                 column = link.column
@@ -403,7 +404,7 @@ def spans(line: Iterable[Piece], links: Iterable[Link], known: Known) -> list[st
                 begin, stop = max(column, at), min(link.end, end)
                 inside.append(escape(text[at - start : begin - start]))
                 words = escape(text[begin - start : stop - start])
-                inside.append(f"{opening(link)}{words}</a>")
+                inside.append(f"{opening(*link[2:])}{words}</a>")
                 at = stop
                 if link.end > end:
                     break
@@ -419,9 +420,10 @@ def coloured(css: str, html: str) -> str:
     return f'<span class="{css}">{html}</span>' if css and html else html
 
 
-def opening(link: Link) -> str:
-    """The tag that a link begins with."""
-    attributes = f'href="{escape(link.href)}"'
-    attributes += ' class="sbs-out" rel="noopener"' if link.is_outside else ""
-    attributes += "" if link.is_stop else ' tabindex="-1"'
+@cache
+def opening(href: str, is_outside: bool, is_stop: bool) -> str:
+    """The tag that a link begins with. Many links lead to one place."""
+    attributes = f'href="{escape(href)}"'
+    attributes += ' class="sbs-out" rel="noopener"' if is_outside else ""
+    attributes += "" if is_stop else ' tabindex="-1"'
     return f"<a {attributes}>"

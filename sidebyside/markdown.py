@@ -18,6 +18,8 @@ reasons.
 """
 
 import re
+from collections.abc import Iterator
+from itertools import dropwhile
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -79,6 +81,7 @@ class Pieces(Preprocessor):
         super().__init__(md)
         self.is_made = False
         self.prose: list[str] = []
+        self.later: list[tuple[Preprocessor, tuple[str, ...]]] = []
 
     def run(self, lines: list[str]) -> list[str]:
         """Replace each piece by a placeholder."""
@@ -87,6 +90,7 @@ class Pieces(Preprocessor):
         number = page[1] if page else ""
         self.is_made = bool(page)
         self.prose = []
+        self.later = [*self.behind()] if page else []
         text = text[page.end() :] if page else text
         store = self.md.htmlStash.store
         if page:
@@ -94,6 +98,14 @@ class Pieces(Preprocessor):
             text = pieces("prose", number).sub(self.keep, text)
         text = pieces("code", number).sub(lambda match: store(match[1].rstrip()), text)
         return text.split("\n")
+
+    def behind(self) -> Iterator[tuple[Preprocessor, tuple[str, ...]]]:
+        """The stages behind this one, each with the signs that it looks for."""
+        registry = self.md.preprocessors
+        signs = {id(registry[n]): s for n, s in LOOKS_FOR.items() if n in registry}
+        for stage in dropwhile(lambda stage: stage is not self, [*registry]):
+            if stage is not self:
+                yield stage, signs.get(id(stage), ("",))
 
     def keep(self, match: re.Match[str]) -> str:
         """Keep a piece of prose, in exchange for its placeholder."""
@@ -125,18 +137,15 @@ class Apart(BlockProcessor):
             return
         # One line end at least, as Markdown gives to every page.
         lines = [*self.kept.prose[int(match[1])].split("\n"), ""]
-        registry = self.md.preprocessors
-        looks_for = {id(registry[n]): s for n, s in LOOKS_FOR.items() if n in registry}
-        stages = list(registry)
         store = self.md.htmlStash
-        for stage in stages[stages.index(self.kept) + 1 :]:
+        for stage, signs in self.kept.later:
             before = len(store.rawHtmlBlocks)
+            text = "\n".join(lines)
             if isinstance(stage, Formulas):
                 # Formulas are trusted, and what is no formula by now is only text.
                 lines = guarded("\n".join(stage.set(lines))).split("\n")
                 continue
-            signs = looks_for.get(id(stage))
-            if signs and not any(sign in line for line in lines for sign in signs):
+            if not any(sign in text for sign in signs):
                 continue
             lines = stage.run(lines)
             for n, html in enumerate(store.rawHtmlBlocks[before:], start=before):

@@ -139,7 +139,7 @@ class Source:
         string = self._layout.strings[line]
         return self.text[string.start : string.end]
 
-    @property
+    @cached_property
     def is_package(self) -> bool:
         """Whether this is the `__init__.py` of a package."""
         return PurePath(self.path).name == "__init__.py"
@@ -380,12 +380,20 @@ def undisturbed() -> Iterator[None]:
     A book is some hundred thousand objects, and all of them are needed until its pages
     are made. Python's collector would look for garbage among them again and again, find
     none, and take a fifth of the time for it.
+
+    Afterwards it would look at all of them at once. To freeze and to thaw them counts
+    them among the old ones, which it looks at last. What somebody else has frozen stays
+    so.
     """
     collects = gc.isenabled()
+    is_warm = not gc.get_freeze_count()
     gc.disable()
     try:
         yield
     finally:
+        if collects and is_warm:
+            gc.freeze()
+            gc.unfreeze()
         if collects:
             gc.enable()
 

@@ -25,6 +25,8 @@ from sidebyside.links import Place
 from sidebyside.weave import Page
 
 PAGE = "sidebyside/page.md"
+# The fast one is not everywhere.
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 THEME = Path(str(files("sidebyside") / "theme"))
 
 
@@ -61,7 +63,9 @@ def render(page: Page, templates: Environment, reference: str = "") -> str:
     if "summary" in meta:
         meta["description"] = " ".join(str(meta["summary"]).split())
     meta = lookalike(meta)
-    front = yaml.safe_dump(meta, allow_unicode=True, sort_keys=False, width=1000)
+    front = yaml.dump(
+        meta, Dumper=DUMPER, allow_unicode=True, sort_keys=False, width=1000
+    )
     texts = (
         page.title,
         *(text for row in page.rows for text in (row.heading, row.prose)),
