@@ -207,7 +207,7 @@ def test_ale_vector_shows_a_stale_picture_at_the_end(name, ends_in):
         return []
 
     before = frames = begin(envs.reset(seed=1)[1]["episode_frame_number"][0])
-    seen = set()
+    seen: set[int] = set()
     while seen != ends_in:
         action = int(random.integers(len(actions)))
         before, frames = frames, []
