@@ -14,7 +14,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import nan
 from pathlib import Path
@@ -24,8 +24,9 @@ from typing import Any
 from benchmarks.games_costs import costs as measure_costs
 from benchmarks.games_players import PLAYERS, Measured, Task
 from benchmarks.record import ROOT, Series, interleave, provenance, write
+from figures.batches import RECORD, figures
+from figures.networks import FOLDER
 
-RECORD = ROOT / "results" / "benchmarks" / "games.json"
 PACKAGES = (
     *("ale-py", "envpool", "gymnasium", "numpy", "opencv-python-headless"),
     *("stable-baselines3", "torch"),
@@ -41,8 +42,7 @@ class Setup:
     """
     Args:
         names: the games that are played.
-        repeats: how many samples are taken of each player; of those that show how it
-            grows, half as many.
+        repeats: how many samples are taken of each player, after one that is not kept.
         steps: of all games of a sample together.
         counts: how many games at once, to show how it grows.
         workers: how many workers, for the same.
@@ -54,15 +54,15 @@ class Setup:
     counts: tuple[int, ...]
     workers: tuple[int, ...]
 
-    @property
-    def fewer(self) -> int:
-        """Samples of what only shows how it grows."""
-        return (self.repeats + 1) // 2
-
     def task(self, player: str, game: str, games: int = 8, workers: int = 2) -> Task:
         """As many steps in all, however many games share them."""
         steps = self.steps // games
         return Task(player, game, games, workers, warm_up=steps // 4, steps=steps)
+
+    @property
+    def growth(self) -> "Setup":
+        """What shows how something grows: half the steps, two thirds of the samples."""
+        return replace(self, repeats=(2 * self.repeats + 2) // 3, steps=self.steps // 2)
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,12 @@ class Sampler:
         return self.task.games * self.task.steps / measured.seconds
 
 
-def contest(tasks: Mapping[str, Task], repeats: int) -> dict[str, Any]:
+def contest(
+    tasks: Mapping[str, Task], repeats: int, thrown_away: int = 1
+) -> dict[str, Any]:
     """Steps a second and memory of each; beside the peer and the ceiling, if there."""
     samplers = {name: Sampler(task, []) for name, task in tasks.items()}
-    rates = interleave(samplers, repeats)
+    rates = interleave(samplers, repeats, thrown_away)
     return {
         name: summary(rates[name], samplers[name].seen)
         | {
@@ -133,10 +135,12 @@ def games(setup: Setup) -> dict[str, Any]:
 
 def by_games(setup: Setup) -> dict[str, Any]:
     """More and more games, two workers."""
-    task = partial(setup.task, game=setup.names[0])
+    task = partial(setup.growth.task, game=setup.names[0])
     return {
         str(count): contest(
-            {who: task(who, games=count) for who in PLAYERS}, setup.fewer
+            {who: task(who, games=count) for who in PLAYERS},
+            setup.growth.repeats,
+            thrown_away=0,
         )
         for count in setup.counts
     }
@@ -144,11 +148,13 @@ def by_games(setup: Setup) -> dict[str, Any]:
 
 def by_workers(setup: Setup) -> dict[str, Any]:
     """Eight games, more and more workers, for all who have that choice."""
-    task = partial(setup.task, game=setup.names[0])
+    task = partial(setup.growth.task, game=setup.names[0])
     choosers = [who for who in PLAYERS if who not in ("serial", *ONE_PROCESS_EACH)]
     return {
         str(count): contest(
-            {who: task(who, workers=count) for who in choosers}, setup.fewer
+            {who: task(who, workers=count) for who in choosers},
+            setup.growth.repeats,
+            thrown_away=0,
         )
         for count in setup.workers
     }
@@ -185,8 +191,8 @@ FULL = Setup(
     names=GAMES,
     repeats=3,
     steps=8_000,
-    counts=(1, 2, 4, 8, 16, 32),
-    workers=(1, 2, 3, 4),
+    counts=(1, 4, 16),  # and 8, which is above
+    workers=(1, 2, 4, 8),
 )
 QUICK = Setup(names=GAMES[:1], repeats=1, steps=1600, counts=(2, 16), workers=(1, 2))
 
@@ -203,7 +209,7 @@ def main() -> None:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     setup = QUICK if options.quick else FULL
     if options.repeats:
-        setup = Setup(**{**asdict(setup), "repeats": options.repeats})
+        setup = replace(setup, repeats=options.repeats)
 
     before = provenance("benchmarks.games", PACKAGES)
     found: dict[str, Any] = {}
@@ -220,6 +226,9 @@ def main() -> None:
     if output:
         write({**before, "setup": asdict(setup), **found}, output)
         print(f"Written to {output}")
+    if output == RECORD:
+        for name, figure in figures().items():
+            (FOLDER / name).write_text(figure, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
 """What the parts of a step cost: the emulator, a picture, the way to the agent."""
 
-import multiprocessing
 import time
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
@@ -34,12 +32,6 @@ def echo_of_observation() -> Echo:
     return Echo(OBSERVATION)
 
 
-def hang_up_after_reading(connection: Connection) -> None:
-    """Send each message back, until an empty one."""
-    while message := connection.recv_bytes():
-        connection.send_bytes(message)
-
-
 def each(run: Callable[[], object], times: int) -> float:
     """Microseconds that one call takes, in the quickest tenth of all calls."""
     taken = []
@@ -48,24 +40,6 @@ def each(run: Callable[[], object], times: int) -> float:
         run()
         taken.append(time.perf_counter() - start)
     return float(np.quantile(taken, 0.1) * 1e6)
-
-
-def round_trip(size: int, times: int) -> float:
-    """Microseconds for a message of so many bytes, there and back, nothing else."""
-    ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.Process(target=hang_up_after_reading, args=(theirs,))
-    process.start()
-    message = bytes(size)
-
-    def there_and_back() -> None:
-        ours.send_bytes(message)
-        ours.recv_bytes()
-
-    try:
-        return each(there_and_back, times)
-    finally:
-        ours.send_bytes(b"")
-        process.join()
 
 
 def costs(times: int) -> dict[str, float]:
@@ -96,9 +70,9 @@ def costs(times: int) -> dict[str, float]:
     found = {
         "step": each(step, times),
         "emulator": each(four_frames, times),
+        "reset": each(emulator.reset_game, times // 20),
         "recipe": each(recipe, times),
         "copy": each(lambda: np.copyto(place, OBSERVATION), times),
-        "round_trip": round_trip(1, times),
     }
     for name, make in (("worker", Echo), ("worker_observation", echo_of_observation)):
         with Worker(make, name=name) as worker:

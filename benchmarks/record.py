@@ -33,7 +33,7 @@ def series(samples: Sequence[float]) -> Series:
 
 
 def interleave(
-    contestants: Mapping[str, Callable[[], float]], repeats: int
+    contestants: Mapping[str, Callable[[], float]], repeats: int, thrown_away: int = 1
 ) -> dict[str, Series]:
     """
     Let each contestant run once, then each again. A machine that slows down halfway
@@ -42,13 +42,14 @@ def interleave(
     Args:
         contestants: for each name, a function that runs once and returns the seconds,
             or whatever else is measured.
-        repeats: how many samples to take of each, after one that is thrown away.
+        repeats: how many samples to take of each.
+        thrown_away: how many to take before, and not to keep.
     """
     samples: dict[str, list[float]] = {name: [] for name in contestants}
-    for turn in range(repeats + 1):
+    for turn in range(thrown_away + repeats):
         for name, run in contestants.items():
             seconds = run()
-            if turn:
+            if turn >= thrown_away:
                 samples[name].append(seconds)
     return {name: series(taken) for name, taken in samples.items()}
 

@@ -22,6 +22,27 @@ Sending and receiving are separate, and that is the whole trick: hand *every* wo
 request first, and only then wait for the first answer. In the meantime all of them
 work.
 
+## What a message costs
+
+The sender packs it, the system copies it in and wakes the other process up, copies it
+out, and the receiver unpacks it. Then the answer goes the same way.
+
+![Bars: a step of a game takes longest, nearly all of it in the emulator. Next comes a
+worker that answers with an observation, then one that answers with nothing, and last
+an observation that is copied in memory](../assets/figures/batches-costs.svg)
+
+*The quickest tenth of many tries, from [this record](../benchmarks/games.md).*
+
+So a message is cheap beside a step of a game, but not for nothing. One that carries an
+observation is dearer, and there is a way around it: a copy in memory takes next to no
+time, if only both processes see that memory. [The page about workers](worker.py) makes
+use of both: it sends few messages, each for several games, and no observations.
+
+What no program can get around is the emulator itself. It takes most of a step, and how
+many steps it plays without anything around it is the *ceiling* of all that is measured.
+
+## What can go wrong
+
 A first version of this is quickly written. A week later a mistake in one game makes the
 whole program hang, and the processes of a program that died at night still run in the
 morning. The [Worker][] of this page does neither. It knows nothing of games; [the next
@@ -32,7 +53,7 @@ import contextlib
 import multiprocessing
 import os
 import pickle
-import selectors
+import select
 import signal
 import threading
 import traceback
@@ -59,9 +80,9 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
             answers leave as `(succeeded, result)`.
         make: makes the object.
     """
-    # They reach all processes of a program at once, and what follows is for the parent
-    # to decide. [A run](runs/signals.py) ends the update that it is in, and needs its
-    # workers for that.
+    # Signals that ask a program to stop reach all of its processes at once. What
+    # follows is for the parent to decide: [a run](runs/signals.py) ends the update that
+    # it is in, and needs its workers for that. So they do not listen.
     for each in STOP_SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
@@ -73,13 +94,13 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
                 method, arguments = _next_request(connection)
                 if method is None:
                     break
-                connection.send((True, getattr(made, method)(*arguments)))
+                _send(connection, (True, getattr(made, method)(*arguments)))
 
     # Whatever went wrong, the parent is told. If it no longer listens, there is nobody
     # to tell.
     except Exception:
         with contextlib.suppress(OSError):
-            connection.send((False, traceback.format_exc()))
+            _send(connection, (False, traceback.format_exc()))
 
 
 def _leave_with_parent() -> None:
@@ -107,10 +128,21 @@ def _leave_with_parent() -> None:
 
 def _next_request(connection: Connection) -> tuple[str | None, tuple[Any, ...]]:
     try:
-        method, arguments = connection.recv()
+        method, arguments = _receive(connection)
     except (EOFError, OSError):
         return None, ()
     return method, arguments
+
+
+# `Connection.send` would set up a pickler with abilities that no message needs, which
+# takes longer than all the rest.
+def _send(connection: Connection, message: tuple[Any, Any]) -> None:
+    connection.send_bytes(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
+
+
+def _receive(connection: Connection) -> tuple[Any, Any]:
+    message: tuple[Any, Any] = pickle.loads(connection.recv_bytes())
+    return message
 
 
 class WorkerError(RuntimeError):
@@ -184,9 +216,10 @@ class Worker:
         # the rest only if nobody but the worker has the worker's end open.
         finally:
             child.close()
-        self._ready = selectors.DefaultSelector()
-        self._ready.register(self._connection, selectors.EVENT_READ)
-        self._ready.register(self.process.sentinel, selectors.EVENT_READ)
+        self._answered = self._connection.fileno()
+        self._ready = select.poll()
+        self._ready.register(self._answered, select.POLLIN)
+        self._ready.register(self.process.sentinel, select.POLLIN)
 
     def send(self, method: str, *arguments: Any) -> None:
         """Ask for something and do not wait; [Worker.receive][] has the result."""
@@ -198,7 +231,7 @@ class Worker:
 
         # A worker that is dead has perhaps said why. `receive` will find out.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self._connection.send((method, arguments))
+            _send(self._connection, (method, arguments))
 
     def receive(self, timeout: float | None = None) -> Any:
         """
@@ -219,13 +252,14 @@ class Worker:
         """
         if not self._waiting:
             raise RuntimeError(f"{self.name} was not asked for anything")
-        ready = [key.fileobj for key, _ in self._ready.select(timeout)]
+        milliseconds = None if timeout is None else 1000 * timeout
+        ready = [number for number, _ in self._ready.poll(milliseconds)]
         self._waiting = False
         try:
-            if ready and self._connection not in ready:
+            if ready and self._answered not in ready:
                 raise EOFError
             succeeded, result = (
-                self._connection.recv()
+                _receive(self._connection)
                 if ready
                 else (False, f"no answer within {timeout} seconds")
             )
@@ -262,9 +296,8 @@ class Worker:
     def say_goodbye(self) -> None:
         """Tell the worker to stop, and do not wait until it has."""
         if not self._connection.closed:
-            self._ready.close()
             with contextlib.suppress(OSError):
-                self._connection.send((None, ()))
+                _send(self._connection, (None, ()))
             self._connection.close()
 
     def __enter__(self) -> Self:

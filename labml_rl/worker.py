@@ -25,9 +25,10 @@ if __name__ == "__main__":
 
 What is new is what does *not* go through the pipe. An observation has 28 KB. To send
 it, the worker packs it, the system copies it in, copies it out, and the agent unpacks
-it and puts it in its batch. Memory that both processes see needs none of that: the game
-[writes its picture][labml_rl.game.Game.observe_into] where the agent will read it, and
-the pipe carries a few bytes.
+it and puts it in its batch. [The page before](process.py) shows what that costs. Memory
+that both processes see needs none of it: the game [writes its
+picture][labml_rl.game.Game.observe_into] where the agent will read it, and the pipe
+carries a few bytes.
 
 ```text
 the agent                     a worker
@@ -141,6 +142,13 @@ class ParallelGames(Games):
     Several games in each worker, and not a worker for each game: on two cores, eight
     processes would only wait for their turn, wake each other up, and send eight
     messages where two will do.
+
+    ![A chart of steps a second for one, two, four and eight workers, by ParallelGames,
+    make_games and the bare emulator](../assets/figures/batches-workers.svg)
+
+    *Measured on two cores, where two workers are enough. The bare emulator, which
+    nobody looks at and which waits for nobody, is the ceiling. [The
+    record](../benchmarks/games.md) also has the memory, and other libraries.*
 
     Any Gymnasium environments can be played like this. The first is made once more in
     this process, to see what its observations look like, and closed at once.

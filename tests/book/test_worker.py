@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import json
 import multiprocessing
 import os
 import signal
@@ -18,6 +19,7 @@ import pytest
 from gymnasium.error import ClosedEnvironmentError
 from gymnasium.spaces import Box, Discrete
 
+from figures import batches
 from labml_rl.process import WorkerError
 from labml_rl.worker import ParallelGames, available_cores, make_games
 
@@ -272,3 +274,14 @@ def test_the_start_method_is_used(start_method):
         kind = type(games.workers[0].process).__name__.lower()
         assert kind.startswith(start_method)
         assert games.reset()[0].shape == (1, 4, 84, 84)
+
+
+def test_figures_say_what_the_record_says(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["figures.batches", "--check"])
+    batches.main()
+    record = json.loads(batches.RECORD.read_text())
+    record["costs"]["worker"] *= 2
+    monkeypatch.setattr(batches, "RECORD", tmp_path / "games.json")
+    batches.RECORD.write_text(json.dumps(record))
+    with pytest.raises(SystemExit, match=r"batches-costs\.svg"):
+        batches.main()
