@@ -205,8 +205,17 @@ def draw(folder: Path) -> str:
             stroke=FAINT,
             stroke_dasharray="3 4",
         )
+        # Its name stands where the curve is far, and below the lowest, which has none.
         y = at(0, score)[1]
-        drawing.words(left + 4, y - 5, who, colour=FAINT, size=12)
+        far = abs(curve[0][1] - score) > abs(curve[-1][1] - score)
+        drawing.words(
+            left + 4 if far else right,
+            y + 14 if score == low else y - 5,
+            who,
+            colour=FAINT,
+            size=12,
+            text_anchor="start" if far else "end",
+        )
         drawing.words(
             left - 6, y + 4, f"{score:g}", colour=FAINT, size=12, text_anchor="end"
         )
@@ -214,11 +223,10 @@ def draw(folder: Path) -> str:
     line(drawing, points, stroke=COLOURS[0], stroke_width="2.5")
     for x, y in (at(*point) for point in evaluations):
         drawing.mark("circle", cx=x, cy=y, r=4, fill=COLOURS[1])
-    x, y = points[-1]
     drawing.words(
-        x,
-        y - 14,
-        f"{curve[-1][1]:.4g}",
+        right,
+        30,
+        f"{curve[-1][1]:,.4g} at the end",
         colour=COLOURS[0],
         size=13,
         text_anchor="end",

@@ -23,6 +23,11 @@ The first takes hours. The second takes a minute or two, and is the one to try f
 
 ## What it has learned
 
+![The mean score of the last hundred games of PPO in Breakout, over the frames
+played](../../assets/figures/run-ppo-breakout-seed-1.svg)
+
+*Breakout, as far as two cores get in an hour: a quarter of the frames of the paper.*
+
 ![The mean score of the last hundred games of PPO in Pong, over the frames
 played](../../assets/figures/run-ppo-pong-seed-1.svg)
 
