@@ -32,6 +32,7 @@ frames.write(places, observations)  # (N,), (N, 4, 84, 84)
 ```
 """
 
+import os
 import weakref
 from math import prod
 from typing import Any
@@ -60,7 +61,8 @@ class Frames:
         blocks: give stacks [in blocks][labml_rl.bodies.as_blocks], if they can be cut.
 
     Raises:
-        ValueError: if an observation is no stack of so many.
+        ValueError: if an observation is no stack of so many, or if the machine has not
+            enough memory.
     """
 
     def __init__(
@@ -87,7 +89,15 @@ class Frames:
         #
         # !!! warning "A promise can be broken"
         #     Nothing fails here if the machine has too little. Hours later, as the
-        #     memory fills up, the system ends the program without a word.
+        #     memory fills up, the system ends the program without a word. So what can
+        #     never fit is refused at once. Still, leave some room for all else.
+        needed = places * prod(one) * np.dtype(dtype).itemsize
+        there = memory_of_machine()
+        if there is not None and needed > there:
+            raise ValueError(
+                f"a capacity of {places:,} steps needs {needed / 1e9:,.1f} GB of "
+                f"memory, and this machine has {there / 1e9:,.1f}: choose a smaller one"
+            )
         kept: NDArray[Any] = np.zeros((places, *one), dtype)
 
         # What is written in blocks comes out in blocks. In such a picture there are 16
@@ -188,3 +198,15 @@ class Frames:
         given = room.view()
         weakref.finalize(given, self._free.append, room).atexit = False
         return given
+
+
+def memory_of_machine() -> int | None:
+    """
+    Returns:
+        How many bytes of memory the machine has, or `None` where the system does not
+        tell, such as Windows.
+    """
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None

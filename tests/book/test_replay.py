@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from labml_rl.bodies import as_blocks
 from labml_rl.game import make_game
-from labml_rl.replay import ReplayMemory
+from labml_rl.replay import ReplayMemory, frames
 from labml_rl.replay.frames import Frames
 from labml_rl.runs import checkpoint
 
@@ -297,8 +297,9 @@ def test_all_steps_are_drawn_equally_often():
     assert np.abs(counts[drawable] - mean).max() < 5 * mean**0.5
 
 
-def test_a_million_pictures_fit_into_seven_and_a_half_gigabytes():
+def test_a_million_pictures_fit_into_seven_and_a_half_gigabytes(monkeypatch):
     """Counted, not filled: what is not written to takes no memory."""
+    monkeypatch.setattr(frames, "memory_of_machine", lambda: 7_500_000_000)
     space = Box(0, 255, (4, 84, 84), np.uint8)
     memory = ReplayMemory(space, 8, capacity=1_000_000, stack=4)
     arrays = (memory.actions, memory.rewards, memory.outcomes, memory.ages)
@@ -367,6 +368,28 @@ def test_a_memory_that_is_too_small_is_refused():
     assert_all_right(play, memory)
 
 
+def test_a_memory_that_the_machine_does_not_have_is_refused(monkeypatch):
+    space = Box(0, 255, (4, 84, 84), np.uint8)
+    there = frames.memory_of_machine()
+    # What the system says of itself, where it does.
+    assert there is None or there > 100_000_000
+    monkeypatch.setattr(frames, "memory_of_machine", lambda: 4_000_000_000)
+    message = r"of 1,000,000 steps needs 7\.1 GB of memory, and this machine has 4\.0"
+    with pytest.raises(ValueError, match=message):
+        ReplayMemory(space, 8, capacity=1_000_000, stack=4)
+    assert len(ReplayMemory(space, 8, capacity=500_000, stack=4)) == 0
+
+
+@pytest.mark.parametrize("error", [AttributeError, OSError, ValueError])
+def test_where_the_system_does_not_tell_nothing_is_refused(error, monkeypatch):
+    def silent(name):
+        raise error(name)
+
+    monkeypatch.setattr(frames.os, "sysconf", silent, raising=False)
+    assert frames.memory_of_machine() is None
+    assert len(memory_for(Play(1, 2), 20)) == 0
+
+
 def test_nothing_is_drawn_before_there_is_enough():
     play = Play(2, 4, ends=0.0)
     memory = memory_for(play, 60, n=3)
@@ -421,11 +444,11 @@ def test_numbers_that_make_no_sense_are_refused(changes, message):
 
 
 def test_pictures_that_cannot_be_cut_are_kept_whole():
-    frames = Frames((2, 6, 8), np.uint8, stack=2, places=3)
-    assert not frames.blocks
+    kept = Frames((2, 6, 8), np.uint8, stack=2, places=3)
+    assert not kept.blocks
     pictures = np.arange(2 * 6 * 8, dtype=np.uint8).reshape(1, 2, 6, 8)
-    frames.write(np.array([1]), pictures)
-    (stacks,) = frames.read(np.array([[1, 1]]))
+    kept.write(np.array([1]), pictures)
+    (stacks,) = kept.read(np.array([[1, 1]]))
     assert np.array_equal(stacks[0, 0], pictures[0, 1])
 
 
