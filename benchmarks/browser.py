@@ -99,7 +99,8 @@ def first_visit(
     # Playwright hangs an attribute on its handlers, which a built-in can not bear.
     tab.on("response", lambda response: responses.append(response))  # noqa: PLW0108
     tab.goto(f"{address}/{page}", wait_until="networkidle")
-    tab.wait_for_timeout(1000)
+    # By now nothing has come for half a second. Fonts need a moment to be drawn.
+    tab.wait_for_timeout(300)
     shift = float(tab.evaluate("window.shift"))
     sizes = {
         urlsplit(response.url).path: compressed(response.body())

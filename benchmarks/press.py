@@ -123,7 +123,7 @@ def save(setup: Setup) -> dict[str, Any]:
             ),
         }
         saves = {name: page.save for name, page in pages.items()}
-        taken = interleave(saves, 2 * setup.repeats)
+        taken = interleave(saves, 3 * setup.repeats)
     return {"book": comparison(taken, "ours", "peer")}
 
 
@@ -194,7 +194,7 @@ def main() -> None:
     """Measure, print and write down."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="few modules, once")
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()

@@ -14,6 +14,7 @@ them stands, as `code`, whether these are still the same, but for prose.
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
 from labml_rl.fingerprint import fingerprint
+
+# Many runs are of the same modules, and a server builds the pages again and again.
+remembered = cache(fingerprint)
 
 ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 VALUE = re.compile(r" (?P<keys>[\w./-]+)(?: \| (?P<format>\S+))? ")
@@ -92,7 +96,7 @@ def with_state_of_code(record: Any, root: Path) -> Any:
 
 def made_now(path: Path) -> str:
     """The fingerprint of a module, or nothing if there is none."""
-    return fingerprint(path.read_text(encoding="utf-8")) if path.is_file() else ""
+    return remembered(path.read_text(encoding="utf-8")) if path.is_file() else ""
 
 
 def fill_in(markdown: str, record: Any) -> str:

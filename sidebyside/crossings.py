@@ -60,6 +60,7 @@ def cross(
     places: Mapping[str, Place],
     outside: Mapping[str, Entry],
     use_directory_urls: bool | None = False,
+    known: dict[Source, tuple[Reference, ...]] | None = None,
 ) -> dict[str, Crossing]:
     """
     ## All crossings of a book
@@ -70,18 +71,23 @@ def cross(
         outside: what is documented elsewhere.
         use_directory_urls: how the site engine makes addresses from paths; `None` if it
             finds its pages to links that lead to their sources, in HTML too.
+        known: the references of modules that are known from before, as long as no
+            module has another code. What is found is added.
 
     Returns:
         For the name of each module, what its page needs.
     """
     sources = tuple(sources)
+    known = {} if known is None else known
     book = Book(sources, outside)
     links: dict[str, dict[int, list[Link]]] = {}
     uses: defaultdict[Place, dict[str, Use]] = defaultdict(dict)
     attributes = instance_attributes(book)
     for source in sources:
         by_line = spots(source)
-        found = references(book, source)
+        if source not in known:
+            known[source] = references(book, source)
+        found = known[source]
         links[source.module] = code_links(
             found, by_line, places, outside, use_directory_urls
         )

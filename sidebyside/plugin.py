@@ -42,6 +42,7 @@ from sidebyside.links import Place, file_of, page_of, pictures_in
 from sidebyside.press import ASSETS, EXTENSIONS, Module, find_modules, make
 from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
+from sidebyside.references import Reference
 from sidebyside.render import PAGE, THEME, environment, render, render_error
 from sidebyside.serve import (
     Asked,
@@ -53,6 +54,7 @@ from sidebyside.serve import (
     look_often,
     skip_hidden,
 )
+from sidebyside.split import code_of
 from sidebyside.weave import catalogue, check_formulas
 
 log = get_plugin_logger("sidebyside")
@@ -93,6 +95,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.searched = Searched()
         self.is_known = False
         self.loaded: dict[str, tuple[bytes, Source]] = {}
+        self.codes: dict[str, str] = {}
+        self.references: dict[Source, tuple[Reference, ...]] = {}
         self.made: dict[str, tuple[Any, Asked[Place], str]] = {}
         self.files: list[tuple[str, str | bytes]] = []
 
@@ -151,7 +155,13 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     self.mistake(module.page, error, templates)
         places = catalogue(sources)
         design = templates.loader and templates.loader.get_source(templates, PAGE)[0]
-        crossings = cross(sources, places, inventory(), config.use_directory_urls)
+        codes = {source.module: code_of(source) for source in sources}
+        known = self.references if codes == self.codes else {}
+        self.references = {s: known[s] for s in sources if s in known}
+        self.codes = codes
+        crossings = cross(
+            sources, places, inventory(), config.use_directory_urls, self.references
+        )
         for source in sources:
             data = "".join(source.lines).encode(source.encoding)
             self.files.append((source.path, data))

@@ -151,6 +151,19 @@ def split(source: Source) -> tuple[Section, ...]:
     )
 
 
+@once
+def code_of(source: Source) -> str:
+    """The code of a module, without all that is only there to be read."""
+    return "".join(
+        line
+        for section in split(source)
+        for span in section.spans
+        if span.role is Role.CODE
+        for line in source.lines[span.first - 1 : span.stop - 1]
+        if line.strip()
+    )
+
+
 def cut_lines(source: Source, starts: dict[int, tuple[Kind, str]]) -> Iterator[int]:
     """
     ### Stubs

@@ -65,6 +65,26 @@ def test_a_site_that_is_served_is_the_one_that_is_built(project):
 
 
 @pytest.mark.filterwarnings("default")
+def test_links_in_code_follow_what_they_lead_to(project):
+    """Through prose that moves a definition, another name, and another file."""
+    Path("docs/index.md").write_text("# Home\n")
+    game, user, other = (Path("book", f"{x}.py") for x in ("game", "user", "play"))
+    user.write_text("from book.game import Game\n\nGame().step()\n")
+    for change in (
+        lambda: None,
+        lambda: game.write_text("# Prose.\n" + game.read_text()),
+        lambda: game.write_text(game.read_text().replace("step", "run")),
+        lambda: user.write_text(user.read_text().replace("step", "run")),
+        lambda: (game.rename(other), Path("book/__init__.py").write_text("")),
+        lambda: user.write_text(user.read_text().replace("book.game", "book.play")),
+    ):
+        change()
+        check_same(built("served", "serve"), built("fresh", "build"))
+    page = Path("served/book/user.html").read_text()
+    assert 'href="play.html#Game.run"' in page
+
+
+@pytest.mark.filterwarnings("default")
 def test_what_a_template_shows_is_never_old(project):
     Path("over").mkdir()
     template = Path("over/main.html")
