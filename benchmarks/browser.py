@@ -128,6 +128,9 @@ def serving(site: Site) -> Iterator[str]:
             cwd=site.folder,
             stdout=out,
             stderr=subprocess.STDOUT,
+            # Where a shell has started the benchmark in the background, it is deaf to
+            # this signal, and so would the server be.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
         )
     try:
         deadline = time.monotonic() + 300

@@ -8,7 +8,8 @@ curve (`progress.csv`). Its agent, as it was at the end, plays thirty whole game
 seeds of their own (`scores.json`). If the run was to keep the best by evaluation, so
 does that one (`evaluations.csv`, `scores-best.json`). All runs are summed up in
 `results/runs.json`, from which the page draws its numbers, and each has its curve in
-`docs/assets/figures/`.
+`docs/assets/figures/`. A film that lies in the folder (`film.mp4`) goes to
+`docs/assets/films/`, with a still of it.
 """
 
 import argparse
@@ -16,9 +17,12 @@ import csv
 import json
 import shutil
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
+
+import av
 
 from benchmarks.record import ROOT, write
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing
@@ -29,6 +33,7 @@ from labml_rl.watch.scores import measure
 
 KEPT = ROOT / "results" / "runs"
 SUMMARY = ROOT / "results" / "runs.json"
+FILMS = ROOT / "docs" / "assets" / "films"
 GAMES = 30
 
 # Random play, a human tester and DQN, from table 2 of the extended data of Mnih et al.
@@ -66,6 +71,23 @@ def keep(folder: Path) -> None:
     if (folder / "best.safetensors").exists():
         best = Saved.of(folder, experiment_class, best=True)
         score(best, kept / "scores-best.json")
+    if (folder / "film.mp4").exists():
+        keep_film(folder / "film.mp4", FILMS / f"{figure_name(kept)}.mp4")
+
+
+def keep_film(film: Path, kept: Path) -> None:
+    """Copy a film, and put a still beside it: what it shows after a third of it."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(film, kept)
+    with av.open(kept) as opened:
+        count = opened.streams.video[0].frames
+        frame = next(islice(opened.decode(video=0), count // 3, None))
+    frame.to_image().save(kept.with_suffix(".png"), optimize=True)
+
+
+def figure_name(kept: Path) -> str:
+    """What the figures of a run are called."""
+    return "-".join(("run", *kept.parts[-3:]))
 
 
 def score(saved: Saved, path: Path) -> None:
@@ -260,7 +282,7 @@ def sum_up() -> dict[str, Any]:
 def figures() -> dict[str, str]:
     """The figure of each run, by the name of its file."""
     return {
-        "run-" + "-".join(path.parent.parts[-3:]) + ".svg": draw(path.parent)
+        f"{figure_name(path.parent)}.svg": draw(path.parent)
         for path in sorted(KEPT.glob("*/*/seed-*/run.json"))
     }
 

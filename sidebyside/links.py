@@ -221,6 +221,24 @@ def pictures_in(text: str) -> Iterator[Picture]:
             yield Picture(match.start(), address, html is not None)
 
 
+def still_of(address: str) -> str | None:
+    """
+    ## Films
+
+    A picture whose file is a film becomes a player, and until somebody starts it, it
+    shows a still: a picture of the same name that lies beside it, `game.png` for
+    `game.mp4`.
+
+    Args:
+        address: of a picture, or its path.
+
+    Returns:
+        Where the still is, or nothing if it is no film.
+    """
+    film = re.fullmatch(r"(.+)\.(?:mp4|webm)", address)
+    return f"{film[1]}.png" if film else None
+
+
 def file_of(address: str, folder: str) -> str | None:
     """
     The file that an address names.

@@ -9,7 +9,7 @@ summary: Formulas and finished code pass through Markdown; prose stays in its pl
 A formula is full of characters that mean something in Markdown: in $a_1 b_1$ the
 underscores would become emphasis. And code that is HTML already should not be parsed
 again. This extension takes both out of the text before Markdown looks at it, and
-Markdown puts them back when it is done.
+Markdown puts them back when it is done. And it makes players of [films][Films].
 
 It works in every page of a site, whether that was made from a module or written by
 hand, and in every engine that uses Python-Markdown. In a page that was made from a
@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator
 from itertools import dropwhile
 from typing import Any
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement
 
 from markdown import Markdown
 from markdown.blockprocessors import BlockProcessor
@@ -42,6 +42,7 @@ from sidebyside.guard import (
     is_safe,
     unguarded,
 )
+from sidebyside.links import still_of
 from sidebyside.mathematics import FormulaError, find, typeset
 
 PAGE = re.compile(r"\s*<!-- sidebyside:(\d+) -->\n")
@@ -197,6 +198,28 @@ class Disarming(Treeprocessor):
             disarm(root)
 
 
+class Films(Treeprocessor):
+    """
+    ## Films
+
+    `![A game of Pong](pong.mp4)` is a player. Nothing of the film is loaded before
+    somebody starts it, and [a still][sidebyside.links.still_of] is shown. As with any
+    picture, `{ width=640 height=360 }` behind it keeps its place free on the page.
+    """
+
+    def run(self, root: Element) -> None:
+        """Make players of pictures whose file is a film."""
+        for image in root.iter("img"):
+            address = image.get("src", "")
+            if still := still_of(address):
+                words = image.attrib.pop("alt", "")
+                image.tag = "video"
+                image.attrib |= {"controls": "", "muted": "", "playsinline": ""}
+                image.attrib |= {"preload": "none", "poster": still}
+                image.set("aria-label", words)
+                SubElement(image, "a", href=address).text = words
+
+
 class Signs(Postprocessor):
     """The guard's signs become what they stand for, when all else is done."""
 
@@ -277,6 +300,8 @@ class SideBySideExtension(Extension):
         md.inlinePatterns.register(Tags(TAG, md), "sidebyside_tags", 95)
         # Attribute lists are set at 8; the table of contents is made at 5.
         md.treeprocessors.register(Disarming(md, kept), "sidebyside_disarming", 6)
+        # MkDocs turns the addresses of pictures around at 0.
+        md.treeprocessors.register(Films(md), "sidebyside_films", -1)
         md.postprocessors.register(Signs(md), "sidebyside_signs", 5)
         if "$" not in md.ESCAPED_CHARS:
             md.ESCAPED_CHARS = [*md.ESCAPED_CHARS, "$"]

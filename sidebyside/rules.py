@@ -26,7 +26,14 @@ from sidebyside.fields import indented, margin_of
 from sidebyside.findings import Finding, found
 from sidebyside.guard import is_safe
 from sidebyside.lex import NAME
-from sidebyside.links import Place, file_of, page_of, pictures_in, set_links
+from sidebyside.links import (
+    Place,
+    file_of,
+    page_of,
+    pictures_in,
+    set_links,
+    still_of,
+)
 from sidebyside.mathematics import continued, find, unpaired
 from sidebyside.prose import CODE, FENCE, ITEM, Prose
 from sidebyside.read import Definer, Definition, Docstring, Source
@@ -172,17 +179,19 @@ def pictures(source: Source, docs: Path | None) -> Iterator[Finding]:
     page = page_of(source.module, source.is_package)
     for prose in proses(source):
         for picture in pictures_in(prose.text):
-            path = file_of(picture.address, posixpath.dirname(page))
-            if path is None or (docs / path).is_file():
-                continue
-            yield found(
-                source,
-                prose.line_at(picture.start),
-                "SBS206",
-                f"the picture `{picture.address}`, which is not in `{docs.name}`",
-                where_it_is(path, page, docs),
-                at=picture.address,
-            )
+            # A film needs a still as well.
+            for address in filter(None, (picture.address, still_of(picture.address))):
+                path = file_of(address, posixpath.dirname(page))
+                if path is None or (docs / path).is_file():
+                    continue
+                yield found(
+                    source,
+                    prose.line_at(picture.start),
+                    "SBS206",
+                    f"the picture `{address}`, which is not in `{docs.name}`",
+                    where_it_is(path, page, docs),
+                    at=picture.address,
+                )
 
 
 def where_it_is(path: str, page: str, docs: Path) -> str:

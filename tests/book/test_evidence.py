@@ -4,7 +4,9 @@ import csv
 import json
 from dataclasses import asdict
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from benchmarks import evidence
 from benchmarks.record import text
@@ -13,6 +15,8 @@ from hooks.results import with_state_of_code
 from labml_rl.fingerprint import fingerprint
 from labml_rl.ppo.experiment import Experiment, Settings
 from labml_rl.runs import train
+from labml_rl.watch.picture import HEIGHT, WIDTH
+from labml_rl.watch.video import Video
 
 SETTINGS = Settings(
     game="CartPole-v1",
@@ -35,6 +39,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def kept(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(evidence, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(evidence, "FILMS", tmp_path / "films")
     evidence.keep(folder)
     return tmp_path / "kept" / "ppo" / "cartpolev1" / "seed-3"
 
@@ -56,6 +61,22 @@ def test_the_summary_says_what_the_record_says(kept):
     with (kept / "progress.csv").open() as file:
         last = list(csv.DictReader(file))[-1]
     assert found["last_hundred"] == float(last["return_mean"])
+
+
+def test_a_film_is_kept_with_a_still(folder, tmp_path, monkeypatch):
+    for name in ("KEPT", "FILMS"):
+        monkeypatch.setattr(evidence, name, tmp_path / name.lower())
+    shades = np.arange(9, dtype=np.uint8) * 20
+    with Video(folder / "film.mp4", 15) as film:
+        for shade in shades:
+            film.add(np.full((HEIGHT, WIDTH, 3), shade))
+    evidence.keep(folder)
+    kept = tmp_path / "films" / "run-ppo-cartpolev1-seed-3.mp4"
+    assert kept.read_bytes() == (folder / "film.mp4").read_bytes()
+    with Image.open(kept.with_suffix(".png")) as still:
+        assert still.size == (WIDTH, HEIGHT)
+        assert np.abs(np.asarray(still) - float(shades[3])).max() < 5
+    (folder / "film.mp4").unlink()
 
 
 def test_the_best_is_measured_again(kept):

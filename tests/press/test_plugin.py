@@ -157,6 +157,37 @@ def test_a_picture_that_does_not_exist_stops_a_strict_build(site, page, text, me
     assert message in warning
 
 
+def test_a_film_is_a_player(site):
+    (site / "docs" / "films").mkdir()
+    for name in ("f.mp4", "f.png"):
+        (site / "docs" / "films" / name).write_bytes(b"")
+    written = '![A <b>game</b>](../films/f.mp4){ width=640 height=360 onclick="x" }'
+    (site / "book" / "game.py").write_text(
+        f'"""# T\n\n{written}\n"""\nclass Game: ...\n'
+    )
+    (site / "docs" / "index.md").write_text("# Home\n\n![By hand](films/f.mp4)\n")
+    assert build(site).returncode == 0
+    (player,) = re.findall(
+        "<video.*?</video>", (site / "site" / "book" / "game.html").read_text()
+    )
+    attributes = set(re.findall(r'[\w-]+="[^"]*"', player.split(">")[0]))
+    assert attributes == {
+        'controls=""',
+        'muted=""',
+        'playsinline=""',
+        'preload="none"',
+        'src="../films/f.mp4"',
+        'poster="../films/f.png"',
+        'width="640"',
+        'height="360"',
+        'aria-label="A &lt;b&gt;game&lt;/b&gt;"',
+    }
+    assert '<a href="../films/f.mp4">A &lt;b&gt;game&lt;/b&gt;</a></video>' in player
+    home = (site / "site" / "index.html").read_text()
+    assert 'src="films/f.mp4"' in home
+    assert 'poster="films/f.png"' in home
+
+
 def test_a_site_can_replace_a_template(site):
     folder = site / "overrides" / "sidebyside"
     folder.mkdir(parents=True)
