@@ -51,6 +51,7 @@ bench: .venv/bench ## measure the press and the games beside their peers; takes 
 	$(BIN)/python -m benchmarks.press
 	$(BIN)/python -m benchmarks.games
 	$(BIN)/python -m benchmarks.policies
+	$(BIN)/python -m benchmarks.values
 
 check: lint test docs ## all that CI runs
 

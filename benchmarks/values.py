@@ -13,48 +13,56 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from benchmarks.record import ROOT, provenance, series, write
-from benchmarks.values_learners import LEARNERS, MEMORIES, SETTINGS, TREES
+from benchmarks.values_learners import (
+    BATCHES,
+    CAPACITY,
+    LEARNERS,
+    LEAVES,
+    MEMORIES,
+    SETTINGS,
+    TREES,
+)
 
 RECORD = ROOT / "results" / "benchmarks" / "values.json"
 PACKAGES = (
     *("ale-py", "gymnasium", "labml-nn", "numpy"),
     *("stable-baselines3", "torch"),
 )
-BATCHES = (32, 256)
-PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "replay": (tuple(MEMORIES), tuple(map(str, BATCHES))),
-    "trees": (tuple(TREES), tuple(map(str, BATCHES))),
-    "learn": (tuple(LEARNERS), tuple(SETTINGS)),
+PARTS: dict[str, Mapping[str, Any]] = {
+    "replay": MEMORIES,
+    "trees": TREES,
+    "learn": LEARNERS,
 }
+PEERS = ("plain", "sb3")
 
 
-def sample(part: str, contestant: str, what: str) -> dict[str, float]:
+def sample(part: str, contestant: str, setting: tuple[str, ...]) -> dict[str, float]:
     """One sample, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.values_learners"]
     done = subprocess.run(
-        [*command, part, contestant, what],
+        [*command, part, contestant, *setting],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
-        sys.exit(f"{part} {contestant} {what} failed:\n{done.stderr}")
+        sys.exit(f"{part} {contestant} {setting} failed:\n{done.stderr}")
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def measure(part: str, what: str, repeats: int) -> dict[str, Any]:
-    """Samples of all, taken in turns, and how many times as fast as each ours is."""
-    contestants, _ = PARTS[part]
-    taken: dict[str, list[dict[str, float]]] = {name: [] for name in contestants}
+def measure(part: str, repeats: int, *setting: str) -> dict[str, Any]:
+    """Samples of all, taken in turns, and how many times as fast each ours is."""
+    taken: dict[str, list[dict[str, float]]] = {name: [] for name in PARTS[part]}
     for _ in range(repeats):
-        for name in contestants:
-            taken[name].append(sample(part, name, what))
+        for name, samples in taken.items():
+            samples.append(sample(part, name, setting))
     found: dict[str, Any] = {}
     for name, samples in taken.items():
         found[name] = {}
@@ -71,6 +79,19 @@ def measure(part: str, what: str, repeats: int) -> dict[str, Any]:
             if number != "bytes_a_step":
                 ours = found["ours"][number]["median"]
                 each["ours_is_times"] = float(f"{ours / each['median']:.3g}")
+    print(" ".join([part, *setting]) + ": the last column is how many times ours is")
+    print(table(found), flush=True)
+    return found
+
+
+def learn(repeats: int) -> dict[str, Any]:
+    """The whole loop, with all settings."""
+    found: dict[str, Any] = {}
+    for setting in SETTINGS:
+        found[setting] = measure("learn", repeats, setting)
+        found[setting]["ours_is_times_the_fastest"] = min(
+            found[setting][peer]["steps"]["ours_is_times"] for peer in PEERS
+        )
     return found
 
 
@@ -94,16 +115,16 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RECORD)
     options = parser.parse_args()
     repeats = 1 if options.quick else options.repeats
-    record: dict[str, Any] = provenance("benchmarks.values", PACKAGES)
-    for part, (_, whats) in PARTS.items():
-        if options.part in (None, part):
-            record[part] = {}
-            for what in whats:
-                record[part][what] = measure(part, what, repeats)
-                print(
-                    f"{part} {what}: the last column is how many times as fast ours is"
-                )
-                print(table(record[part][what]), flush=True)
+    record: dict[str, Any] = provenance("benchmarks.values", PACKAGES) | {
+        "batches": BATCHES,
+        "capacity": CAPACITY,
+        "leaves": LEAVES,
+        "settings": SETTINGS,
+        "repeats": repeats,
+    }
+    for part in PARTS if options.part is None else [options.part]:
+        is_loop = part == "learn"
+        record[part] = learn(repeats) if is_loop else measure(part, repeats)
     if not options.quick and options.part is None:
         write(record, options.output)
 

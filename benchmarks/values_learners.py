@@ -1,7 +1,7 @@
 """What `benchmarks.values` measures, each sample a program of its own.
 
-python -m benchmarks.values_learners replay CONTESTANT BATCH
-python -m benchmarks.values_learners trees CONTESTANT BATCH
+python -m benchmarks.values_learners replay CONTESTANT
+python -m benchmarks.values_learners trees CONTESTANT
 python -m benchmarks.values_learners learn CONTESTANT SETTING
 """
 
@@ -29,6 +29,7 @@ from benchmarks.policies_learners import labml as page_of_labml
 
 GAMES, CAPACITY = 8, 16_384  # steps in the memory: a power of two, as labml wants it
 STACK = (4, 84, 84)
+BATCHES = {"small": 32, "large": 256}
 Numbers = dict[str, float]
 
 
@@ -169,24 +170,29 @@ MEMORIES: dict[str, Callable[[], Memory]] = {
 }
 
 
-def measure_memory(name: str, batch: int) -> Numbers:
+def measure_memory(name: str) -> Numbers:
     """Steps added and drawn in a second, and bytes for each that is kept."""
     torch.set_num_threads(1)
     memory = MEMORIES[name]()
     for _ in range(CAPACITY // GAMES + 10):
         memory.add()
-    adds = max(2000 // GAMES, 1)
+    adds = 2000 // GAMES
     started = time.perf_counter()
     for _ in range(adds):
         memory.add()
-    added = adds * GAMES / (time.perf_counter() - started)
-    batches = 6400 // batch
-    memory.sample(batch)
-    started = time.perf_counter()
-    for _ in range(batches):
-        memory.sample(batch)
-    drawn = batches * batch / (time.perf_counter() - started)
-    return {"added": added, "drawn": drawn, "bytes_a_step": memory.bytes_a_step}
+    found = {
+        "added": adds * GAMES / (time.perf_counter() - started),
+        "bytes_a_step": memory.bytes_a_step,
+    }
+    for size, batch in BATCHES.items():
+        for _ in range(3):
+            memory.sample(batch)
+        batches = 12_800 // batch
+        started = time.perf_counter()
+        for _ in range(batches):
+            memory.sample(batch)
+        found[f"drawn_{size}"] = batches * batch / (time.perf_counter() - started)
+    return found
 
 
 # --- the trees ---
@@ -194,7 +200,7 @@ def measure_memory(name: str, batch: int) -> Numbers:
 LEAVES = 2**20
 
 
-def our_trees(batch: int) -> Callable[[], None]:
+def our_trees() -> Callable[[int], None]:
     """Draw, weigh, and change: what `PrioritisedMemory` does, without pictures."""
     from labml_rl.replay.trees import MinTree, SumTree
 
@@ -202,10 +208,10 @@ def our_trees(batch: int) -> Callable[[], None]:
     sums, minima = SumTree(LEAVES), MinTree(LEAVES)
     everything = dice.random(LEAVES) + 0.01
     for tree in (sums, minima):
-        tree.leaves[:] = everything
+        tree.leaves[:LEAVES] = everything
         tree.rebuild()
 
-    def once() -> None:
+    def once(batch: int) -> None:
         darts = (np.arange(batch) + dice.random(batch)) / batch * sums.root
         places = sums.find(darts)
         _ = (minima.root / sums.leaves[places]) ** 0.4
@@ -216,7 +222,7 @@ def our_trees(batch: int) -> Callable[[], None]:
     return once
 
 
-def labml_trees(batch: int) -> Callable[[], None]:
+def labml_trees() -> Callable[[int], None]:
     """Theirs, without pictures as well."""
     kind = labml("dqn.replay_buffer").ReplayBuffer
     theirs = kind(1, 0.6)
@@ -234,7 +240,7 @@ def labml_trees(batch: int) -> Callable[[], None]:
             tree[node] = combine(tree[2 * node], tree[2 * node + 1])
         setattr(theirs, name, tree)
 
-    def once() -> None:
+    def once(batch: int) -> None:
         samples = theirs.sample(batch, 0.4)
         theirs.update_priorities(samples["indexes"], dice.random(batch) + 0.01)
 
@@ -244,15 +250,17 @@ def labml_trees(batch: int) -> Callable[[], None]:
 TREES = {"ours": our_trees, "labml": labml_trees}
 
 
-def measure_trees(name: str, batch: int) -> Numbers:
+def measure_trees(name: str) -> Numbers:
     """Steps drawn and given new priorities, in a second."""
-    once = TREES[name](batch)
-    once()
-    rounds = 200
-    started = time.perf_counter()
-    for _ in range(rounds):
-        once()
-    return {"steps": rounds * batch / (time.perf_counter() - started)}
+    once, found = TREES[name](), {}
+    for size, batch in BATCHES.items():
+        once(batch)
+        rounds, started = 0, time.perf_counter()
+        while time.perf_counter() - started < 1:
+            once(batch)
+            rounds += 1
+        found[f"steps_{size}"] = rounds * batch / (time.perf_counter() - started)
+    return found
 
 
 # --- the whole loop ---
@@ -262,11 +270,11 @@ SETTINGS: dict[str, dict[str, int]] = {
     "nature": {"games": 1, "batch": 32, "every": 4},
     "many": {"games": 8, "batch": 256, "every": 64},
 }
-WARM_UP, SYNC, KEPT, RATE = 1_024, 10_000, 16_384, 1e-4
+WARM_UP, EXPLORED, SYNC, KEPT, RATE = 1_024, 256, 10_000, 16_384, 1e-4
 
 
-def ours(*, games: int, batch: int, every: int) -> Iterator[int]:
-    """The DQN of this book."""
+def ours(*, games: int, batch: int, every: int, **changes: Any) -> Iterator[int]:
+    """The DQN of this book, with its defaults but for some changes."""
     from labml_rl.dqn.experiment import Experiment
     from labml_rl.dqn.settings import Settings
 
@@ -281,8 +289,9 @@ def ours(*, games: int, batch: int, every: int) -> Iterator[int]:
             sync_every_steps=SYNC,
             optimizer_name="adam",
             learning_rate=RATE,
-            epsilon_steps=WARM_UP,
+            epsilon_steps=EXPLORED,
             turns=4,
+            **changes,
         )
     )
     try:
@@ -337,7 +346,7 @@ def plain(*, games: int, batch: int, every: int) -> Iterator[int]:
     seen, _ = envs.reset(seed=1)
     steps = t = 0
     while True:
-        epsilon = 1 - 0.9 * min(max(steps - WARM_UP, 0) / WARM_UP, 1)
+        epsilon = 1 - 0.9 * min(max(steps - WARM_UP, 0) / EXPLORED, 1)
         if np.random.random() < epsilon:
             actions = np.random.randint(actions_of, size=games)
         else:
@@ -406,9 +415,9 @@ def sb3(*, games: int, batch: int, every: int) -> Iterator[int]:
         seed=1,
         device="cpu",
     )
-    learner.learn(2 * WARM_UP, reset_num_timesteps=False)
+    learner.learn(WARM_UP, reset_num_timesteps=False)
     while True:
-        learner.learn(512, reset_num_timesteps=False)
+        learner.learn(256, reset_num_timesteps=False)
         yield learner.num_timesteps
 
 
@@ -416,35 +425,39 @@ LEARNERS: dict[str, Callable[..., Iterator[int]]] = {
     "ours": ours,
     "plain": plain,
     "sb3": sb3,
+    "without_keep_memory": partial(ours, keep_memory=False),
 }
 
 
 def measure_learner(name: str, setting: str) -> Numbers:
-    """Steps a second, from when the memory has been filled for a while."""
+    """Steps a second, from when it has learned for a while and hardly explores."""
     rounds = LEARNERS[name](**SETTINGS[setting])
     steps = next(rounds)
-    while steps < 2 * WARM_UP + 256:
+    while steps < WARM_UP + 2 * EXPLORED:
         steps = next(rounds)
     begun, started = steps, time.perf_counter()
-    while steps - begun < 2_048 or time.perf_counter() - started < 5:
+    while steps - begun < 1_024 or time.perf_counter() - started < 5:
         steps = next(rounds)
     return {"steps": (steps - begun) / (time.perf_counter() - started)}
+
+
+MEASURES: dict[str, Callable[..., Numbers]] = {
+    "replay": measure_memory,
+    "trees": measure_trees,
+    "learn": measure_learner,
+}
 
 
 def main() -> None:
     """Take one sample, and print it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("part", choices=["replay", "trees", "learn"])
+    parser.add_argument("part", choices=list(MEASURES))
     parser.add_argument("contestant")
-    parser.add_argument("what")
+    parser.add_argument("setting", nargs="?", choices=list(SETTINGS))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    if options.part == "learn":
-        found = measure_learner(options.contestant, options.what)
-    elif options.part == "trees":
-        found = measure_trees(options.contestant, int(options.what))
-    else:
-        found = measure_memory(options.contestant, int(options.what))
+    setting = [options.setting] if options.setting else []
+    found = MEASURES[options.part](options.contestant, *setting)
     print(json.dumps(found))
 
 

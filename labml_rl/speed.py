@@ -13,7 +13,8 @@ once a day, and one that takes an hour, all day long. None of what is on this pa
 an agent learn from fewer games. It only wastes less of the machine.
 
 This is what an ordinary loop spends its time on, and what can be done about it. How
-much each of them is worth, [has been measured](../benchmarks/policies.md).
+much each of them is worth has been measured, [for PPO](../benchmarks/policies.md) and
+[for DQN](../benchmarks/values.md).
 
 | spent on | what helps | see |
 |---|---|---|
@@ -24,8 +25,11 @@ much each of them is worth, [has been measured](../benchmarks/policies.md).
 | multiplying | numbers of 16 bits | [below][precision_of] |
 | waking threads | one thread while playing | [below][few_threads] |
 | bookkeeping | one update for all weights | [below][make_adam] |
+| memory, again and again | keeping it | [below][keep_memory] |
 """
 
+import ctypes
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -152,3 +156,31 @@ def make_adam(
         eps: what keeps it from dividing by zero.
     """
     return torch.optim.Adam(parameters, lr=lr, eps=eps, fused=True)
+
+
+def keep_memory() -> None:
+    """
+    ## Keeping memory
+
+    What comes out of a layer for 256 observations is a few megabytes. The C library
+    asks the system for that much, and gives it back as soon as it is free. For the next
+    batch it asks for the same again. New memory has to be all zeros, so the system
+    clears it, page by page, 4 KB each, when the program first writes to it. With a
+    batch of 256, that happens thousands of times. With these two numbers the C library
+    keeps what it has.
+
+    It is done for the whole process, and only with glibc, the C library of most
+    Linuxes. Elsewhere this does nothing. [DQN](dqn/experiment.py) does it and PPO does
+    not: there it has been measured, too, and was worth nothing.
+    """
+    keep = None
+    if sys.platform == "linux":
+        keep = getattr(ctypes.CDLL(None), "mallopt", None)
+    if keep is not None:
+        keep(M_MMAP_THRESHOLD, 32 << 20)
+        keep(M_TRIM_THRESHOLD, 512 << 20)
+
+
+# From glibc's `malloc.h`: blocks from this size on are asked for one by one, and this
+# much may lie free before some is given back.
+M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -3, -1

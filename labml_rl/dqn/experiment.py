@@ -56,7 +56,7 @@ from labml_rl.replay import ReplayMemory
 from labml_rl.replay.prioritised import PrioritisedMemory
 from labml_rl.runs.checkpoint import load_weights
 from labml_rl.sampling import check_spaces
-from labml_rl.speed import few_threads, in_precision, make_adam
+from labml_rl.speed import few_threads, in_precision, keep_memory, make_adam
 
 
 class Experiment(runs.Experiment[Settings]):
@@ -74,6 +74,8 @@ class Experiment(runs.Experiment[Settings]):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
+        if settings.keep_memory:
+            keep_memory()
         training = {}
         if is_atari(settings.game):
             training = {

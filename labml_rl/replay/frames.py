@@ -180,8 +180,8 @@ class Frames:
         ### Used again
 
         A batch of 256 steps needs 14 MB. The system gives new memory page by page, and
-        clears each, and that takes as long as to fill it. So when nobody has a batch
-        any more, its memory is kept for one of the next.
+        clears each, which takes nearly as long as to fill it. So when nobody has a
+        batch any more, its memory is kept for one of the next.
 
         !!! warning "Nobody"
             The usual trick is a fixed pair of buffers, in turns. Then who looks at a

@@ -2,6 +2,9 @@
 
 import importlib
 import itertools
+import platform
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -246,3 +249,36 @@ class TestCentredRMSProp:
         assert weight.isfinite().all()
         CentredRMSProp([still], lr=1.0).step()
         assert still.item() == 1
+
+
+# --- memory that is kept ---
+
+# Each tensor is a little larger than the one before, which nobody needs any more. How
+# many pages does the system have to clear?
+PAGES = """
+import resource, sys, torch
+from labml_rl.speed import keep_memory
+
+def cleared():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for size in range(1, 28):
+        torch.full((size, 1 << 18), 1.0)  # as many MB
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+without = cleared()
+keep_memory()
+print(without, cleared(), cleared())
+"""
+
+
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="it is the C library that keeps it"
+)
+def test_memory_that_is_needed_again_is_kept():
+    done = subprocess.run(
+        [sys.executable, "-c", PAGES], capture_output=True, text=True, check=True
+    )
+    without, first, second = map(int, done.stdout.split())
+    # The sum of all, the largest, and nothing.
+    assert without > 5 * first
+    assert second * 5 < first

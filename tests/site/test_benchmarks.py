@@ -16,6 +16,7 @@ PAGES = {
     "benchmarks/press": "benchmarks/press.json",
     "benchmarks/games": "benchmarks/games.json",
     "benchmarks/policies": "benchmarks/policies.json",
+    "benchmarks/values": "benchmarks/values.json",
 }
 
 
