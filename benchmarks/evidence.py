@@ -23,6 +23,7 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 import av
+from PIL import Image
 
 from benchmarks.record import ROOT, write
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing
@@ -82,7 +83,8 @@ def keep_film(film: Path, kept: Path) -> None:
     with av.open(kept) as opened:
         count = opened.streams.video[0].frames
         frame = next(islice(opened.decode(video=0), count // 3, None))
-    frame.to_image().save(kept.with_suffix(".png"), optimize=True)
+    still = Image.fromarray(frame.to_ndarray(format="rgb24"))
+    still.save(kept.with_suffix(".png"), optimize=True)
 
 
 def figure_name(kept: Path) -> str:
