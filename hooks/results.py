@@ -95,8 +95,12 @@ def with_state_of_code(record: Any, root: Path) -> Any:
 
 
 def made_now(path: Path) -> str:
-    """The fingerprint of a module, or nothing if there is none."""
-    return remembered(path.read_text(encoding="utf-8")) if path.is_file() else ""
+    """The fingerprint of a module, or nothing if there is none, or it is no Python."""
+    try:
+        return remembered(path.read_text(encoding="utf-8")) if path.is_file() else ""
+    except SyntaxError:
+        # The press says what is wrong, and where.
+        return ""
 
 
 def fill_in(markdown: str, record: Any) -> str:

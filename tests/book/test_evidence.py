@@ -114,6 +114,8 @@ def test_code_that_has_changed_is_called_so(tmp_path):
     (tmp_path / "a.py").write_text("b")
     found = with_state_of_code(record, tmp_path)["run"]["code"]
     assert found == "changed since then, in 1 of 1 files"
+    (tmp_path / "a.py").write_text("a = (")
+    assert with_state_of_code(record, tmp_path)["run"]["code"] == found
     (tmp_path / "a.py").unlink()
     assert with_state_of_code(record, tmp_path)["run"]["code"] == found
 

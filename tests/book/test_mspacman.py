@@ -2,13 +2,16 @@
 
 import csv
 import json
+from collections.abc import Iterator
 from itertools import pairwise
 
 import av
 import pytest
+import torch
 
 from labml_rl.dqn import fast, mspacman
-from labml_rl.watch.agent import Saved
+from labml_rl.watch import best
+from labml_rl.watch.agent import Protocol, Saved
 
 OPTIONS = (
     *("--total-frames", "3_072", "--warm-up-steps", "320", "--capacity", "2_000"),
@@ -17,8 +20,22 @@ OPTIONS = (
 )
 
 
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Tests that run side by side have no second one."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("one_thread")
 def test_from_the_first_frame_to_the_film(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    # Long enough for a film, and no longer.
+    short = Protocol(frames_cap=400)
+    for module in (mspacman, best):
+        monkeypatch.setattr(module, "Protocol", lambda: short)
     played = mspacman.play
     monkeypatch.setattr(mspacman, "play", lambda folder: played(folder, games=2))
 
@@ -39,12 +56,12 @@ def test_from_the_first_frame_to_the_film(tmp_path, monkeypatch, capsys):
     with (folder / "evaluations.csv").open() as file:
         looks = list(csv.DictReader(file))
     assert [int(row["frames"]) for row in looks] == [1_536, 3_072]
-    best = Saved.of(folder, fast.Experiment, best=True)
-    assert best.frames in (1_536, 3_072)
+    chosen = Saved.of(folder, fast.Experiment, best=True)
+    assert chosen.frames in (1_536, 3_072)
 
     out = capsys.readouterr().out
     assert "2 games" in out
-    assert f"MsPacman, FAST-DQN after {best.frames:,} frames." in out
+    assert f"MsPacman, FAST-DQN after {chosen.frames:,} frames." in out
     with av.open(folder / "film.mp4") as film:
         assert sum(1 for _ in film.decode(video=0)) > 60
 
