@@ -6,14 +6,12 @@ python -m figures.batches           write them to docs/assets/figures/, as each 
 python -m figures.batches --check   fail if they are not what the record says
 """
 
-import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing
+from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
 from figures.policies import line
 
 RECORD = Path(__file__).parents[1] / "results" / "benchmarks" / "games.json"
@@ -98,18 +96,9 @@ def figures() -> dict[str, str]:
 
 def main() -> None:
     """Write the figures, or check them."""
-    parser = argparse.ArgumentParser(description="Draw the figures of the workers.")
-    parser.add_argument("--check", action="store_true", help="only compare")
-    only_compare = parser.parse_args().check
-    stale = []
-    for name, figure in figures().items():
-        path = FOLDER / name
-        if not only_compare:
-            path.write_text(figure, encoding="utf-8")
-        if not path.exists() or path.read_text(encoding="utf-8") != figure:
-            stale.append(str(path))
-    if stale:
-        sys.exit(f"not what the record says; run python -m figures.batches: {stale}")
+    write_or_check(
+        figures(), FOLDER, program="figures.batches", truth="the record says"
+    )
 
 
 if __name__ == "__main__":

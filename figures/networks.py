@@ -6,6 +6,7 @@ python -m figures.networks --check   fail if it differs from what the network do
 
 import argparse
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -253,18 +254,38 @@ def times(*sizes: int) -> str:
     return " × ".join(map(str, sizes))
 
 
-def main() -> None:
-    """Write the figure, or check it."""
-    parser = argparse.ArgumentParser(description="Draw the figure of the networks.")
+def write_or_check(
+    figures: Mapping[str, str], folder: Path, *, program: str, truth: str
+) -> None:
+    """
+    Write figures, or with `--check` on the command line, only compare them.
+
+    Args:
+        figures: SVG by the name of its file.
+        folder: where they are.
+        program: the module that draws them.
+        truth: what they should show, for the message if they don't.
+    """
+    parser = argparse.ArgumentParser(description=f"Draw the figures of {program}.")
     parser.add_argument("--check", action="store_true", help="only compare")
     only_compare = parser.parse_args().check
-    path = FOLDER / NAME
-    figure = draw()
-    if not only_compare:
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        path.write_text(figure)
-    if not path.exists() or path.read_text() != figure:
-        sys.exit(f"not what the network does; run python -m figures.networks: {path}")
+    stale = []
+    for name, figure in figures.items():
+        path = folder / name
+        if not only_compare:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(figure, encoding="utf-8")
+        if not path.exists() or path.read_text(encoding="utf-8") != figure:
+            stale.append(str(path))
+    if stale:
+        sys.exit(f"not what {truth}; run python -m {program}: {', '.join(stale)}")
+
+
+def main() -> None:
+    """Write the figure, or check it."""
+    write_or_check(
+        {NAME: draw()}, FOLDER, program="figures.networks", truth="the network does"
+    )
 
 
 if __name__ == "__main__":

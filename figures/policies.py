@@ -4,8 +4,6 @@ python -m figures.policies           write them to docs/assets/figures/
 python -m figures.policies --check   fail if they differ from what the losses do
 """
 
-import argparse
-import sys
 from collections.abc import Iterable
 from xml.etree import ElementTree as Xml
 
@@ -13,7 +11,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from figures.networks import COLOURS, FAINT, FOLDER, TEXT, WIDTH, Drawing
+from figures.networks import (
+    COLOURS,
+    FAINT,
+    FOLDER,
+    TEXT,
+    WIDTH,
+    Drawing,
+    write_or_check,
+)
 from labml_rl.ppo import clipped_policy_loss
 
 BLUE, ORANGE, _ = COLOURS
@@ -145,15 +151,8 @@ FIGURES = {"a2c-baseline.svg": draw_baseline, "ppo-clip.svg": draw_clip}
 
 def main() -> None:
     """Write the figures, or check them."""
-    parser = argparse.ArgumentParser(description="Draw the figures of A2C and PPO.")
-    parser.add_argument("--check", action="store_true", help="only compare")
-    only_compare = parser.parse_args().check
-    for name, draw in FIGURES.items():
-        path, figure = FOLDER / name, draw()
-        if not only_compare:
-            path.write_text(figure)
-        if not path.exists() or path.read_text() != figure:
-            sys.exit(f"not what the losses do; run python -m figures.policies: {path}")
+    drawn = {name: draw() for name, draw in FIGURES.items()}
+    write_or_check(drawn, FOLDER, program="figures.policies", truth="the losses do")
 
 
 if __name__ == "__main__":

@@ -4,15 +4,22 @@ python -m figures.values           write them to docs/assets/figures/
 python -m figures.values --check   fail if they differ from what the modules do
 """
 
-import argparse
-import sys
 from xml.etree import ElementTree as Xml
 
 import numpy as np
 import torch
 from gymnasium.spaces import Box
 
-from figures.networks import COLOURS, FAINT, FOLDER, GROUND, TEXT, WIDTH, Drawing
+from figures.networks import (
+    COLOURS,
+    FAINT,
+    FOLDER,
+    GROUND,
+    TEXT,
+    WIDTH,
+    Drawing,
+    write_or_check,
+)
 from figures.policies import BOTTOM, LEFTS, PANEL, TOP, line
 from labml_rl.dqn import huber
 from labml_rl.replay import ReplayMemory
@@ -179,15 +186,8 @@ FIGURES = {"dqn-huber.svg": draw_huber, "replay-ring.svg": draw_ring}
 
 def main() -> None:
     """Write the figures, or check them."""
-    parser = argparse.ArgumentParser(description="Draw the figures of replay and DQN.")
-    parser.add_argument("--check", action="store_true", help="only compare")
-    only_compare = parser.parse_args().check
-    for name, draw in FIGURES.items():
-        path, figure = FOLDER / name, draw()
-        if not only_compare:
-            path.write_text(figure)
-        if not path.exists() or path.read_text() != figure:
-            sys.exit(f"not what is done; run python -m figures.values: {path}")
+    drawn = {name: draw() for name, draw in FIGURES.items()}
+    write_or_check(drawn, FOLDER, program="figures.values", truth="is done")
 
 
 if __name__ == "__main__":

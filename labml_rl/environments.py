@@ -156,6 +156,25 @@ def is_atari(name: str) -> bool:
     return "-v" not in name
 
 
+def training_options(settings: Any) -> dict[str, Any]:
+    """
+    ## For training only
+
+    Args:
+        settings: of an algorithm. Of Atari games they say what a reward and an episode
+            are while the agent learns.
+
+    Returns:
+        Options for [make_environments][] that do not hold when the agent is watched.
+    """
+    if not is_atari(settings.game):
+        return {}
+    return {
+        "clip_rewards": settings.clip_rewards,
+        "episodic_life": settings.episodic_life,
+    }
+
+
 def make_environments(
     name: str,
     num_envs: int,

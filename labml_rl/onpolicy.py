@@ -22,11 +22,15 @@ from gymnasium.spaces import Box, Discrete
 from torch import Tensor
 
 from labml_rl import runs
-from labml_rl.bodies import VectorBody
-from labml_rl.environments import frames_per_step, has_channels_last, is_atari
+from labml_rl.environments import (
+    frames_per_step,
+    has_channels_last,
+    is_atari,
+    training_options,
+)
 from labml_rl.networks import ActorCritic
 from labml_rl.sampling import Sampler, Samples, check_spaces
-from labml_rl.speed import SpeedSettings, few_threads, in_precision
+from labml_rl.speed import SpeedSettings, few_threads, in_precision, threads_for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,13 +94,7 @@ class PolicyExperiment(runs.Experiment[S]):
 
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
-        training = {}
-        if is_atari(settings.game):
-            training = {
-                "clip_rewards": settings.clip_rewards,
-                "episodic_life": settings.episodic_life,
-            }
-        self.games = self.make_games(copy=False, **training)
+        self.games = self.make_games(copy=False, **training_options(settings))
         check_spaces(self.games)
         self.network = self.make_network(
             settings,
@@ -117,17 +115,13 @@ class PolicyExperiment(runs.Experiment[S]):
         """
         ### One update
 
-        With vectors, a layer takes less time than it takes to wake a thread, and where
-        other programs need the cores as well, threads that wait for each other make it
-        ten times as slow. So with them one thread does everything.
+        [With vectors][threads_for], one thread does everything.
 
         Returns:
             What any experiment [returns][labml_rl.runs.experiment.Experiment.advance].
         """
-        if isinstance(self.network.body, VectorBody):
-            with few_threads(self.settings, self.device):
-                return super().advance()
-        return super().advance()
+        with threads_for(self.network.body, self.settings, self.device):
+            return super().advance()
 
     @abstractmethod
     def make_optimizer(self) -> torch.optim.Optimizer:

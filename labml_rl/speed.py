@@ -31,13 +31,14 @@ much each of them is worth has been measured, [for PPO](../benchmarks/policies.m
 import ctypes
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import nn
 
+from labml_rl.bodies import VectorBody
 from labml_rl.runs.experiment import Settings
 
 
@@ -138,6 +139,29 @@ def few_threads(settings: SpeedSettings, device: torch.device) -> Iterator[None]
         yield
     finally:
         torch.set_num_threads(threads)
+
+
+def threads_for(
+    body: nn.Module, settings: SpeedSettings, device: torch.device
+) -> AbstractContextManager[None]:
+    """
+    ## One thread for a few numbers
+
+    With vectors, a layer takes less time than it takes to wake a thread, and where
+    other programs need the cores as well, threads that wait for each other make it ten
+    times as slow. So with them one thread does everything, learning too.
+
+    Args:
+        body: of the network that plays and learns.
+        settings: what is wanted.
+        device: where the network is.
+
+    Returns:
+        What stands behind `with`.
+    """
+    if isinstance(body, VectorBody):
+        return few_threads(settings, device)
+    return nullcontext()
 
 
 def make_adam(

@@ -38,7 +38,6 @@ from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
 
 from labml_rl import runs
-from labml_rl.bodies import VectorBody
 from labml_rl.dqn import following_values, taken, td_loss
 from labml_rl.dqn.dueling import DuelingNetwork
 from labml_rl.dqn.exploring import Linear, explore
@@ -50,13 +49,20 @@ from labml_rl.environments import (
     has_channels_last,
     is_atari,
     scores_of,
+    training_options,
 )
 from labml_rl.networks import QNetwork
 from labml_rl.replay import ReplayMemory
 from labml_rl.replay.prioritised import PrioritisedMemory
 from labml_rl.runs.checkpoint import load_weights
 from labml_rl.sampling import check_spaces
-from labml_rl.speed import few_threads, in_precision, keep_memory, make_adam
+from labml_rl.speed import (
+    few_threads,
+    in_precision,
+    keep_memory,
+    make_adam,
+    threads_for,
+)
 
 
 class Experiment(runs.Experiment[Settings]):
@@ -76,13 +82,7 @@ class Experiment(runs.Experiment[Settings]):
         super().__init__(settings)
         if settings.keep_memory:
             keep_memory()
-        training = {}
-        if is_atari(settings.game):
-            training = {
-                "clip_rewards": settings.clip_rewards,
-                "episodic_life": settings.episodic_life,
-            }
-        self.games = self.make_games(copy=False, **training)
+        self.games = self.make_games(copy=False, **training_options(settings))
         self.num_actions = int(check_spaces(self.games).n)
         self.network = self.make_network(
             settings,
@@ -215,10 +215,8 @@ class Experiment(runs.Experiment[Settings]):
         Returns:
             What any experiment [returns][labml_rl.runs.experiment.Experiment.advance].
         """
-        if isinstance(self.network.body, VectorBody):
-            with few_threads(self.settings, self.device):
-                return super().advance()
-        return super().advance()
+        with threads_for(self.network.body, self.settings, self.device):
+            return super().advance()
 
     def update(self) -> dict[str, float]:
         """

@@ -1,6 +1,5 @@
 """Do they learn? Small problems, solved in seconds; and not with a bug in the loss."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -50,13 +49,7 @@ EXPERIMENTS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Several tests run at once, and their threads would wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = [pytest.mark.usefixtures("one_thread"), pytest.mark.timeout(600)]
 
 
 @pytest.fixture
@@ -87,7 +80,6 @@ def test_cartpole_is_solved(settings):
     assert learned(settings, enough=475) >= 475
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("catch")
 @pytest.mark.parametrize(
     "settings",

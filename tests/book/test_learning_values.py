@@ -1,7 +1,6 @@
 """Does DQN learn? Small problems, with each of its parts; and not with a bug in it."""
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -66,13 +65,7 @@ PARTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Several tests run at once, and their threads would wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = [pytest.mark.usefixtures("one_thread"), pytest.mark.timeout(600)]
 
 
 @pytest.fixture
@@ -101,7 +94,6 @@ def test_cartpole_is_learned(part):
     assert learned(replace(CART, **PARTS[part]), ENOUGH) >= ENOUGH
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("catch")
 @pytest.mark.parametrize("part", PARTS)
 def test_a_game_is_learned_from_its_pixels(part):

@@ -2,12 +2,10 @@
 
 import csv
 import json
-from collections.abc import Iterator
 from itertools import pairwise
 
 import av
 import pytest
-import torch
 
 from labml_rl.dqn import fast, mspacman
 from labml_rl.watch import best
@@ -18,15 +16,6 @@ OPTIONS = (
     *("--evaluate-every-frames", "1_536", "--evaluation-games", "1", "--turns", "1"),
     *("--workers", "0"),
 )
-
-
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """Tests that run side by side have no second one."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.mark.usefixtures("one_thread")

@@ -1,5 +1,6 @@
 """The replay memory: against lists of everything that was ever played."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from gymnasium.spaces import Box
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from figures import values as figure
 from labml_rl.bodies import as_blocks
 from labml_rl.game import make_game
 from labml_rl.replay import ReplayMemory, frames
@@ -460,3 +462,11 @@ def test_a_batch_goes_to_a_device():
     assert batch.observations.device.type == "meta"
     assert batch.weights.device.type == "meta"
     assert isinstance(batch.places, np.ndarray)
+
+
+def test_the_figures_are_what_is_done(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["figures.values", "--check"])
+    figure.main()
+    monkeypatch.setattr(figure, "FOLDER", tmp_path)
+    with pytest.raises(SystemExit, match=r"dqn-huber\.svg"):
+        figure.main()

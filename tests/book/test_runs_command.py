@@ -3,12 +3,10 @@
 import importlib
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from labml_rl import __main__ as program
 from labml_rl import runs
@@ -19,12 +17,7 @@ from tests.book.tiny_runs import Settings, Tiny
 SMALL = ["--total-frames", "16"]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def exit_of(do: Any, *arguments: Any) -> int | str | None:
