@@ -8,6 +8,9 @@ A format such as `<=1.5` is a target. It becomes words that say what was wanted 
 whether the record has it, so that a page goes on telling the truth when a new record
 takes the place of the old one.
 
+`{{ table of ppo.pong.seed-1 }}` becomes a table of this run, whose rows are in
+`run.md`, beside this file, and in `run-best.md` if the run has kept its best agent.
+
 A record of a run has the fingerprints of the modules that made it, as `sources`. Beside
 them stands, as `code`, whether these are still the same, but for prose.
 """
@@ -30,14 +33,18 @@ remembered = cache(fingerprint)
 
 ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 VALUE = re.compile(r" (?P<keys>[\w./-]+)(?: \| (?P<format>\S+))? ")
+TABLE = re.compile(r"\{\{ table of (?P<keys>[\w./-]+) \}\}")
+ROWS, ROWS_OF_THE_BEST = (
+    Path(__file__).with_name(n) for n in ("run.md", "run-best.md")
+)
 TARGET = re.compile(r"(?P<sign>[<>]=)(?P<limit>\d+(?:\.\d+)?)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Watch the records, too."""
-    folder = str(results_of(config))
-    if folder not in config.watch and Path(folder).is_dir():
-        config.watch.append(folder)
+    """Watch the records, too, and the rows of the tables."""
+    for path in (results_of(config), ROWS, ROWS_OF_THE_BEST):
+        if str(path) not in config.watch and path.exists():
+            config.watch.append(str(path))
     return config
 
 
@@ -105,7 +112,7 @@ def made_now(path: Path) -> str:
 
 def fill_in(markdown: str, record: Any) -> str:
     """
-    Replace each `{{ … }}` by its value.
+    Replace each `{{ … }}` by its value, or by its table.
 
     Args:
         markdown: a page.
@@ -114,6 +121,8 @@ def fill_in(markdown: str, record: Any) -> str:
     Raises:
         ValueError: if a value is missing, or has not the format that it is asked in.
     """
+
+    markdown = TABLE.sub(lambda match: table_of(match["keys"], record), markdown)
 
     def value(match: re.Match[str]) -> str:
         asked = VALUE.fullmatch(match[1])
@@ -131,6 +140,19 @@ def fill_in(markdown: str, record: Any) -> str:
             ) from None
 
     return ANY.sub(value, markdown)
+
+
+def table_of(keys: str, record: Any) -> str:
+    """
+    The table of a run, before its values are filled in.
+
+    Raises:
+        ValueError: if there is no such run.
+    """
+    rows = ROWS.read_text(encoding="utf-8")
+    if "best" in find(record, keys):
+        rows += ROWS_OF_THE_BEST.read_text(encoding="utf-8")
+    return rows.replace("{{ run.", f"{{{{ {keys}.").rstrip()
 
 
 def shown(found: str | int | float, wanted: str) -> str:
@@ -151,14 +173,20 @@ def shown(found: str | int | float, wanted: str) -> str:
 
 
 def look_up(record: Any, keys: str) -> str | int | float:
-    """The value under `one.key.behind.the.other`. Keys hold no dots."""
+    """The single value under these keys."""
+    found = find(record, keys)
+    if isinstance(found, bool):
+        return "yes" if found else "no"
+    if not isinstance(found, str | int | float):
+        raise ValueError(f"`{keys}` is not a single value.")
+    return found
+
+
+def find(record: Any, keys: str) -> Any:
+    """What is under `one.key.behind.the.other`. Keys hold no dots."""
     found = record
     for key in keys.split("."):
         if not isinstance(found, dict) or key not in found:
             raise ValueError(f"there is no `{keys}`: `{key}` is missing.")
         found = found[key]
-    if isinstance(found, bool):
-        return "yes" if found else "no"
-    if not isinstance(found, str | int | float):
-        raise ValueError(f"`{keys}` is not a single value.")
     return found

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from hooks.results import VALUE, fill_in, load, shown
+from hooks.results import VALUE, fill_in, load, shown, with_state_of_code
 from tests.site.conftest import ENVIRONMENT, ROOT
 
 PAGES = {
@@ -157,3 +157,51 @@ def test_a_build_stops_at_what_is_not_in_the_record(tmp_path, asked, complaint):
 )
 def test_a_target_is_judged_by_the_record(value, target, words):
     assert shown(value, target) == words
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return with_state_of_code(load(ROOT / "results" / "runs.json"), ROOT)
+
+
+def test_a_run_has_a_table(runs):
+    page = fill_in("{{ table of ppo.pong.seed-1 }}", runs)
+    run = runs["ppo"]["pong"]["seed-1"]
+    table = dict(row.strip("| ").split(" | ") for row in page.splitlines()[2:])
+    assert table["command"] == f"`{run['command']}`"
+    assert table["changes beyond that commit"] == "yes"
+    assert table["its code is"] == run["code"]
+    mean, error = run["mean"], run["standard_error"]
+    scored = f"{mean:.1f} ± {error:.1f} (standard error)"
+    assert table[f"the agent's mean of {run['games']} games"] == scored
+    assert "by evaluation" not in page
+
+
+def test_the_best_of_a_run_is_in_its_table(runs):
+    page = fill_in("{{ table of fast-dqn.mspacman.seed-1 }}", runs)
+    best = runs["fast-dqn"]["mspacman"]["seed-1"]["best"]
+    assert f"| that after {best['millions']:.1f} million frames, with" in page
+    assert f"| its mean of {best['games']} other games | {best['mean']:.1f} ±" in page
+
+
+def test_each_kept_run_is_on_the_page_of_results(runs):
+    """With a table, and a row in the one of all runs."""
+    page = markdown_of("results")
+    for algorithm, games in runs.items():
+        for game, seeds in games.items():
+            for seed in seeds:
+                keys = f"{algorithm}.{game}.{seed}"
+                assert f"\n{{{{ table of {keys} }}}}\n" in page
+                assert f"| {{{{ {keys}.mean | .1f }}}} ±" in page
+
+
+@pytest.mark.parametrize(
+    ("keys", "complaint"),
+    [
+        ("ppo.tetris.seed-1", "there is no `ppo.tetris.seed-1`: `tetris` is missing."),
+        ("ppo.pong", "there is no `ppo.pong.command`: `command` is missing."),
+    ],
+)
+def test_there_is_no_table_of_a_run_that_is_not_there(runs, keys, complaint):
+    with pytest.raises(ValueError, match=re.escape(complaint)):
+        fill_in(f"{{{{ table of {keys} }}}}", runs)
