@@ -14,25 +14,26 @@ symbols:
 
 # Deep Q-networks (DQN)
 
-If somebody told us, for each action, what return it will bring, there would be nothing
-left to decide: take the largest. So learn that. It needs no policy and no gradient
-through one, only a network that answers the question *how well will it go, if I do
-this now?* [Mnih et al. (2015)](https://doi.org/10.1038/nature14236) learned 49 Atari
-games like this, with one set of numbers for all, and most of what is called deep
-reinforcement learning came after it.
+If somebody told us, for each action, what [return](../__init__.py) it will bring, there
+would be nothing left to decide: take the action with the largest. So let a network
+learn that. It answers one question: *how well will it go, if I do this now?* There is
+no policy to learn, and no gradient through one. [Mnih et al.
+(2015)](https://doi.org/10.1038/nature14236) learned 49 Atari games like this, with one
+set of settings for all of them, and called it **DQN**.
 
-This page derives what such a network has to learn, and says what goes wrong if one just
-does it, and the two things that make it go right. At its end there are three short
-functions. Then come the parts that were added later, each with a switch of its own:
+This page derives what such a network has to learn. It says what goes wrong if one just
+does it, and which two remedies there are. The code is four short functions, the loss
+among them. The other parts have pages of their own, and those that came after the paper
+can be switched on one by one:
 
-| part | where | it changes |
+| part | it changes | in the paper |
 |---|---|---|
-| exploring | [a page](exploring.py) | which actions are taken |
-| replay | [a chapter](../replay/__init__.py) | what is learned from |
-| double | [below][following_values] | the target |
-| n-step | [look ahead][labml_rl.replay.rings.Rings.look_ahead] | the target |
-| dueling | [a page](dueling.py) | the network |
-| prioritised | [a page](../replay/prioritised.py) | what is drawn, and its weight |
+| [exploring](exploring.py) | which actions are taken | yes |
+| [replay](../replay/__init__.py) | what is learned from | yes |
+| [double Q-learning][following_values] | the target | no |
+| [n steps][labml_rl.replay.rings.Rings.look_ahead] | the target | no |
+| [the dueling network](dueling.py) | the network | no |
+| [priorities](../replay/prioritised.py) | which steps are drawn | no |
 
 [The experiment](experiment.py) puts them together.
 
@@ -40,21 +41,22 @@ functions. Then come the parts that were added later, each with a switch of its 
 
 ### What the best agent knows
 
-Let $Q(o, a)$ be the return that one can expect who sees $o$, does $a$ now, and after
-that plays *as well as possible*. Think of one step of it. There is a reward $r$, and
-then the next observation $o'$. From there on the best that one can do is the action
-with the largest $Q(o', a')$. So
+Let $Q(o, a)$ be the return to expect after observation $o$ if the agent does $a$ now,
+and after that plays *as well as possible*. It is called an **action value**. Look at
+one step of it: there is a reward $r$, and then the next observation $o'$. From there on
+the best that one can do is the action $a'$ with the largest $Q(o', a')$. So
 
 $$Q(o, a) = \mathbb{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
 
-where the average is over what the game may do. This is the **Bellman equation**
-(Bellman, 1957). There is no far future in it any more. It ties the value of one action
-to those one step later, and if it holds everywhere, all values are right.
+where the average is over what the game may do, and $\gamma$ is the discount. This is
+the **Bellman equation** (Bellman, 1957). The far future is gone from it. It ties the
+value of an action to the values one step later, and if it holds everywhere, all values
+are right.
 
-Who wrote $\pi$ in it? Nobody. The step may have been taken by any agent, a random one
-or one of last week. The game answers an action in the same way whoever takes it, and
-what is said of the rest is said of the best play, not of anybody's. This is called
-**off-policy** learning, and it is why old steps may be used again, out of a [replay
+There is no policy $\pi$ in it. The step may have been taken by any agent, a random one
+or one of last week: the game answers an action in the same way whoever takes it, and
+what comes after is said of the best play. Learning from what another agent did is
+called **off-policy**. It is why old steps may be used again, out of a [replay
 memory](../replay/__init__.py).
 
 ### Make it true
@@ -72,32 +74,50 @@ $\theta$ for the left side, and each step gives it a number to learn, its **targ
 $$y_t = r_t + \gamma \max_{a'} Q_\theta(o_{t+1}, a'), \qquad
 \delta_t = y_t - Q_\theta(o_t, a_t)$$
 
+The network learns to make the **error** $\delta_t$ small. An example, with three
+actions and $\gamma = 0.99$:
+
+| what | number |
+|---|---|
+| what the network says of $a_t$ | 3.0 |
+| the reward $r_t$ | 1 |
+| what it says of the next observation | 2.0, **2.5** and 1.0 |
+| the target $y_t$ | $1 + 0.99 \cdot 2.5 = 3.475$ |
+| the error $\delta_t$ | $3.475 - 3.0 = 0.475$ |
+
+So $a_t$ was better than the network thought, and the next time it should say a little
+more. If the game ends with the step, nothing follows, and the target is the reward
+alone.
+
 It looks like regression, and it is not. In regression the targets are facts. Here they
 come from the network that learns.
 
 ### What goes wrong
 
-Three things are in this that do no harm in pairs. The network generalises: to learn
-about one screen changes what it says of all that look like it. It bootstraps: its
-targets are made of its own answers. And it is off-policy: what it learns from is not
-what it would do itself. Together, they are known as the **deadly triad** ([Sutton and
-Barto, 2018](http://incompleteideas.net/book/the-book-2nd.html), chapter 11.3).
+Three things come together in this, of which any two can be had without danger:
 
-Say that it takes a step, and $Q(o_t, a_t)$ goes up a little. The next screen looks
-nearly the same, so its values go up as well. That is the target. Now the target is
-higher, so $Q(o_t, a_t)$ has to go up again, and so on. Nothing outside stops that, for
-if a value is wrong, an agent that is off-policy need not go there and see.
+- The network *generalises*: to learn about one screen changes what it says of all that
+  look like it.
+- It *bootstraps*: its targets are made of its own answers.
+- It is *off-policy*: what it learns from is not what it would do itself.
+
+All three are the **deadly triad** ([Sutton and Barto,
+2018](http://incompleteideas.net/book/the-book-2nd.html), chapter 11.3). Say that
+$Q(o_t, a_t)$ goes up a little. The next screen looks nearly the same, so its values go
+up as well. They make the target. Now the target is higher, so $Q(o_t, a_t)$ has to go
+up again, and so on. Nothing outside need stop that: an agent that learns off-policy may
+never go where its values are wrong, and see.
 
 ### Two remedies
 
 **Replay** mixes steps of hours of play, so that one screen does not pull all others
-along. **The target network** stops the circle: a copy of the network, with weights
-$\bar\theta$, makes the targets. It stands still for 10,000 steps, and is then replaced
-by what the network has become. In between, it *is* regression, with targets that are
-facts for a while.
+along. **The target network** stops the circle. It is a copy of the network, with
+weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It stands still for
+10,000 steps, and then becomes a copy of the network as it is by then. In between it
+*is* regression, with targets that are facts for a while.
 
-Mnih et al. tried with and without (their extended data, table 3; scores after 10
-million frames, the best of three learning rates):
+Mnih et al. tried with and without. These are scores after 10 million frames, with the
+best of three learning rates (their extended data, table 3):
 
 | game | both | replay alone | target network alone | neither |
 |---|---|---|---|---|
@@ -121,8 +141,8 @@ def following_values(
     r"""
     ## What follows
 
-    The target asks what the next observation is worth, if one plays on as well as one
-    can. According to the target network, that is its largest value:
+    The target needs to know what the next observation is worth, if one plays on as well
+    as one can. According to the target network, that is its largest value:
 
     $$\max_a \bar{Q}(o_{t+1}, a)$$
 
@@ -143,9 +163,9 @@ def following_values(
     | $-1$ and $-1$ | $-1$ | $-1$ |
     | on average | $+\tfrac{1}{2}$ | 0 |
 
-    It gets worse with more actions, with eighteen of them 1.0 to within ten in a
-    million. And Q-learning puts this into the next target, and the next, so that it
-    adds up over the way back.
+    It gets worse with more actions: with eighteen it is 0.99999 in place of a half. And
+    Q-learning puts the maximum into the target, and that into the next one, so that the
+    errors add up.
 
     ### Ask another
 
@@ -162,10 +182,11 @@ def following_values(
 
     $$\bar{Q} \big( o_{t+1}, \arg\max_a Q(o_{t+1}, a) \big)$$
 
-    The two are related, so it is half a remedy, and it costs one more look at the next
-    observations. It is never larger than the maximum. Over 49 games, van Hasselt et al.
-    report a median of 114.7% of a human's score in place of 93.5%, and values that are
-    about what the agent then gets, where those of DQN can be many times as large.
+    This is never larger than the maximum. One was copied from the other, so their
+    errors are not independent, and it is half a remedy. It costs one more look at the
+    next observations. Over 49 games, van Hasselt et al. report a median of 114.7% of a
+    human's score in place of 93.5%. Their values are about the returns that the agent
+    then gets, where those of DQN can be many times as large.
 
     Args:
         target_values: $\bar{Q}(o_{t+1}, a)$, shape `(B, A)`.
@@ -189,7 +210,8 @@ def taken(action_values: Tensor, actions: Tensor) -> Tensor:
     r"""
     ## Of the action that was taken
 
-    Only this one was tried, so nothing can be learned about the others.
+    The network has a value for each action. Only one was tried, so nothing can be
+    learned about the others, and their values get no gradient.
 
     Args:
         action_values: $Q(o_t, a)$, shape `(B, A)`.
@@ -212,12 +234,12 @@ def huber(errors: Tensor, limit: float = 1.0) -> Tensor:
     *The loss (left) and its slope, the pull on the network (right). An error of 3 pulls
     no harder than one of 1.*
 
-    The gradient of a square grows with the error. Now and then a target is far off: a
-    ghost turned blue, or the target network has just been replaced. One such step would
-    pull the weights as hard as a hundred others, and there is nothing to be learned
-    from it that could not be learned as well in small steps. So Mnih et al. cut the
-    error off at $\pm 1$ where it comes into the gradient. The function whose gradient
-    that is, is a square in the middle and goes on straight:
+    The gradient of a square grows with the error. Now and then a target is far off,
+    because a life was lost, or because the target network has just been replaced. One
+    such step would pull the weights as hard as a hundred others, and what it teaches
+    can be learned as well in small steps. So Mnih et al. cut the error off at $\pm 1$
+    where it comes into the gradient. The loss with that gradient is a square in the
+    middle, and goes on as a straight line:
 
     $$h(\delta) = \begin{cases}
     \tfrac{1}{2} \delta^2 & \text{if } |\delta| \le 1 \\
@@ -235,7 +257,7 @@ def huber(errors: Tensor, limit: float = 1.0) -> Tensor:
 
     Args:
         errors: $\delta$, any shape.
-        limit: where the straight line begins, above 0.
+        limit: where the straight line begins, above 0. In the formula it is 1.
 
     Returns:
         $h(\delta)$, the same shape.
@@ -255,9 +277,14 @@ def td_loss(
     $$y_t = G_t^{(n)} + \gamma^n \bar{V}_{t+n}, \qquad
     L = \operatorname{mean} \big( w_t \, h(y_t - Q(o_t, a_t)) \big)$$
 
-    The difference $\delta_t$ is called the **temporal-difference error**: what one
-    knows after the step, less what one thought before it. All weights $w_t$ are 1
-    unless the [memory is prioritised](../replay/prioritised.py).
+    The difference $\delta_t = y_t - Q(o_t, a_t)$ is called the **temporal-difference
+    error**: what one knows after the step, less what one thought before it.
+
+    With $n = 1$ the target is the one from above. With a larger $n$ it counts $n$
+    rewards before it trusts the network: $G_t^{(n)}$ is their [discounted
+    sum][labml_rl.replay.rings.Rings.look_ahead], and $\bar{V}_{t+n}$ is [what
+    follows][following_values] after them. All weights $w_t$ are 1 unless the [memory is
+    prioritised](../replay/prioritised.py).
 
     !!! warning "One side only"
         The targets are numbers. If a gradient went through them, the network could make

@@ -10,18 +10,18 @@ symbols:
 
 # The dueling network
 
-Most of the time it hardly matters what one does. The ball is at the top, and any of the
-actions is as good as the others. Still their values must all be learned, each from the
-steps in which just that action was taken, and all that these have in common is learned
-over and over again.
+Most of the time it hardly matters what one does: while the ball of Breakout is at the
+top, any action is as good as the others. Still [their values](__init__.py) must all be
+learned, each from the steps in which just that action was taken, and what they have in
+common is learned over and over again.
 
 [Wang et al. (2016)](https://arxiv.org/abs/1511.06581) give the network two streams. One
 says how good the position is, the other by how much each action is better than the
 rest. Their sum is the action value, and nothing else changes: loss, memory and loop
 don't know what is inside.
 
-Over 57 games, with the gradient clipped and everything else the same, they report a
-median of 152% of a human's score, and 133% with one stream.
+Over 57 games they report a median of 152% of a human's score, and 133% with one stream
+and everything else the same.
 """
 
 from typing import SupportsInt
@@ -38,17 +38,24 @@ class DuelingNetwork(nn.Module):
 
     $$Q(o, a) = V(o) + A(o, a) - \tfrac{1}{|A|} \sum_b A(o, b)$$
 
+    where $|A|$ is the number of actions.
+
     ### Why the mean goes
 
     Without the last term, one could add 10 to $V$ and subtract 10 from each $A$, and
-    the sum would be the same. So the loss does not say what is value and what is
+    the sum would be the same. So the loss would not say what is value and what is
     advantage, and the streams could drift anywhere. With it, whatever all advantages
-    have in common falls out, and $V$ has to be the mean of the action values.
+    have in common falls out, and $V$ has to be the mean of the action values:
 
-    By definition, it should be the largest advantage that is 0, not the mean, and the
-    paper has a formula for that as well. But the largest changes from one action to
-    another, and the mean moves as slowly as all of them together. They found the mean
-    to be steadier.
+    | the streams say | with the mean gone | action values |
+    |---|---|---|
+    | $V = 5$, $A = (3, 1)$ | $V = 5$, $A = (1, -1)$ | $(6, 4)$ |
+    | $V = 5$, $A = (13, 11)$ | $V = 5$, $A = (1, -1)$ | $(6, 4)$ |
+
+    If $V$ is to be the value of the best play, the *largest* advantage should be 0, and
+    not the mean. The paper has a formula for that as well. But which advantage is the
+    largest changes from one moment to the next, and the mean changes slowly. They found
+    the mean to be steadier.
 
     ### Where they part
 

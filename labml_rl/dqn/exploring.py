@@ -13,17 +13,20 @@ An agent that always does what it believes to be best will never find out that i
 wrong. It has to try other things now and then. DQN does that in the simplest way that
 there is, called **ε-greedy**: with probability $\varepsilon$ it takes any action, no
 matter what it believes, and else the best. In the beginning it knows nothing, and
-$\varepsilon$ is 1. Then it goes down, bit by bit.
+$\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
+0.1](settings.py) and no further.
 
 !!! warning "Frames or steps?"
-    "The first million frames", says the paper of $\varepsilon$, and its table of
+    "The first million frames", says the [paper of
+    DQN](https://doi.org/10.1038/nature14236) of $\varepsilon$, and its table of
     settings says the same. In the authors' program it is a million *steps of the
-    agent*, which are four million frames of the emulator, and DQN Zoo by the same
-    company does so too. Who takes it for frames has an agent that explores for a
-    quarter of the time. The same goes for the 50,000 with which the memory is filled,
-    and for the 10,000 after which the target network is replaced. (For these, the table
-    says updates of the network, which would be 40,000 steps. The program counts steps.)
-    In this book the names of settings say what they count.
+    agent*, which are four million frames of the emulator. [DQN
+    Zoo](https://github.com/google-deepmind/dqn_zoo), by the same company, does so too.
+    Who takes it for frames has an agent that explores for a quarter of the time. The
+    same goes for the 50,000 with which the memory is filled, and for the 10,000 after
+    which the target network is replaced. (Of these the table says that they are updates
+    of the network, which would be 40,000 steps. The program counts steps.) In this book
+    the names of settings say what they count.
 """
 
 from dataclasses import dataclass
@@ -36,6 +39,8 @@ from torch import Tensor
 class Linear:
     """
     ## In a straight line
+
+    A number that goes from one value to another, and stays there.
 
     Args:
         start: the value in the beginning.
@@ -70,8 +75,9 @@ def explore(
     explore at the same moment, and then none of them.
 
     !!! warning "Any action is any action"
-        Among those that are drawn at random is the best one, too. So it is taken with
-        probability $1 - \varepsilon + \varepsilon / A$.
+        Among those that are drawn at random is the best one, too. Of $A$ actions, it is
+        taken with probability $1 - \varepsilon + \varepsilon / A$: with
+        $\varepsilon = 0.1$ and four actions 0.925, and not 0.9.
 
     Args:
         action_values: $Q(o, a)$, shape `(N, A)`.

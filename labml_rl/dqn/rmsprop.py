@@ -11,12 +11,12 @@ symbols:
 
 # The optimiser of DQN
 
-RMSProp divides each gradient by the size it usually has. [A2C][labml_rl.a2c.RMSProp]
-has that, too. The authors of DQN did it in a way of their own, and their learning rate
-goes with that way.
+**RMSProp** divides each gradient by the size it usually has, so that all weights move
+at about the same speed. [A2C][labml_rl.a2c.RMSProp] has it, too. The authors of DQN did
+it in a way of their own, and their learning rate goes with that way.
 
-This page is for those who want to repeat what they did. [The fast settings](fast.py)
-have Adam, as nearly everybody has today.
+This page is for those who want to repeat what they did. Others may skip it: [the fast
+settings](fast.py) have Adam, as nearly everybody has today.
 """
 
 import torch
@@ -27,9 +27,9 @@ class CentredRMSProp(torch.optim.Optimizer):
     r"""
     ## Centred
 
-    Besides the mean of the squares $s$, it keeps the mean $m$ of the gradients
-    themselves. What they are divided by is then their standard deviation, not their
-    size: where they always point the same way, steps are longer.
+    For each weight $\theta$ with the gradient $g$, it keeps two running means: $s$ of
+    $g^2$, and $m$ of $g$ itself. What gradients are divided by is then their standard
+    deviation, not their size: where they always point the same way, steps are longer.
 
     $$m \leftarrow \alpha m + (1 - \alpha) g, \qquad
     s \leftarrow \alpha s + (1 - \alpha) g^2$$

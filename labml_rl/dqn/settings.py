@@ -7,8 +7,9 @@ summary: The settings of Nature, complete, with their units, and a switch for ea
 # The settings of DQN
 
 These are the settings of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236),
-all of them. Where their table and their program differ, they are those of the program,
-with which the scores were made.
+all of them, and a switch for each part that came later. Where their table and their
+program differ, they are those of the program, with which the scores were made. With
+them, a run is 38 days of play: for a try, there are [faster ones](fast.py).
 
 !!! note "Units"
     One step of the agent is four frames of the emulator. In this list, *steps* are
