@@ -108,9 +108,10 @@ action, not of the weights being close.
 
 The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000.
 So PPO keeps the idea and drops the bound. It limits how far each ratio may profitably
-move from 1, and how far is found by trying. Its predecessor, TRPO, limits how far the
-policies may be apart on average, and needs second derivatives for that. The paper on
-PPO also tries a penalty on that distance, which did not do as well.
+move from 1, and how far is found by trying. Its predecessor TRPO, of the paper with the
+bound, limits how far the policies may be apart on average, and needs second derivatives
+for that. The paper on PPO also tries a penalty on that distance, which did not do as
+well.
 
 Three more things change on the way to a program. The advantage is not known, so there
 is [an estimate](../returns.py) in its place, $\hat{A}_t$. The agent sees $o_t$ and not
@@ -247,9 +248,10 @@ def value_loss(
 
     There is little to be said for it. [Engstrom et al.
     (2020)](https://arxiv.org/abs/2005.12729) find no sign that it helps, and
-    [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990) that it hurts, if
-    anything. It also makes the size of the rewards matter, since $\epsilon$ is in
-    points. It is here for those who want to compare, and off unless asked for.
+    [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990) that it hurts, with
+    any $\epsilon$ that they tried. It also makes the size of the rewards matter, since
+    $\epsilon$ is in points. It is here for those who want to compare, and off unless
+    asked for.
 
     Stable-Baselines3 has a clip that is not this one: it takes the clipped error
     always, and not the larger of the two.
