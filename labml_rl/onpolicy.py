@@ -6,10 +6,11 @@ summary: Settings, games, network and sampler of the algorithms that learn a pol
 
 # What A2C and PPO share
 
-Two algorithms are easiest to compare if they differ in nothing else. So what A2C and
-PPO have in common stands here, once: the settings that both need, and an experiment
-that has everything but an update. What is left for [A2C](a2c/experiment.py) and
-[PPO](ppo/experiment.py) is what makes them different.
+[A2C](a2c/__init__.py) and [PPO](ppo/__init__.py) differ in how they learn from a
+rollout, and in nothing else. So what they have in common stands here, once: the
+settings that both need, and an experiment that has everything but an update. Two pages
+have the rest, [one for A2C](a2c/experiment.py) and [one for PPO](ppo/experiment.py),
+and the difference between these is the difference between the algorithms.
 """
 
 from abc import abstractmethod
