@@ -8,24 +8,24 @@ summary: >-
 
 # Faster on the same machine
 
-Half of the research in this field is waiting. A run that takes a night can be tried
-once a day, and one that takes an hour, all day long. None of what is on this page makes
-an agent learn from fewer games. It only wastes less of the machine.
+Much of the work in this field is waiting. What takes a night can be tried once a day,
+and what takes an hour, all day long. Nothing on this page makes an agent learn from
+fewer games. It only wastes less of the machine.
 
-This is what an ordinary loop spends its time on, and what can be done about it. How
-much each of them is worth has been measured, [for PPO](../benchmarks/policies.md) and
-[for DQN](../benchmarks/values.md).
+This is what an ordinary loop spends its time on, and what can be done about it. What
+that is worth has been measured [for PPO](../benchmarks/policies.md), with each trick
+that can be switched off by itself, and [for DQN](../benchmarks/values.md).
 
 | spent on | what helps | see |
 |---|---|---|
-| the emulator | no picture that nobody sees | [screens](screen.py) |
+| fetching each frame | two of four are enough | [screens](screen.py) |
 | waiting for games | several games a process, shared memory | [workers](worker.py) |
-| dividing pixels | dividing weights | [the body][labml_rl.bodies.FirstConvolution] |
+| dividing pixels | dividing weights | [one layer][labml_rl.bodies.FirstConvolution] |
 | sorting pixels | blocks of 4 × 4 | [blocks][labml_rl.bodies.as_blocks] |
-| multiplying | numbers of 16 bits | [below][precision_of] |
-| waking threads | one thread while playing | [below][few_threads] |
-| bookkeeping | one update for all weights | [below][make_adam] |
-| memory, again and again | keeping it | [below][keep_memory] |
+| multiplying | numbers of 16 bits | [16 bits][precision_of] |
+| waking threads | one thread while playing | [few threads][few_threads] |
+| many small updates | one for all weights | [fused Adam][make_adam] |
+| asking for memory | keeping what one has | [keeping memory][keep_memory] |
 """
 
 import ctypes
@@ -102,9 +102,9 @@ def in_precision(settings: SpeedSettings, device: torch.device) -> torch.autocas
     ### How it is done
 
     Inside of this, PyTorch converts what goes into a layer, weights too. It remembers
-    the converted weights until the outermost `with` is left. So one around a whole
-    rollout converts 1.7 million weights once, and one around each step, 128 times: that
-    would take a third of the time.
+    the converted weights until the outermost `with` is left. So put one around a whole
+    rollout, and 1.7 million weights are converted once. With one around each step, they
+    would be converted 128 times.
 
     Args:
         settings: what is wanted.
@@ -147,9 +147,10 @@ def threads_for(
     """
     ## One thread for a few numbers
 
-    With vectors, a layer takes less time than it takes to wake a thread, and where
-    other programs need the cores as well, threads that wait for each other make it ten
-    times as slow. So with them one thread does everything, learning too.
+    Where an observation is [a few numbers][labml_rl.bodies.VectorBody] and no picture,
+    a layer takes less time than it takes to wake a thread. If other programs need the
+    cores as well, threads that wait for each other make it far slower still. So here
+    one thread does everything, learning too.
 
     Args:
         body: of the network that plays and learns.

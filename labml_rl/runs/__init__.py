@@ -10,7 +10,8 @@ A page of mathematics and a loop of twenty lines make an agent learn. Then the q
 begin. Does it learn? How long will it take? Is this curve the one with the larger
 batch? The machine went down last night: is it all lost?
 
-The pages of this chapter answer them, once for all algorithms of the book:
+This chapter answers them, once for all algorithms of the book. At its end there is a
+training that keeps its own records, can be killed at any moment, and goes on the same:
 
 1. [Checkpoints](checkpoint.py): a run in one file, which no accident can damage.
 2. [An experiment](experiment.py): what a run consists of, so that it can go on the

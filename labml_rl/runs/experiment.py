@@ -7,9 +7,10 @@ summary: What a run consists of, so that it can be stopped anywhere and go on th
 # An experiment
 
 An **experiment** is an algorithm at work on a game: games, a network, an optimizer, and
-dice. Each algorithm of this book has its own, and all have to be seeded, watched,
-stopped, saved and continued. What that takes is on this page, once. An algorithm
-derives its experiment from [Experiment][], and adds how it plays and learns:
+dice, that is, generators of random numbers. Each algorithm of this book has its own
+experiment, and all have to be seeded, watched, stopped, saved and continued. What that
+takes is on this page, once. An algorithm derives its experiment from [Experiment][],
+and adds how it plays and learns:
 
 ```python
 class Experiment(runs.Experiment[Settings]):

@@ -7,8 +7,8 @@ summary: >-
 
 # Watching an agent play
 
-After days of training there is a file with a few million numbers. How well does it
-play? And how does it *look* when it plays? This page answers both with one command:
+After hours of training there is a file with a few million numbers. How well does it
+play? And how does it *look* when it plays? One command answers both:
 
 ```sh
 labml-rl watch runs/ppo/breakout/seed-1
@@ -16,9 +16,9 @@ labml-rl watch runs/ppo/breakout/seed-1 --games 100
 labml-rl watch runs/ppo/breakout/seed-1 --video b.mp4
 ```
 
-The first lets the agent play ten games and prints what it scored in each. The third
-makes [a film](video.py) as well, which shows what the agent expects, and what it is
-about to do.
+The first lets the agent play ten games, and prints what it scored in each and on
+average. The second lets it play a hundred. The third makes [a film](video.py) as well,
+which shows [what the agent expects](picture.py), and what it is about to do.
 
 ## What a score means
 
@@ -36,7 +36,8 @@ of these were the same:
   [no-ops][labml_rl.game.GameOptions], so that no two are the same, and end after 30
   minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away for
   ever never gets a score. With a longer one, scores are higher in games that go on.
-- **Sticky actions** or not: as in training.
+- **Sticky actions** or not: whether the game now and then ignores an action and repeats
+  the one before. As in training.
 - **Who presses the button.** In Breakout there is no ball until someone presses it. If
   that was done [for the agent in its training][labml_rl.game.Game.reset], it has never
   seen a screen without a ball, and may wait for ever. So it is done here as well;
@@ -47,15 +48,16 @@ All of it is printed below the scores, and belongs wherever they are quoted.
 
 ## How many games
 
-Ten games that vary by a third give an average that is right to a tenth. The [standard
-error][labml_rl.watch.scores.Result.standard_error] is printed beside it. If two agents
-differ by less than three times that, play more.
+Ten games that vary by a third give an average that is right to about a tenth. That is
+its [standard error][labml_rl.watch.scores.Result.standard_error], which is printed
+beside it. If two agents differ by less than three times as much, play more.
 
 !!! warning "The best of many"
-    Who measures a hundred checkpoints and reports the best one reports luck. Of a
-    hundred equal agents, the best of ten games each is far above all of them. Choose
-    the checkpoint first, the last for instance, and measure it then. [The best so
-    far](best.py) is chosen by other games than those that are played here.
+    Who measures a hundred checkpoints and reports the best one reports luck. If all
+    hundred play equally well, the highest of their averages is about two and a half
+    standard errors too high. Choose the checkpoint first, the last for instance, and
+    measure it then. [The best so far](best.py) is chosen by other games than those that
+    are played here.
 """
 
 from collections.abc import Sequence

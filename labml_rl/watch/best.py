@@ -8,11 +8,11 @@ summary: >-
 
 # The best so far
 
-An agent does not get better every day. DQN above all has bad hours, in which it plays
-worse than it did before, and a run may end in one of them. So it is usual to measure
-the agent from time to time, and to keep a copy of the best one. The authors of DQN did
-so every million frames. Here it is [a setting][labml_rl.runs.experiment.Settings] of
-every run:
+An agent does not get better all the time. DQN above all has bad hours, in which it
+plays worse than it did before, and a run may end in one of them. So it is usual to
+measure the agent now and then, and to keep a copy of the best one, as the [authors of
+DQN](https://doi.org/10.1038/nature14236) did. Here it is [a
+setting][labml_rl.runs.experiment.Settings] of every run:
 
 ```sh
 labml-rl train fast-dqn --game MsPacman \
@@ -32,15 +32,15 @@ that it never learns from. Those are the same each time, so that no agent has an
 task than another.
 
 !!! warning "The best has been lucky"
-    Of twenty agents that play equally well, one has the highest score, and that score
-    is too high, for luck has chosen it. So it is good for choosing, and never to be
-    published. What counts is what the chosen one scores afterwards, in games with [yet
-    other seeds][labml_rl.watch.scores.seed_of].
+    Of twenty agents that play equally well, one has the highest score, and luck has
+    chosen it: that score is too high, by about two standard errors. It is good for
+    choosing, and never to be published. What counts is what the chosen one scores
+    afterwards, in games with [yet other seeds][labml_rl.watch.scores.seed_of].
 
 !!! warning "A run must not notice"
-    To make a network draws numbers from PyTorch's dice, to start its weights with. A
-    run that goes on with these dice comes to another end, only because somebody had a
-    look. So they are put back.
+    A new network starts with random weights, so to make one moves PyTorch's random
+    numbers on. The run would then go on with others, and come to another end, only
+    because somebody had a look. So the random numbers are put back.
 """
 
 import csv

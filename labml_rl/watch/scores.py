@@ -6,7 +6,8 @@ summary: Whole games, raw points, and as many of them as it takes to be sure.
 
 # How well it plays
 
-This page lets an agent play, and counts.
+This page lets an agent play whole games, and counts its points. It is for programs; on
+the command line, [`labml-rl watch`](__init__.py) does the same.
 
 ```python
 from labml_rl.ppo.experiment import Experiment
