@@ -11,10 +11,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from ale_py import Action, roms
+from ale_py import Action, ALEInterface, roms
 from gymnasium.utils.env_checker import check_env
 
-from labml_rl.game import Game, available_games, make_game
+from labml_rl.game import SAME_START, Game, available_games, loader, make_game
 from labml_rl.screen import Pixels
 from tests.book.peers import emulator
 from tests.book.reference import picture
@@ -152,6 +152,43 @@ def test_a_seed_reproduces_a_run_whatever_was_played_before(name, sticky_actions
     actions = random_actions(fresh, 300)
     assert len(list(played(used, actions))) > len(actions)
     assert_same(played(used, actions, seed=7), played(fresh, actions))
+
+
+@pytest.mark.parametrize("name", sorted(SAME_START))
+def test_a_game_that_forgets_begins_as_if_it_was_switched_on(name):
+    kept, waited = make_game(name, seed=3), Game(loader(name), seed=3)
+    anew = {"options": {"new_game": True}}
+    for length in (1, 10, 60, 30):
+        actions = random_actions(kept, length, seed=length)
+        assert_same(played(kept, actions, **anew), played(waited, actions, **anew))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "resets"),
+    [
+        ("pong", {}, 1),
+        ("pong", {"noop_max": 1}, 5),
+        ("pong", {"noop_max": 0}, 5),
+        ("pong", {"sticky_actions": 0.25}, 5),
+        ("beam_rider", {}, 5),
+        ("qbert", {}, 5),
+    ],
+)
+def test_the_console_is_switched_on_again_only_if_it_must(
+    monkeypatch, name, options, resets
+):
+    done = []
+
+    class Counting(ALEInterface):
+        def reset_game(self):
+            done.append(1)
+            super().reset_game()
+
+    monkeypatch.setattr("labml_rl.game.ALEInterface", Counting)
+    game = make_game(name, seed=3, **options)  # a seed that draws no single no-op
+    for _ in range(5):
+        game.reset()
+    assert len(done) == resets
 
 
 def test_different_seeds_differ():
