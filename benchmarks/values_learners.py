@@ -202,22 +202,17 @@ LEAVES = 2**20
 
 def our_trees() -> Callable[[int], None]:
     """Draw, weigh, and change: what `PrioritisedMemory` does, without pictures."""
-    from labml_rl.replay.trees import MinTree, SumTree
+    from labml_rl.replay.trees import SumTree
 
     dice = np.random.default_rng(1)
-    sums, minima = SumTree(LEAVES), MinTree(LEAVES)
-    everything = dice.random(LEAVES) + 0.01
-    for tree in (sums, minima):
-        tree.leaves[:LEAVES] = everything
-        tree.rebuild()
+    tree = SumTree(LEAVES)
+    tree.leaves[:LEAVES] = dice.random(LEAVES) + 0.01
+    tree.rebuild()
 
     def once(batch: int) -> None:
-        darts = (np.arange(batch) + dice.random(batch)) / batch * sums.root
-        places = sums.find(darts)
-        _ = (minima.root / sums.leaves[places]) ** 0.4
-        powers = (dice.random(batch) + 0.01) ** 0.6
-        sums.set(places, powers)
-        minima.set(places, powers)
+        places = tree.draw(batch, dice)
+        _ = (tree.smallest / tree.leaves[places]) ** 0.4
+        tree.set(places, (dice.random(batch) + 0.01) ** 0.6)
 
     return once
 

@@ -73,9 +73,10 @@ from torch import Tensor
 
 from labml_rl.replay import Batch, ReplayMemory
 from labml_rl.replay.frames import Places
-from labml_rl.replay.trees import MinTree, SumTree
+from labml_rl.replay.trees import SumTree
 
 EPSILON = 1e-6
+SMALLEST = 1e-300  # power of a priority
 
 
 class PrioritisedMemory(ReplayMemory):
@@ -116,9 +117,9 @@ class PrioritisedMemory(ReplayMemory):
 
     def _forget(self) -> None:
         super()._forget()
-        # All numbers in the trees are $p_i^\alpha$. Where there is no step that can be
-        # drawn they are 0, or infinite, and so neither found nor the smallest.
-        self.sums, self.minima = SumTree(self.size), MinTree(self.size)
+        # All numbers in the tree are $p_i^\alpha$. Where there is no step that can be
+        # drawn they are 0.
+        self.tree = SumTree(self.size)
         self.largest = 1.0
 
     def add(self, *arguments: Any, **options: Any) -> None:
@@ -131,27 +132,19 @@ class PrioritisedMemory(ReplayMemory):
         """
         super().add(*arguments, **options)
         places = (self.heads[:, None] + self._around).ravel() % self.size  # (N W,)
-        drawable, known = self.can_be_drawn(places), self.sums.leaves[places]
+        drawable, known = self.can_be_drawn(places), self.tree.leaves[places] > 0
 
         # One that could be drawn before keeps its priority.
-        new = drawable & (known == 0)
-        gone = ~drawable & (known > 0)
-        self._set(places[new], np.full(new.sum(), self.largest))
-        self._set(places[gone], np.zeros(gone.sum()))
-
-    def _set(self, places: Places, powers: NDArray[np.float64]) -> None:
-        if len(places):
-            self.sums.set(places, powers)
-            self.minima.set(places, np.where(powers > 0, powers, np.inf))
+        changed = drawable != known
+        powers = np.where(drawable[changed], self.largest, 0.0)
+        self.tree.set(places[changed], powers)
 
     def sample(self, batch_size: int) -> Batch:
         r"""
         ### Draw
 
-        The line of all priorities is cut into as many pieces of one length as steps are
-        wanted, and one dart is thrown at each piece. Every step is still drawn as often
-        as it should be on average. But a batch is more of a mixture than with darts at
-        the whole line.
+        [The tree draws][labml_rl.replay.trees.SumTree.draw], each step as often as its
+        priority says.
 
         Args:
             batch_size: how many steps. The same may come twice.
@@ -160,11 +153,10 @@ class PrioritisedMemory(ReplayMemory):
             ValueError: if fewer than that can be drawn.
         """
         self.check(batch_size)
-        darts = (np.arange(batch_size) + self._dice.random(batch_size)) / batch_size
-        places = self.sums.find(darts * self.sums.root)
+        places = self.tree.draw(batch_size, self._dice)
 
         # $$w_i = \left( \frac{\min_k p_k^\alpha}{p_i^\alpha} \right)^\beta$$
-        ratios = self.minima.root / self.sums.leaves[places]
+        ratios = self.tree.smallest / self.tree.leaves[places]
         return self.batch(places, weights=ratios**self.importance)
 
     def update(self, places: Places, errors: Tensor | NDArray[Any]) -> None:
@@ -216,15 +208,15 @@ class PrioritisedMemory(ReplayMemory):
                 f"{places[wrong][0]} is {found}"
             )
         inside = (places >= 0) & (places < self.size)
-        if not inside.all() or not (self.sums.leaves[places] > 0).all():
+        if not inside.all() or not (self.tree.leaves[places] > 0).all():
             raise ValueError(
                 "a place has no step that can be drawn: it was overwritten, or never "
                 "written. Update the priorities before the next step is added"
             )
         # With a large exponent a small priority could become 0, and be lost.
-        powers = np.maximum(priorities**self.exponent, np.finfo(np.float64).tiny)
+        powers = np.maximum(priorities**self.exponent, SMALLEST)
         self.largest = max(self.largest, float(powers.max(initial=0)))
-        self._set(places, powers)
+        self.tree.set(places, powers)
 
     def get_state(self) -> dict[str, Any]:
         """
@@ -234,7 +226,7 @@ class PrioritisedMemory(ReplayMemory):
             The state, priorities included.
         """
         return super().get_state() | {
-            "priorities": self.sums.leaves[: self.written],
+            "priorities": self.tree.leaves[: self.written],
             "largest": self.largest,
         }
 
@@ -250,8 +242,6 @@ class PrioritisedMemory(ReplayMemory):
             raise ValueError("this replay memory was without priorities")
         super().set_state(state)
         powers = state["priorities"]
-        self.sums.leaves[: len(powers)] = powers
-        self.minima.leaves[: len(powers)] = np.where(powers > 0, powers, np.inf)
-        self.sums.rebuild()
-        self.minima.rebuild()
+        self.tree.leaves[: len(powers)] = powers
+        self.tree.rebuild()
         self.largest = state["largest"]

@@ -2,8 +2,8 @@ r"""
 ---
 title: Sums over a million numbers
 summary: >-
-  Sum trees and min trees in NumPy: to draw in proportion, and to change what is drawn,
-  without going through all of it.
+  A sum tree in NumPy: to draw in proportion, and to change what is drawn, without going
+  through all of it.
 ---
 
 # Sums over a million numbers
@@ -11,8 +11,8 @@ summary: >-
 Say that each of a million steps has a priority, and is to be drawn as often as that
 says. Put the priorities end to end on a line, throw a dart at it, and see whose piece
 it hit. But where does each piece begin? The sums of all priorities before it would tell
-at once. They are all different after a single one has changed, and each batch changes
-32.
+at once. But change a single priority, and all sums behind it are others, and each batch
+changes 32.
 
 A **tree** of sums is between the two. It keeps the sums of pieces, and sums of these,
 and so on. Here are eight priorities, in a tree where each node has two children:
@@ -24,13 +24,19 @@ and so on. Here are eight priorities, in a tree where each node has two children
    3   2   1   6   4   6   2   5
 ```
 
-To change one, go from it up to the root, and add up again on the way. To find whom a
-dart at 13.5 has hit, go down. It is not on the left, which has 12. So go right, with
-1.5 left of it. Now the left has 10, and then 4: it hit the fifth.
+To change one, go from it up to the root, and add up again on the way. To draw one, go
+down. At the root there are 12 on the left and 17 on the right, so throw a dart at a
+line of these two pieces, and go where it hits. Say it is the right: there are 10 and 7,
+throw again. The 4 in the last row is hit with probability
 
-A tree for $n$ numbers has $\log_2 n$ rows above them, 20 for a million. Counted from
-the root, row $i$ has $2^i$ nodes, and there are $2^i - 1$ in all rows above it. (In
-`labml_nn`'s page the rows have other sizes. Its program does not use them.)
+$$\frac{17}{29} \cdot \frac{10}{17} \cdot \frac{4}{10} = \frac{4}{29}$$
+
+which is its share of the whole. All sums on the way fall out.
+
+A tree of pairs for $n$ numbers has $\log_2 n$ rows above them, 20 for a million.
+Counted from the root, row $i$ has $2^i$ nodes, and there are $2^i - 1$ in all rows
+above it. (In `labml_nn`'s page the rows have other sizes. Its program does not use
+them.)
 
 ## In NumPy
 
@@ -41,16 +47,12 @@ calls, so there should be few rows:
 
 - **Wide nodes.** To add up 32 numbers that lie side by side costs little more than to
   add up two.
-- **No top.** A thousand numbers are added up in a microsecond. So a row that is no
-  longer than that has nothing above it, and whoever wants to know the sum of all adds
-  it up.
+- **No top.** A thousand numbers are added up in microseconds. So a row that is no
+  longer than that has nothing above it, and whoever draws begins by adding it up.
 
 For a million, that leaves three rows in place of 21: the numbers, 32,768 sums of 32,
 and 1,024 sums of these.
 """
-
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,28 +64,18 @@ Numbers = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
-class Tree:
+class SumTree:
     """
-    ## A tree
+    ## The tree
 
     Args:
-        places: how many numbers.
-        combine: what makes one number of two: `np.add`, or `np.minimum`.
-        nothing: what changes nothing if it is combined with others. All begin as this.
+        places: how many numbers. All are 0 in the beginning: there is nothing to draw.
         width: how many children a node has, at least 2.
         top: how long the last row may be, at least 1.
     """
 
-    def __init__(
-        self,
-        places: int,
-        combine: Any,
-        nothing: float,
-        *,
-        width: int = WIDTH,
-        top: int = TOP,
-    ) -> None:
-        self.combine, self.width = combine, width
+    def __init__(self, places: int, *, width: int = WIDTH, top: int = TOP) -> None:
+        self.width = width
 
         # The first row has the numbers themselves. Each is filled up so that every
         # node above it has all its children.
@@ -91,19 +83,43 @@ class Tree:
         length = places
         while length > top:
             nodes = -(-length // width)
-            self.rows.append(np.full(nodes * width, nothing))
+            self.rows.append(np.zeros(nodes * width))
             length = nodes
-        self.rows.append(np.full(length, nothing))
+        self.rows.append(np.zeros(length))
+        self._smallest = np.inf
+
+        # The same memory, with the children of each node side by side.
+        self._children = [row.reshape(-1, width) for row in self.rows[:-1]]
 
     @property
     def leaves(self) -> Numbers:
-        """The numbers."""
+        """The numbers. Who writes here has to [rebuild][SumTree.rebuild] the rest."""
         return self.rows[0]
 
     @property
     def root(self) -> float:
-        """All of them, combined: what a root would say."""
-        return float(self.combine.reduce(self.rows[-1]))
+        """The sum of all: what a root would say."""
+        return float(self.rows[-1].sum())
+
+    @property
+    def smallest(self) -> float:
+        """
+        ### The smallest
+
+        Its tree would cost as much as that of the sums, and there is a way to spare
+        that. A number that gets smaller than the smallest is the smallest from now on.
+        Only when the smallest itself has changed, nobody knows which one comes next,
+        and somebody has to look through all. In a replay memory that is rare: what has
+        the smallest priority is hardly ever drawn, and overwritten once in a million
+        steps.
+
+        Returns:
+            The smallest number that is not 0; if all are, infinity.
+        """
+        if self._smallest == 0:
+            there = self.leaves[self.leaves > 0]
+            self._smallest = float(there.min(initial=np.inf))
+        return self._smallest
 
     def set(self, places: Places, numbers: Numbers | float) -> None:
         """
@@ -114,78 +130,66 @@ class Tree:
 
         Args:
             places: which numbers. If one comes twice, the last counts.
-            numbers: what they are from now on.
+            numbers: what they are from now on: 0, which is never drawn, or at least
+                1e-300.
         """
-        self.rows[0][places] = numbers
-        for below, above in pairwise(self.rows):
+        before = self.leaves[places]
+        self.leaves[places] = numbers
+
+        # What has become of the smallest? 0 is for "nobody knows".
+        after = self.leaves[places]
+        lowest = np.minimum.reduce(after, initial=np.inf, where=after > 0)
+        if lowest <= self._smallest:
+            self._smallest = float(lowest)
+        elif (before == self._smallest).any():
+            self._smallest = 0.0
+
+        for children, above in zip(self._children, self.rows[1:], strict=True):
             places = places // self.width
-            children = below.reshape(-1, self.width).take(places, axis=0)  # (B, width)
-            above[places] = self.combine.reduce(children, axis=1)
+            above[places] = np.add.reduce(children.take(places, axis=0), axis=1)
 
     def rebuild(self) -> None:
-        """Compute all rows from the first."""
-        for below, above in pairwise(self.rows):
-            nodes = below.reshape(-1, self.width)
-            above[: len(nodes)] = self.combine.reduce(nodes, axis=1)
+        """Compute everything from the numbers."""
+        for children, above in zip(self._children, self.rows[1:], strict=True):
+            above[: len(children)] = children.sum(axis=1)
+        self._smallest = 0.0
 
-
-class SumTree(Tree):
-    """
-    ## A tree of sums
-
-    Args:
-        places: how many numbers, none of which may be negative.
-        options: see [Tree][].
-    """
-
-    def __init__(self, places: int, **options: int) -> None:
-        super().__init__(places, np.add, 0.0, **options)
-
-    def find(self, sums: Numbers) -> Places:
+    def draw(self, count: int, dice: np.random.Generator) -> Places:
         r"""
-        ### Whom the dart hit
+        ### Draw
+
+        In the last row, the line is cut into as many parts of one length as darts are
+        to be thrown, and each part gets one. Every number is still drawn as often as it
+        should be on average. But what is drawn is more of a mixture than with darts at
+        the whole line.
 
         Args:
-            sums: where on the line, from 0 to below the sum of all, shape `(B,)`.
+            count: how many to draw. The same may come twice.
+            dice: for the darts.
 
         Returns:
-            The smallest $i$ for which the first $i + 1$ numbers have a sum above this,
-            shape `(B,)`. A number that is 0 is never found.
+            Places, each as often as its number says, shape `(count,)`. One whose number
+            is 0 is never drawn.
         """
-        # In the last row, all look at the same numbers.
+        darts = dice.random((len(self.rows), count))
+
+        # In the last row, all throw at the same line. The last part ends where the line
+        # does, and rounding must not let a dart fly beyond.
         ends = self.rows[-1].cumsum()
-        sums = np.minimum(sums, np.nextafter(ends[-1], 0))
-        places = ends.searchsorted(sums, side="right")
-        sums = sums - (ends[places] - self.rows[-1][places])
+        first = (np.arange(count) + darts[0]) * (ends[-1] / count)
+        first = np.minimum(first, np.nextafter(ends[-1], 0))
+        places: Places = ends.searchsorted(first, side="right")
 
-        # Below it, each looks at the children of a node of its own.
-        begins = np.arange(len(sums)) * self.width
-        for row in reversed(self.rows[:-1]):
-            children = row.reshape(-1, self.width).take(places, axis=0)  # (B, width)
-            ends = children.cumsum(axis=1)
-
-            # !!! warning "The ends of a piece"
-            #     The same numbers, added up in another order, have another last digit.
-            #     So a dart at the very end of a node can be beyond the last of its
-            #     children, or before the first. It is moved back to the edge, where it
-            #     hits one that is not 0. Without this, a step is drawn once in a few
-            #     weeks that was never there.
-            sums = np.minimum(np.maximum(sums, 0), np.nextafter(ends[:, -1], 0))
-            child = (ends > sums[:, None]).argmax(axis=1)
-            hit = begins + child
-            sums = sums - (ends.take(hit) - children.take(hit))
-            places = places * self.width + child
+        # Below it, each throws again, at the children of a node of its own.
+        #
+        # !!! warning "Throw again"
+        #     One dart would be enough: what is left of it, after all that lies before
+        #     the node, says where it hits in the row below. But the same numbers, added
+        #     up in another order, have another last digit. So now and then what is left
+        #     lies beyond the last child, or before the first, and a step is drawn that
+        #     was never there. With a new dart nothing is left over.
+        for children, dart in zip(reversed(self._children), darts[1:], strict=True):
+            ends = children.take(places, axis=0).cumsum(axis=1)  # (B, width)
+            hit = ends > (dart * ends[:, -1])[:, None]
+            places = places * self.width + hit.argmax(axis=1)
         return places
-
-
-class MinTree(Tree):
-    """
-    ## A tree of minima
-
-    Args:
-        places: how many numbers. Those that are not set are infinite.
-        options: see [Tree][].
-    """
-
-    def __init__(self, places: int, **options: int) -> None:
-        super().__init__(places, np.minimum, np.inf, **options)

@@ -3,6 +3,7 @@
 import importlib
 import random
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labml_rl.replay.prioritised import EPSILON, PrioritisedMemory
-from labml_rl.replay.trees import MinTree, SumTree
+from labml_rl.replay.trees import SumTree
 from labml_rl.runs import checkpoint
 from tests.book.peers_of_dqn import labml_dqn
 from tests.book.test_replay import Play, assert_all_right, memory_for
@@ -23,26 +24,63 @@ NUMBERS = st.lists(st.sampled_from([0.0, 1e-9, 0.5, 1.0, 3.0, 1e6]), min_size=1)
 # --- trees ---
 
 
+class Loaded:
+    """Dice that show what they are told, from 0 up to all but 1."""
+
+    def __init__(self, *, shown: float | None = None, seed: int = 0):
+        self.shown, self.dice = shown, np.random.default_rng(seed)
+
+    def random(self, shape):
+        if self.shown is not None:
+            return np.full(shape, self.shown)
+        return self.dice.choice([0.0, 0.25, 0.5, 1 - 2**-53], shape)
+
+
 @settings(deadline=None)
 @given(NUMBERS, st.integers(2, 17), st.integers(1, 9), st.integers(0, 2**32))
-def test_trees_are_the_sum_and_the_minimum(numbers, width, top, seed):
-    sums, minima = (
-        kind(len(numbers), width=width, top=top) for kind in (SumTree, MinTree)
-    )
-    # Set in parts, in any order, some of them twice.
-    order = np.random.default_rng(seed).integers(len(numbers), size=2 * len(numbers))
-    for part in (*np.array_split(order, 3), np.arange(len(numbers))):
-        sums.set(part, np.array(numbers)[part])
-        minima.set(part, np.array(numbers)[part])
-    assert sums.root == pytest.approx(sum(numbers))
-    assert minima.root == min(numbers)
-    for tree in (sums, minima):
-        root = tree.root
-        for below, above in pairwise(tree.rows):
-            above[: len(below) // width] = -1
-        tree.rebuild()
-        assert tree.rows[-1].size <= top
-        assert tree.root == root
+def test_a_tree_knows_the_sum_and_the_smallest(numbers, width, top, seed):
+    numbers = np.array(numbers)
+    tree = SumTree(len(numbers), width=width, top=top)
+    assert tree.root == 0
+    assert tree.smallest == np.inf
+    # Set in parts, in any order, some of them twice, and to something else at first.
+    dice = np.random.default_rng(seed)
+    order = dice.integers(len(numbers), size=2 * len(numbers))
+    for part in (*np.array_split(order, 3), order[:0], np.arange(len(numbers))):
+        tree.set(part, dice.permutation(numbers)[part])
+        if dice.random() < 0.5:  # ask now and then
+            there = tree.leaves[tree.leaves > 0]
+            assert tree.smallest == there.min(initial=np.inf)
+    tree.set(np.arange(len(numbers)), numbers)
+    root, smallest = tree.root, tree.smallest
+    assert root == pytest.approx(numbers.sum())
+    assert smallest == numbers[numbers > 0].min(initial=np.inf)
+    for below, above in pairwise(tree.rows):
+        above[: len(below) // width] = -1
+    tree.rebuild()
+    assert tree.rows[-1].size <= top
+    assert (tree.root, tree.smallest) == (root, smallest)
+
+
+def test_the_smallest_is_looked_for_only_if_it_is_gone():
+    tree = SumTree(100)
+    tree.set(np.arange(100), np.arange(1.0, 101))
+    tree.leaves[50] = 0.25  # behind its back
+    for place, number, smallest in ((7, 9.0, 1.0), (8, 0.5, 0.5), (8, 3.0, 0.25)):
+        tree.set(np.array([place]), number)
+        assert tree.smallest == smallest
+
+
+def by_hand(tree, darts):
+    """One dart a row: in the last at everything, then at the children of a node."""
+    top = tree.rows[-1]
+    place = int(np.searchsorted(np.cumsum(top), darts[0], side="right"))
+    for row, dart in zip(reversed(tree.rows[:-1]), darts[1:], strict=True):
+        ends = np.cumsum(row[place * tree.width : (place + 1) * tree.width])
+        place = place * tree.width + int(
+            np.searchsorted(ends, dart * ends[-1], "right")
+        )
+    return place
 
 
 @settings(deadline=None)
@@ -52,34 +90,41 @@ def test_each_dart_hits_whose_piece_of_the_line_it_is(numbers, width, top):
     tree.set(np.arange(len(numbers)), np.array(numbers))
     if tree.root == 0:
         return
-    darts = np.random.default_rng(0).random(200) * tree.root
-    found = tree.find(darts)
-    ends = np.cumsum(numbers)
-    # A dart that all but touches an edge may fall to either side.
-    slack = 1e-9 * tree.root
-    assert (darts < ends[found] + slack).all()
-    assert (darts >= ends[found] - np.array(numbers)[found] - slack).all()
-    assert (np.array(numbers)[found] > 0).all()
+    found = tree.draw(50, np.random.default_rng(3))
+    darts = np.random.default_rng(3).random((len(tree.rows), 50))
+    darts[0] = (np.arange(50) + darts[0]) / 50 * tree.root
+    assert found.tolist() == [by_hand(tree, each) for each in darts.T]
 
 
-def test_a_dart_at_the_very_end_hits_the_last_that_is_there():
-    tree = SumTree(100, width=4, top=3)
-    tree.set(np.arange(50), np.full(50, 0.1))
-    # More than all there is, as if rounding had made it so.
-    assert tree.find(np.array([tree.root, tree.root + 1e-9, 7.0])).tolist() == [49] * 3
+@pytest.mark.parametrize(("width", "top"), [(2, 1), (3, 5), (8, 4), (32, 1024)])
+def test_numbers_are_drawn_as_often_as_they_say(width, top):
+    numbers = np.random.default_rng(1).random(100) ** 3
+    numbers[::7] = 0
+    tree = SumTree(100, width=width, top=top)
+    tree.set(np.arange(100), numbers)
+    draws, dice = 100_000, np.random.default_rng(2)
+    found = np.concatenate([tree.draw(50, dice) for _ in range(draws // 50)])
+    counts, chances = np.bincount(found, minlength=100), numbers / numbers.sum()
+    deviation = np.sqrt(draws * chances * (1 - chances))
+    # Darts in parts of the line vary less than independent ones would.
+    assert (np.abs(counts - draws * chances) <= 5 * deviation).all()
 
 
-@pytest.mark.parametrize("top", [1, 3])
-def test_a_dart_at_an_edge_never_hits_what_is_not_there(top):
+@pytest.mark.parametrize("top", [1, 3, 100])
+@pytest.mark.parametrize("shown", [0.0, 1 - 2**-53, None])
+def test_a_dart_at_an_edge_never_hits_what_is_not_there(top, shown):
     """Half of the numbers are 0, and darts fall where one piece touches the next."""
     dice = np.random.default_rng(1)
-    for _ in range(300):
+    for seed in range(300):
         numbers = dice.random(27) * (dice.random(27) < 0.5)
+        if seed % 3 == 0:
+            numbers = np.where(numbers > 0, 1e-300, 0)
+        numbers[dice.integers(27)] = 0.1
         tree = SumTree(27, width=3, top=top)
         tree.set(np.arange(27), numbers)
-        ends = np.cumsum(numbers)
-        darts = np.concatenate([[0.0], np.nextafter(ends, 0), ends, ends * (1 + 1e-15)])
-        assert (numbers[tree.find(darts)] > 0).all()
+        loaded: Any = Loaded(shown=shown, seed=seed)
+        found = tree.draw(40, loaded)
+        assert (numbers[found] > 0).all()
 
 
 def test_the_example_of_the_page():
@@ -91,7 +136,12 @@ def test_the_example_of_the_page():
         [5, 7, 10, 7],
         [3, 2, 1, 6, 4, 6, 2, 5],
     ]
-    assert tree.find(np.array([13.5])) == [4]
+    # At the root, at 17 of 29, at 10 of 17, at the 4 of 10: a dart for each row.
+    assert by_hand(tree, [0.0, 0.5, 0.5, 0.3]) == 4
+    dice: Any
+    for shown, place in ((0.0, 0), (0.5, 5)):
+        dice = Loaded(shown=shown)
+        assert tree.draw(1, dice) == [place]
 
 
 def test_a_row_of_a_binary_tree_is_as_large_as_the_page_says():
@@ -120,14 +170,14 @@ def test_labml_finds_the_same_and_weighs_it_the_same(labml_dqn, monkeypatch):
     ours = SumTree(16)
     ours.set(np.arange(16), priorities**0.6)
     assert ours.root == pytest.approx(theirs._sum())
-    darts = dice.random(500) * ours.root
-    assert ours.find(darts).tolist() == [theirs.find_prefix_sum_idx(x) for x in darts]
+    darts = (np.arange(500) + np.random.default_rng(2).random(500)) / 500 * ours.root
+    assert ours.draw(500, np.random.default_rng(2)).tolist() == [
+        theirs.find_prefix_sum_idx(dart) for dart in darts
+    ]
 
     monkeypatch.setattr(random, "random", iter(dice.random(50)).__next__)
     sampled = theirs.sample(50, beta=0.7)
-    minima = MinTree(16)
-    minima.set(np.arange(16), priorities**0.6)
-    weights = (minima.root / ours.leaves[sampled["indexes"]]) ** 0.7
+    weights = (ours.smallest / ours.leaves[sampled["indexes"]]) ** 0.7
     np.testing.assert_allclose(weights, sampled["weights"], rtol=1e-6)
 
 
@@ -163,23 +213,22 @@ def test_what_has_a_priority_is_what_can_be_drawn(
         before = set(drawable(memory))
         play.play(memory, 1, begin=False)
         now = drawable(memory)
-        assert np.flatnonzero(memory.sums.leaves).tolist() == now.tolist()
-        finite = np.flatnonzero(np.isfinite(memory.minima.leaves))
-        assert finite.tolist() == now.tolist()
+        assert np.flatnonzero(memory.tree.leaves).tolist() == now.tolist()
 
         # The heads move by two at most. What is not near them keeps its priority, and
         # what is new gets the largest.
         for place in now:
             if place not in before:
-                assert memory.sums.leaves[place] == memory.largest
+                assert memory.tree.leaves[place] == memory.largest
             elif place in known:
-                assert memory.sums.leaves[place] in (known[place], memory.largest)
+                assert memory.tree.leaves[place] in (known[place], memory.largest)
         if len(now):
             some = play.dice.permutation(now)[:5]
             memory.update(some, play.dice.normal(size=len(some)))
-        known = {place: memory.sums.leaves[place] for place in now}
-    assert memory.sums.root == pytest.approx(memory.sums.leaves.sum())
-    assert memory.minima.root == memory.minima.leaves.min()
+        known = {place: memory.tree.leaves[place] for place in now}
+    assert memory.tree.root == pytest.approx(memory.tree.leaves.sum())
+    there = memory.tree.leaves[memory.tree.leaves > 0]
+    assert memory.tree.smallest == there.min(initial=np.inf)
     assert_all_right(play, memory)
 
 
@@ -255,7 +304,7 @@ def test_saved_and_restored_it_draws_the_same(tmp_path):
             assert np.array_equal(each, vars(b)[name]), name
         for each in (memory, other):
             each.update(a.places, np.arange(16.0))
-    assert memory.sums.root == pytest.approx(other.sums.root, rel=1e-12)
+    assert memory.tree.root == pytest.approx(other.tree.root, rel=1e-12)
     with pytest.raises(ValueError, match="without priorities"):
         other.set_state(memory_for(play, 60, n=2).get_state())
 
@@ -271,14 +320,14 @@ def test_saved_and_restored_it_draws_the_same(tmp_path):
 )
 def test_priorities_that_make_no_sense_are_refused_and_change_nothing(bad, message):
     memory, places, _ = with_errors(0.6)
-    before, root = memory.sums.leaves.copy(), memory.sums.root
+    before, root = memory.tree.leaves.copy(), memory.tree.root
     with pytest.raises(ValueError, match=message):
         memory.set_priorities(places[:3], np.array([1.0, bad, 2.0]))
     if not bad <= 0:
         with pytest.raises(ValueError, match=r"must be finite"):
             memory.update(places[:3], np.array([1.0, bad, 2.0]))
-    assert np.array_equal(memory.sums.leaves, before)
-    assert memory.sums.root == root
+    assert np.array_equal(memory.tree.leaves, before)
+    assert memory.tree.root == root
 
 
 def test_places_without_a_step_are_refused():
@@ -301,4 +350,4 @@ def test_numbers_that_make_no_sense_are_refused():
     memory = prioritised(play, 20, exponent=100.0)
     play.play(memory, 10)
     memory.update(drawable(memory), np.zeros(len(drawable(memory))))
-    assert memory.sums.leaves[drawable(memory)].min() > 0
+    assert memory.tree.leaves[drawable(memory)].min() > 0
