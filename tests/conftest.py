@@ -1,7 +1,13 @@
 """Options of the test suite."""
 
+import os
+
 import pytest
 from hypothesis import settings
+
+# Several tests run at once, and the threads of each would wait for those of the others.
+# Before anything imports PyTorch; programs that a test starts have it from here, too.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("untimed", deadline=None)
@@ -14,3 +20,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the golden files of tests/press anew; review the diff",
     )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that may take longest begin first, so that none is left over at the end."""
+
+    def patience(item: pytest.Item) -> float:
+        mark = item.get_closest_marker("timeout")
+        return float(mark.args[0]) if mark else 0.0
+
+    items.sort(key=patience, reverse=True)

@@ -1,5 +1,6 @@
 """Do they learn? Small problems, solved in seconds; and not with a bug in the loss."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -49,7 +50,7 @@ EXPERIMENTS = {
 }
 
 
-pytestmark = [pytest.mark.usefixtures("one_thread"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture
@@ -57,48 +58,59 @@ def catch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game, "_load", lambda name, sticky, seed: Catch(seed))
 
 
-def learned(settings, enough, frames=None):
-    """The mean of the last hundred scores, once it is enough, or time is up."""
+# CartPole counts as solved with a mean of 475 of 500 steps. A mark that is passed long
+# before, after 0.3 of all the time; in what part of it, at most; and the part in which
+# a bug keeps it from that.
+SOLVED, GOOD = 475, 150
+IN_TIME, WITH_BUG = 0.5, 0.4
+
+
+def frames_until(settings, *marks, part=1.0):
+    """
+    After how many frames the mean of the last hundred scores came to each of the marks,
+    or infinity. It learns no longer than it must, or than this part of the time.
+    """
     experiment = EXPERIMENTS[type(settings)](settings)
-    best = 0.0
+    best, reached = 0.0, [math.inf] * len(marks)
     try:
-        while not experiment.done and experiment.frames < (frames or 1e9):
+        while not experiment.done and experiment.frames < part * settings.total_frames:
             experiment.advance()
             if len(experiment.recent) == experiment.recent.maxlen:
                 scores = [each["r"] for each in experiment.recent]
                 best = max(best, sum(scores) / len(scores))
-            if best >= enough:
+            for index, mark in enumerate(marks):
+                if best >= mark:
+                    reached[index] = min(reached[index], experiment.frames)
+            if math.inf not in reached:
                 break
     finally:
         experiment.close()
-    return best
+    print(f"{best} after {experiment.frames} of {settings.total_frames} frames")
+    return reached
 
 
-# CartPole counts as solved with a mean of 475 of 500 steps.
 @pytest.mark.parametrize("settings", [PPO_CART, A2C_CART], ids=["ppo", "a2c"])
 def test_cartpole_is_solved(settings):
-    assert learned(settings, enough=475) >= 475
+    """It is, and half of the time is enough to be good."""
+    good, solved = frames_until(settings, GOOD, SOLVED)
+    assert solved < math.inf
+    assert good <= IN_TIME * settings.total_frames
 
 
 @pytest.mark.usefixtures("catch")
 @pytest.mark.parametrize(
-    "settings",
-    [PPO_CATCH, A2C_CATCH, replace(PPO_CATCH, precision="float32", blocks=False)],
+    ("settings", "caught"),
+    [
+        (PPO_CATCH, 0.9),
+        (A2C_CATCH, 0.9),
+        # Slower, and so no longer than it takes to see that it learns.
+        (replace(PPO_CATCH, precision="float32", blocks=False), 0.5),
+    ],
     ids=["ppo", "a2c", "ppo without tricks"],
 )
-def test_a_game_is_learned_from_its_pixels(settings):
+def test_a_game_is_learned_from_its_pixels(settings, caught):
     """Random play catches one ball of eight."""
-    assert learned(settings, enough=0.9 * BALLS) >= 0.9 * BALLS
-
-
-# Half of the time that a good agent needs to solve it, and a mark that it has passed
-# long before.
-HALF, GOOD = 0.5, 150
-
-
-@pytest.mark.parametrize("settings", [PPO_CART, A2C_CART], ids=["ppo", "a2c"])
-def test_half_of_the_time_is_enough_to_be_good(settings):
-    assert learned(settings, GOOD, HALF * settings.total_frames) >= GOOD
+    assert frames_until(settings, caught * BALLS) < [math.inf]
 
 
 def with_sign(monkeypatch):
@@ -134,13 +146,13 @@ BUGS = [with_sign, without_mask, of_other_actions]
 @pytest.mark.parametrize("plant", BUGS, ids=[bug.__name__ for bug in BUGS])
 def test_with_a_bug_it_learns_nothing(settings, plant, monkeypatch):
     plant(monkeypatch)
-    assert learned(settings, GOOD, HALF * settings.total_frames) < GOOD
+    assert frames_until(settings, GOOD, part=WITH_BUG) == [math.inf]
 
 
 def test_a_gradient_through_the_advantage_is_no_quiet_bug(monkeypatch):
     monkeypatch.setattr(torch.Tensor, "detach", lambda tensor: tensor)
     with pytest.raises(ValueError, match="advantages must be numbers that were"):
-        learned(A2C_CART, GOOD)
+        frames_until(A2C_CART, GOOD)
 
 
 def test_batches_that_cannot_be_cut_are_refused():

@@ -65,7 +65,7 @@ PARTS: dict[str, dict[str, Any]] = {
 }
 
 
-pytestmark = [pytest.mark.usefixtures("one_thread"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ OPTIONS = (
 )
 
 
-@pytest.mark.usefixtures("one_thread")
+@pytest.mark.timeout(900)
 def test_from_the_first_frame_to_the_film(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     # Long enough for a film, and no longer.

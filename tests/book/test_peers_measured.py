@@ -31,9 +31,9 @@ def test_players_play(player, processes):
 
 
 def test_descendants_and_their_memory():
-    sleep = "import subprocess; subprocess.run(['sleep', '30'])"
+    sleep = "import subprocess; subprocess.run(['sleep', '300'])"
     child = subprocess.Popen([sys.executable, "-c", sleep])
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while len(family := descendants(child.pid)) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
     try:

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from multiprocessing.connection import wait
@@ -280,10 +279,8 @@ def test_worker_that_hangs_is_given_up():
     with Worker(Slow, name="slow") as there:
         there.ask("reset")
         there.send("step", 1)
-        start = time.monotonic()
         with pytest.raises(WorkerError, match=r"slow: no answer within 0\.5 seconds"):
             there.receive(timeout=0.5)
-        assert time.monotonic() - start < 5
         assert there.process.exitcode == -signal.SIGKILL
 
 
@@ -316,7 +313,7 @@ def end_of_program(
             if number is not None:
                 os.killpg(program.pid, number)
             # Standard output ends when the last process that has it is gone.
-            _, errors = program.communicate(timeout=60)
+            _, errors = program.communicate(timeout=240)
         except BaseException:
             os.killpg(program.pid, signal.SIGKILL)
             raise

@@ -17,9 +17,6 @@ from tests.book.tiny_runs import Settings, Tiny
 SMALL = ["--total-frames", "16"]
 
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-
 def exit_of(do: Any, *arguments: Any) -> int | str | None:
     with pytest.raises(SystemExit) as caught:
         do(*arguments)

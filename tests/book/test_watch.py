@@ -1,7 +1,6 @@
 """Watching: whole games are counted, none is left out, and a film shows one."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,14 +30,6 @@ from labml_rl.watch.scores import (
 from labml_rl.watch.video import Stage, film
 from tests.book.fake_atari import FakeAtari, Script
 from tests.book.tiny_runs import Settings, Tiny
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 class ShortOrLong(gymnasium.Env[Any, Any]):

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import importlib
 import json
 import multiprocessing
 import os
@@ -19,17 +20,18 @@ import pytest
 from gymnasium.error import ClosedEnvironmentError
 from gymnasium.spaces import Box, Discrete
 
-from figures import batches
 from labml_rl.process import WorkerError
 from labml_rl.worker import ParallelGames, available_cores, make_games
 
 START_METHODS = ["fork", "spawn", "forkserver"]
+# Two that are there at the same time can go on, also into processes that are forked.
+MEETING = multiprocessing.get_context("fork").Barrier(2)
 
 
 class Fragile(gymnasium.Env[Any, Any]):
     """Its actions are the things that can go wrong."""
 
-    action_space = Discrete(6)
+    action_space = Discrete(7)
     observation_space = Box(0, 255, (100,), np.uint8)
 
     def __init__(self, breaks: str = "", trace: Path | None = None) -> None:
@@ -54,6 +56,8 @@ class Fragile(gymnasium.Env[Any, Any]):
             sys.exit(3)
         if action == 5:
             time.sleep(0.5)
+        if action == 6:
+            MEETING.wait(60)
         return np.full(100, os.getpid() % 256, np.uint8), 0.0, False, False, {}
 
     def close(self):
@@ -88,11 +92,10 @@ def test_a_failure_is_reported_and_all_workers_are_gone(start_method, action, ca
     games = fragile(start_method=start_method)
     games.reset()
     # The one that does not answer is not waited for as long as it takes to start up.
-    games._timeout = 1.0 if action == 3 else 8.0
-    began = time.monotonic()
+    if action == 3:
+        games._timeout = 3.0
     with pytest.raises(WorkerError) as caught:
         games.step([0, 0, 0, action])
-    assert time.monotonic() - began < 10
     message = str(caught.value)
     assert (
         "worker 1 with game 2 (Fragile, seed 12), game 3 (Fragile, seed 13)" in message
@@ -140,8 +143,9 @@ def test_ctrl_c_while_waiting_ends_all():
     games.reset()
     main = threading.main_thread().ident
     assert main is not None
-    threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
+    timer = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        timer.start()
         games.step([3, 0, 0, 0])
     assert nobody_is_left(games)
     with fragile() as again:
@@ -179,7 +183,7 @@ def test_games_that_are_forgotten_are_closed():
         assert process.exitcode == 0
 
 
-def test_hundreds_of_games_leave_nothing_behind():
+def test_a_hundred_games_leave_nothing_behind():
     def descriptors() -> list[str]:
         paths = []
         for number in os.listdir("/proc/self/fd"):
@@ -192,11 +196,11 @@ def test_hundreds_of_games_leave_nothing_behind():
 
     gc.collect()  # what other tests left to collect
     counts = []
-    for round_ in range(200):
+    for round_ in range(50):
         with fragile(2) as games:
             games.reset()
             games.step([0, 0])
-        if round_ in (20, 199):
+        if round_ in (20, 49):
             counts.append((descriptors(), segments(), threading.active_count()))
     assert counts[0] == counts[1]
     assert not multiprocessing.active_children()
@@ -227,18 +231,15 @@ def test_workers_play_while_the_agent_does_something_else():
     with fragile(2) as games:
         games.reset()
         games.step_async([5, 5])
-        time.sleep(1)
-        began = time.monotonic()
-        games.step_wait()
-        assert time.monotonic() - began < 0.4, "they had a second for half of it"
+        for worker in games.workers:
+            assert worker._ready.poll(60_000), "nobody has asked for its answer yet"
+        assert games.step_wait()[0].all()
 
 
 def test_workers_play_at_the_same_time():
     with fragile(2) as games:
         games.reset()
-        began = time.monotonic()
-        games.step([5, 5])
-        assert time.monotonic() - began < 0.95, "one after another they take a second"
+        games.step([6, 6])  # one after another they would wait for ever
 
 
 def test_who_joins_has_the_last_share_and_one_worker_less():
@@ -278,6 +279,8 @@ def test_the_start_method_is_used(start_method):
 
 
 def test_figures_say_what_the_record_says(monkeypatch, tmp_path):
+    # Not above: workers that are spawned import this module, and this imports PyTorch.
+    batches = importlib.import_module("figures.batches")
     monkeypatch.setattr(sys, "argv", ["figures.batches", "--check"])
     batches.main()
     record = json.loads(batches.RECORD.read_text())

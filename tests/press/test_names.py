@@ -411,7 +411,8 @@ def test_this_book_is_full_of_links():
 def test_the_standard_library_as_a_book():
     """It holds for code that was never annotated, and nothing in it raises."""
     found = []
-    for path in STANDARD_LIBRARY:
+    # One in three, from all of the alphabet.
+    for path in STANDARD_LIBRARY[::3]:
         try:
             found.append(read(path.read_bytes(), path.name, path.stem))
         except PressError:
@@ -496,7 +497,7 @@ def test_time_grows_with_length_and_not_faster():
 
     seconds(10)
     # 16 times the length in at most 3 × 16 times the time; quadratic would be 256.
-    assert seconds(3200) < 48 * max(seconds(200), 0.005)
+    assert seconds(1600) < 48 * max(seconds(100), 0.005)
 
 
 # ---- Inventories
