@@ -1,6 +1,7 @@
 """The site as built, and a browser to look at it with."""
 
 import contextlib
+import fcntl
 import functools
 import http.server
 import os
@@ -14,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
@@ -27,13 +34,28 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
+# How long to wait for what should happen at once, in milliseconds: for a slow machine.
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 ENVIRONMENT = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the site, built strictly."""
-    folder = tmp_path_factory.mktemp("site")
+    """The folder of the site, built strictly, and once for all workers of pytest."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / "site"
+    with open(shared / "site.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            build(shared / "site.part")
+            (shared / "site.part").rename(folder)
+    return folder
+
+
+def build(folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
         cwd=ROOT,
@@ -43,7 +65,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return folder
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
@@ -92,27 +113,31 @@ class Visit:
 def visit(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
     """Open a page. Console errors and requests to other hosts count as failures."""
     context: BrowserContext = browser.new_context(**options)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     visited = Visit(page)
     home = url.split("/")[2] if url.startswith("http") else ""
 
+    def complain(words):
+        visited.complaints.append(f"{page.url}: {words}")
+
     def on_request(request):
         scheme, _, rest = request.url.partition(":")
         if scheme in ("http", "https") and rest.split("/")[2] != home:
-            visited.complaints.append(f"asks another host: {request.url}")
+            complain(f"asks another host: {request.url}")
 
     def on_console(message):
         if message.type in ("error", "warning"):
-            visited.complaints.append(f"console: {message.text}")
+            complain(f"console: {message.text}")
 
     def on_failure(request):
         # Whoever leaves a page aborts what it was still loading.
         if request.failure != "net::ERR_ABORTED":
-            visited.complaints.append(f"failed: {request.url}: {request.failure}")
+            complain(f"failed: {request.url}: {request.failure}")
 
     context.on("request", on_request)
     context.on("console", on_console)
-    context.on("weberror", lambda e: visited.complaints.append(f"script: {e.error}"))
+    context.on("weberror", lambda e: complain(f"script: {e.error}"))
     page.on("requestfailed", on_failure)
     try:
         page.goto(url)

@@ -131,9 +131,7 @@ def test_keys_lead_from_section_to_section(browser, site):
         )
         for expected in ids[1:5]:
             page.keyboard.press("j")
-            page.wait_for_function(
-                "id => location.hash === `#${id}`", arg=expected, timeout=3000
-            )
+            page.wait_for_function("id => location.hash === `#${id}`", arg=expected)
             top = page.evaluate(
                 """id => document.getElementById(id).closest(".sbs-row")
                   .getBoundingClientRect().top""",
