@@ -45,7 +45,7 @@ from labml_rl.runs.experiment import Settings
 @dataclass(frozen=True, kw_only=True)
 class SpeedSettings(Settings):
     """
-    ## Each can be switched off
+    ## What can be switched off
 
     Args:
         precision: of the network's body: `float32`, `bfloat16`, or `auto` for bfloat16

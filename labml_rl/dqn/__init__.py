@@ -71,8 +71,10 @@ sides that differ by no more than $\gamma e$.
 Nobody has a table of all screens of Breakout. So there is a network with weights
 $\theta$ for the left side, and each step gives it a number to learn, its **target**:
 
-$$y_t = r_t + \gamma \max_{a'} Q_\theta(o_{t+1}, a'), \qquad
-\delta_t = y_t - Q_\theta(o_t, a_t)$$
+$$\begin{aligned}
+y_t &= r_t + \gamma \max_{a'} Q_\theta(o_{t+1}, a') \\
+\delta_t &= y_t - Q_\theta(o_t, a_t)
+\end{aligned}$$
 
 The network learns to make the **error** $\delta_t$ small. An example, with three
 actions and $\gamma = 0.99$:
