@@ -594,11 +594,10 @@ SAME_START = frozenset(
         *("battle_zone", "blackjack", "bowling", "breakout", "carnival", "casino"),
         *("centipede", "defender", "donkey_kong", "double_dunk", "et", "flag_capture"),
         *("frogger", "gopher", "jamesbond", "journey_escape", "keystone_kapers"),
-        *("king_kong", "lost_luggage", "mr_do", "ms_pacman"),
-        *("name_this_game", "othello", "pacman", "pong", "road_runner", "robotank"),
-        *("skiing", "space_invaders", "tic_tac_toe_3d", "trondead", "turmoil"),
-        *("video_checkers", "video_chess", "video_pinball", "wizard_of_wor"),
-        *("word_zapper",),
+        *("king_kong", "lost_luggage", "mr_do", "ms_pacman", "name_this_game"),
+        *("othello", "pacman", "pong", "road_runner", "robotank", "skiing"),
+        *("space_invaders", "tic_tac_toe_3d", "trondead", "turmoil", "video_checkers"),
+        *("video_chess", "video_pinball", "wizard_of_wor", "word_zapper"),
     }
 )
 
