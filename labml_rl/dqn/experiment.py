@@ -38,6 +38,7 @@ from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
 
 from labml_rl import runs
+from labml_rl.bodies import FirstConvolution
 from labml_rl.dqn import following_values, taken, td_loss
 from labml_rl.dqn.dueling import DuelingNetwork
 from labml_rl.dqn.exploring import Linear, explore
@@ -61,6 +62,7 @@ from labml_rl.speed import (
     in_precision,
     keep_memory,
     make_adam,
+    precision_of,
     threads_for,
 )
 
@@ -89,7 +91,7 @@ class Experiment(runs.Experiment[Settings]):
             self.games.single_observation_space,
             self.games.single_action_space,
         ).to(self.device)
-        self.target = deepcopy(self.network).requires_grad_(False)
+        self.target = self.make_target()
         self.optimizer = self.make_optimizer()
         self.memory = self.make_memory()
         self.observations, _ = self.games.reset()
@@ -136,6 +138,25 @@ class Experiment(runs.Experiment[Settings]):
         best = action_values.max(-1)
         chances = nn.functional.one_hot(best.indices, action_values.shape[-1])
         return runs.Thoughts(chances.float(), best.values, action_values)
+
+    def make_target(self) -> QNetwork | DuelingNetwork:
+        """
+        ### The target network
+
+        Its weights stand still for thousands of steps. With [16
+        bits][labml_rl.speed.precision_of] they are rounded once, when they are copied,
+        in place of once for each batch. The numbers are the same.
+
+        Returns:
+            A copy of the network, which does not learn.
+        """
+        target = deepcopy(self.network).requires_grad_(False)
+        for layer in target.body.modules():
+            # The first layer divides its weights, and rounds them after that.
+            rounds = isinstance(layer, nn.Conv2d | nn.Linear)
+            if rounds and not isinstance(layer, FirstConvolution):
+                layer.to(precision_of(self.settings, self.device))
+        return target
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         """
@@ -318,7 +339,7 @@ class Experiment(runs.Experiment[Settings]):
 
     def sync(self) -> None:
         """
-        ### The target network
+        ### The target network moves on
 
         It becomes what the network has become.
         """

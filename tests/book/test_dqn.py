@@ -15,8 +15,11 @@ from torch.nn.functional import smooth_l1_loss
 from labml_rl.bodies import as_blocks
 from labml_rl.dqn import following_values, huber, taken, td_loss
 from labml_rl.dqn.dueling import DuelingNetwork
+from labml_rl.dqn.experiment import Experiment
 from labml_rl.dqn.exploring import Linear, explore
 from labml_rl.dqn.rmsprop import CentredRMSProp
+from labml_rl.dqn.settings import Settings
+from labml_rl.speed import in_precision
 from tests.book.peers_of_dqn import labml_dqn
 
 __all__ = ["labml_dqn"]
@@ -249,6 +252,37 @@ class TestCentredRMSProp:
         assert weight.isfinite().all()
         CentredRMSProp([still], lr=1.0).step()
         assert still.item() == 1
+
+
+# --- the target network ---
+
+
+@pytest.mark.parametrize("game", ["Breakout", "CartPole-v1"])
+@pytest.mark.parametrize("dueling", [False, True])
+@pytest.mark.parametrize("precision", ["bfloat16", "float32"])
+def test_rounded_once_the_target_network_says_the_same(game, dueling, precision):
+    settings = Settings(
+        game=game,
+        capacity=300,
+        warm_up_steps=100,
+        dueling=dueling,
+        precision=precision,
+    )
+    experiment = Experiment(settings)
+    with torch.no_grad(), in_precision(settings, experiment.device):
+        seen = torch.from_numpy(experiment.observations)
+        for _ in range(2):
+            answer = experiment.network(seen)
+            assert answer.dtype == torch.float32
+            assert torch.equal(experiment.target(seen), answer)
+            for each in experiment.network.parameters():
+                each.mul_(1.01)
+            torch.clear_autocast_cache()
+            assert not torch.equal(experiment.target(seen), experiment.network(seen))
+            experiment.sync()
+    kinds = {each.dtype for each in experiment.target.body.layers[2:].parameters()}
+    assert kinds == {getattr(torch, precision)}
+    experiment.close()
 
 
 # --- memory that is kept ---
