@@ -18,8 +18,9 @@ labml-rl train dqn --game Breakout --double \
     --dueling --n 3 --prioritised
 ```
 
-[These settings](settings.py) are those of *Nature*: 200 million frames with one game at
-a time, and that takes days. [The fast ones](fast.py) take hours:
+The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
+game at a time, and that takes days. The second switches on what was found later. [The
+fast settings](fast.py) take hours:
 
 ```sh
 labml-rl train fast-dqn --game Pong
@@ -71,8 +72,11 @@ class Experiment(runs.Experiment[Settings]):
     """
     ## The experiment
 
+    It plays a few steps, learns from one batch, and begins again. What is done in each
+    round stands [below][Experiment.update].
+
     Args:
-        settings: see above.
+        settings: [those of Nature](settings.py), or others of the same names.
     """
 
     algorithm = "dqn"

@@ -19,8 +19,8 @@ that. It should be looked at more often.
 
 [Schaul et al. (2016)](https://arxiv.org/abs/1511.05952) draw each step in proportion to
 how wrong the network was about it, when it looked last. With a DQN that is otherwise
-the same, they report higher scores in 41 of 49 games. On top of double Q-learning, over
-57 games, the median goes from 111% of a human's score to 128%.
+nearly the same, they report higher scores in 41 of 49 games. On top of double
+Q-learning, over 57 games, the median goes from 111% of a human's score to 128%.
 
 ## What is drawn
 
@@ -62,6 +62,16 @@ $$w_i = \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
 
 How many there are, and the sum of all priorities, stand above and below, and fall out.
 What is left is one number over another.
+
+!!! warning "Shorter steps"
+    What is drawn has larger errors than usual, so its gradients are longer. Schaul et
+    al. divide the learning rate of DQN by 4, and change no other setting. The settings
+    of this book don't do that by themselves:
+
+    ```sh
+    labml-rl train dqn --game Breakout \
+        --prioritised --learning-rate 6.25e-5
+    ```
 """
 
 from typing import Any

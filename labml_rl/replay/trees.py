@@ -31,12 +31,12 @@ throw again. The 4 in the last row is hit with probability
 
 $$\frac{17}{29} \cdot \frac{10}{17} \cdot \frac{4}{10} = \frac{4}{29}$$
 
-which is its share of the whole. All sums on the way fall out.
+which is its share of the whole. Each sum on the way stands once below a line and once
+above the next, and falls out.
 
 A tree of pairs for $n$ numbers has $\log_2 n$ rows above them, 20 for a million.
 Counted from the root, row $i$ has $2^i$ nodes, and there are $2^i - 1$ in all rows
-above it. (In `labml_nn`'s page the rows have other sizes. Its program does not use
-them.)
+above it.
 
 ## In NumPy
 
@@ -67,6 +67,8 @@ Places = NDArray[np.int64]
 class SumTree:
     """
     ## The tree
+
+    It keeps numbers that are not negative, and draws their places.
 
     Args:
         places: how many numbers. All are 0 in the beginning: there is nothing to draw.
@@ -106,12 +108,11 @@ class SumTree:
         """
         ### The smallest
 
-        Its tree would cost as much as that of the sums, and there is a way to spare
-        that. A number that gets smaller than the smallest is the smallest from now on.
-        Only when the smallest itself has changed, nobody knows which one comes next,
-        and somebody has to look through all. In a replay memory that is rare: what has
-        the smallest priority is hardly ever drawn, and overwritten once in a million
-        steps.
+        A tree of minima would cost as much time as that of the sums. It can be spared.
+        A number that gets smaller than the smallest is the smallest from now on. Only
+        when the smallest itself has grown, or is gone, does somebody have to look
+        through all of them. In a replay memory that is rare: what has the smallest
+        priority is hardly ever drawn, and overwritten once in a million steps.
 
         Returns:
             The smallest number that is not 0; if all are, infinity.
