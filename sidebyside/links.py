@@ -11,6 +11,9 @@ step][Game.step]` does so with words of the author's choice. A name is looked up
 Python would: first in the definitions around it, then in its module, then among the
 module's imports, then in the whole book. One that is found nowhere stops the build,
 with the nearest that exists.
+
+`[the game](game.py)` leads from module to module where the code is read in an editor or
+on the pages of its repository. In the book it leads from page to page.
 """
 
 import posixpath
@@ -31,6 +34,7 @@ LINK = re.compile(
     CODE
     + r"""
     | (?<![\w\])\\!])\[(?P<text>[^\[\]]+)\]\[(?P<name>[^\[\]\n]*)\]
+    | (?<=\])\((?P<module>[^\s()<>\#:]+\.py)(?P<anchor>\#[^\s()]*)?\)
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
@@ -152,16 +156,23 @@ def set_links(
 
     Returns:
         The prose, with links to definitions as ordinary Markdown links, so that the
-        site engine checks them again with its own.
+        site engine checks them again with its own, and with links to modules as links
+        to their pages.
     """
     text = prose.text
-    if "][" not in text:
+    if "][" not in text and ".py" not in text:
         return prose
     references = {name.casefold() for name, _ in REFERENCE.findall(text)}
     here = page_of(source.module, source.is_package)
     pieces: list[str] = []
     end = 0
     for match in LINK.finditer(text):
+        if file := match["module"]:
+            if page := places.get(module_at(file, here)):
+                link = f"({page.seen_from(here)}{match['anchor'] or ''})"
+                pieces += [text[end : match.start()], link]
+                end = match.end()
+            continue
         words, name = match["text"], match["name"]
         if words is None:
             continue
@@ -184,6 +195,12 @@ def set_links(
         end = match.end()
     pieces.append(text[end:])
     return prose.with_text("".join(pieces))
+
+
+def module_at(path: str, page: str) -> str:
+    """The dotted name of the module in a file, whose path starts beside a page."""
+    file = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(path)))
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 class Picture(NamedTuple):

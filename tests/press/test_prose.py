@@ -69,6 +69,25 @@ def test_links_to_definitions(text, scope, expected):
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[the\ngame](game.py)", "[the\ngame](game.md)"),
+        ("[the game](../book/game.py#Game.step)", "[the game](game.md#Game.step)"),
+        (
+            "[the book](__init__.py), [this](worker.py)",
+            "[the book](index.md), [this](worker.md)",
+        ),
+        ("`[the game](game.py)`", "`[the game](game.py)`"),
+        ("[a program](program.py), [another](../game.py)", None),
+        ("[elsewhere](https://example.org/game.py), game.py, (game.py)", None),
+    ],
+)
+def test_links_to_modules_lead_to_their_pages(text, expected):
+    found = set_links(prose(text), "", WORKER_SOURCE, PLACES).text
+    assert found == (expected or text)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "`[Nothing][]` in a code span",

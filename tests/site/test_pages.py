@@ -289,13 +289,17 @@ def test_each_link_leads_somewhere(site):
     }
     checked = 0
     for path, text in texts.items():
-        for href in re.findall(r'<a [^>]*?href="([^"]+)"', text):
+        for tag, href in re.findall(r'(<a [^>]*?href="([^"]+)"[^>]*>)', text):
             if re.match(r"[a-z]+:", href):
                 continue
             address, _, anchor = href.partition("#")
             target = (path.parent / address).resolve() if address else path
             target = target / "index.html" if target.is_dir() else target
             assert target.exists(), f"{path.name}: {href}"
+            if target.suffix == ".py":
+                assert " download" in tag, (
+                    f"{path.name}: no page, but its source: {tag}"
+                )
             if anchor and target in texts and not anchor.startswith("__"):
                 assert f'id="{anchor}"' in texts[target], f"{path.name}: {href}"
             checked += 1
