@@ -20,19 +20,26 @@ labml-rl train a2c --game CartPole-v1 \
     --learning-rate 5e-3 --entropy-coefficient 0
 ```
 
-The first takes hours. The second takes a few minutes, and is the one to try first. It
-has settings of its own, since those for Atari are too cautious for so small a problem.
+The first takes an hour or more. The second takes a few minutes, and is the one to try
+first. It has settings of its own, since those for Atari are too cautious for so small a
+problem.
 
 ## What it has learned
+
+![The mean score of the last hundred games of A2C in Space Invaders, over the frames
+played](../../assets/figures/run-a2c-spaceinvaders-seed-1.svg)
+
+*Space Invaders, as far as two cores get in an hour: a quarter of the frames of the
+paper, and better than random play by not much.*
 
 ![The mean score of the last hundred games of A2C in CartPole, over the frames
 played](../../assets/figures/run-a2c-cartpolev1-seed-11.svg)
 
 *CartPole, where no game lasts longer than 500 steps, and each step is a point.*
 
-The curve falls several times. Nothing in A2C keeps a step from being too long, and what
-such a step undoes has to be learned again. That is where [PPO](../ppo/__init__.py)
-begins.
+The curve of CartPole falls several times. Nothing in A2C keeps a step from being too
+long, and what such a step undoes has to be learned again. That is where
+[PPO](../ppo/__init__.py) begins.
 
 Each run, with its command, its machine and what its agent scores, is on the [page of
 results](../../results.md).
