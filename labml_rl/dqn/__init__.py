@@ -276,14 +276,14 @@ def td_loss(
     r"""
     ## The loss
 
-    $$y_t = G_t^{(n)} + \gamma^n \bar{V}_{t+n}, \qquad
+    $$y_t = R_t^{(n)} + \gamma^n \bar{V}_{t+n}, \qquad
     L = \operatorname{mean} \big( w_t \, h(y_t - Q(o_t, a_t)) \big)$$
 
     The difference $\delta_t = y_t - Q(o_t, a_t)$ is called the **temporal-difference
     error**: what one knows after the step, less what one thought before it.
 
     With $n = 1$ the target is the one from above. With a larger $n$ it counts $n$
-    rewards before it trusts the network: $G_t^{(n)}$ is their [discounted
+    rewards before it trusts the network: $R_t^{(n)}$ is their [discounted
     sum][labml_rl.replay.rings.Rings.look_ahead], and $\bar{V}_{t+n}$ is [what
     follows][following_values] after them. All weights $w_t$ are 1 unless the [memory is
     prioritised](../replay/prioritised.py).

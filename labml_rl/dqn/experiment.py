@@ -325,7 +325,7 @@ class Experiment(runs.Experiment[Settings]):
                 if settings.double:
                     online_values = self.network(batch.next_observations)  # (B, A)
 
-        # $$y_t = G_t^{(n)} + \gamma^n \bar{V}_{t+n}$$
+        # $$y_t = R_t^{(n)} + \gamma^n \bar{V}_{t+n}$$
         following = following_values(target_values, online_values)
         targets = batch.returns + batch.discounts * following  # (B,)
         values = taken(action_values, batch.actions)

@@ -7,7 +7,7 @@ summary: >-
 symbols:
   rewards: 'r_t'
   discount: '\gamma'
-  returns: 'G_t^{(n)}'
+  returns: 'R_t^{(n)}'
 ---
 
 # Replay
@@ -205,7 +205,7 @@ class ReplayMemory(Rings):
         """
         ahead, outcomes, alive = self.look_ahead(places)  # (B, n)
 
-        # $$G_t^{(n)} = r_t + \gamma r_{t+1} + \dots + \gamma^{n-1} r_{t+n-1}$$
+        # $$R_t^{(n)} = r_t + \gamma r_{t+1} + \dots + \gamma^{n-1} r_{t+n-1}$$
         rewards = np.where(alive, self.rewards[ahead], 0)  # (B, n)
         returns = (rewards * self._powers[:-1]).sum(axis=1)
 

@@ -30,7 +30,7 @@ episode, and in games less than one in a hundred.
 
 This page writes the rings, and answers two questions about a step in them: which
 pictures belong to its observation, and is all there that one needs to learn from it?
-[The next page](__init__.py) draws steps, and makes batches of them.
+[The memory](__init__.py) draws steps, and makes batches of them.
 
 !!! warning "Truncated is not terminated"
     Many memories have one array `done`. Stable-Baselines3's can tell the two apart, but
