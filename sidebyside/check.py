@@ -28,6 +28,7 @@ sidebyside check --format github .  # notes beside the lines of a pull request
 | SBS204 | A symbol of the front matter is in no code, or in no formula. |
 | SBS205 | Two dollars are no part of a formula, and would be shown as they are. |
 | SBS206 | A picture does not exist. |
+| SBS207 | A link leads to a page that does not exist. |
 | SBS301 | A comment is code, and would be shown as prose. |
 | SBS302 | A docstring has backslashes, and is not raw. |
 | SBS303 | A nested list is not indented enough, and collapses into the outer one. |
@@ -59,6 +60,7 @@ RULES = {
     "SBS204": "a symbol is in no code, or in no formula",
     "SBS205": "two dollars are no part of a formula",
     "SBS206": "a picture does not exist",
+    "SBS207": "a link leads to a page that does not exist",
     "SBS301": "a comment is code",
     "SBS302": "a docstring has backslashes, and is not raw",
     "SBS303": "a nested list collapses",
@@ -78,7 +80,8 @@ def check(
     Args:
         source: the module.
         places: what can be linked to.
-        docs: the documents of the site, if its pictures are to be looked for.
+        docs: the documents of the site, if its pictures and pages are to be looked
+            for.
     """
     every: Sequence[Callable[[Source], Iterable[Finding]]] = (
         rules.what_stops_a_build,
@@ -87,6 +90,7 @@ def check(
         rules.symbols,
         rules.dollars,
         partial(rules.pictures, docs=docs),
+        partial(rules.pages, places=places, docs=docs),
         rules.commented_out,
         rules.backslashes,
         rules.nested_lists,

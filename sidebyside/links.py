@@ -168,7 +168,8 @@ def set_links(
     end = 0
     for match in LINK.finditer(text):
         if file := match["module"]:
-            if page := places.get(module_at(file, here)):
+            path = file_of(file, posixpath.dirname(here))
+            if path and (page := places.get(module_in(path))):
                 link = f"({page.seen_from(here)}{match['anchor'] or ''})"
                 pieces += [text[end : match.start()], link]
                 end = match.end()
@@ -197,9 +198,8 @@ def set_links(
     return prose.with_text("".join(pieces))
 
 
-def module_at(path: str, page: str) -> str:
-    """The dotted name of the module in a file, whose path starts beside a page."""
-    file = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(path)))
+def module_in(file: str) -> str:
+    """The dotted name of the module in a file."""
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 

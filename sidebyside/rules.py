@@ -15,7 +15,8 @@ import ast
 import glob
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from html import unescape
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +30,7 @@ from sidebyside.lex import NAME
 from sidebyside.links import (
     Place,
     file_of,
+    module_in,
     page_of,
     pictures_in,
     set_links,
@@ -201,6 +203,51 @@ def where_it_is(path: str, page: str, docs: Path) -> str:
         place = Place(file.relative_to(docs).as_posix(), "")
         return f"Did you mean `{place.seen_from(page)}`?"
     return f"Put it there, or mend its path, which starts at `{page}`."
+
+
+def pages(
+    source: Source, places: Mapping[str, Place], docs: Path | None
+) -> Iterator[Finding]:
+    """
+    ## SBS207: pages that do not exist
+
+    A link may lead to a module, `[the game](game.py)`, or to a page that was written by
+    hand, `[results](../results.md)`.
+
+    Args:
+        source: the module.
+        places: what can be linked to.
+        docs: the documents of the site; without them nobody can say what exists.
+    """
+    if docs is None:
+        return
+    page = page_of(source.module, source.is_package)
+    made = {place.page for place in places.values()}
+    for prose in proses(source):
+        for match in ADDRESS.finditer(prose.text):
+            address = (match["inline"] or match["reference"] or "").partition(" ")[0]
+            path = file_of(address, posixpath.dirname(page)) or ""
+            if not path.endswith((".md", ".py")):
+                continue
+            if path in made or module_in(path) in places or (docs / path).is_file():
+                continue
+            yield found(
+                source,
+                prose.line_at(match.start()),
+                "SBS207",
+                f"a link to `{address}`, which is no page",
+                nearest_page(path, page, made, docs),
+                at=address,
+            )
+
+
+def nearest_page(path: str, page: str, made: Iterable[str], docs: Path) -> str:
+    """A remedy: the page that was probably meant."""
+    written = (file.relative_to(docs).as_posix() for file in docs.rglob("*.md"))
+    wanted = re.sub(r"(/__init__)?\.py$", ".md", path)
+    if close := get_close_matches(wanted, {*made, *written}, n=1):
+        return f"Did you mean `{Place(close[0], '').seen_from(page)}`?"
+    return f"Mend its path, which starts at `{page}`."
 
 
 def commented_out(source: Source) -> Iterator[Finding]:

@@ -216,6 +216,36 @@ def test_a_picture_has_a_line_and_a_remedy(pictures, path, address, remedy):
     assert finding.remedy == remedy
 
 
+# ---- Pages
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "remedy"),
+    [
+        ("[A](m.py) [B](../book/m.py#f) [C](m.md)", None, None),
+        ("[A](../results.md#one) [B][to]\n\n[to]: ../results.md", None, None),
+        ("[A](https://x.org/gone.py) `[B](gone.py)` [C](gone.txt)", None, None),
+        ("[A](n.py)", "n.py", "Did you mean `m.md`?"),
+        ("[A](results.md 'Title')", "results.md", "Did you mean `../results.md`?"),
+        (
+            "[A][to]\n\n[to]: quite/another/place.py",
+            "quite/another/place.py",
+            "Mend its path, which starts",
+        ),
+    ],
+)
+def test_pages_that_do_not_exist(pictures, text, wrong, remedy):
+    (pictures / "results.md").write_text("# Results")
+    source = read(f'r"""# T\n\n{text}\n"""\n'.encode(), "book/m.py", "book.m")
+    places = catalogue([source])
+    found = [f for f in check(source, places, pictures) if f.code == "SBS207"]
+    assert [f.message for f in found] == (
+        [f"a link to `{wrong}`, which is no page"] if wrong else []
+    )
+    assert all(remedy in f.remedy for f in found)
+    assert check(source, places) == [], "nobody knows what there is"
+
+
 # ---- On the command line
 
 
