@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from labml_rl import game
 from labml_rl.a2c import experiment as a2c_experiment
 from labml_rl.ppo import experiment as ppo_experiment
 from labml_rl.returns import Rollout
-from tests.book.catch import BALLS, Catch
+from tests.book.catch import BALLS
 
 CART: dict[str, Any] = {
     "game": "CartPole-v1",
@@ -51,11 +50,6 @@ EXPERIMENTS = {
 
 
 pytestmark = pytest.mark.timeout(900)
-
-
-@pytest.fixture
-def catch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game, "_load", lambda name, sticky, seed: Catch(seed))
 
 
 # CartPole counts as solved with a mean of 475 of 500 steps. A mark that is passed long

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from labml_rl import game
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn import fast, td_loss
 from labml_rl.dqn.settings import Settings
@@ -16,7 +15,7 @@ from labml_rl.replay import ReplayMemory
 from labml_rl.replay.rings import Rings
 from labml_rl.runs import checkpoint, command
 from tests.book import test_prioritised, test_replay
-from tests.book.catch import BALLS, Catch
+from tests.book.catch import BALLS
 
 CART = Settings(
     game="CartPole-v1",
@@ -66,11 +65,6 @@ PARTS: dict[str, dict[str, Any]] = {
 
 
 pytestmark = pytest.mark.timeout(900)
-
-
-@pytest.fixture
-def catch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game, "_load", lambda name, sticky, seed: Catch(seed))
 
 
 def learned(settings, enough, last=20, experiment_class=dqn.Experiment):
