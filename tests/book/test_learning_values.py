@@ -53,7 +53,7 @@ CATCH = Settings(
     turns=16,
 )
 # Steps that a pole stands. The marks of the planted bugs, and the time they have.
-ENOUGH, GOOD, HALF = 250, 100, 16_000
+ENOUGH, GOOD, HALF = 200, 100, 16_000
 PARTS: dict[str, dict[str, Any]] = {
     "plain": {},
     "double": {"double": True},
