@@ -88,21 +88,27 @@ ADDRESS = re.compile(
 )
 
 
-def addresses(source: Source) -> Iterator[Finding]:
-    """## SBS203: addresses that could run a script"""
+def addresses_in(source: Source) -> Iterator[tuple[Prose, int, str]]:
+    """Yields the addresses of all links: the prose, the place in its text, and each."""
     for prose in proses(source):
         for match in ADDRESS.finditer(prose.text):
-            address = match["inline"] or match["reference"]
-            if address and not is_safe(address):
-                scheme = unescape(address).partition(":")[0].strip()
-                yield found(
-                    source,
-                    prose.line_at(match.start()),
-                    "SBS203",
-                    f"a link with the scheme `{scheme}:`",
-                    "Link to a page, or write the address as code.",
-                    at=address,
-                )
+            if address := match["inline"] or match["reference"]:
+                yield prose, match.start(), address
+
+
+def addresses(source: Source) -> Iterator[Finding]:
+    """## SBS203: addresses that could run a script"""
+    for prose, start, address in addresses_in(source):
+        if not is_safe(address):
+            scheme = unescape(address).partition(":")[0].strip()
+            yield found(
+                source,
+                prose.line_at(start),
+                "SBS203",
+                f"a link with the scheme `{scheme}:`",
+                "Link to a page, or write the address as code.",
+                at=address,
+            )
 
 
 def symbols(source: Source) -> Iterator[Finding]:
@@ -222,18 +228,18 @@ def pages(
     if docs is None:
         return
     page = page_of(source.module, source.is_package)
-    made = {place.page for place in places.values()}
-    for prose in proses(source):
-        for match in ADDRESS.finditer(prose.text):
-            address = (match["inline"] or match["reference"] or "").partition(" ")[0]
-            path = file_of(address, posixpath.dirname(page)) or ""
-            if not path.endswith((".md", ".py")):
-                continue
-            if path in made or module_in(path) in places or (docs / path).is_file():
-                continue
+    for prose, start, with_title in addresses_in(source):
+        address = with_title.partition(" ")[0]
+        path = file_of(address, posixpath.dirname(page)) or ""
+        if not path.endswith((".md", ".py")):
+            continue
+        if module_in(path) in places or (docs / path).is_file():
+            continue
+        made = {place.page for place in places.values()}
+        if path not in made:
             yield found(
                 source,
-                prose.line_at(match.start()),
+                prose.line_at(start),
                 "SBS207",
                 f"a link to `{address}`, which is no page",
                 nearest_page(path, page, made, docs),
