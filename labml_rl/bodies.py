@@ -83,7 +83,7 @@ class NatureBody(nn.Module):
         channels, *sides = (shape[2], *shape[:2]) if channels_last else shape
         self.blocks: tuple[int, ...] = ()
         if sides[0] % 4 == 0 and sides[1] % 4 == 0:
-            self.blocks = (16 * channels, sides[0] // 4, sides[1] // 4)
+            self.blocks = (sides[0] // 4, sides[1] // 4, 16 * channels)
         convolutions = [
             FirstConvolution(channels, 32, kernel_size=8, stride=4),
             nn.Conv2d(32, 64, kernel_size=4, stride=2),
@@ -144,14 +144,14 @@ class NatureBody(nn.Module):
                 f"observations must be uint8, not {observations.dtype}: the network "
                 "takes bytes from 0 to 255, and divides by 255 itself"
             )
-        if observations.shape[1:] == self.shape:
-            if self.channels_last:
-                observations = observations.permute(0, 3, 1, 2)
-        elif observations.shape[1:] != self.blocks:
+        in_blocks = observations.shape[1:] == self.blocks
+        if not in_blocks and observations.shape[1:] != self.shape:
             raise ValueError(
                 f"observations must have shape (N, {', '.join(map(str, self.shape))}), "
                 f"not {tuple(observations.shape)}"
             )
+        if in_blocks or self.channels_last:
+            observations = observations.permute(0, 3, 1, 2)  # (N, C, H, W)
         features: Tensor = self.layers(observations)  # (N, 512)
         return features
 
@@ -194,7 +194,8 @@ class FirstConvolution(nn.Conv2d):
     def forward(self, observations: Tensor) -> Tensor:
         """
         Args:
-            observations: bytes, shape `(N, C, H, W)`, or [in blocks][as_blocks].
+            observations: bytes, shape `(N, C, H, W)`. If the channels are more than its
+                own, they are [blocks][as_blocks].
 
         Returns:
             What it sees, shape `(N, 32, …)`.
@@ -205,7 +206,8 @@ class FirstConvolution(nn.Conv2d):
             dtype = torch.get_autocast_dtype(device)
         weight, stride = self.weight / 255, self.stride
         if observations.shape[1] != self.in_channels:
-            weight, stride = as_blocks(weight, self.stride[0]), (1, 1)
+            weight = as_blocks(weight, self.stride[0]).permute(0, 3, 1, 2)
+            stride = (1, 1)
         pictures = observations.to(dtype)
         return conv2d(pictures, weight.to(dtype), self.bias, stride)
 
@@ -222,7 +224,7 @@ def as_blocks(pictures: Tensor, side: int = 4) -> Tensor:
 
     ```text
     pictures   (N, 4, 84, 84)   weights (32, 4, 8, 8)
-    in blocks  (N, 64, 21, 21)  weights (32, 64, 2, 2)
+    in blocks  (N, 21, 21, 64)  weights (32, 2, 2, 64)
     ```
 
     Nothing is computed here, only sorted. Who stores observations in this order spares
@@ -234,9 +236,10 @@ def as_blocks(pictures: Tensor, side: int = 4) -> Tensor:
         side: of a block.
 
     Returns:
-        The same in blocks, shape `(N, C · side², H / side, W / side)`. In memory, all
-        channels of a block are neighbours: PyTorch calls that [channels
-        last](https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html).
+        The same in blocks, shape `(N, H / side, W / side, C · side²)`. The channels
+        come last, so those of a block are neighbours in memory. Layers of PyTorch want
+        to be shown them in second place, and like best what [lies in memory like
+        this](https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html).
     """
     n, channels, height, width = pictures.shape
     across, down = width // side, height // side
@@ -251,7 +254,7 @@ def as_blocks(pictures: Tensor, side: int = 4) -> Tensor:
     else:
         cut = pictures.reshape(n, channels, down, side, across, side)
         blocks = cut.permute(0, 2, 4, 1, 3, 5)  # (N, H', W', C, side, side)
-    return blocks.flatten(3).permute(0, 3, 1, 2)  # (N, C', H', W')
+    return blocks.flatten(3)  # (N, H', W', C')
 
 
 class VectorBody(nn.Module):

@@ -28,7 +28,7 @@ frames = Frames(
     (4, 84, 84), np.uint8, stack=4, places=1_000_000
 )
 frames.write(places, observations)  # (N,), (N, 4, 84, 84)
-(stacks,) = frames.read(of_each)  # (B, 64, 21, 21)
+(stacks,) = frames.read(of_each)  # (B, 21, 21, 64)
 ```
 """
 
@@ -138,8 +138,8 @@ class Frames:
             observations = observations[:, -self.channels :]  # (N, c, H, W)
         if self.blocks:
             pictures = torch.from_numpy(np.array(observations))
-            in_blocks = as_blocks(pictures, SIDE).permute(0, 2, 3, 1)  # (N, H', W', C')
-            observations = in_blocks.numpy().reshape(len(places), *self.kept.shape[1:])
+            in_blocks = as_blocks(pictures, SIDE).numpy()  # (N, H', W', C')
+            observations = in_blocks.reshape(len(places), *self.kept.shape[1:])
         self.kept[places] = observations
 
     def read(self, *places: Places) -> list[Tensor]:
@@ -154,7 +154,7 @@ class Frames:
                 for one set of stacks or for several of the same size.
 
         Returns:
-            For each set stacks, of shape `(B, 64, 21, 21)` [in
+            For each set stacks, of shape `(B, 21, 21, 64)` [in
             blocks][labml_rl.bodies.as_blocks], or `(B, …)` as they were.
         """
         if self.stack == 1:
@@ -173,7 +173,7 @@ class Frames:
                 room[number] = self._words[each[number]].swapaxes(0, 1)
         _, height, width = self.shape
         cut = (-1, height // SIDE, width // SIDE, self.stack * self.channels * SIDE**2)
-        return [torch.from_numpy(each).view(cut).permute(0, 3, 1, 2) for each in rooms]
+        return [torch.from_numpy(each).view(cut) for each in rooms]
 
     def _room(self, count: int) -> NDArray[np.uint8]:
         """

@@ -137,7 +137,7 @@ def test_observations_in_blocks_are_the_same_ones():
     expected = body.prepared(plain.observations.flatten(0, 1))
     assert torch.equal(blocks.observations.flatten(0, 1), expected)
     # Each observation lies in memory as the processor likes it.
-    assert blocks.observations[3].is_contiguous(memory_format=torch.channels_last)
+    assert blocks.observations[3].is_contiguous()
 
 
 def test_what_cannot_be_played_is_refused():
