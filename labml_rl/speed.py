@@ -22,7 +22,7 @@ that can be switched off by itself, and [for DQN](../benchmarks/values.md).
 | waiting for games | several games a process, shared memory | [workers](worker.py) |
 | dividing pixels | dividing weights | [one layer][labml_rl.bodies.FirstConvolution] |
 | sorting pixels | blocks of 4 × 4 | [blocks][labml_rl.bodies.as_blocks] |
-| picking minibatches | a picture at a time | [some steps][labml_rl.ppo.experiment.Batch.rows] |
+| picking a batch | a picture at a time | [rows][labml_rl.ppo.experiment.Batch.rows] |
 | multiplying | numbers of 16 bits | [16 bits][precision_of] |
 | waking threads | one thread while playing | [few threads][few_threads] |
 | many small updates | one for all weights | [fused Adam][make_adam] |
