@@ -220,8 +220,8 @@ SMALL = replace(
     epsilon_steps=300,
     turns=25,
 )
-ALL = {"double": True, "dueling": True, "n": 3, "prioritised": True}
-PONG = {"game": "Pong", "learn_every_steps": 8, "turns": 5}
+ALL: dict[str, Any] = {"double": True, "dueling": True, "n": 3, "prioritised": True}
+PONG: dict[str, Any] = {"game": "Pong", "learn_every_steps": 8, "turns": 5}
 
 
 @pytest.mark.parametrize("changes", [{}, ALL, PONG | ALL], ids=["plain", "all", "game"])
@@ -249,6 +249,30 @@ def test_a_run_that_was_interrupted_comes_to_the_same_end(tmp_path, changes):
         == again.steps
         == 12 * settings.turns * settings.learn_every_steps
     )
+    experiment.close()
+    again.close()
+
+
+def test_a_target_network_that_was_kept_in_full_goes_on_the_same(tmp_path):
+    """Checkpoints had it so, before it was rounded when it is copied."""
+    settings = replace(SMALL, precision="bfloat16", **PONG)
+    experiment, again = dqn.Experiment(settings), dqn.Experiment(settings)
+    for _ in range(2):
+        experiment.advance()
+    experiment.sync()
+    state = experiment.get_state()
+    rounded = state["target"]
+    state["target"] = experiment.network.state_dict()
+    checkpoint.save(tmp_path / "state", state)
+    again.set_state(checkpoint.load(tmp_path / "state"))
+    found = again.target.state_dict()
+    assert any(
+        not torch.equal(rounded[name], state["target"][name]) for name in rounded
+    )
+    for name, each in rounded.items():
+        assert found[name].dtype == each.dtype
+        assert torch.equal(found[name], each)
+    assert experiment.advance() == again.advance()
     experiment.close()
     again.close()
 
