@@ -58,8 +58,11 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
+from multiprocessing.heap import Arena
+from multiprocessing.reduction import ForkingPickler
 from multiprocessing.util import Finalize
 from typing import Any, Self
 
@@ -145,6 +148,42 @@ def _receive(connection: Connection) -> tuple[Any, Any]:
     return message
 
 
+class Parcel:
+    """
+    ### What it takes along
+
+    A process that is not forked gets `make` from its parent through a pipe, and a pipe
+    holds 64 KB. If there is more, the parent waits until the process has read some of
+    it. What if that has died before? Python's own `multiprocessing` then waits for
+    ever. And such processes do die: if the program has no `if __name__ == "__main__":`,
+    for one. So `make` travels in memory that both see, and through the pipe goes only
+    where that is.
+
+    It is opened [where the object is made][worker_process]. If there is no such
+    function at the other end, the parent is told so, like any other mistake.
+
+    Args:
+        make: makes the object.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def __call__(self) -> Any:
+        """Make it. A process that was forked has nothing to open."""
+        return self._make()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        packed = ForkingPickler.dumps(self._make)
+        self._memory = Arena(len(packed))
+        self._memory.buffer[:] = packed
+        return partial, (_open_and_make, self._memory)
+
+
+def _open_and_make(memory: Arena) -> Any:
+    return pickle.loads(memory.buffer)()
+
+
 class WorkerError(RuntimeError):
     """
     ## When a worker fails
@@ -195,7 +234,7 @@ class Worker:
         self._connection, child = context.Pipe()
 
         self.process = context.Process(
-            target=worker_process, args=(child, make), name=name, daemon=True
+            target=worker_process, args=(child, Parcel(make)), name=name, daemon=True
         )
         try:
             with _signals_held_back(context.get_start_method()):
@@ -208,8 +247,8 @@ class Worker:
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             self._connection.close()
             raise TypeError(
-                f"{name}: {make!r} cannot be sent to another process ({error}). "
-                "A function at the top level of a module can, or a partial of one"
+                f"{name} cannot be sent to another process ({error}). What makes it "
+                "must be a function at the top level of a module, or a partial of one"
             ) from error
 
         # A worker can die halfway through an answer. The parent then stops waiting for

@@ -23,6 +23,12 @@ if __name__ == "__main__":
             )
 ```
 
+!!! warning "A program that runs twice"
+    Where processes are not forked, as on a Mac, each one imports the program that it
+    belongs to. Whatever stands below `if __name__ == "__main__":` is left out then. The
+    rest runs once more: without that line, a worker would start workers. Python ends it
+    with a long explanation, and the agent hears that it *exited with code 1*.
+
 What is new is what does *not* go through the pipe. An observation has 28 KB. To send
 it, the worker packs it, the system copies it in, copies it out, and the agent unpacks
 it and puts it in its batch. [The page before](process.py) shows what that costs. Memory

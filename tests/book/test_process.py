@@ -220,6 +220,44 @@ def test_function_that_cannot_travel_is_refused(start_method):
         Worker(local_function(), name="worker 7", start_method=start_method)
 
 
+def errors_of(*arguments: str) -> str:
+    command = [sys.executable, *arguments]
+    ended = subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=100
+    )
+    return ended.stderr
+
+
+@pytest.mark.parametrize("start_method", ["spawn", "forkserver"])
+def test_program_that_starts_workers_when_it_is_imported_does_not_hang(
+    tmp_path, start_method
+):
+    # What the worker is given is more than a pipe holds, and nobody there to take it.
+    program = tmp_path / "unguarded.py"
+    program.write_text(
+        "from functools import partial\n"
+        "from labml_rl.process import Worker\n"
+        "make = partial(dict, large=bytes(1_000_000))\n"
+        f"with Worker(make, name='one', start_method={start_method!r}) as there:\n"
+        "    there.ask('copy')\n"
+    )
+    errors = errors_of(str(program))
+    assert "WorkerError: one: exited with code 1" in errors
+    assert "if __name__ == '__main__'" in errors
+
+
+@pytest.mark.parametrize("start_method", ["spawn", "forkserver"])
+def test_function_that_is_not_there_at_the_other_end_is_reported(start_method):
+    program = (
+        "from labml_rl.process import Worker\n"
+        "def make(): return {}\n"
+        f"with Worker(make, name='one', start_method={start_method!r}) as there:\n"
+        "    there.ask('copy')\n"
+    )
+    error = errors_of("-c", program).partition("WorkerError: one: Traceback")[2]
+    assert "Can't get attribute 'make' on <module '__main__'" in error
+
+
 def test_function_of_any_kind_can_be_forked():
     with Worker(local_function(), name="forked", start_method="fork") as there:
         assert there.ask("reset")[0] == 0
