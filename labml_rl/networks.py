@@ -201,10 +201,10 @@ class QNetwork(nn.Module):
     default from Torch7, in which the authors of DQN wrote theirs: a layer of $n$ inputs
     draws its weights evenly from $-1 / \sqrt{n}$ to $1 / \sqrt{n}$.
 
-    What comes out gets smaller from layer to layer, to a twenty-fifth of its size
-    or so. Here that does good. DQN learns from its own answers, and from the largest of
-    them. One that is large by chance would be believed, and be learned. So it is well
-    that all begin near zero.
+    What goes through the body gets smaller from layer to layer, and comes out at a
+    twenty-fifth of its size or so. Here that does good. DQN learns from its own
+    answers, and from the largest of them. One that is large by chance would be
+    believed, and be learned. So it is well that all begin near zero.
 
     Args:
         shape: of one observation.

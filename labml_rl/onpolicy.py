@@ -47,7 +47,8 @@ class PolicySettings(SpeedSettings):
         learning_rate: of the optimizer, at the beginning. It goes down to 0 in a
             straight line.
         discount: what a reward is worth that comes a step later, of one that comes now.
-        value_coefficient: the weight of the critic's loss.
+        value_coefficient: the weight of the critic's loss, which [not everybody
+            counts alike][labml_rl.a2c.value_loss].
         entropy_coefficient: what the agent is paid for being undecided.
         max_gradient_norm: longer gradients are cut to this length, all weights taken
             together.

@@ -246,19 +246,19 @@ def entropy_of(logits: Tensor) -> Tensor:
     r"""
     ## How undecided it is
 
-    The **entropy** of a policy is largest, $\log A$, where all actions are equally
-    likely, and 0 where one is certain:
+    The **entropy** of a policy is largest where all actions are equally likely. With
+    $A$ of them it is $\log A$ then. It is 0 where one is certain:
 
     $$H(\pi) = -\sum_a \pi(a \mid o) \log \pi(a \mid o)$$
 
-    An agent that is certain learns nothing more, right or wrong. So A2C and PPO pay a
-    little for entropy.
+    An agent that always does the same sees only what comes of that, and never learns
+    whether something else is better. So A2C and PPO pay a little for entropy.
 
     Args:
         logits: $\ell$, shape `(…, A)`.
 
     Returns:
-        $H$, in nats, shape `(…)`.
+        $H$, in nats (so it is called with natural logarithms), shape `(…)`.
     """
     log_probs = logits.log_softmax(-1)  # (…, A)
     return -(log_probs.exp() * log_probs).sum(-1)

@@ -85,10 +85,11 @@ G_t \Big]$$
 This is REINFORCE ([Williams, 1992](https://doi.org/10.1007/BF00992696)), and the
 **policy gradient theorem** ([Sutton et al.,
 1999](https://proceedings.neurips.cc/paper/1999/hash/464d828b85b0bed98e80ade0a5c43b0f-Abstract.html)).
-With the [discounted return](../returns.py) in place of the plain sum it is no longer
-the gradient of anything ([Nota and Thomas, 2020](https://arxiv.org/abs/1906.07073)).
-Nearly everybody does it all the same, since the discount takes away much more noise
-than it adds error.
+With the [discounted return](../returns.py) in place of the plain sum, each term should
+also be weighed by $\gamma^t$. Then an agent would learn next to nothing from what comes
+late in a game. So nearly everybody leaves that weight out, and what remains is the
+gradient of nothing at all ([Nota and Thomas, 2020](https://arxiv.org/abs/1906.07073)).
+It works all the same, since the discount takes away much more noise than it adds error.
 """
 
 from collections.abc import Iterable
@@ -188,7 +189,8 @@ def value_loss(values: Tensor, returns: Tensor) -> Tensor:
 
     The half is there since the derivative of a square brings a 2. Not everybody writes
     it, so the weight of this loss means one thing here and another there. Baselines'
-    A2C has no half, and weighs its loss by 0.5 as well: twice as much as this book.
+    A2C, in its last version, has no half, and weighs its loss by 0.5 as well: twice as
+    much as this book.
 
     Args:
         values: $V(o_t)$, with a gradient, any shape.
@@ -269,7 +271,8 @@ class RMSProp(torch.optim.Optimizer):
     ## The optimiser
 
     RMSProp divides each gradient by the size it usually has, so that all weights move
-    at about the same speed. It keeps a running mean $s$ of the squares:
+    at about the same speed. For each weight $\theta$ with the gradient $g$ it keeps a
+    running mean $s$ of the squares:
 
     $$s \leftarrow \alpha s + (1 - \alpha) g^2, \qquad
     \theta \leftarrow \theta - \eta \frac{g}{\sqrt{s + \epsilon}}$$
@@ -280,7 +283,7 @@ class RMSProp(torch.optim.Optimizer):
         $s = 1$ and has it inside. With $\alpha = 0.99$ it takes hundreds of updates
         until the squares of small gradients have brought $s$ down from 1. So its first
         steps are small, and PyTorch's are large. With the settings of one in the other,
-        A2C is often unstable. Stable-Baselines3 found the same, and has a copy of its
+        A2C can be unstable. Stable-Baselines3 found the same, and has a copy of its
         own too. Here is the one of TensorFlow.
 
     Args:

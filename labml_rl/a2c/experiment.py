@@ -29,17 +29,18 @@ problem.
 ![The mean score of the last hundred games of A2C in Space Invaders, over the frames
 played](../../assets/figures/run-a2c-spaceinvaders-seed-1.svg)
 
-*Space Invaders, as far as two cores get in an hour: a quarter of the frames of the
-paper, and better than random play by not much.*
+*Space Invaders, as far as two cores get in an hour: a quarter of the frames that A2C
+has in the [paper on PPO](https://arxiv.org/abs/1707.06347), and better than random play
+by not much.*
 
 ![The mean score of the last hundred games of A2C in CartPole, over the frames
 played](../../assets/figures/run-a2c-cartpolev1-seed-11.svg)
 
 *CartPole, where no game lasts longer than 500 steps, and each step is a point.*
 
-The curve of CartPole falls several times. Nothing in A2C keeps a step from being too
-long, and what such a step undoes has to be learned again. That is where
-[PPO](../ppo/__init__.py) begins.
+The curve of CartPole falls several times. Long gradients are cut, but nothing in A2C
+asks how far a step takes the *policy*, and what a step too far undoes has to be learned
+again. That is where [PPO](../ppo/__init__.py) begins.
 
 Each run, with its command, its machine and what its agent scores, is on the [page of
 results](../../results.md).
