@@ -22,10 +22,10 @@ direction uphill was found with the old policy. After a step there is a new one,
 would have played differently, and after a few steps what was seen says little about it.
 
 [Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
-same, with a rule that stops each action's probability from moving too far from where
-it was. The rule is one line long, and it is on this page, with the reason why one may
-do it. The functions here are the losses. [The experiment](experiment.py) has the loop,
-and shows what it has learned.
+same, with a rule by which nothing is gained any more from moving an action's
+probability far from where it was. The rule is one line long, and it is on this page,
+with the reason why one may do it. The functions here are the losses. [The
+experiment](experiment.py) has the loop, and shows what it has learned.
 
 ## Learning from what another did
 
@@ -197,9 +197,10 @@ def clipped_policy_loss(
         it is too far.
 
     On the first step of each batch $\pi'$ is $\pi$, all ratios are 1, and the gradient
-    is that of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. With
-    one epoch and one minibatch there is no other step, so A2C is PPO with special
-    settings ([Huang et al., 2022](https://arxiv.org/abs/2205.09123)).
+    is that of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. (Only
+    the advantages are [of one size][normalised] here.) With one epoch and one minibatch
+    there is no other step, so A2C is PPO with special settings ([Huang et
+    al., 2022](https://arxiv.org/abs/2205.09123)).
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.
@@ -299,7 +300,8 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     ### How far the policy went
 
     The **Kullback–Leibler divergence** says how different two distributions are, here
-    how surprised the new policy would be by the old one's actions:
+    how much more the new policy would be surprised by the old one's actions than the
+    old one is itself:
 
     $$\operatorname{KL}(\pi, \pi') = \mathbb{E}_{a \sim \pi}
     \big[ -\log \rho \big]$$
@@ -312,9 +314,9 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     (2020)](http://joschu.net/blog/kl-approx.html) calls the first estimate $k_1$ and
     this one $k_3$.
 
-    In [the recorded run of Pong](../../results.md) its mean over an update is between a
-    few ten-thousandths and a few thousandths, from beginning to end. Where it is a
-    tenth, the learning rate is too high, or there are too many epochs.
+    In [the recorded runs](../../results.md) of Atari games its mean over an update is
+    never above a few thousandths, and it goes to 0 with the learning rate. Where it is
+    a tenth, the learning rate is too high, or there are too many epochs.
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$.
@@ -352,7 +354,13 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
     $$1 - \frac{\operatorname{Var}(G - V)}{\operatorname{Var}(G)}$$
 
     It is 1 if the critic knows everything, 0 if it might as well say the same number
-    always, and below 0 if it does harm. While it is about 0 the advantages are noise.
+    always, and below 0 if it does harm. While it is about 0, the critic takes no noise
+    out of the advantages.
+
+    Two things it does not say. With $\lambda$ below 1, there are answers of the critic
+    in the returns, and it foresees these easily. And where all returns are nearly the
+    same, the least error is large beside what there is to foresee: an agent that never
+    drops the pole of CartPole can be far below 0, and nothing is wrong with it.
 
     Args:
         values: $V(o_t)$, of the network that played.

@@ -60,7 +60,7 @@ the ones that are on the pages of this book:
 | long gradients [are cut][Experiment.learn] | little (A) |
 | advantages [of one size][labml_rl.ppo.normalised] in a minibatch | little (A) |
 | values [that are clipped][labml_rl.ppo.value_loss] | none (E), harm (A) |
-| Adam's [larger epsilon][Experiment.make_optimizer] | unclear; A has $10^{-7}$ |
+| Adam's [larger epsilon][Experiment.make_optimizer] | unclear |
 
 A is [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990), who trained 250,000
 agents with many settings at once. E is [Engstrom et al.
@@ -109,8 +109,9 @@ class Settings(PolicySettings):
         learning_rate: of Adam, at the beginning. It goes down to 0 in a straight line.
         adam_epsilon: what keeps Adam from dividing by zero. From the code.
         gae_lambda: how far the advantages trust what was seen over what was expected.
-        clip: how far from 1 the ratio of an action pays. In the table it goes down to 0
-            with the learning rate, in the code it stays.
+        clip: how far from 1 the ratio of an action pays. In the table, and at first in
+            the code, it goes down to 0 with the learning rate. In the code of today it
+            stays.
         value_clip: the same for values, in points of reward; None does not clip them.
         value_coefficient: the weight of the critic's loss. From the code. The table has
             1, for a loss without the half: four times as much.
@@ -274,8 +275,9 @@ class Experiment(PolicyExperiment[Settings]):
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
 
-        # Now and then a gradient is a hundred times as long as usual. One step along it
-        # could undo a day's work.
+        # Now and then a gradient is many times as long as usual. One step along it could
+        # undo a day's work. The limit of the code is a short one: in the recorded runs of
+        # PPO the mean of an update is mostly above it, so most gradients are cut.
         parameters = self.network.parameters()
         norm = nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
         self.optimizer.step()
