@@ -280,18 +280,11 @@ class Experiment(runs.Experiment[Settings]):
             plays: how many steps of each game.
         """
         settings = self.settings
-        prepare = self.network.body.prepared if settings.blocks else None
+        shape = (settings.num_envs, self.num_actions)
         with few_threads(settings, self.device), in_precision(settings, self.device):
             for _ in range(plays):
-                # Nobody asks the network while any action is taken.
-                shape = (settings.num_envs, self.num_actions)
-                action_values = torch.zeros(shape, device=self.device)
-                epsilon = self.epsilon
-                if epsilon < 1:
-                    seen = torch.from_numpy(self.observations)
-                    seen = seen if prepare is None else prepare(seen)
-                    action_values = self.network(seen.to(self.device))  # (N, A)
-                actions = explore(action_values, epsilon, self.generator).cpu().numpy()
+                chosen = explore(self.answer, shape, self.epsilon, self.generator)
+                actions = chosen.cpu().numpy()  # (N,)
 
                 after, rewards, terminated, truncated, infos = self.games.step(actions)
                 ends = terminated | truncated
@@ -305,6 +298,17 @@ class Experiment(runs.Experiment[Settings]):
                 self.frames += settings.num_envs * frames_per_step(settings.game)
                 if infos:
                     self.scores += scores_of(infos)
+
+    def answer(self) -> Tensor:
+        """
+        Returns:
+            What the network says of all actions, in all games, shape `(N, A)`.
+        """
+        seen = torch.from_numpy(self.observations)
+        if self.settings.blocks:
+            seen = self.network.body.prepared(seen)
+        answer: Tensor = self.network(seen.to(self.device))
+        return answer
 
     def learn(self) -> Tensor:
         r"""

@@ -29,6 +29,7 @@ $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
     the names of settings say what they count.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -66,7 +67,10 @@ class Linear:
 
 
 def explore(
-    action_values: Tensor, epsilon: float, generator: torch.Generator | None = None
+    think: Callable[[], Tensor],
+    shape: tuple[int, int],
+    epsilon: float,
+    generator: torch.Generator,
 ) -> Tensor:
     r"""
     ## An action for each game
@@ -74,15 +78,20 @@ def explore(
     Each game throws its own dice. If one throw decided for all, eight games would
     explore at the same moment, and then none of them.
 
+    Where all of them explore, nobody needs to know what is best. With a single game
+    that is one step in ten, and in the beginning nearly every step. So the network is
+    asked only after the dice are thrown.
+
     !!! warning "Any action is any action"
         Among those that are drawn at random is the best one, too. Of $A$ actions, it is
         taken with probability $1 - \varepsilon + \varepsilon / A$: with
         $\varepsilon = 0.1$ and four actions 0.925, and not 0.9.
 
     Args:
-        action_values: $Q(o, a)$, shape `(N, A)`.
+        think: gives $Q(o, a)$, shape `(N, A)`.
+        shape: `(N, A)`, how many games there are, and how many actions.
         epsilon: $\varepsilon$, from 0 to 1.
-        generator: the dice.
+        generator: the dice, on the device of the network.
 
     Returns:
         Actions, shape `(N,)`.
@@ -92,8 +101,10 @@ def explore(
     """
     if not 0 <= epsilon <= 1:
         raise ValueError(f"epsilon must be between 0 and 1, not {epsilon}")
-    count, actions = action_values.shape
-    device = action_values.device
+    count, actions = shape
+    device = generator.device
     anything = torch.randint(actions, (count,), generator=generator, device=device)
     instead = torch.rand(count, generator=generator, device=device) < epsilon
-    return torch.where(instead, anything, action_values.argmax(-1))
+    if instead.all():
+        return anything
+    return torch.where(instead, anything, think().argmax(-1))

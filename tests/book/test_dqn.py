@@ -201,16 +201,35 @@ def test_schedules():
     assert Linear(1.0, 0.1, 0)(0) == 0.1
 
 
+def explored(epsilon, count):
+    """Actions of so many games, of which the second of four is the best."""
+    best = torch.tensor([0.0, 5.0, 1.0, 2.0]).expand(count, 4)
+    dice = torch.Generator().manual_seed(1)
+    return explore(lambda: best, (count, 4), epsilon, dice)
+
+
 def test_actions_are_explored_as_often_as_epsilon_says():
-    action_values = torch.tensor([0.0, 5.0, 1.0, 2.0]).expand(40_000, 4)
-    actions = explore(action_values, 0.2, torch.Generator().manual_seed(1))
+    actions = explored(0.2, 40_000)
     found = torch.bincount(actions, minlength=4) / len(actions)
     # Five standard deviations.
     np.testing.assert_allclose(found, [0.05, 0.85, 0.05, 0.05], atol=0.009)
-    assert (explore(action_values[:100], 0.0) == 1).all()
+    assert (explored(0.0, 100) == 1).all()
     for epsilon in (-0.1, 1.1):
         with pytest.raises(ValueError, match="between 0 and 1"):
-            explore(action_values, epsilon)
+            explored(epsilon, 1)
+
+
+def test_the_network_is_asked_only_if_a_game_wants_to_know():
+    asked, dice = [], torch.Generator().manual_seed(1)
+
+    def think():
+        asked.append(True)
+        return torch.tensor([[0.0, 5.0]])
+
+    for _ in range(2_000):
+        explore(think, (1, 2), 0.3, dice)
+    assert 0.65 < len(asked) / 2_000 < 0.75
+    explore(lambda: pytest.fail("nobody wants to know"), (8, 2), 1.0, dice)
 
 
 # --- the optimiser ---
