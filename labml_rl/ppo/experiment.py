@@ -275,9 +275,10 @@ class Experiment(PolicyExperiment[Settings]):
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
 
-        # Now and then a gradient is many times as long as usual. One step along it could
-        # undo a day's work. The limit of the code is a short one: in the recorded runs of
-        # PPO the mean of an update is mostly above it, so most gradients are cut.
+        # Now and then a gradient is many times as long as usual. One step along it
+        # could undo a day's work. The limit of the authors is a short one: in the
+        # recorded runs of PPO the mean of an update is mostly above it. So it cuts
+        # often.
         parameters = self.network.parameters()
         norm = nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
         self.optimizer.step()
