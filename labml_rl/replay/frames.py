@@ -25,10 +25,15 @@ business](__init__.py); here they are only written and read.
 
 ```python
 frames = Frames(
-    (4, 84, 84), np.uint8, stack=4, places=1_000_000
+    (4, 84, 84),
+    np.uint8,
+    stack=4,
+    places=1_000_000,
 )
-frames.write(places, observations)  # (N,), (N, 4, 84, 84)
-(stacks,) = frames.read(of_each)  # (B, 21, 21, 64)
+# (N,) and (N, 4, 84, 84)
+frames.write(places, observations)
+# (B, 4), and what comes is (B, 21, 21, 64)
+(stacks,) = frames.read(of_each)
 ```
 """
 
@@ -51,6 +56,8 @@ SIDE = 4  # of a block, in pixels
 class Frames:
     """
     ## The pictures
+
+    All pictures stand in one array, and the number of a picture in it is its **place**.
 
     Args:
         shape: of one observation. Its first axis is the stack, the newest picture last.
@@ -119,8 +126,8 @@ class Frames:
         Args:
             kept: pictures, as another of the same kind has kept them.
         """
-        # NumPy knows one kind of number that has 16 bytes, and never looks inside when
-        # it only copies.
+        # A complex number of NumPy has 16 bytes, as a square has, and NumPy never looks
+        # inside when it only copies. So each square is moved as one number.
         self.kept = kept
         if self.blocks:
             words = kept.reshape(len(kept), -1).view(np.complex128)

@@ -8,9 +8,10 @@ summary: >-
 
 # Rings
 
-Each game has a **ring** of places, and a write head that goes around it. A place holds
-[one picture](frames.py), the newest of an observation, and what was done about it. Here
-is a ring with the end of an episode in it:
+Each game has a **ring** of places, and a write head that goes around it: when all are
+full, the newest picture takes the place of the oldest. A place holds [one
+picture](frames.py), the newest of an observation, and what was done about it. The head
+is where the newest of all is. Here is a ring with the end of an episode in it:
 
 ```text
 place        3   4   5   6   7   8   9
@@ -25,8 +26,9 @@ action      a6  a7  a8   -  b0  b1   -
 The **final observation** is one that the agent never acts on. Games that begin the next
 episode at once give it [aside][labml_rl.environments.final_observations], and here it
 gets a place of its own. So what followed a step is always in the next place, whether
-the episode went on, was terminated, or was cut off. That is one place more for each
-episode, and in games less than one in a hundred.
+the episode went on, was terminated, or was cut off. It costs one place more for each
+episode. If every life is one, that is one in thirty while the agent of Breakout presses
+any buttons, and hardly one in a hundred once it can play.
 
 This page writes the rings, and answers two questions about a step in them: which
 pictures belong to its observation, and is all there that one needs to learn from it?
@@ -65,7 +67,8 @@ class Rings:
     Args:
         observation_space: that of one game.
         num_envs: how many games.
-        capacity: how many steps to keep, of all games together.
+        capacity: how many places, of all games together. A step takes one, and so does
+            a final observation.
         stack: how many pictures there are in an observation, see [Frames][].
         n: how far [to look ahead][Rings.look_ahead].
         blocks: give stacks [in blocks][labml_rl.bodies.as_blocks], if they can be cut.
@@ -224,8 +227,8 @@ class Rings:
 
         !!! warning "Across the edge"
             Without that, the first stacks of an episode have the end of another in
-            them: the ball flies, and there is a new one. In a game with short lives
-            these are many, and they are just those before which the agent has to serve.
+            them: there still flies a ball that is lost. In a game with short lives
+            these are many, and they are just those in which the agent has to serve.
 
         Args:
             places: of the newest pictures, for each set of stacks, shape `(B,)`.
@@ -243,12 +246,12 @@ class Rings:
         r"""
         ### n steps
 
-        The shortest honest target of a step counts one reward, and trusts the network
+        The shortest target of a step counts one reward, and trusts the network
         for the rest. The [n-step return](../returns.py) counts $n$. The news that a
         brick has fallen then comes to the swing that did it in fewer updates, and less
         of what the network makes up is in the target. On the other hand, $n - 1$ of the
         actions in it were taken by an agent of long ago, who also acted at random now
-        and then. Nobody corrects that here, and with a small $n$ it does no harm:
+        and then. Nobody corrects that here, and with a small $n$ it seems worth it:
         [Rainbow](https://arxiv.org/abs/1710.02298) has 3, and of all its parts this was
         one of the two that it could spare least.
 

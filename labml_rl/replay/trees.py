@@ -35,8 +35,6 @@ which is its share of the whole. Each sum on the way stands once below a line an
 above the next, and falls out.
 
 A tree of pairs for $n$ numbers has $\log_2 n$ rows above them, 20 for a million.
-Counted from the root, row $i$ has $2^i$ nodes, and there are $2^i - 1$ in all rows
-above it.
 
 ## In NumPy
 
@@ -50,8 +48,8 @@ calls, so there should be few rows:
 - **No top.** A thousand numbers are added up in microseconds. So a row that is no
   longer than that has nothing above it, and whoever draws begins by adding it up.
 
-For a million, that leaves three rows in place of 21: the numbers, 32,768 sums of 32,
-and 1,024 sums of these.
+For a million, that leaves three rows in place of 21: the numbers, 31,250 sums of 32,
+and 977 sums of these.
 """
 
 import numpy as np
