@@ -51,7 +51,8 @@ $$Q(o, a) = \mathbb{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
 where the average is over what the game may do, and $\gamma$ is the discount. This is
 the **Bellman equation** (Bellman, 1957). The far future is gone from it. It ties the
 value of an action to the values one step later, and if it holds everywhere, all values
-are right.
+are right. (One thing is taken for granted: that an observation shows all that matters
+for what comes next. Four pictures of a game do so, or nearly.)
 
 There is no policy $\pi$ in it. The step may have been taken by any agent, a random one
 or one of last week: the game answers an action in the same way whoever takes it, and
@@ -64,9 +65,10 @@ memory](../replay/__init__.py).
 With a table of all observations, one would go through the steps that were played, and
 move each entry a little way to what the right side says. That is **Q-learning**
 ([Watkins and Dayan, 1992](https://doi.org/10.1007/BF00992698)). If each action is tried
-again and again everywhere, it gets to the right values for certain, since the right
-side shrinks errors: two tables that differ by no more than $e$ anywhere have right
-sides that differ by no more than $\gamma e$.
+again and again everywhere, and these ways get shorter, not too slowly nor too fast,
+it gets to the right values for certain. For the right side shrinks errors: two tables
+that differ by no more than $e$ anywhere have right sides that differ by no more than
+$\gamma e$.
 
 Nobody has a table of all screens of Breakout. So there is a network with weights
 $\theta$ for the left side, and each step gives it a number to learn, its **target**:
@@ -118,8 +120,9 @@ weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It stands stil
 10,000 steps, and then becomes a copy of the network as it is by then. In between it
 *is* regression, with targets that are facts for a while.
 
-Mnih et al. tried with and without. These are scores after 10 million frames, with the
-best of three learning rates (their extended data, table 3):
+Mnih et al. tried with and without. These are the best scores of agents that were
+measured now and then within 10 million frames, with the best of three learning rates
+(their extended data, table 3):
 
 | game | both | replay alone | target network alone | neither |
 |---|---|---|---|---|
@@ -238,10 +241,10 @@ def huber(errors: Tensor, limit: float = 1.0) -> Tensor:
 
     The gradient of a square grows with the error. Now and then a target is far off,
     because a life was lost, or because the target network has just been replaced. One
-    such step would pull the weights as hard as a hundred others, and what it teaches
-    can be learned as well in small steps. So Mnih et al. cut the error off at $\pm 1$
-    where it comes into the gradient. The loss with that gradient is a square in the
-    middle, and goes on as a straight line:
+    such step would pull the weights as hard as many others together, and what it
+    teaches can be learned as well in small steps. So Mnih et al. cut the error off at
+    $\pm 1$ where it comes into the gradient. The loss with that gradient is a square in
+    the middle, and goes on as a straight line:
 
     $$h(\delta) = \begin{cases}
     \tfrac{1}{2} \delta^2 & \text{if } |\delta| \le 1 \\
@@ -253,9 +256,9 @@ def huber(errors: Tensor, limit: float = 1.0) -> Tensor:
     $\pm 1$.
 
     !!! warning "What was clipped?"
-        "Clip the error between −1 and 1", says the paper, and some programs clip
-        $\delta$ *before* they square it. Then an error of more than 1 has no gradient
-        at all, and what is most wrong is never learned.
+        The error is clipped to be between −1 and 1, says the paper, and some programs
+        clip $\delta$ *before* they square it. Then an error of more than 1 has no
+        gradient at all, and what is most wrong is never learned.
 
     Args:
         errors: $\delta$, any shape.
@@ -289,9 +292,9 @@ def td_loss(
     prioritised](../replay/prioritised.py).
 
     !!! warning "One side only"
-        The targets are numbers. If a gradient went through them, the network could make
-        the error smaller by expecting less of the future, which is none of its choice.
-        So the function refuses targets that have one.
+        The targets are numbers. If a gradient went through them, the network could also
+        make the error smaller by changing what it expects of the future, until that
+        agrees with what it says now. So the function refuses targets that have one.
 
     Args:
         values: $Q(o_t, a_t)$, with a gradient, shape `(B,)`.

@@ -12,9 +12,9 @@ symbols:
 An agent that always does what it believes to be best will never find out that it was
 wrong. It has to try other things now and then. DQN does that in the simplest way that
 there is, called **ε-greedy**: with probability $\varepsilon$ it takes any action, no
-matter what it believes, and else the best. In the beginning it knows nothing, and
-$\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
-0.1](settings.py) and no further.
+matter what it believes, and else it is *greedy* and takes the best. In the beginning it
+knows nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line,
+[to 0.1](settings.py) and no further.
 
 !!! warning "Frames or steps?"
     "The first million frames", says the [paper of

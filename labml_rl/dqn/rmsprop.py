@@ -44,7 +44,7 @@ class CentredRMSProp(torch.optim.Optimizer):
         Mnih et al. have $\epsilon = 0.01$ and *add up* the losses of a batch of 32.
         Everybody else takes their mean. Then gradients are 32 times as small, and their
         squares $32^2$ times. Divide $\epsilon$ by that as well, and it is the same
-        optimiser. With 0.01 and a mean, it learns several times as slowly.
+        optimiser. With 0.01 and a mean, steps are up to 32 times as short.
         And PyTorch's `RMSprop(centered=True)` has its $\epsilon$ outside of the root,
         where it means something else.
 
