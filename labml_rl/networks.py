@@ -162,8 +162,8 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     until nothing is left, nor larger.
 
     Let the rows of the matrix $W$ have length $g$, and let their directions be random.
-    Then the numbers in $Wx$ are on average $g$ times as large as those in $x$, by their
-    mean square. The ReLU behind it sets those below zero to zero, and that is half of
+    Then the mean square of the numbers in $Wx$ is on average $g^2$ times that of those
+    in $x$. The ReLU behind it sets those below zero to zero, and that is half of
     them:
 
     $$\operatorname{mean}\left( \operatorname{ReLU}(Wx)^2 \right)

@@ -10,7 +10,7 @@ summary: >-
 
 An observation of a game is a stack of the latest four pictures. The next one has three
 of these in it, and one that is new. A memory that keeps whole observations keeps each
-picture four times. Most keep the next observation of each step as well, which makes it
+picture four times. Many keep the next observation of each step as well, which makes it
 eight:
 
 | what is kept of a step | bytes | a million steps |
