@@ -59,7 +59,8 @@ observation   o0   o1   o2   o3   o4   o5   o6
 step             0    1    2    3    4    5
 reward          r0   r1   r2   r3   r4   r5
                              |              |
-              the episode ends   the rollout stops
+              the episode ends              |
+                              the rollout stops
 ```
 
 There are seven observations to six steps. The agent has not acted on `o6` yet, and its

@@ -17,7 +17,8 @@ fits on one screen.
 labml-rl train a2c --game SpaceInvaders
 labml-rl train a2c --game CartPole-v1 \
     --total-frames 500_000 --num-envs 8 \
-    --learning-rate 5e-3 --entropy-coefficient 0
+    --learning-rate 5e-3 \
+    --entropy-coefficient 0
 ```
 
 The first takes an hour or more. The second takes a few minutes, and is the one to try

@@ -279,8 +279,10 @@ def td_loss(
     r"""
     ## The loss
 
-    $$y_t = R_t^{(n)} + \gamma^n \bar{V}_{t+n}, \qquad
-    L = \operatorname{mean} \big( w_t \, h(y_t - Q(o_t, a_t)) \big)$$
+    $$\begin{aligned}
+    y_t &= R_t^{(n)} + \gamma^n \bar{V}_{t+n} \\
+    L &= \operatorname{mean} \big( w_t \, h(y_t - Q(o_t, a_t)) \big)
+    \end{aligned}$$
 
     The difference $\delta_t = y_t - Q(o_t, a_t)$ is called the **temporal-difference
     error**: what one knows after the step, less what one thought before it.

@@ -18,17 +18,17 @@ labml-rl train fast-dqn --game Pong
 
 | what | Nature | here | why |
 |---|---|---|---|
-| games at once | 1 | 16 | one answer of the network for all of them |
-| a batch | 32, each 4 steps | 256, each 64 steps | large ones keep a processor busy |
+| games at once | 1 | 16 | one answer of the network for all |
+| a batch | 32, each 4 steps | 256, each 64 steps | large ones are faster |
 | each step is learned from | 8 times | 4 times | half of the work |
-| optimizer | RMSProp | Adam | what nearly everybody has today |
+| optimizer | RMSProp | Adam | what most have today |
 | long gradients | as they are | cut to 10 | a single batch does less harm |
 | [double][labml_rl.dqn.following_values] | no | yes | values are less far too large |
 | [n][labml_rl.dqn.td_loss] | 1 | 3 | rewards are known of sooner |
 | warm-up | 50,000 | 20,000 | the run is shorter |
 | target network | every 10,000 | every 8,000 | the same |
-| $\varepsilon$ | to 0.1 in 1,000,000 | to 0.01 in 250,000 | the same |
-| memory | 1,000,000 | 250,000 | 1.8 GB in place of 7 |
+| $\varepsilon$ | to 0.1 in 1 million | to 0.01 in 250,000 | the same |
+| memory | 1 million | 250,000 | 1.8 GB in place of 7 |
 
 What is counted are steps of the agent. [How fast DQN
 is](../../benchmarks/values.md#the-loop) is measured with batches of both kinds. What

@@ -56,9 +56,11 @@ from 0.4 up to 1. And there are weights above 1, which make for long steps now a
 then. So all are divided by the largest that there can be, that of the step with the
 smallest priority:
 
-$$w_i = \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
-\max_k \left( \frac{1}{M \, P(k)} \right)^\beta
-= \left( \frac{\min_k p_k^\alpha}{p_i^\alpha} \right)^\beta$$
+$$\begin{aligned}
+w_i &= \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
+\max_k \left( \frac{1}{M \, P(k)} \right)^\beta \\
+&= \left( \frac{\min_k p_k^\alpha}{p_i^\alpha} \right)^\beta
+\end{aligned}$$
 
 How many there are, and the sum of all priorities, stand above and below, and fall out.
 What is left is one number over another.
