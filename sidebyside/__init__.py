@@ -28,6 +28,10 @@ The press never imports or runs a module that it renders. It reads text.
 The site engine is MkDocs, and the press is a [plugin][sidebyside.plugin] of it:
 
 ```yaml
+theme:
+  name: material
+  # The outline goes to the left: code wants the room.
+  features: [toc.integrate]
 plugins:
   - search
   - sidebyside:
@@ -36,6 +40,10 @@ nav:
   - your_package/index.md
   - your_package/module.md # made from module.py
 ```
+
+Code that was written for another tool comes out well, too: docstrings in the styles of
+Google, [NumPy and Sphinx][sidebyside.fields], examples for `doctest`, and modules that
+were annotated for pylit.
 
 Without a site, the [command line][sidebyside.cli] makes one HTML file of a module, or
 Markdown for another engine, and [checks][sidebyside.check] the prose of a package.

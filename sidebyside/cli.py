@@ -26,12 +26,18 @@ markdown_extensions:
   - admonition
   - attr_list
   - def_list
+  - footnotes
   - md_in_html
+  - pymdownx.details
+  - pymdownx.highlight
+  - pymdownx.superfences
   - tables
   - sidebyside
 extra_css:
   - assets/sidebyside/katex/katex.min.css
   - assets/sidebyside/sidebyside.css
+extra_javascript:
+  - assets/sidebyside/sidebyside.js
 ```
 
 Names in the code can be links, but the code is HTML already, and engines differ in what
@@ -81,6 +87,7 @@ from sidebyside.weave import catalogue
 
 # For each kind of links, what `cross` calls it.
 LINKS = {"sources": None, "folders": True, "files": False}
+NO_FILES = "{}: no Python files in this folder"
 
 
 class UsageError(Exception):
@@ -139,7 +146,8 @@ def parser() -> argparse.ArgumentParser:
         "--docs",
         metavar="DIR",
         type=Path,
-        help="the documents of a site, if the page's pictures lie there",
+        help="the documents of the site, where its pictures lie; the folder `docs` "
+        "beside the package, if there is one and nothing else is said",
     )
     one.set_defaults(run=write_page)
 
@@ -174,7 +182,10 @@ def parser() -> argparse.ArgumentParser:
         "beside the package, if there is one and nothing else is said",
     )
     lint.add_argument(
-        "--format", choices=("text", "json", "github"), default="text", help="as what"
+        "--format",
+        choices=("text", "json", "github"),
+        default="text",
+        help="for whom to print it: a person, a program, or GitHub's Actions",
     )
     lint.set_defaults(run=write_findings)
 
@@ -189,9 +200,10 @@ def write_page(options: argparse.Namespace) -> int:
     """
     ## `sidebyside page`
 
-    Links to other modules can lead nowhere from a single file, and become plain words.
-    They are no mistake if the package of the file has what they name, so that is read
-    too.
+    Links to other modules and pages can lead nowhere from a single file, and become
+    plain words. They are no mistake if the package of the file has what they name, so
+    that is read too. Pictures are looked for where the site would have them, or beside
+    the module if there is no site.
     """
     file = existing(options.file)
     if file.is_dir():
@@ -211,8 +223,9 @@ def write_page(options: argparse.Namespace) -> int:
     places = catalogue([source])
     crossing = cross([source], places, inventory())[source.module]
     page = make(source, places, lambda error: None, crossing)
-    root: Path = options.docs or file.parent
-    folder = (root / page.path).parent if options.docs else root
+    docs = existing(options.docs) if options.docs else documents_of(package)
+    root = docs or file.parent
+    folder = (root / page.path).parent if docs else root
     html = standalone(page, environment(), folder, root)
     output: Path = options.output or Path(f"{file.stem}.html")
     output.write_text(html, encoding="utf-8")
@@ -231,7 +244,7 @@ def write_markdown(options: argparse.Namespace) -> int:
     package = package.resolve()
     modules = find_modules(package, package.parent)
     if not modules:
-        raise UsageError(f"{options.package}: no Python files in this folder")
+        raise UsageError(NO_FILES.format(options.package))
 
     mistakes: list[PressError] = []
     sources = load_all(modules, mistakes.append)
@@ -289,6 +302,8 @@ def write_findings(options: argparse.Namespace) -> int:
                 for module in around
                 if module.file.is_relative_to(path.resolve())
             }
+            if not inside:
+                raise UsageError(NO_FILES.format(path))
         wanted |= inside
         known |= {module.file: module for module in around}
         where = existing(options.docs) if options.docs else documents_of(package)

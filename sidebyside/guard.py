@@ -132,9 +132,9 @@ def is_kept(name: str, value: str) -> bool:
         return is_safe(value)
     if name == "style":  # which is how Markdown aligns the columns of a table
         return bool(re.fullmatch(r"text-align: (left|right|center);", value))
-    # The theme's own switches have ids with two underscores.
+    # The theme's own switches have ids with two underscores in front.
     if name == "id" and value.startswith("__") and not value.startswith("__codeline"):
-        return False
+        return value.endswith("__")
     return ATTRIBUTES.fullmatch(name) is not None
 
 

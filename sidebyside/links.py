@@ -12,16 +12,29 @@ Python would: first in the definitions around it, then in its module, then among
 module's imports, then in the whole book. One that is found nowhere stops the build,
 with the nearest that exists.
 
+Code that was written for Sphinx says ``:meth:`Game.step` `` instead. That is a link if
+it can be, and code if not.
+
 `[the game](game.py)` leads from module to module where the code is read in an editor or
-on the pages of its repository. In the book it leads from page to page.
+on the pages of its repository. In the book it leads from page to page. Modules that
+were annotated for pylit name the page itself, `game.html`, or a package by its folder,
+and these links lead there, too.
+
+## From pages that are written by hand
+
+There, `[the game](../labml_rl/game.py)` leads to the page of the module, whether it is
+written as the files lie on the disk or as the pages lie on the site. And
+`[one step][labml_rl.game.Game.step]` leads to a definition, by its full name.
 """
 
+import os
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from html import unescape
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -31,10 +44,16 @@ from sidebyside.read import Source
 
 # An index of an index, `rewards[t][n]`, is not a link, and neither is an image.
 LINK = re.compile(
-    CODE
+    r"""
+      (?<![\w:`]):(?:py:)?(?:attr|class|const|data|exc|func|meth|mod|obj|ref|term)
+      :`(?P<role>[^`\n]+)` |
+    """
+    + CODE
     + r"""
     | (?<![\w\])\\!])\[(?P<text>[^\[\]]+)\]\[(?P<name>[^\[\]\n]*)\]
-    | (?<=\])\((?P<module>[^\s()<>\#:]+\.py)(?P<anchor>\#[^\s()]*)?\)
+    | (?<=\])\(<?(?P<file>[^\s()<>\#:]+)(?=[>\s)\#])
+    | ^[ ]{0,3}\[[^\[\]\n^][^\[\]\n]*\]:[ ]+<?(?P<target>[^\s<>\#:]+)
+      (?=[^\s<>]*>?[ ]*(?:["'(].*)?$)
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
@@ -159,48 +178,138 @@ def set_links(
         site engine checks them again with its own, and with links to modules as links
         to their pages.
     """
+    here = page_of(source.module, source.is_package)
+
+    def named(name: str, line: int) -> Place | None:
+        if place := resolve(name, scope, source, places):
+            return place
+        if not line:
+            return NOWHERE
+        remedy = nearest(name, source.module, places)
+        report(PressError(source.path, line, UNKNOWN.format(name), remedy))
+        return NOWHERE
+
+    def module(address: str) -> Place | None:
+        return page_at(file_of(address, posixpath.dirname(here)), places)
+
+    return replaced(prose, here, named, module)
+
+
+def set_links_by_hand(
+    prose: Prose,
+    here: str,
+    places: Mapping[str, Place],
+    *,
+    modules: Mapping[Path, str],
+    folder: Path,
+    report: Report,
+) -> Prose:
+    """
+    ### On a page that is written by hand
+
+    Other names than those of the book are left alone: another plugin may know them.
+
+    Args:
+        prose: the page.
+        here: its path among the site's sources.
+        places: every definition and module of the book, by full name.
+        modules: the name of each module, by its file.
+        folder: where the page lies on the disk.
+        report: what to do about a name of the book that is defined nowhere. If it
+            returns, the link stays as it is.
+    """
+    packages = {name.partition(".")[0] for name in modules.values()}
+
+    def named(name: str, line: int) -> Place | None:
+        if line and name.partition(".")[0] in packages and name not in places:
+            remedy = nearest(name, "", places)
+            report(PressError(here, line, UNKNOWN.format(name), remedy))
+        return places.get(name)
+
+    def module(address: str) -> Place | None:
+        path = file_of(address, posixpath.dirname(here))
+        if path and address.endswith(".py"):
+            on_disk = Path(os.path.abspath(folder / unquote(address)))
+            if on_disk in modules:
+                return places.get(modules[on_disk])
+            return page_at(path, places)
+        return None
+
+    return replaced(prose, here, named, module)
+
+
+UNKNOWN = "a link to `{}`, which is defined nowhere"
+NOWHERE = Place("", "")
+
+
+def replaced(
+    prose: Prose,
+    here: str,
+    named: Callable[[str, int], Place | None],
+    module: Callable[[str], Place | None],
+) -> Prose:
+    """
+    ### Both kinds
+
+    Args:
+        prose: any prose.
+        here: the page that it stands on.
+        named: finds a definition from its name and the line of the link, 0 if it need
+            not be found. If it finds nothing, the link stays as it is; `NOWHERE` makes
+            words of it.
+        module: finds the page of a module from an address.
+    """
     text = prose.text
-    if "][" not in text and ".py" not in text:
+    if not any(sign in text for sign in ("](", "][", "]:", ":`")):
         return prose
     references = {name.casefold() for name, _ in REFERENCE.findall(text)}
-    here = page_of(source.module, source.is_package)
     pieces: list[str] = []
     end = 0
     for match in LINK.finditer(text):
-        if file := match["module"]:
-            path = file_of(file, posixpath.dirname(here))
-            if path and (page := places.get(module_in(path))):
-                link = f"({page.seen_from(here)}{match['anchor'] or ''})"
-                pieces += [text[end : match.start()], link]
-                end = match.end()
+        if match["file"] or match["target"]:
+            group = "file" if match["file"] else "target"
+            if place := module(match[group]):
+                pieces += [text[end : match.start(group)], place.seen_from(here)]
+                end = match.end(group)
             continue
-        words, name = match["text"], match["name"]
-        if words is None:
+        if role := match["role"]:
+            shown, name = in_role(role)
+            place = named(name, 0)
+        elif words := match["text"]:
+            name = match["name"] or words.strip("`")
+            if not NAME.fullmatch(name) or name.casefold() in references:
+                continue
+            place = named(name, prose.line_at(match.start()))
+            shown = words if match["name"] or "`" in words else f"`{words}`"
+        else:
             continue
-        name = name or words.strip("`")
-        if not NAME.fullmatch(name) or name.casefold() in references:
-            continue
-        place = resolve(name, scope, source, places)
-        shown = words if match["name"] or "`" in words else f"`{words}`"
         if place is None:
-            report(
-                PressError(
-                    source.path,
-                    prose.line_at(match.start()),
-                    f"a link to `{name}`, which is defined nowhere",
-                    nearest(name, source, places),
-                )
-            )
-        link = f"[{shown}]({place.seen_from(here)})" if place else shown
+            continue
+        link = shown if place is NOWHERE else f"[{shown}]({place.seen_from(here)})"
         pieces += [text[end : match.start()], link]
         end = match.end()
     pieces.append(text[end:])
     return prose.with_text("".join(pieces))
 
 
+def in_role(role: str) -> tuple[str, str]:
+    """What a role of Sphinx shows, and the name that it leads to."""
+    if titled := re.fullmatch(r"(.+?)\s*<([^<>]+)>", role):
+        return titled[1], titled[2].lstrip("~!.")
+    name = role.lstrip("~!.").removesuffix("()")
+    return f"`{name.rpartition('.')[2] if role.startswith('~') else name}`", name
+
+
+def page_at(path: str | None, places: Mapping[str, Place]) -> Place | None:
+    """The page of the module that a path leads to, if it leads to one."""
+    place = places.get(module_in(path)) if path else None
+    return None if place is None or place.anchor else place
+
+
 def module_in(file: str) -> str:
-    """The dotted name of the module in a file."""
-    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    """The dotted name of the module in a file, or on a page or in a folder."""
+    path = re.sub(r"\.(?:py|html)$", "", file)
+    return re.sub(r"/(?:__init__|index)$", "", path).replace("/", ".")
 
 
 class Picture(NamedTuple):
@@ -274,9 +383,9 @@ def file_of(address: str, folder: str) -> str | None:
     return posixpath.normpath(posixpath.join(folder, path))
 
 
-def nearest(name: str, source: Source, places: Mapping[str, Place]) -> str:
+def nearest(name: str, module: str, places: Mapping[str, Place]) -> str:
     """A remedy: the name that was probably meant."""
-    here = (full.removeprefix(f"{source.module}.") for full in places)
+    here = (full.removeprefix(f"{module}.") for full in places)
     close = get_close_matches(name, {*here, *places}, n=1)
     if close:
         return f"Did you mean `{close[0]}`?"

@@ -185,6 +185,23 @@ class Autolinks(InlineProcessor):
         return element, m.start(), m.end()
 
 
+class Names(InlineProcessor):
+    """
+    `__init__` is a name, in a page that was made from a module, and so is the anchor
+    behind a heading. By Markdown's rules the underscores would make either bold.
+    """
+
+    def __init__(self, md: Markdown, kept: Pieces) -> None:
+        super().__init__(r"(?<= \{ )#[\w.-]+(?= \})|__[A-Za-z]\w*__(?!\w)", md)
+        self.kept = kept
+
+    def handleMatch(  # type: ignore[override]  # noqa: N802
+        self, m: re.Match[str], data: str
+    ) -> tuple[str, int, int] | tuple[None, None, None]:
+        """Leave it as it is."""
+        return (m[0], *m.span()) if self.kept.is_made else (None, None, None)
+
+
 class Disarming(Treeprocessor):
     """The last look at the tree of a page that was made from a module."""
 
@@ -298,6 +315,8 @@ class SideBySideExtension(Extension):
         md.parser.blockprocessors.register(Apart(md, kept), "sidebyside_apart", 200)
         md.inlinePatterns.register(Autolinks(AUTOLINK, md), "sidebyside_autolinks", 125)
         md.inlinePatterns.register(Tags(TAG, md), "sidebyside_tags", 95)
+        # Emphasis is set from 60 on.
+        md.inlinePatterns.register(Names(md, kept), "sidebyside_names", 65)
         # Attribute lists are set at 8; the table of contents is made at 5.
         md.treeprocessors.register(Disarming(md, kept), "sidebyside_disarming", 6)
         # MkDocs turns the addresses of pictures around at 0.

@@ -31,6 +31,8 @@ PATTERN = re.compile(
     CODE
     + r"""
     | \\[\\$`]
+    | ^[ >]*(?P<rows>\\begin\{(?P<name>(?:align|alignat|equation|gather)\*?)\}
+      (?:[^$\n]|\n(?!\s*\n))*?\\end\{(?P=name)\})[ ]*$
     | \$\$(?P<display>(?:[^$\\\n]|\\.|\n(?!\s*\n))+?)\$\$
     | \$(?![\s$])(?P<inline>(?:[^$\\\n]|\\[^\n]|\n(?!\s*\n))+?)(?<!\s)\$(?![\w$])
     """,
@@ -62,16 +64,21 @@ class FormulaError(ValueError):
 
 
 def find(text: str) -> Iterator[Formula]:
-    """
+    r"""
     ## Finding them
 
-    Yields the formulas of a Markdown text, in order. Those in code are none.
+    Yields the formulas of a Markdown text, in order. Those in code are none. What
+    stands between `\begin{align}` and `\end{align}` needs no dollars. Its rows get no
+    numbers, since nothing refers to them.
     """
-    if "$" not in text:
+    if "$" not in text and "\\begin{" not in text:
         return
     for match in PATTERN.finditer(text):
-        tex = match["display"] or match["inline"]
-        if tex is not None:
+        if match["rows"]:
+            name = match["name"]
+            tex = match["rows"].replace(f"{{{name}}}", f"{{{name.rstrip('*')}*}}")
+            yield Formula(*match.span("rows"), tex, True)
+        elif tex := match["display"] or match["inline"]:
             start, stop = match.span()
             yield Formula(start, stop, tex.strip(), match["display"] is not None)
 

@@ -21,6 +21,7 @@ links.
 """
 
 import gc
+import os
 import posixpath
 import re
 from pathlib import Path
@@ -38,7 +39,7 @@ from mkdocs.structure.pages import Page as SitePage
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import inventory
-from sidebyside.links import Place, file_of, page_of, pictures_in
+from sidebyside.links import Place, file_of, page_of, pictures_in, set_links_by_hand
 from sidebyside.press import ASSETS, EXTENSIONS, Module, find_modules, make
 from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
@@ -99,6 +100,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.references: dict[Source, tuple[Reference, ...]] = {}
         self.made: dict[str, tuple[Any, Asked[Place], str]] = {}
         self.files: list[tuple[str, str | bytes]] = []
+        self.places: dict[str, Place] = {}
+        self.modules: dict[Path, str] = {}
 
     def on_startup(
         self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool
@@ -146,14 +149,16 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         custom = [Path(config.theme.custom_dir)] if config.theme.custom_dir else []
         templates = environment(custom)
         self.files = []
+        self.modules = {}
         sources: list[Source] = []
         for package in map(Path, self.config.packages):
             for module in find_modules(package, root):
+                self.modules[Path(os.path.abspath(module.file))] = module.name
                 try:
                     sources.append(self.load(module))
                 except PressError as error:
                     self.mistake(module.page, error, templates)
-        places = catalogue(sources)
+        self.places = places = catalogue(sources)
         design = templates.loader and templates.loader.get_source(templates, PAGE)[0]
         codes = {source.module: code_of(source) for source in sources}
         known = self.references if codes == self.codes else {}
@@ -215,19 +220,20 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     def on_page_markdown(
         self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files
-    ) -> None:
+    ) -> str | None:
         """
         ### Pages that are written by hand
 
         Their formulas are checked here, and their pictures in HTML. Those in Markdown
         MkDocs looks for, and so it does for all of a page that was made from a module,
-        where HTML becomes Markdown's elements.
+        where HTML becomes Markdown's elements. And [links][sidebyside.links] to modules
+        and definitions lead to their pages.
         """
         # With `--8<--` a page depends on files that only the extension knows.
         if self.serving and "--8<--" not in markdown:
             self.rendered.remember(page)
         if page.file.generated_by is not None:
-            return
+            return None
         lines = page.file.content_string.split("\n")
         prose = Prose(tuple(enumerate(lines, start=1)))
         try:
@@ -241,6 +247,16 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             if picture.is_html and path and path not in there:
                 where = f"{page.file.src_uri}:{prose.line_at(picture.start)}"
                 log.warning(f"{where}: the picture `{picture.address}` does not exist.")
+        # Without the front matter, which MkDocs has taken away.
+        text = markdown.split("\n")
+        return set_links_by_hand(
+            Prose(tuple(enumerate(text, start=len(lines) - len(text) + 1))),
+            page.file.src_uri,
+            self.places,
+            modules=self.modules,
+            folder=Path(page.file.abs_src_path or "").parent,
+            report=lambda error: log.warning(str(error)),
+        ).text
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
         """Keep the theme's templates from one build to the next."""

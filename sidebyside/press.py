@@ -25,7 +25,11 @@ EXTENSIONS = (
     "admonition",
     "attr_list",
     "def_list",
+    "footnotes",
     "md_in_html",
+    "pymdownx.details",
+    "pymdownx.highlight",
+    "pymdownx.superfences",
     "tables",
     "sidebyside",
 )

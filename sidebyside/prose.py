@@ -12,7 +12,7 @@ its line in the file, so each line of text carries that number along.
 """
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -72,6 +72,7 @@ def stripped(lines: Iterable[tuple[int, str]]) -> Prose:
 # interrupt a paragraph only if it starts with 1, so that a year at the start of a line
 # stays text.
 ITEM = re.compile(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d+)[.)]) +\S")
+BOX = re.compile(r" *(?:!!!|\?\?\?\+?|===) *\S")
 FENCE = re.compile(r"[ >]*(`{3,}|~{3,})")
 
 
@@ -106,3 +107,83 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
             in_list = True
         done.append((number, text))
     return Prose(tuple(done))
+
+
+def open_examples(prose: Prose) -> Prose:
+    """
+    ## Examples without a fence
+
+    A piece of a session, as `doctest` runs it, is code: from its first `>>>` up to a
+    blank line, and beyond that if another `>>>` follows. To Markdown it is a quotation
+    of a quotation of a quotation. This puts a fence around it.
+
+    Args:
+        prose: any prose.
+    """
+    if ">>> " not in prose.text:
+        return prose
+    done: list[tuple[int, str]] = []
+    fence = ""
+    at = 0
+    while at < len(prose.lines):
+        number, text = prose.lines[at]
+        if mark := FENCE.match(text):
+            if not fence:
+                fence = mark[1]
+            elif mark[1].startswith(fence):
+                fence = ""
+        is_code = not fence and text.lstrip(" ").startswith(">>> ")
+        deep = within(done, indentation(text)) if is_code else None
+        if deep is None:
+            done.append((number, text))
+            at += 1
+            continue
+        margin = indentation(text)
+        body = example(prose.lines[at:], margin)
+        at += len(body)
+        longest = max((len(t) for _, b in body for t in re.findall("`+", b)), default=2)
+        ticks = "`" * max(3, longest + 1)
+        lines = [(n, f"{deep}{line[margin:]}" if line else "") for n, line in body]
+        last = lines[-1][0]
+        done += [(number, ""), (number, f"{deep}{ticks}pycon"), *lines]
+        done += [(last, f"{deep}{ticks}"), (last, "")]
+    return Prose(tuple(done))
+
+
+def example(lines: Sequence[tuple[int, str]], margin: int) -> Sequence[tuple[int, str]]:
+    """The session that these lines begin with."""
+    prompt = " " * margin + ">>> "
+    end = 0
+    for at, (_, text) in enumerate(lines):
+        if not text.strip():
+            rest = (line for _, line in lines[at:] if line.strip())
+            if not next(rest, "").startswith(prompt):
+                break
+        elif indentation(text) < margin:
+            break
+        else:
+            end = at + 1
+    return lines[:end]
+
+
+def within(lines: Sequence[tuple[int, str]], margin: int) -> str | None:
+    """
+    How far Markdown wants something indented that stands behind these lines: further by
+    four than the list or the box that it is in. Nothing, if it is in a list of
+    arguments.
+    """
+    for _, text in reversed(lines):
+        if not margin:
+            break
+        if text.strip() and indentation(text) < margin:
+            margin = indentation(text)
+            if text.strip() in ("Args:", "Arguments:", "Raises:", "Returns:"):
+                return None
+            if ITEM.match(text) or BOX.match(text):
+                return " " * 4 * (margin // 4 + 1)
+    return ""
+
+
+def indentation(text: str) -> int:
+    """How many blanks a line begins with."""
+    return len(text) - len(text.lstrip(" "))

@@ -18,6 +18,7 @@ import ast
 import gc
 import io
 import re
+import sys
 import tokenize
 import warnings
 from collections.abc import Callable, Iterator
@@ -33,6 +34,11 @@ from sidebyside.lex import CLOSE, COMMENT, END, NAME, OPEN, STRING, Token, joine
 Definer = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 T = TypeVar("T")
+PYTHON = "{}.{}".format(*sys.version_info)
+LONE = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z]")
+SOME = re.compile(r"\\(\\(?=[A-Za-z])|[\"'])")
+ALL = re.compile(r"\\([\\\"'])")
+CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\$", re.MULTILINE)
 
 # Comments that speak to a tool and not to a reader. They stay in the code.
 PRAGMA = re.compile(
@@ -417,8 +423,9 @@ def docstring_lines(literal: str) -> tuple[str, ...]:
     quotes = 3 if literal[len(prefix) :].startswith(literal[-1] * 3) else 1
     text = literal[len(prefix) + quotes : -quotes]
     if "r" not in prefix.lower():
-        text = re.sub(r"\\(\\|\"|')", r"\1", text)
-        text = re.sub(r"\\$", "", text, flags=re.MULTILINE)
+        text = CONTINUED.sub(r"\1", text)
+        # Who writes `\hat` with one backslash ends a row with two, not with four.
+        text = (SOME if LONE.search(text) else ALL).sub(r"\1", text)
     first, *rest = (line.expandtabs().rstrip() for line in text.split("\n"))
     margin = min((len(line) - len(line.lstrip()) for line in rest if line), default=0)
     return (first.lstrip(), *(line[margin:] for line in rest))
@@ -454,8 +461,8 @@ def read(data: bytes, path: str, module: str) -> Source:
         raise PressError(
             path,
             error.lineno or 1,
-            f"this is not Python: {error.msg}",
-            "Mend the syntax; the press reads what Python reads.",
+            f"this is not Python: {(error.msg or 'invalid').rstrip('?.')}",
+            f"Mend the syntax; the press reads what Python {PYTHON} reads.",
         ) from None
     except (RecursionError, MemoryError):
         raise PressError(

@@ -30,13 +30,6 @@ from sidebyside.press import ASSETS, EXTENSIONS
 from sidebyside.render import render
 from sidebyside.weave import Page, one_line
 
-MORE_EXTENSIONS = (
-    "footnotes",
-    "pymdownx.details",
-    "pymdownx.highlight",
-    "pymdownx.superfences",
-    "toc",
-)
 FONT_FACE = re.compile(r"@font-face\{(?P<body>[^}]*)\}")
 RULE = re.compile(r"(?P<selector>[^{}]+)\{(?P<body>[^{}]*)\}")
 DARK = re.compile(r"[\w.]*\[data-md-color-scheme=\"?slate\"?\][^{}]*\{[^{}]*\}")
@@ -59,7 +52,7 @@ def standalone(
     """
     _, _, text = render(page, templates).removeprefix("---\n").partition("\n---\n")
     md = Markdown(
-        extensions=[*EXTENSIONS, *MORE_EXTENSIONS],
+        extensions=[*EXTENSIONS, "toc"],
         extension_configs={
             "toc": {"permalink": True},
             "pymdownx.highlight": {"guess_lang": False},
@@ -69,6 +62,7 @@ def standalone(
     md.treeprocessors.register(
         Pictures(md, folder, root or folder), "sidebyside_pictures", 1
     )
+    md.treeprocessors.register(Links(md), "sidebyside_links", 0.5)
     try:
         body = md.convert(text)
     except RecursionError:
@@ -193,3 +187,19 @@ class Pictures(Treeprocessor):
                 image.tag = "span" if image in in_links else "a"
                 image.text = image.get("alt") or address
                 image.attrib = {} if image in in_links else {"href": address}
+
+
+class Links(Treeprocessor):
+    """
+    ## Links
+
+    A link to another page of the site would lead nowhere from here, and becomes words.
+    """
+
+    def run(self, root: Element) -> None:
+        """Keep the links that lead to a place on this page, or to another site."""
+        for link in root.iter("a"):
+            address = link.get("href", "")
+            if not address.startswith("#") and not re.match(r"[\w+.-]+:", address):
+                link.tag = "span"
+                link.attrib = {}

@@ -25,7 +25,7 @@ from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
 from sidebyside.links import Place, page_of, set_links
 from sidebyside.mathematics import FormulaError, continued, find, typeset
-from sidebyside.prose import Prose, open_lists, stripped
+from sidebyside.prose import Prose, open_examples, open_lists, stripped
 from sidebyside.read import Source, once
 from sidebyside.scopes import variables
 from sidebyside.split import DEFINITIONS, Kind, Role, Section, split
@@ -148,14 +148,21 @@ def described(
 ) -> tuple[dict[str, Any], tuple[Section, ...], PressError | None]:
     """The front matter and the sections, and what is wrong with the front matter."""
     sections = split(source)
-    if not sections or sections[0].kind is not Kind.MODULE:
-        return {}, sections, None
-    first = sections[0]
-    try:
-        meta, prose = front_matter(first.prose, source)
-    except PressError as error:
-        return {}, sections, error
-    return meta, (replace(first, prose=prose), *sections[1:]), None
+    meta: dict[str, Any] = {}
+    mistake = None
+    if sections and sections[0].kind is Kind.MODULE:
+        try:
+            meta, prose = front_matter(sections[0].prose, source)
+            sections = (replace(sections[0], prose=prose), *sections[1:])
+        except PressError as error:
+            mistake = error
+    return meta, tuple(map(with_examples, sections)), mistake
+
+
+def with_examples(section: Section) -> Section:
+    """A section whose prose has a fence around each example."""
+    prose = open_examples(section.prose)
+    return section if prose is section.prose else replace(section, prose=prose)
 
 
 @once
@@ -397,7 +404,9 @@ class Anchors:
         else:
             words = slug(section.prose.text or first_code(section, source), words=5)
             name = f"{section.scope}--{words}" if section.scope else words
-        name = name or "section"
+        # Ids with two underscores in front are those of a theme's switches.
+        is_like_a_switch = name.startswith("__") and not name.endswith("__")
+        name = f"-{name}" if is_like_a_switch else name or "section"
         unique = name
         count = 1
         while unique in self.taken or unique in reserved:

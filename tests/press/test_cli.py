@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sidebyside import cli
 from sidebyside.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -133,12 +134,27 @@ def test_dark_colours_go_by_the_system(book):
 
 
 def test_pictures_of_a_site_are_found(book):
-    docs = Path("docs/assets")
+    docs = Path("documents/assets")
     docs.mkdir(parents=True)
     (docs / "far.png").write_bytes(DOT)
     (book / "thing.py").write_text('"""![far](../assets/far.png)"""\n')
     assert "data:image" not in page()
-    assert "data:image" in page("--docs", "docs")
+    assert "data:image" in page("--docs", "documents")
+    Path("documents").rename("docs")
+    assert "data:image" in page()
+
+
+def test_links_to_other_pages_are_words(book):
+    (book / "thing.py").write_text(
+        '"""[Page](other.py#Other), [guide](../guide.md), [this][book.thing], '
+        '[f][book.thing.f],\n[there](https://example.org/x.md)."""\n'
+        "def f(): ...\n"
+    )
+    html = page()
+    for words in ("Page", "guide", "this"):
+        assert f"<span>{words}</span>" in html
+    assert '<a href="#f">f</a>' in html
+    assert '<a href="https://example.org/x.md">there</a>' in html
 
 
 def test_no_picture_comes_from_outside(book):
@@ -190,6 +206,7 @@ def test_what_is_not_python_is_a_failure(book, capsys):
             ["markdown", "book/thing.py", "-o", "out"],
             "sidebyside: book/thing.py: not a folder; for one file, use `page`",
         ),
+        (["check", "empty"], "sidebyside: empty: no Python files in this folder"),
         (["markdown", "none", "-o", "out"], "sidebyside: none: no such file or folder"),
         (
             ["markdown", "book", "-o", "book/thing.py"],
@@ -198,6 +215,7 @@ def test_what_is_not_python_is_a_failure(book, capsys):
     ],
 )
 def test_a_wrong_command_is_answered_in_one_line(book, capsys, words, message):
+    Path("empty").mkdir()
     assert main(words) == 2
     assert capsys.readouterr().err == f"{message}\n"
 
@@ -257,12 +275,12 @@ def test_markdown_leaves_out_what_is_not_python(book, capsys):
 ZENSICAL = """
 site_name: Small
 use_directory_urls: {folders}
-markdown_extensions:
-  [admonition, attr_list, def_list, md_in_html, tables, sidebyside]
+{extensions}
 extra_css:
   - assets/sidebyside/katex/katex.min.css
   - assets/sidebyside/sidebyside.css
 """
+EXTENSIONS = re.findall(r"^markdown_extensions:\n(?:  - .*\n)+", cli.__doc__, re.M)[0]
 
 
 @pytest.mark.parametrize("folders", [True, False])
@@ -271,7 +289,9 @@ def test_another_engine_builds_the_markdown(tmp_path, folders):
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "index.md").write_text("# Home\n")
-    (tmp_path / "mkdocs.yml").write_text(ZENSICAL.format(folders=str(folders).lower()))
+    (tmp_path / "mkdocs.yml").write_text(
+        ZENSICAL.format(folders=str(folders).lower(), extensions=EXTENSIONS)
+    )
     words = ["markdown", str(ROOT / "labml_rl"), "-o", str(docs), "--links", "sources"]
     assert main(words) == 0
     subprocess.run(

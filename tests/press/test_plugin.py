@@ -129,6 +129,41 @@ def test_a_link_to_an_anchor_that_is_gone_stops_the_build(site):
     assert "does not contain an anchor '#Gmae'" in done.stderr
 
 
+def test_a_page_that_is_written_by_hand_links_to_modules_and_names(site):
+    (site / "docs" / "more").mkdir()
+    (site / "docs" / "more" / "guide.md").write_text(
+        "---\ntitle: G\n---\n# G\n\n"
+        "[disk](../../book/game.py) [site](../book/game.py#Game)"
+        " [book](../../book/__init__.py) [one step][book.game.Game.step] [book.game][]"
+        " [another's][elsewhere.name] `[code](../../book/game.py)` [Game][]\n"
+    )
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    html = (site / "site" / "more" / "guide.html").read_text()
+    for link in (
+        '<a href="../book/game.html">disk</a>',
+        '<a href="../book/game.html#Game">site</a>',
+        '<a href="../book/index.html">book</a>',
+        '<a href="../book/game.html#Game.step">one step</a>',
+        '<a href="../book/game.html"><code>book.game</code></a>',
+        "[another's][elsewhere.name]",
+        "<code>[code](../../book/game.py)</code>",
+    ):
+        assert link in html
+
+
+def test_a_page_that_is_written_by_hand_names_what_there_is(site):
+    (site / "docs" / "index.md").write_text(
+        "---\ntitle: x\n---\n\n# Home\n\nSee [it][book.game.Gaem].\n"
+    )
+    done = build(site)
+    assert done.returncode != 0
+    assert (
+        "index.md:7: a link to `book.game.Gaem`, which is defined nowhere. "
+        "Did you mean `book.game.Game`?" in done.stderr
+    )
+
+
 @pytest.mark.parametrize(
     ("page", "text", "message"),
     [

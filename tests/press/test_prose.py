@@ -1,6 +1,7 @@
 """What happens to prose on its way to the page: links, lists, fields, formulas."""
 
 import re
+from html import unescape
 
 import pytest
 from markdown import Markdown
@@ -10,7 +11,7 @@ from sidebyside.fields import set_fields, types_of
 from sidebyside.links import page_of, set_links
 from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.press import EXTENSIONS
-from sidebyside.prose import Prose, open_lists
+from sidebyside.prose import Prose, open_examples, open_lists
 from sidebyside.read import read
 from sidebyside.render import environment, render
 from sidebyside.weave import catalogue, weave
@@ -62,10 +63,16 @@ def prose(text: str, first: int = 10) -> Prose:
         ("[G.stub][]", "", "[`G.stub`](game.md#Game.stub)"),
         ("[the game][book.game]", "", "[the game](game.md)"),
         ("[the book][book]", "", "[the book](index.md)"),
+        # What was written for Sphinx is a link if it can be.
+        (":class:`book.game.Game` 1", "", "[`book.game.Game`](game.md#Game) 1"),
+        (":py:meth:`~G.stub()`", "", "[`stub`](game.md#Game.stub)"),
+        (":func:`~a.b` :ref:`here <a-b>`", "", "`b` here"),
+        (":x:`a`, ``:func:`b` ``, `c`:class:`d`", "", None),
     ],
 )
 def test_links_to_definitions(text, scope, expected):
-    assert set_links(prose(text), scope, WORKER_SOURCE, PLACES).text == expected
+    found = set_links(prose(text), scope, WORKER_SOURCE, PLACES).text
+    assert found == (expected or text)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +84,17 @@ def test_links_to_definitions(text, scope, expected):
             "[the book](__init__.py), [this](worker.py)",
             "[the book](index.md), [this](worker.md)",
         ),
+        # As modules that were annotated for pylit have them.
+        ("[it](game.html#x), [it](<game.html>)", "[it](game.md#x), [it](<game.md>)"),
+        (
+            "[the book](../book/index.html), [it](../book)",
+            "[the book](index.md), [it](index.md)",
+        ),
+        ('[the game](game.py "A title")', '[the game](game.md "A title")'),
+        ("[the game][g]\n\n[g]: game.py#Game", "[the game][g]\n\n[g]: game.md#Game"),
+        ("[it][g]\n\n[g]: <game.py> 'A title'", "[it][g]\n\n[g]: <game.md> 'A title'"),
+        ("A note[^1].\n\n[^1]: game over\n[g]: game over", None),
+        ("[a definition](game/Game) is no module", None),
         ("`[the game](game.py)`", "`[the game](game.py)`"),
         ("[a program](program.py), [another](../game.py)", None),
         ("[elsewhere](https://example.org/game.py), game.py, (game.py)", None),
@@ -142,6 +160,40 @@ def test_lists_without_a_blank_line_are_lists(text, items):
     assert html.count("<li>") == items
 
 
+def examples_in(text):
+    html = Markdown(extensions=[*EXTENSIONS]).convert(open_examples(prose(text)).text)
+    code = re.findall(r"<code[^>]*>(.*?)</code>", html, re.DOTALL)
+    return html, [unescape(re.sub("<[^>]*>", "", each)).strip() for each in code]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Words:\n>>> f(1)\n2\nWords?", [">>> f(1)\n2\nWords?"]),
+        ("  >>> a\n  1\n\n  >>> b\n\nWords", [">>> a\n1\n\n>>> b"]),
+        ("Example:\n    >>> if a:\n    ...     b\nWords", [">>> if a:\n...     b"]),
+        (">>> print('```')\n```", [">>> print('```')\n```"]),
+        ("```\n>>> a\n```\n\n>>> b", [">>> a", ">>> b"]),
+        ("`>>> a` and >>> b", [">>> a"]),
+    ],
+)
+def test_examples_without_a_fence_are_code(text, expected):
+    html, code = examples_in(text)
+    assert code == expected
+    assert "blockquote" not in html
+
+
+def test_an_example_stays_in_its_list_and_its_box():
+    html, code = examples_in("- One\n  - Two\n\n    >>> a\n\n!!! note\n    >>> b")
+    assert code == [">>> a", ">>> b"]
+    assert re.search(r"<li>.*>>>.*</li>", unescape(html), re.DOTALL)
+    assert re.search(
+        r'<div class="admonition note">.*>>>.*\Z', unescape(html), re.DOTALL
+    )
+    html, code = examples_in("Args:\n    x: one\n        >>> a")
+    assert code == [], "lists of arguments have a layout of their own"
+
+
 @pytest.mark.parametrize("mark", ["+", "-", "*", "1."])
 @pytest.mark.parametrize("dollars", ["$$", "$"])
 def test_a_line_of_a_formula_is_no_item_of_a_list(mark, dollars):
@@ -162,6 +214,24 @@ def test_a_comma_behind_a_formula_stays_with_it():
     assert [behind for _, behind in joins] == ["),", "-"]
     assert [formula.count("<wbr>") for formula, _ in joins] == [1, 0]
     assert "<em>e</em>" in html
+
+
+def test_names_with_underscores_are_not_bold():
+    source = read(
+        b'"""# T\n\nAfter A.__init__(), __del__ **and** __two words__."""\n'
+        b'class A:\n    def __call__(self):\n        """## A *call*"""\n\n'
+        b"    # ## __Bold heading__\n    x = 1\n\n"
+        b"def __getattr__(name): ...\ndef __search(): ...\n",
+        "m.py",
+        "m",
+    )
+    page = render(weave(source, {}), environment()).rpartition("---\n")[2]
+    html = Markdown(extensions=[*EXTENSIONS]).convert(page)
+    assert "After A.__init__(), __del__ <strong>and</strong> <strong>two words" in html
+    assert '<h2 id="A.__call__">A <em>call</em></h2>' in html
+    assert '<h2 id="__bold-heading__"><strong>Bold heading</strong></h2>' in html
+    assert 'id="__getattr__"' in html
+    assert 'id="-__search"' in html, "the theme has a switch of that name"
 
 
 # ---- Fields
@@ -199,6 +269,57 @@ def test_fields_become_definition_lists():
     assert "Args:" not in html
 
 
+def listed(text):
+    """The captions, and each term with its definition, as a reader sees them."""
+    html = Markdown(extensions=[*EXTENSIONS]).convert(
+        set_fields(prose(text), types_of(FUNCTION)).text
+    )
+    found = re.findall(r"<(p class=|dt|dd|p)([^>]*)>(.*?)</(?:p|dt|dd)>", html, re.S)
+    return [re.sub(r"<[^>]*>", "", words).strip() for *_, words in found]
+
+
+def test_lists_in_numpys_style():
+    text = (
+        "A sum.\n\nParameters\n----------\nx : ndarray, optional\n    The tensor.\n\n"
+        "    On two lines.\nk, rest\n    More.\n\nReturns\n-------\nout : list\n"
+        "    The sum.\nNone\n    If there is none.\nThat is a sentence.\n\n"
+        "Raises\n------\nValueError\n\nNotes\n-----\nIt is *fast*."
+    )
+    assert listed(text) == [
+        *("A sum.", "Arguments", "x ndarray, optional", "The tensor."),
+        *("On two lines.", "k, rest", "More.", "Returns", "out list", "The sum."),
+        *("None", "If there is none.", "list[int]", "That is a sentence.", "Raises"),
+        *("ValueError", "", "Notes", "It is fast."),
+    ]
+
+
+def test_lists_in_sphinxs_style():
+    text = (
+        "A sum.\n\n:param x: the tensor,\n    on two lines\n:param str k: why\n"
+        ":type lost: int\n:raises ValueError: if not\n:return: numbers\n\nMore: prose."
+    )
+    assert listed(text) == [
+        *("A sum.", "Arguments", "x Tensor", "the tensor,\non two lines", "k str"),
+        *("why", "lost int", "", "Raises", "ValueError", "if not"),
+        *("Returns", "list[int]", "numbers", "More: prose."),
+    ]
+    assert listed(":rtype: int") == ["Returns", "int", ""]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Notes",
+        "Parameters",
+        "Results\n-------\n\nSome.",
+        "Returns\nnothing",
+        ":note: x",
+    ],
+)
+def test_what_is_no_list_is_left_alone(text):
+    assert set_fields(prose(text), {}).text == text
+
+
 def test_a_word_with_a_colon_is_no_field():
     text = "Note that\nArgs:\nis only a word here."
     assert set_fields(prose(text), {}).text == text
@@ -221,6 +342,12 @@ def test_a_word_with_a_colon_is_no_field():
         (r"$\text{\$5}$", [(r"\text{\$5}", False)]),
         ("$$\na\n= b\n$$", [("a\n= b", True)]),
         ("$HOME/$USER", []),
+        # Rows need no dollars, and get no numbers.
+        (
+            "A\n\\begin{align}\na &= b \\\\\n- c\n\\end{align}\nB",
+            [("\\begin{align*}\na &= b \\\\\n- c\n\\end{align*}", True)],
+        ),
+        ("`\\begin{align}x\\end{align}`, \\begin{center}x\\end{center}", []),
         (r"the $\hat{A}_t$-th", [(r"\hat{A}_t", False)]),
     ],
 )

@@ -19,6 +19,13 @@ from sidebyside.read import docstring_lines, read
         # Python would have eaten are what the author meant.
         (r'"""$\\theta \frac12$ \"\'"""', (r"""$\theta \frac12$ "'""",)),
         ('"""\\\nText"""', ("", "Text")),
+        # Rows end with two backslashes, which Python would have made one of ...
+        (
+            '"""$$a_\\hat{b}\\\\\nc \\\\ \\theta$$"""',
+            ("$$a_\\hat{b}\\\\", "c \\\\ \\theta$$"),
+        ),
+        # ... unless the author thought of that everywhere.
+        ('"""$$b\\\\\\\\\nc$$ C:\\\\d"""', ("$$b\\\\", "c$$ C:\\d")),
         ('U"""ü"""', ("ü",)),
         ('""""quoted" first"""', ('"quoted" first',)),
     ],

@@ -16,9 +16,10 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown import Markdown
 
 from sidebyside.errors import PressError
-from sidebyside.press import make
+from sidebyside.press import EXTENSIONS, make
 from sidebyside.read import read
 from sidebyside.render import environment, render
 from sidebyside.standalone import standalone
@@ -204,6 +205,12 @@ NASTY = [
     "\\<script> \\\\<b>",
     "*" * 50 + "[" * 50 + "`" * 51,
     "> " * 60 + "deep",
+    ">>> f('<script>')\n</div>\n```\n~~~\n>>> `````",
+    "Parameters\n----------\n<b> : `</dd>`\n    </dl>\n\nReturns\n---\n<script>",
+    ":param <b>: </dl>\n:type x: `<script>`\n:return:\n:rtype: {x}",
+    ":class:`<script>` :ref:`<b> <javascript:x>` :meth:`~`",
+    "\\begin{align}<script> & </div>\n\\end{align}",
+    '[x](game.py"onclick=x) [y]: <a.py \'x>\n\n[y]: ../../x.py "<b>"',
     "x\f<script>\v</script>\x85<b>\u2028<i>",
     "\N{RIGHT-TO-LEFT OVERRIDE}<script>",
 ]
@@ -290,7 +297,9 @@ def test_html_is_shown_as_it_was_written(text):
 
 
 def html_of(prose):
-    return convert(f"r'''\n{prose}\n'''\n")[1]
+    source = read(f"r'''\n{prose}\n'''\n".encode(), "book/m.py", "book.m")
+    text = render(make(source, catalogue([source])), environment())
+    return Markdown(extensions=[*EXTENSIONS]).convert(text.rpartition("\n---\n")[2])
 
 
 def test_a_few_tags_are_honoured():
