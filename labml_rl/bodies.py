@@ -23,9 +23,11 @@ from labml_rl.bodies import make_body
 from labml_rl.game import make_game
 
 game = make_game("Breakout", seed=1)
-body = make_body(game.observation_space.shape)
+shape = game.observation_space.shape
+body = make_body(shape)
 obs, info = game.reset()
-batch = torch.from_numpy(obs)[None]  # (1, 4, 84, 84)
+batch = torch.from_numpy(obs)[None]
+batch.shape  # (1, 4, 84, 84)
 features = body(batch)  # (1, 512)
 ```
 """
@@ -223,8 +225,9 @@ def as_blocks(pictures: Tensor, side: int = 4) -> Tensor:
     windows of 2 × 2 move by 1:
 
     ```text
-    pictures   (N, 4, 84, 84)   weights (32, 4, 8, 8)
-    in blocks  (N, 21, 21, 64)  weights (32, 2, 2, 64)
+               as they are     in blocks
+    pictures   (N, 4, 84, 84)  (N, 21, 21, 64)
+    weights    (32, 4, 8, 8)   (32, 2, 2, 64)
     ```
 
     Nothing is computed here, only sorted. Who stores observations in this order spares

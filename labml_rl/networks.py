@@ -34,10 +34,12 @@ from labml_rl.networks import ActorCritic
 
 game = make_game("Breakout", seed=1)
 network = ActorCritic(
-    game.observation_space.shape, game.action_space.n
+    game.observation_space.shape,
+    game.action_space.n,
 )
 obs, info = game.reset()
-batch = torch.from_numpy(obs)[None]  # (1, 4, 84, 84)
+batch = torch.from_numpy(obs)[None]
+batch.shape  # (1, 4, 84, 84)
 logits, values = network(batch)  # (1, 4), (1,)
 ```
 """

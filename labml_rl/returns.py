@@ -148,7 +148,8 @@ class Rollout:
         final_values = torch.full((T, N), torch.nan)
         ...  # and in step t:
         if truncated.any():
-            last = np.stack(infos["final_obs"][truncated])
+            last = infos["final_obs"][truncated]
+            last = np.stack(last)
             final_values[t, truncated] = value_of(last)
         ```
 

@@ -32,7 +32,8 @@ games = make_environments(
 network = ActorCritic((4, 84, 84), 6)
 sampler = Sampler(games, network, steps=128)
 samples = sampler.sample()
-samples.observations.shape  # (128, 8, 4, 84, 84)
+# (128, 8, 4, 84, 84)
+samples.observations.shape
 ```
 """
 
