@@ -70,7 +70,8 @@ dealt with differently.
 
 **The actions** are easy. If $\pi$ drew $a$ and $\pi'$ would have drawn it twice as
 often, count it twice. This is called **importance sampling**. With the ratio
-$\rho = \pi'(a \mid s) / \pi(a \mid s)$ it is exact, whatever the two are:
+$\rho = \pi'(a \mid s) / \pi(a \mid s)$ it is exact for any two policies, as long as
+$\pi$ never rules an action out, and a softmax does not:
 
 $$\begin{aligned}
 \mathbb{E}_{a \sim \pi'} \big[ A^\pi(s, a) \big]

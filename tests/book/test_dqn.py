@@ -261,6 +261,18 @@ class TestCentredRMSProp:
             ends.append(weight.item())
         assert ends[0] == pytest.approx(ends[1], rel=1e-12)
 
+    @pytest.mark.parametrize(("size", "shorter"), [(1e-4, 32), (1e4, 1)])
+    def test_a_mean_with_their_epsilon_makes_short_steps_of_small_gradients(
+        self, size, shorter
+    ):
+        moved = []
+        for gradient in (size, size / 32):
+            weight = nn.Parameter(torch.zeros(1, dtype=torch.float64))
+            weight.grad = torch.full_like(weight, gradient)
+            CentredRMSProp([weight], lr=1.0, epsilon=0.01).step()
+            moved.append(weight.item())
+        assert moved[0] / moved[1] == pytest.approx(shorter, rel=1e-3)
+
     def test_what_has_no_gradient_stays_and_rounding_does_no_harm(self):
         still, weight = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
         optimizer = CentredRMSProp([still, weight], lr=1e-3, epsilon=1e-12)
