@@ -83,14 +83,18 @@ class NatureBody(nn.Module):
         # There is no pooling between them. In a photograph it may not matter where the
         # cat sits. In a game it matters where the ball is.
         channels, *sides = (shape[2], *shape[:2]) if channels_last else shape
-        self.blocks: tuple[int, ...] = ()
-        if sides[0] % 4 == 0 and sides[1] % 4 == 0:
-            self.blocks = (sides[0] // 4, sides[1] // 4, 16 * channels)
         convolutions = [
             FirstConvolution(channels, 32, kernel_size=8, stride=4),
             nn.Conv2d(32, 64, kernel_size=4, stride=2),
             nn.Conv2d(64, 64, kernel_size=3, stride=1),
         ]
+
+        # This is the shape of a picture [in blocks][as_blocks], if its sides can be cut
+        # and if one can tell it from its own: nine channels of 36 × 144 have the same
+        # either way.
+        blocks = (sides[0] // 4, sides[1] // 4, 16 * channels)
+        can_be_cut = not any(side % 4 for side in sides) and blocks != self.shape
+        self.blocks: tuple[int, ...] = blocks if can_be_cut else ()
 
         # A window begins at every fourth pixel, say, as long as it fits. What is left
         # over at the right and at the bottom, no window sees. With 84 nothing is.

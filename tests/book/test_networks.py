@@ -211,10 +211,13 @@ def test_a_block_holds_the_pixels_of_a_square():
     assert torch.equal(blocks[1, 1, 2], square.flatten())
 
 
-def test_what_cannot_be_cut_stays_as_it_is():
-    body = NatureBody((4, 83, 84))
-    observations = torch.zeros(1, 4, 83, 84, dtype=torch.uint8)
+# Nine channels of 36 × 144 have that shape in blocks, too.
+@pytest.mark.parametrize("shape", [(4, 83, 84), (9, 36, 144)])
+def test_what_cannot_be_cut_stays_as_it_is(shape):
+    body = NatureBody(shape)
+    observations = torch.randint(256, (1, *shape), dtype=torch.uint8)
     assert body.prepared(observations) is observations
+    torch.testing.assert_close(body(observations), body.layers(observations))
 
 
 def test_in_16_bits_every_byte_is_exact():
