@@ -247,6 +247,11 @@ class Experiment(runs.Experiment[Settings]):
         """
         ### Play, learn, and again
 
+        One turn with the settings of *Nature* is four steps and one batch, and every
+        10,000 steps the target network is replaced. In the warm-up nothing is learned.
+        An update is as many turns as the settings say, since after each somebody writes
+        down how it goes.
+
         Returns:
             The means over all batches.
         """
@@ -275,6 +280,10 @@ class Experiment(runs.Experiment[Settings]):
     def play(self, plays: int) -> None:
         """
         ### Play
+
+        All games take a step at once, and the memory gets all that came of it. What
+        belongs to an episode that ends and what to the next [is its
+        business][labml_rl.replay.rings.Rings.add].
 
         Args:
             plays: how many steps of each game.
@@ -313,6 +322,10 @@ class Experiment(runs.Experiment[Settings]):
     def learn(self) -> Tensor:
         r"""
         ### Learn from a batch
+
+        The network says what each action was worth that was taken, and the target
+        network, with the reward, what it should have said. After that, a prioritised
+        memory is told how wrong the network was.
 
         Returns:
             What is worth drawing, in the order of `METRICS`.

@@ -46,8 +46,10 @@ So what is drawn more often must count less. Let there be $M$ steps in the memor
 let $x_i$ be what each has to say, its gradient for instance. The mean over all of them
 is
 
-$$\frac{1}{M} \sum_i x_i = \sum_i P(i) \, \frac{1}{M \, P(i)} \, x_i
-= \mathbb{E}_{i \sim P} \Big[ \frac{1}{M \, P(i)} \, x_i \Big]$$
+$$\begin{aligned}
+\frac{1}{M} \sum_i x_i &= \sum_i P(i) \, \frac{1}{M \, P(i)} \, x_i \\
+&= \mathbb{E}_{i \sim P} \Big[ \frac{1}{M \, P(i)} \, x_i \Big]
+\end{aligned}$$
 
 So with the weight $1 / (M P(i))$ it comes out right on average. This is **importance
 sampling**, as in [PPO](../ppo/__init__.py). While the network knows nothing, it does
