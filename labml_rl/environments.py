@@ -23,6 +23,7 @@ Both can be saved in the middle of an episode and continued later. [A run that w
 interrupted](runs/__init__.py) goes on exactly as it would have without.
 """
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -33,7 +34,7 @@ from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
 from labml_rl.batch import Games, SerialGames, spawn_seeds
-from labml_rl.game import FRAMES_PER_STEP
+from labml_rl.game import FRAMES_PER_STEP, find_game
 from labml_rl.worker import ParallelGames, make_games
 
 
@@ -145,15 +146,34 @@ def is_atari(name: str) -> bool:
     Raises:
         ValueError: if it is one of Gymnasium's names for an Atari game. These come with
             another pipeline, and sticky actions, and are not what anyone means who
-            compares with published scores.
+            compares with published scores. Or if the version is missing.
     """
-    if name.startswith("ALE/") or "NoFrameskip" in name:
-        game = name.removeprefix("ALE/").split("-v")[0].removesuffix("NoFrameskip")
+    # Blackjack-v1 is no game of Atari, though there is one of that name, too.
+    found = gymnasium.registry.get(name)
+    game = re.sub(r"^ALE/|(-ram)?(NoFrameskip|Deterministic)?-v\d+$", "", name)
+    if game != name and _is_game(game) and (found is None or "game" in found.kwargs):
         raise ValueError(
             f"{name!r} is Gymnasium's Atari. This book has a pipeline of its own: "
             f"{game!r} is the name of the game"
         )
+    versions = [
+        each.id
+        for each in gymnasium.registry.values()
+        if each.name.lower() == name.lower() and each.namespace is None
+    ]
+    if versions and not _is_game(name):
+        raise ValueError(
+            f"no game {name!r}. Names of Gymnasium end in a version: {versions[-1]!r}"
+        )
     return "-v" not in name
+
+
+def _is_game(name: str) -> bool:
+    try:
+        find_game(name)
+    except ValueError:
+        return False
+    return True
 
 
 def training_options(settings: Any) -> dict[str, Any]:
@@ -187,7 +207,8 @@ def make_environments(
     """
     Args:
         name: an Atari game, as in [make_game][labml_rl.game.make_game], or an
-            environment that Gymnasium knows.
+            environment that Gymnasium knows. With `package:` in front, the package that
+            registers it is imported first.
         num_envs: how many at once.
         seed: each gets a seed of its own, [drawn from this
             one][labml_rl.batch.spawn_seeds]; `None` draws one.
@@ -197,22 +218,23 @@ def make_environments(
         options: of a [game][labml_rl.game.GameOptions]; or what `gymnasium.make` takes.
 
     Raises:
-        ValueError: if there is no such environment.
+        ValueError: if there is no such environment, or if it can't be made.
     """
     if is_atari(name):
         return make_games(
             name, num_envs, seed=seed, workers=workers, copy=copy, **options
         )
-    try:
-        gymnasium.spec(name)
-    except gymnasium.error.Error as error:
-        raise ValueError(f"no environment {name!r}: {error}") from error
     seeds = spawn_seeds(seed, num_envs)
     makers = [partial(_make, name, each, options) for each in seeds]
     names = [f"{name}, seed {each}" for each in seeds]
-    if workers == 0:
-        return SerialGames(makers, names=names, copy=copy)
-    return ParallelGames(makers, names=names, workers=workers, copy=copy, joins=True)
+    try:
+        if workers == 0:
+            return SerialGames(makers, names=names, copy=copy)
+        return ParallelGames(
+            makers, names=names, workers=workers, copy=copy, joins=True
+        )
+    except (gymnasium.error.Error, ImportError) as error:
+        raise ValueError(f"no environment {name!r}: {error}") from error
 
 
 def _make(name: str, seed: int, options: dict[str, Any]) -> Resumable:

@@ -175,8 +175,8 @@ class ParallelGames(Games):
             `None` is never.
 
     Raises:
-        ValueError: if there are no environments, if their spaces are not the same, or
-            if their observations have no fixed size.
+        ValueError: if there are no environments or no workers, if spaces are not the
+            same, or if observations have no fixed size.
         WorkerError: if an environment can't be made.
     """
 
@@ -195,6 +195,8 @@ class ParallelGames(Games):
         self.workers: list[Worker] = []
         self._own: Runner | None = None
         makers, called = listed(make_envs, names)
+        if workers is not None and workers < 1:
+            raise ValueError(f"workers must be at least 1, not {workers}")
         num_envs = len(makers)
         with contextlib.closing(makers[0]()) as env:
             spaces = spaces_of(env)

@@ -54,7 +54,9 @@ class Bar:
         with contextlib.suppress(OSError):
             if self._bar is not None:
                 self._bar.set_postfix_str(self._score(), refresh=False)
-                self._bar.update(self._experiment.frames - self._bar.n)
+                # The last update may go a little further than to the end.
+                shown = min(self._experiment.frames, self._bar.total)
+                self._bar.update(shown - self._bar.n)
             elif time.monotonic() >= self._next_line:
                 self._next_line = time.monotonic() + SECONDS_PER_LINE
                 print(self._line(), file=sys.stderr, flush=True)
@@ -62,7 +64,7 @@ class Bar:
     def _line(self) -> str:
         frames, total = self._experiment.frames, self._experiment.settings.total_frames
         speed = (frames - self._first) / (time.monotonic() - self._began)
-        left = tqdm.format_interval((total - frames) / speed)
+        left = tqdm.format_interval(max(0, total - frames) / speed)
         return (
             f"{frames:,} of {total:,} frames, {speed:,.0f} a second, {left} left, "
             f"{self._score()}"

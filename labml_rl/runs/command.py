@@ -300,7 +300,8 @@ def dispatch(arguments: list[str]) -> NoReturn:
                 )
             )
         case ["train", *_]:
-            run(_refuse, f"train what? There are {', '.join(ALGORITHMS)}")
+            what = f"train what? There are {', '.join(ALGORITHMS)}"
+            run(_refuse, f"{what}. {program} train ppo --help lists the options of one")
         case ["resume", *rest]:
             run(resume, None, rest, program=program)
         case ["watch", *rest]:

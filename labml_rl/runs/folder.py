@@ -145,8 +145,10 @@ class RunFolder:
                 f"it: {self.resume_command}. To run another: choose another --seed, "
                 "or another --folder"
             )
+        if self.path.exists() and not self.path.is_dir():
+            raise RunError(f"{self.path} is no folder. Choose another --folder")
         found = (
-            [each.name for each in self.path.iterdir()] if self.path.is_dir() else []
+            [each.name for each in self.path.iterdir()] if self.path.exists() else []
         )
         if found:
             raise RunError(
@@ -228,7 +230,7 @@ class RunFolder:
         """
         try:
             record: dict[str, Any] = json.loads(self.record.read_text("utf-8"))
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             raise RunError(
                 f"{self.path} is not the folder of a run: it has no run.json"
             ) from error

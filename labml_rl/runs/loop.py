@@ -116,7 +116,7 @@ class Run:
         if free < needed:
             raise RunError(
                 f"there is no room for checkpoints in {self.folder}: they need "
-                f"{needed / 2**20:,.0f} MiB, and {free / 2**20:,.0f} MiB are free"
+                f"{needed / 2**20:,.1f} MiB, and {free / 2**20:,.1f} MiB are free"
             )
 
     def restore(self) -> None:

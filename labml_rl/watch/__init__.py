@@ -98,6 +98,14 @@ class Watching:
     all_frames: bool = False
     workers: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.games < 0 or (self.games == 0 and self.video is None):
+            raise ValueError(
+                f"games must be at least 1, or 0 with a video, not {self.games}"
+            )
+        if self.all_frames and self.video is None:
+            raise ValueError("all_frames is for a film; video says where to write one")
+
 
 def watch(
     experiment_class: type[Experiment[Any]], watching: Watching, protocol: Protocol
@@ -156,6 +164,8 @@ def summary(result: Result) -> str:
         All games in a line.
     """
     points = result.points
+    if len(points) == 1:
+        return f"{in_digits(points[0])} points in a single game, which proves little"
     worst, best = in_digits(min(points)), in_digits(max(points))
     return (
         f"mean {result.mean:,.2f} ± {result.standard_error:,.2f} (standard error), "

@@ -62,8 +62,13 @@ class Protocol:
     def __post_init__(self) -> None:
         if self.epsilon is not None and not 0 <= self.epsilon <= 1:
             raise ValueError(f"epsilon must be between 0 and 1, not {self.epsilon}")
-        if self.seed < 0:
-            raise ValueError(f"seed must not be negative, but is {self.seed}")
+        if self.frames_cap is not None and self.frames_cap < 1:
+            raise ValueError(f"frames_cap must be at least 1, not {self.frames_cap}")
+        for name in ("noop_max", "seed"):
+            if getattr(self, name) < 0:
+                raise ValueError(
+                    f"{name} must be at least 0, not {getattr(self, name)}"
+                )
 
 
 @dataclass(frozen=True)
@@ -194,23 +199,23 @@ class Saved:
         options = self.game_options(protocol)
         said = [f"{self.settings.game}, {self.name}", self.how_it_decides(protocol)]
         if is_atari(self.settings.game):
-            noops = f"1 to {protocol.noop_max}" if protocol.noop_max else "no"
+            noops = f"1 to {protocol.noop_max}" if protocol.noop_max else "No"
             sticky = options.get("sticky_actions", 0.0)
             button = "pressed" if options["episodic_life"] else "not pressed"
             said += [
                 "Whole games, raw points",
                 f"{noops} no-ops",
-                f"sticky actions with probability {sticky:g}" * bool(sticky)
-                or "no sticky actions",
-                f"the button is {button} for the agent after a lost life",
-                f"at most {options['max_frames']:,} frames a game",
+                f"Sticky actions with probability {sticky:g}" * bool(sticky)
+                or "No sticky actions",
+                f"The button is {button} for the agent after a lost life",
+                f"At most {options['max_frames']:,} frames a game",
             ]
         else:
             said.append("Whole episodes, sums of rewards")
             if protocol.frames_cap is not None:
-                said.append(f"at most {protocol.frames_cap:,} steps")
-        said.append(f"seed {protocol.seed}")
-        return " ".join(f"{each[0].upper()}{each[1:]}." for each in said)
+                said.append(f"At most {protocol.frames_cap:,} steps")
+        said.append(f"Seed {protocol.seed}")
+        return " ".join(f"{each}." for each in said)
 
 
 class Agent:

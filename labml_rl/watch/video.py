@@ -190,7 +190,8 @@ class Video:
         finally:
             with contextlib.suppress(OSError):
                 self._file.close()
-            self._partial.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self._partial.unlink()
 
 
 def film(

@@ -423,6 +423,8 @@ def test_a_checkpoint_of_another_run_is_refused(whole, tmp_path):
     [
         ({"game": "Pog"}, "nearest is 'pong'"),
         ({"game": "Cart-v1"}, "no environment 'Cart-v1'"),
+        ({"game": "HalfCheetah-v5"}, "no environment 'HalfCheetah-v5': MuJoCo is not"),
+        ({"workers": -1}, "workers must be at least 1, not -1"),
         ({"device": "abacus"}, "no device 'abacus' here"),
     ],
 )
@@ -463,6 +465,22 @@ def test_without_a_terminal_there_is_a_line_a_minute(capsys, monkeypatch):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("8 of 640 frames, 0 a second, 26:20 left, ")
+
+
+def test_nothing_is_left_of_a_run_that_went_a_little_further(capsys, monkeypatch):
+    experiment = Tiny(Settings(total_frames=6))
+    bar = Bar(experiment)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    in_terminal = Bar(experiment)
+    experiment.advance()
+    for each in (bar, in_terminal):
+        each.show()
+        each.close()
+    experiment.close()
+    said = capsys.readouterr().err
+    assert "8 of 6 frames" in said
+    assert " 00:00 left" in said
+    assert "6.00/6.00" in said
 
 
 def test_in_a_terminal_there_is_a_bar(capsys, monkeypatch):

@@ -58,6 +58,8 @@ def test_options_are_settings(tmp_path, monkeypatch, capsys):
         (["resume", "nothing"], "nothing is not the folder of a run"),
         (["resume"], "required"),
         (["watch", "nothing"], "nothing is not the folder of a run"),
+        (["--folder", __file__], "test_runs_command.py is no folder"),
+        (["resume", __file__], "is not the folder of a run"),
     ],
 )
 def test_mistakes_are_answered_with_a_sentence(

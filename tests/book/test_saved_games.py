@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from labml_rl.environments import Resumable, make_environments
+from labml_rl.environments import Resumable, is_atari, make_environments
 from labml_rl.game import make_game
 
 
@@ -141,5 +141,21 @@ def test_unknown_names():
         make_environments("CartPoll-v1", 1)
     with pytest.raises(ValueError, match="'Pong' is the name of the game"):
         make_environments("PongNoFrameskip-v4", 1)
-    with pytest.raises(ValueError, match="'Pong' is the name of the game"):
-        make_environments("ALE/Pong-v5", 1)
+    for name in ("ALE/Pong-v5", "Pong-v4", "Pong-v9", "Pong-ram-v0"):
+        with pytest.raises(ValueError, match="'Pong' is the name of the game"):
+            make_environments(name, 1)
+    for name in ("CartPole", "cartpole"):
+        with pytest.raises(ValueError, match=r"end in a version: 'CartPole-v1'"):
+            make_environments(name, 1)
+    with pytest.raises(ValueError, match="no environment 'nowhere:Cart-v1': No module"):
+        make_environments("nowhere:Cart-v1", 1)
+
+
+def test_names_that_gymnasium_shares_with_the_console():
+    assert is_atari("Blackjack")
+    assert not is_atari("Blackjack-v1")
+
+
+def test_a_package_in_front_of_the_name_is_imported():
+    with make_environments("gymnasium.envs:CartPole-v1", 1, workers=0) as games:
+        assert games.single_observation_space.shape == (4,)

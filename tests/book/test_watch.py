@@ -139,7 +139,8 @@ def test_numbers_by_hand():
         "mean 3.00 ± 1.53 (standard error), median 2.00, standard deviation 2.65, "
         "from 1 to 6, 3 games"
     )
-    assert "± nan" in summary(Result((Played(1.5, 1, False),)))
+    alone = Result((Played(1.5, 1, False),))
+    assert summary(alone) == "1.50 points in a single game, which proves little"
 
 
 def test_seeds_are_not_those_of_training():
@@ -288,6 +289,18 @@ def test_a_video_that_can_not_be_written(chance, tmp_path):
         film(chance, Protocol(), tmp_path / "nowhere" / "film.mp4")
 
 
+def test_a_film_that_can_not_be_taken_back_leaves_the_error_as_it_is(
+    chance, tmp_path, monkeypatch
+):
+    def read_only(*_: Any, **__: Any) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("labml_rl.watch.video.os.replace", read_only)
+    monkeypatch.setattr(Path, "unlink", read_only)
+    with pytest.raises(runs.RunError, match=r"film\.mp4 can't be written: Read-only"):
+        film(chance, Protocol(), tmp_path / "film.mp4")
+
+
 def test_bars_and_marks():
     painter = picture.Painter(
         "A game",
@@ -349,12 +362,21 @@ def test_the_command(cart, tmp_path, capsys):
     ("typed", "message"),
     [
         (["--games", "-1"], "games must be at least 1"),
-        (["--frames-cap", "0"], "max_episode_steps"),
+        (["--games", "0"], "or 0 with a video, not 0"),
+        (["--all-frames"], "all_frames is for a film"),
+        (["--frames-cap", "0"], "frames_cap must be at least 1, not 0"),
+        (["--noop-max", "-1"], "noop_max must be at least 0, not -1"),
     ],
 )
-def test_what_can_not_be_played(cart, typed, message):
-    with pytest.raises(runs.RunError, match=message):
+def test_what_makes_no_sense_is_refused(cart, capsys, typed, message):
+    with pytest.raises(SystemExit):
         main(Tiny, [str(cart), *typed], program="labml-rl")
+    assert message in " ".join(capsys.readouterr().err.replace("│", " ").split())
+
+
+def test_what_can_not_be_played(cart):
+    with pytest.raises(runs.RunError, match="workers must be at least 1, not -1"):
+        main(Tiny, [str(cart), "--workers", "-1"], program="labml-rl")
 
 
 def test_the_checkpoint_of_another_network(cart, tmp_path):
