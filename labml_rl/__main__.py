@@ -10,6 +10,7 @@ The book's program has three commands. It hands them on to [the pages that do th
 work][labml_rl.runs.command], and loads nothing until it knows what for.
 """
 
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -35,8 +36,11 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE, end="")
         sys.exit(0 if arguments else 2)
+    # It takes a few seconds to load PyTorch, time enough to think better of it.
     try:
         command = import_module("labml_rl.runs.command")
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
     except ModuleNotFoundError as error:
         sys.exit(
             f"labml-rl: this needs {error.name}, which is not installed. "

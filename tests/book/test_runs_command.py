@@ -159,6 +159,14 @@ def test_without_pytorch_it_says_what_to_install(monkeypatch):
     )
 
 
+def test_who_thinks_better_of_it_while_it_loads_sees_no_traceback(monkeypatch):
+    def interrupted(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program, "import_module", interrupted)
+    assert exit_of(program.main, ["train", "ppo"]) == 130
+
+
 def test_the_program_loads_nothing_until_it_knows_what_for():
     heavy = {"torch", "gymnasium", "tyro"}
     source = Path(str(program.__file__)).read_text()
