@@ -1,0 +1,104 @@
+"""Do the tricks that make PPO faster change what it learns?
+
+.venv/bin/python -m benchmarks.tricks           # all, into results/benchmarks/
+.venv/bin/python -m benchmarks.tricks --quick   # one seed, only printed
+
+PPO learns the small game of the tests from its pixels, with all tricks, with 32 bits in
+place of 16, and without any trick, each with the same seeds. What is recorded is what
+share of the balls the last hundred games have caught, over the frames played. No time
+is taken, so the machine need not be quiet.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from benchmarks.record import ROOT, provenance, write
+from labml_rl import game
+from labml_rl.ppo.experiment import Experiment, Settings
+from tests.book.catch import BALLS, Catch
+
+RECORD = ROOT / "results" / "benchmarks" / "tricks.json"
+PACKAGES = ("gymnasium", "numpy", "torch")
+VARIANTS: dict[str, dict[str, Any]] = {
+    "all": {},
+    "without_bfloat16": {"precision": "float32"},
+    "without_any": {"precision": "float32", "blocks": False, "few_threads": False},
+}
+FRAMES, POINTS, SEEDS = 120_000, 40, (1, 2, 3, 4, 5)
+
+
+def learn(variant: str, seed: int) -> list[float]:
+    """The share of balls caught, at each of `POINTS` marks on the way."""
+    game._load = lambda name, sticky_actions, seed: Catch(seed)
+    game.SAME_START = frozenset()
+    experiment = Experiment(
+        Settings(
+            game="Pong",  # any: the console is another one
+            workers=0,
+            seed=seed,
+            total_frames=FRAMES,
+            steps=64,
+            learning_rate=5e-4,
+            **VARIANTS[variant],
+        )
+    )
+    caught: list[float] = []
+    try:
+        while len(caught) < POINTS:
+            experiment.advance()
+            while experiment.frames >= (len(caught) + 1) * FRAMES / POINTS:
+                recent = [each["r"] for each in experiment.recent]
+                caught.append(round(mean(recent) / BALLS, 4) if recent else 0.0)
+    finally:
+        experiment.close()
+    return caught
+
+
+def apart(variant: str, seed: int) -> list[float]:
+    """The same, in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.tricks", "--only", variant, str(seed)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    caught: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return caught
+
+
+def summary(curves: dict[str, list[float]]) -> dict[str, Any]:
+    """All curves of a variant, and their mean at the end and all the way."""
+    return {
+        "curves": curves,
+        "at_the_end": round(mean(each[-1] for each in curves.values()), 3),
+        "lowest_at_the_end": round(min(each[-1] for each in curves.values()), 3),
+        "all_the_way": round(mean(mean(each) for each in curves.values()), 3),
+    }
+
+
+def main() -> None:
+    """Learn with each, print, and write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one seed, not recorded")
+    parser.add_argument("--only", nargs=2, metavar=("VARIANT", "SEED"))
+    parser.add_argument("--output", type=Path, default=RECORD)
+    options = parser.parse_args()
+    if options.only:
+        variant, seed = options.only
+        print(json.dumps(learn(variant, int(seed))))
+        return
+    record = provenance("benchmarks.tricks", PACKAGES)
+    found: dict[str, dict[str, list[float]]] = {name: {} for name in VARIANTS}
+    for seed in SEEDS[:1] if options.quick else SEEDS:
+        for name, curves in found.items():
+            curves[str(seed)] = apart(name, seed)
+            print(f"{name:18} seed {seed}: {curves[str(seed)][-1]:.3f}", flush=True)
+    record |= {"frames": FRAMES, "seeds": len(SEEDS)}
+    record["variants"] = {name: summary(curves) for name, curves in found.items()}
+    if not options.quick:
+        write(record, options.output)
+
+
+if __name__ == "__main__":
+    main()
