@@ -32,14 +32,18 @@ from sidebyside.scopes import (
 )
 from sidebyside.things import (
     CALLABLE,
+    COROUTINE,
     DISPLAYS,
     FAITHFUL,
+    ITERABLE,
     MANAGER,
+    MANAGERS,
     OPTIONAL,
     PROPERTIES,
     Thing,
     Type,
     What,
+    awaited,
     is_overload,
     is_sequel,
     item_of,
@@ -281,6 +285,9 @@ class Book:
             case ast.NamedExpr(value=value):
                 inner = self.evaluate(value, scope)
                 thing = inner and inner._replace(name="")
+            case ast.Await(value=value):
+                inner = self.evaluate(value, scope)
+                thing = inner and value_of(awaited(inner.type))
             case ast.BoolOp(op=ast.Or(), values=values):
                 thing = self.common(values, scope)
             case ast.IfExp(body=body, orelse=orelse):
@@ -418,13 +425,19 @@ class Book:
     def called(self, name: str) -> Type | None:
         """The type that a function of the book returns, if it says so."""
         (definition, scope), *others = self.functions[name]
-        if others or isinstance(definition, ast.AsyncFunctionDef):
+        if others:
             return None
         decorators = self.decorators(definition, scope)
         kind = self.returned(definition, scope)
-        if decorators == {MANAGER} and kind and kind.parameters:
+        if decorators & MANAGERS and len(decorators) == 1 and kind and kind.parameters:
             return Type(MANAGER, kind.parameters[:1])
-        return kind if decorators <= FAITHFUL else None
+        if not decorators <= FAITHFUL:
+            return None
+        # A function that is `async` returns what is to be awaited, unless it yields.
+        waits = isinstance(definition, ast.AsyncFunctionDef)
+        if waits and kind and kind.name not in ITERABLE:
+            return Type(COROUTINE, (kind,))
+        return kind
 
     def returned(self, node: Definer, scope: Scope) -> Type | None:
         """The type in the signature of a function."""
@@ -508,9 +521,11 @@ class Book:
         """What `with` gives a name to."""
         if kind.name == MANAGER:
             return value_of(kind.parameters[0])
-        entering = self.inherited(kind.name, "__enter__")
-        if entering and entering.what is What.FUNCTION:
-            return value_of(self.called(entering.name))
+        for name in ("__enter__", "__aenter__"):
+            entering = self.inherited(kind.name, name)
+            if entering and entering.what is What.FUNCTION:
+                returned = self.called(entering.name)
+                return value_of(awaited(returned) or returned)
         return None
 
     def annotated(self, node: ast.expr | None, scope: Scope) -> Type | None:

@@ -65,7 +65,8 @@ ITERABLE = {
     *(
         f"{module}.{name}"
         for module in ("typing", "collections.abc")
-        for name in ("Iterable", "Iterator", "Sequence", "Collection", "Generator")
+        for kind in ("Iterable", "Iterator", "Sequence", "Collection", "Generator")
+        for name in (kind, f"Async{kind}")
     ),
 }
 DISPLAYS: dict[type[ast.expr], str] = {
@@ -86,11 +87,18 @@ FAITHFUL = {
 }
 CALLABLE = ("typing.Callable", "collections.abc.Callable")
 MANAGER = "contextlib.contextmanager"
+MANAGERS = {MANAGER, "contextlib.asynccontextmanager"}
+COROUTINE = "collections.abc.Coroutine"
 
 
 def value_of(kind: Type | None) -> Thing | None:
     """A value of a type."""
     return Thing(What.VALUE, type=kind) if kind else None
+
+
+def awaited(kind: Type | None) -> Type | None:
+    """What `await` makes of what a function of the book returns."""
+    return kind.parameters[0] if kind and kind.name == COROUTINE else None
 
 
 def item_of(kind: Type) -> Type | None:

@@ -29,6 +29,17 @@ from tests.press.test_lossless import PAGES, STANDARD_LIBRARY
 from tests.press.test_plugin import build
 
 STEP = "book.game.Game.step"
+ASYNC = """
+from book.game import Game
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+async def f() -> Game: ...
+async def many() -> AsyncIterator[Game]: yield Game()
+@asynccontextmanager
+async def opened() -> AsyncIterator[Game]: yield Game()
+class C:
+    async def __aenter__(self) -> Game: ...
+"""
 
 # ---- A small book
 
@@ -155,6 +166,13 @@ HERE = "book.here."
         ("def f(): ...\ndef g(x):\n    [f for f in x]\n    ‹f›", HERE + "f"),
         ("def f(): ...\nasync def g(x):\n    async for f in x: ‹f›", None),
         ("def f(): ...\nasync def g(x):\n    await ‹f›()", HERE + "f"),
+        # What is waited for.
+        (ASYNC + "async def g():\n  x = await f()\n  x.‹step›", STEP),
+        (ASYNC + "async def g():\n  x = f()\n  x.‹step›", None),
+        (ASYNC + "async def g():\n  async for x in many(): x.‹step›", STEP),
+        (ASYNC + "async def g():\n  async with opened() as x: x.‹step›", STEP),
+        (ASYNC + "async def g():\n  async with C() as x: x.‹step›", STEP),
+        (ASYNC + "async def g():\n  x = [y async for y in many()]\n  x.‹append›", None),
         # `global` and `nonlocal`.
         ("X = 1\ndef g():\n    global X\n    X = ‹X›", HERE + "X"),
         (

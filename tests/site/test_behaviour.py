@@ -230,7 +230,8 @@ def test_print_is_a_clean_document(browser, site):
     with visit(browser, (site / "labml_rl/game.html").as_uri()) as seen:
         page = seen.page
         page.emulate_media(media="print")
-        for furniture in (".md-header", ".md-sidebar", ".md-footer", ".md-code__nav"):
+        furnitures = (".md-header", ".md-sidebar", ".md-footer", ".md-code__nav")
+        for furniture in (*furnitures, ".sbs-uses"):
             for each in page.locator(furniture).all():
                 expect(each).not_to_be_visible()
         cut = page.evaluate(
