@@ -79,6 +79,7 @@ from sidebyside.press import (
     module_name,
     named_from,
     package_of,
+    packages_in,
 )
 from sidebyside.read import undisturbed
 from sidebyside.render import environment, render
@@ -280,34 +281,39 @@ def write_findings(options: argparse.Namespace) -> int:
     """
     ## `sidebyside check`
 
-    Links may lead to whatever the named folders and the packages of the named files
-    have. What is not looked at is read for that alone. Pictures are looked for among
-    the documents of the site, if it is known where these are.
+    A folder may be a package, a part of one, or a place where packages lie. Links may
+    lead to whatever these have. What is not looked at is read for that alone. Pictures
+    are looked for among the documents of the site, if it is known where these are.
     """
     here = Path.cwd()
     wanted: dict[Path, Module] = {}
     known: dict[Path, Module] = {}
     docs: dict[str, Path | None] = {}
     for path in map(existing, options.paths):
+        inside: dict[Path, Module] = {}
+        seen: set[Path] = set()
         if path.is_file():
             package = package_of(path)
-            around = find_modules(package, here) if package else []
             name = module_name(path.resolve(), package or path.resolve().parent)
-            inside = {path.resolve(): Module(path, str(path), name)}
+            inside[path.resolve()] = Module(path, str(path), name)
+            packages = [package] if package else []
+            docs[str(path)] = documents_of(package)
         else:
-            package = package_of(path / "__init__.py") or path.resolve()
-            around = find_modules(package, here)
-            inside = {
-                module.file: replace(module, path=shown_in(path, module.file))
-                for module in around
-                if module.file.is_relative_to(path.resolve())
-            }
-            if not inside:
-                raise UsageError(NO_FILES.format(path))
+            packages = packages_in(path)
+        for package in packages:
+            around = [m for m in find_modules(package, here) if m.file not in seen]
+            seen.update(module.file for module in around)
+            known |= {module.file: module for module in around}
+            for module in around if path.is_dir() else ():
+                if module.file.is_relative_to(path.resolve()):
+                    shown = shown_in(path, module.file)
+                    inside[module.file] = replace(module, path=shown)
+                    docs[shown] = documents_of(package)
+        if not inside:
+            raise UsageError(NO_FILES.format(path))
         wanted |= inside
-        known |= {module.file: module for module in around}
-        where = existing(options.docs) if options.docs else documents_of(package)
-        docs |= {module.path: where for module in inside.values()}
+    if options.docs:
+        docs = dict.fromkeys(docs, existing(options.docs))
 
     findings: list[Finding] = []
     unread: list[PressError] = []
@@ -339,8 +345,11 @@ def shown_in(folder: Path, file: Path) -> str:
 
 def documents_of(package: Path | None) -> Path | None:
     """The documents of a site that has this package, where MkDocs would have them."""
-    folder = package and package.parent / "docs"
-    return folder if folder and folder.is_dir() else None
+    if package is None:
+        return None
+    root = package.parent
+    root = root.parent if root.name == "src" else root
+    return root / "docs" if (root / "docs").is_dir() else None
 
 
 def codes(words: str) -> tuple[str, ...]:

@@ -67,6 +67,8 @@ def find_modules(package: Path, root: Path) -> list[Module]:
     return [
         Module(file, named_from(file, root), module_name(file, package))
         for file in sorted(package.rglob("*.py"))
+        # What begins with a dot, such as `.venv`, is nobody's chapter.
+        if not any(part.startswith(".") for part in file.relative_to(package).parts)
     ]
 
 
@@ -89,6 +91,20 @@ def package_of(file: Path) -> Path | None:
             break
         found = folder
     return found
+
+
+def packages_in(folder: Path) -> list[Path]:
+    """
+    The packages that a folder is made of: the one that it belongs to, or those that lie
+    in it, and it for what belongs to none of them.
+    """
+    if around := package_of(folder / "__init__.py"):
+        return [around]
+    modules = find_modules(folder.resolve(), folder)
+    return [
+        *sorted({p for m in modules if (p := package_of(m.file))}),
+        folder.resolve(),
+    ]
 
 
 def load(module: Module) -> Source:

@@ -251,7 +251,14 @@ def nearest_page(path: str, page: str, made: Iterable[str], docs: Path) -> str:
     """A remedy: the page that was probably meant."""
     written = (file.relative_to(docs).as_posix() for file in docs.rglob("*.md"))
     wanted = re.sub(r"(/__init__)?\.py$", ".md", path)
-    if close := get_close_matches(wanted, {*made, *written}, n=1):
+    every = sorted({*made, *written})
+    # A page of that name elsewhere is more likely than another name.
+    namesakes = [
+        p for p in every if posixpath.basename(p) == posixpath.basename(wanted)
+    ]
+    if close := get_close_matches(
+        wanted, namesakes, n=1, cutoff=0
+    ) or get_close_matches(wanted, every, n=1):
         return f"Did you mean `{Place(close[0], '').seen_from(page)}`?"
     return f"Mend its path, which starts at `{page}`."
 

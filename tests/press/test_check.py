@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -266,6 +267,25 @@ def test_all_is_well(book, capsys):
     assert main(["check", "book/inner"]) == 0, "links may leave what is looked at"
     assert main(["check", "book/inner/__init__.py", "book/__init__.py"]) == 0
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("path", ["src", ".", "src/book", "src/book/inner"])
+def test_a_folder_in_which_packages_lie(book, capsys, path):
+    Path("src").mkdir()
+    book.rename("src/book")
+    Path("docs").mkdir()
+    Path("docs/guide.md").write_text("# Guide")
+    Path("setup.py").write_text('"""# Of no package, to [the package](src/book)"""')
+    Path(".venv/lib").mkdir(parents=True)
+    Path(".venv/lib/m.py").write_text("x = (\n")
+    init = Path("src/book/inner/__init__.py")
+    init.write_text('"""# Inner\n\nThe [guide](../../guide.md), [book][]."""\n')
+    assert main(["check", path]) == 0, capsys.readouterr().out
+    init.write_text('"""# Inner\n\nThe [guide](../guide.md)."""\n')
+    assert main(["check", path]) == 1
+    said = capsys.readouterr().out
+    assert "__init__.py:3:13: SBS207 " in said
+    assert "Did you mean `../../guide.md`?" in said
 
 
 def test_pictures_are_looked_for_beside_the_package(book, capsys):
