@@ -279,9 +279,10 @@ def test_a_folder_in_which_packages_lie(book, capsys, path):
     Path(".venv/lib").mkdir(parents=True)
     Path(".venv/lib/m.py").write_text("x = (\n")
     init = Path("src/book/inner/__init__.py")
-    init.write_text('"""# Inner\n\nThe [guide](../../guide.md), [book][]."""\n')
+    text = '"""# Inner\n\nThe [guide]({}guide.md)."""\n\n\ndef f():\n    """F."""\n'
+    init.write_text(text.format("../../"))
     assert main(["check", path]) == 0, capsys.readouterr().out
-    init.write_text('"""# Inner\n\nThe [guide](../guide.md)."""\n')
+    init.write_text(text.format("../"))
     assert main(["check", path]) == 1
     said = capsys.readouterr().out
     assert "__init__.py:3:13: SBS207 " in said
