@@ -41,10 +41,11 @@ LISTS = {
     "Parameters": "Arguments",
     "Raises": "Raises",
     "Returns": "Returns",
+    "See Also": "See also",
     "Warns": "Warns",
     "Yields": "Yields",
 }
-TEXTS = {"Examples", "Methods", "Notes", "References", "See Also", "Warnings"}
+TEXTS = {"Examples", "Methods", "Notes", "References", "Warnings"}
 DASHES = re.compile(r"[-=]{3,}")
 
 SPHINX = {
@@ -267,7 +268,9 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
         text = tuple(indented(body[at + 1 :]))
         at += 1 + len(text)
         name, colon, kind = map(str.strip, head.replace("`", "").partition(" : "))
-        if colon or (head and title not in ("Returns", "Yields")):
+        if title == "See also" and head:
+            yield Entry(number, name, "", ((number, kind), *text) if kind else text)
+        elif colon or (head and title not in ("Returns", "Yields")):
             yield Entry(number, name, kind, text)
         elif " " in head and not any(line for _, line in text):
             yield Entry(number, "", "", ((number, head),))

@@ -283,13 +283,15 @@ def test_lists_in_numpys_style():
         "A sum.\n\nParameters\n----------\nx : ndarray, optional\n    The tensor.\n\n"
         "    On two lines.\nk, rest\n    More.\n\nReturns\n-------\nout : list\n"
         "    The sum.\nNone\n    If there is none.\nThat is a sentence.\n\n"
-        "Raises\n------\nValueError\n\nNotes\n-----\nIt is *fast*."
+        "Raises\n------\nValueError\n\nSee Also\n--------\nmean : The mean.\n"
+        "max, min\n\nNotes\n-----\nIt is *fast*."
     )
     assert listed(text) == [
         *("A sum.", "Arguments", "x ndarray, optional", "The tensor."),
         *("On two lines.", "k, rest", "More.", "Returns", "out list", "The sum."),
         *("None", "If there is none.", "list[int]", "That is a sentence.", "Raises"),
-        *("ValueError", "", "Notes", "It is fast."),
+        *("ValueError", "", "See also", "mean", "The mean.", "max, min", ""),
+        *("Notes", "It is fast."),
     ]
 
 
