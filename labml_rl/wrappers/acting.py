@@ -148,13 +148,14 @@ class RepeatAndMax(SkipFrames):
         self, env: gymnasium.Env[Any, Any], frames: int = FRAMES_PER_STEP
     ) -> None:
         super().__init__(env, frames)
-        shape = env.observation_space.shape
-        if shape is None or len(shape) != 4 or shape[0] != 2:
+        space = env.observation_space
+        if not isinstance(space, Box) or len(space.shape) != 4 or space.shape[0] != 2:
             raise ValueError(
                 "RepeatAndMax needs the last two frames, (2, height, width, 3), and "
-                f"not {shape}: put StackFrames(env, 2) below it"
+                f"not {space.shape}: put StackFrames(env, 2) below it"
             )
-        self.observation_space = Box(0, 255, shape[1:], np.uint8)
+        low, high = space.low[0], space.high[0]
+        self.observation_space = Box(low, high, dtype=low.dtype.type)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -179,6 +180,13 @@ class MaxBetweenFrames(gymnasium.Wrapper):
     pictures but for one. Where a game ends early in a step, the frame before the last
     is in the final picture, too.
     """
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        if not isinstance(env.observation_space, Box):
+            raise ValueError(
+                f"MaxBetweenFrames needs arrays, in a Box, not {env.observation_space}"
+            )
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

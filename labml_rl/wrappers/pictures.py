@@ -101,6 +101,7 @@ class Grey(gymnasium.ObservationWrapper):
         shape = env.observation_space.shape
         if shape is None or len(shape) != 3 or shape[2] != 3:
             raise ValueError(f"Grey needs pictures (height, width, 3), not {shape}")
+        check_bytes(self)
         self.observation_space = Box(0, 255, shape[:2], np.uint8)
 
     def observation(self, observation: Pixels) -> Pixels:
@@ -136,11 +137,15 @@ class Resize(gymnasium.ObservationWrapper):
         self, env: gymnasium.Env[Any, Any], height: int = SIZE, width: int = SIZE
     ) -> None:
         super().__init__(env)
+        if height < 1 or width < 1:
+            raise ValueError(f"no picture is {height} pixels high and {width} wide")
         shape = env.observation_space.shape
-        if shape is None or len(shape) not in (2, 3):
+        if shape is None or len(shape) not in (2, 3) or shape[2:] > (4,):
             raise ValueError(
-                f"Resize needs pictures, (height, width) or with colours, not {shape}"
+                "Resize needs single pictures, (height, width) or with up to 4 colours,"
+                f" not {shape}"
             )
+        check_bytes(self)
         self._size, self._shape = (width, height), (height, width, *shape[2:])
         self.observation_space = Box(0, 255, self._shape, np.uint8)
 
@@ -238,6 +243,22 @@ class ScaleToFloat(gymnasium.ObservationWrapper):
             The same shape, `float32`.
         """
         return observation.astype(np.float32) / np.float32(255)
+
+
+def check_bytes(wrapper: gymnasium.Wrapper) -> None:
+    """
+    ### Bytes, or floats?
+
+    Where bytes are expected, a picture with floats from 0 to 1 would come out black.
+
+    Raises:
+        ValueError: if the observations are not bytes.
+    """
+    dtype = wrapper.env.observation_space.dtype
+    if dtype != np.uint8:
+        raise ValueError(
+            f"{wrapper.class_name()} needs bytes from 0 to 255, not {dtype}"
+        )
 
 
 def changed(wrapper: gymnasium.Wrapper, function: Any) -> Box:

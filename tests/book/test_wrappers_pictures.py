@@ -11,7 +11,9 @@ from gymnasium.spaces import Box, Discrete
 from labml_rl.wrappers import (
     CropRows,
     Grey,
+    MaxBetweenFrames,
     MoveChannels,
+    RepeatAndMax,
     Resize,
     ScaleToFloat,
     StackFrames,
@@ -170,6 +172,8 @@ def test_bytes_become_numbers_from_0_to_1():
         (Grey, (5, 5), r"\(height, width, 3\), not \(5, 5\)"),
         (Grey, (3, 5, 5), r"not \(3, 5, 5\)"),
         (Resize, (5,), r"not \(5,\)"),
+        (Resize, (5, 5, 6), r"up to 4 colours, not \(5, 5, 6\)"),
+        (lambda env: Resize(env, 0, 4), (5, 5), "0 pixels high and 4 wide"),
         (lambda env: CropRows(env, 4, 2), (5, 5), r"\(5, 5\) has no rows 4 to 5"),
         (lambda env: CropRows(env, -1, 2), (5, 5), "no rows -1 to 0"),
         (lambda env: CropRows(env, 1, 0), (5, 5), "no rows 1 to 0"),
@@ -178,6 +182,18 @@ def test_bytes_become_numbers_from_0_to_1():
 def test_wrappers_say_what_they_need(make, shape, rule):
     with pytest.raises(ValueError, match=rule):
         make(Show(*shape))
+
+
+@pytest.mark.parametrize("wrapper", [Grey, Resize])
+def test_floats_do_not_come_out_black(wrapper):
+    with pytest.raises(ValueError, match="needs bytes from 0 to 255, not float32"):
+        wrapper(ScaleToFloat(Show(5, 5, 3)))
+
+
+def test_the_maximum_keeps_the_type():
+    wrapper = RepeatAndMax(StackFrames(ScaleToFloat(Show(5, 6, 3)), 2))
+    assert wrapper.observation_space == Box(0, 1, (5, 6, 3), np.float32)
+    assert wrapper.reset()[0] in wrapper.observation_space
 
 
 def test_floats_are_not_scaled_again():
@@ -191,7 +207,9 @@ def test_floats_are_not_scaled_again():
         (lambda env: StackFrames(env, 2), "StackFrames needs arrays.*Discrete"),
         (MoveChannels, "MoveChannels needs arrays"),
         (Grey, "Grey needs pictures"),
-        (Resize, "Resize needs pictures"),
+        (Resize, "Resize needs single pictures"),
+        (RepeatAndMax, "RepeatAndMax needs the last two frames"),
+        (MaxBetweenFrames, "MaxBetweenFrames needs arrays"),
         (lambda env: CropRows(env, 0, 1), "no rows 0 to 0"),
     ],
 )
