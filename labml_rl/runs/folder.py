@@ -236,4 +236,7 @@ class RunFolder:
             ) from error
         except (OSError, ValueError) as error:
             raise RunError(f"{self.record} can't be read: {error}") from error
+        needed = {"algorithm", "settings", "frames", "finished", "sessions"}
+        if not isinstance(record, dict) or not needed <= record.keys():
+            raise RunError(f"{self.record} is not what a run has written")
         return record

@@ -72,7 +72,7 @@ def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Setti
         settings_class: that of the algorithm.
 
     Raises:
-        RunError: if the algorithm of today has other settings.
+        RunError: if the algorithm of today has other settings, or refuses these.
     """
     found = record["settings"]
     known = {each.name for each in fields(settings_class)}
@@ -80,11 +80,15 @@ def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Setti
     if strange or missing:
         what = [f"{name} is unknown" for name in sorted(strange)]
         what += [f"{name} is missing" for name in sorted(missing)]
+        commits = {str(each["commit"]) for each in record["sessions"]}
         raise RunError(
             f"the settings of the run are of another version: {', '.join(what)}. Its "
-            f"commit was {record['sessions'][0]['commit']}"
+            f"commit was {' or '.join(sorted(commits))}"
         )
-    return settings_class(**found)
+    try:
+        return settings_class(**found)
+    except (TypeError, ValueError) as error:
+        raise RunError(f"the settings in run.json make no sense: {error}") from error
 
 
 def session(frames: int) -> dict[str, Any]:

@@ -401,9 +401,14 @@ def test_other_settings_than_those_of_today_are_named(tmp_path):
     (path / "run.json").write_text(json.dumps(record))
     with pytest.raises(runs.RunError, match="momentum is unknown, steps is missing"):
         runs.resume(Tiny, path)
-    (path / "run.json").write_text("{")
-    with pytest.raises(runs.RunError, match=r"run\.json can't be read"):
+    record["settings"] = vars(Settings()) | {"num_envs": "two"}
+    (path / "run.json").write_text(json.dumps(record))
+    with pytest.raises(runs.RunError, match=r"run\.json make no sense: '<' not supp"):
         runs.resume(Tiny, path)
+    for damaged, said in (("{", "can't be read"), ("[]", "is not what a run has")):
+        (path / "run.json").write_text(damaged)
+        with pytest.raises(runs.RunError, match=rf"run\.json {said}"):
+            runs.resume(Tiny, path)
 
 
 def test_a_checkpoint_of_another_run_is_refused(whole, tmp_path):
