@@ -93,7 +93,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         num_envs: how many environments.
         batch: where the environments write.
         autoreset_mode: what follows [the end of an
-            episode][labml_rl.runner.Runner._step].
+            episode][labml_rl.runner.Runner._step]. Wrappers of Gymnasium that change
+            the observations of a batch accept only the other two.
         copy: whether `reset` and `step` return copies of the observations. Without,
             they return the arrays that the games write to, and the next step changes
             them under the agent's eyes.
@@ -365,12 +366,15 @@ def listed(
         The functions, and a name for each. Games are counted from 0, as rows are.
 
     Raises:
-        ValueError: if there are none.
+        ValueError: if there are none, or not as many names.
     """
     makers = list(make_envs)
     if not makers:
         raise ValueError("no games: make_envs is empty")
     called = [f"game {row}" for row in range(len(makers))]
     if names is not None:
-        called = [f"{a} ({b})" for a, b in zip(called, names, strict=True)]
+        given = list(names)
+        if len(given) != len(makers):
+            raise ValueError(f"{len(given)} names for {len(makers)} environments")
+        called = [f"{a} ({b})" for a, b in zip(called, given, strict=True)]
     return makers, called

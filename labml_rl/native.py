@@ -62,7 +62,7 @@ class NativeGames(Games):
             environment does not have.
 
     Raises:
-        ValueError: if an option is not available.
+        ValueError: if an option is not available, or if there are no games.
     """
 
     def __init__(
@@ -74,6 +74,8 @@ class NativeGames(Games):
         threads: int | None = None,
         **options: Any,
     ) -> None:
+        if num_envs < 1:
+            raise ValueError(f"num_envs must be at least 1, not {num_envs}")
         chosen = GameOptions(**options)
         for name in ("channels_last", "crop_scoreboard", "render_mode"):
             if getattr(chosen, name):

@@ -300,7 +300,7 @@ class Worker:
             succeeded, result = (
                 _receive(self._connection)
                 if ready
-                else (False, f"no answer within {timeout} seconds")
+                else (False, f"no answer within {timeout:.3g} seconds")
             )
         except (EOFError, OSError):
             self.process.join(5)

@@ -225,7 +225,7 @@ class Runner:
 
         def call(row: int) -> Any:
             name, arguments = requests[row]
-            found = getattr(self.envs[row], name)
+            found = self.envs[row].get_wrapper_attr(name)
             return found(*arguments) if callable(found) else found
 
         return self._each(call)

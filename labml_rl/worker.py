@@ -302,6 +302,12 @@ class ParallelGames(Games):
         # Games that were forgotten.
         self.close()
 
+    def __getstate__(self) -> Any:
+        raise TypeError(
+            "games in processes of their own can't be copied. Make others in the same "
+            "way, and set_states(get_states()) makes them equal"
+        )
+
 
 def available_cores() -> int:
     """

@@ -365,6 +365,19 @@ def test_methods_and_attributes_of_all_can_be_reached(kind):
         assert games.render() == ("1.0", "1.0", "1.0")
 
 
+@kinds
+def test_what_wrappers_are_put_around_is_found_in_them(kind):
+    make = partial(gymnasium.wrappers.TimeLimit, Counter(4), 3)
+    with kind([make] * 2) as games:
+        assert games.call("length") == (4, 4)
+
+
+@kinds
+def test_as_many_names_as_environments(kind):
+    with pytest.raises(ValueError, match="1 names for 2 environments"):
+        kind([Counter] * 2, names=["one"])
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_gymnasium_finds_the_games(workers):
     games = gymnasium.make_vec(

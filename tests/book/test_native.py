@@ -131,6 +131,11 @@ def test_what_ale_does_not_have_is_refused(option):
         NativeGames("Pong", 1, **option)
 
 
+def test_no_games_are_refused():
+    with pytest.raises(ValueError, match="num_envs must be at least 1, not 0"):
+        NativeGames("Pong", 0)
+
+
 def test_mistakes_are_refused():
     with pytest.raises(ValueError, match="'pong'"):
         NativeGames("Pongo", 1)

@@ -1,11 +1,13 @@
 """Games in other processes: what happens when they fail, and that nothing is left."""
 
 import contextlib
+import copy
 import gc
 import importlib
 import json
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -172,6 +174,19 @@ def test_closing_in_the_middle_of_a_step():
     games.step_async([5, 5, 5, 5])
     games.close()
     assert nobody_is_left(games)
+
+
+def test_processes_can_not_be_copied():
+    with ParallelGames([Fragile]) as games:
+        for copy_of in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match=r"Make others .* set_states"):
+                copy_of(games)
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_there_is_at_least_one_worker(workers):
+    with pytest.raises(ValueError, match=f"workers must be at least 1, not {workers}"):
+        ParallelGames([Fragile], workers=workers)
 
 
 def test_games_that_are_forgotten_are_closed():
