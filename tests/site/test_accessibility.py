@@ -1,6 +1,8 @@
 """No violation that axe can find, on any page, in either colour scheme."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -79,6 +81,25 @@ def test_each_page_from_a_web_server(browser, site, server, part):
 def test_axe_finds_nothing_on_a_phone(browser, server):
     with visit(browser, f"{server}/labml_rl/game.html", viewport=PHONE) as seen:
         assert not violations(seen.page)
+
+
+def test_code_can_be_read_where_nobody_chose_colours(browser, tmp_path):
+    (tmp_path / "mkdocs.yml").write_text(
+        "site_name: S\nuse_directory_urls: false\n"
+        "theme: {name: material, font: false}\nplugins: [sidebyside: {packages: [book]}]\n"
+    )
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "__init__.py").write_text(
+        '"""# T\n\n>>> f(1)\n2\n"""\n\n\ndef f(x: int = 3) -> str:\n'
+        '    """## F\n\n    Args:\n        x: a number.\n    """\n'
+        "    return [x + 1, 'a', None]  # why\n"
+    )
+    build = [sys.executable, "-m", "mkdocs", "build", "--quiet"]
+    subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)
+    with visit(browser, (tmp_path / "site/book/index.html").as_uri()) as seen:
+        found = violations(seen.page, COLOURS)
+        assert not [each for each in found if "md-copyright" not in each]
 
 
 def test_a_formula_is_read_aloud_once(browser, site):
