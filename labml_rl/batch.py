@@ -256,7 +256,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
 
     def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
         """
-        Call a method of every environment, or look at an attribute.
+        Call a method of every environment, or look at an attribute. What a wrapper does
+        not have is looked for in the environment below it.
 
         Returns:
             Their answers, in order.

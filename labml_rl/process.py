@@ -201,10 +201,15 @@ class Worker:
     Anything with methods can be put into a worker, an environment for example:
 
     ```python
-    make = partial(gymnasium.make, "CartPole-v1")
-    with Worker(make, name="pole") as worker:
-        obs, info = worker.ask("reset")
-        obs, reward, *_ = worker.ask("step", 0)
+    from functools import partial
+    import gymnasium
+    from labml_rl.process import Worker
+
+    if __name__ == "__main__":
+        make = partial(gymnasium.make, "CartPole-v1")
+        with Worker(make, name="pole") as worker:
+            obs, info = worker.ask("reset")
+            obs, reward, *_ = worker.ask("step", 0)
     ```
 
     The constructor does not wait for the object to be made, so that several workers

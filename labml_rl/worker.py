@@ -372,6 +372,9 @@ def make_games(
 # Gymnasium's own functions find the games as well, once this module is imported:
 #
 # ```python
+# import gymnasium
+# import labml_rl.worker
+#
 # gymnasium.make("labml_rl/Atari-v0", game="Pong")
 # gymnasium.make_vec(
 #     "labml_rl/Atari-v0", num_envs=8, game="Pong", seed=1

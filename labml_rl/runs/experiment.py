@@ -79,7 +79,8 @@ class Settings:
 
     Args:
         game: an Atari game, as `Breakout`, or an environment of Gymnasium, as
-            `CartPole-v1`.
+            `CartPole-v1`. One of your own is `package:Name-v1`, with the package that
+            registers it.
         seed: decides all that is random. Runs with different seeds show how much of a
             result is luck.
         total_frames: how long to learn, in frames of the emulator. There are 4 in a

@@ -44,8 +44,8 @@ class Protocol:
             their actions.
         serve: press the button for the agent after each life that is lost, if that was
             done in its training. Without, it has to do so itself.
-        noop_max: each game begins with 1 to so many frames without an action, so that
-            no two are the same; 0 is none.
+        noop_max: each Atari game begins with 1 to so many frames without an action, so
+            that no two are the same; 0 is none.
         frames_cap: a game is cut off after so many frames, half an hour of play. For
             other environments than Atari games it is a number of steps, and None leaves
             it to them.
