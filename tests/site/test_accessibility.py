@@ -86,7 +86,8 @@ def test_axe_finds_nothing_on_a_phone(browser, server):
 def test_code_can_be_read_where_nobody_chose_colours(browser, tmp_path):
     (tmp_path / "mkdocs.yml").write_text(
         "site_name: S\nuse_directory_urls: false\n"
-        "theme: {name: material, font: false}\nplugins: [sidebyside: {packages: [book]}]\n"
+        "theme: {name: material, font: false}\n"
+        "plugins: [sidebyside: {packages: [book]}]\n"
     )
     (tmp_path / "docs").mkdir()
     (tmp_path / "book").mkdir()
