@@ -171,9 +171,11 @@ class NatureBody(nn.Module):
         Returns:
             The same bytes [in blocks][as_blocks], if they can be cut.
         """
+        if not self.blocks:
+            return observations
         if self.channels_last:
             observations = observations.permute(0, 3, 1, 2)
-        return as_blocks(observations) if self.blocks else observations
+        return as_blocks(observations)
 
 
 class FirstConvolution(nn.Conv2d):

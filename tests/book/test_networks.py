@@ -213,11 +213,14 @@ def test_a_block_holds_the_pixels_of_a_square():
 
 # Nine channels of 36 × 144 have that shape in blocks, too.
 @pytest.mark.parametrize("shape", [(4, 83, 84), (9, 36, 144)])
-def test_what_cannot_be_cut_stays_as_it_is(shape):
-    body = NatureBody(shape)
-    observations = torch.randint(256, (1, *shape), dtype=torch.uint8)
+@pytest.mark.parametrize(
+    ("shape", "channels_last"), [((4, 83, 84), False), ((90, 100, 3), True)]
+)
+def test_what_cannot_be_cut_stays_as_it_is(shape, channels_last):
+    body = NatureBody(shape, channels_last=channels_last)
+    observations = torch.zeros(1, *shape, dtype=torch.uint8)
     assert body.prepared(observations) is observations
-    torch.testing.assert_close(body(observations), body.layers(observations))
+    assert body(observations).shape == (1, body.features)
 
 
 def test_in_16_bits_every_byte_is_exact():
