@@ -31,7 +31,13 @@ from labml_rl.environments import (
 )
 from labml_rl.networks import ActorCritic
 from labml_rl.sampling import Sampler, Samples, check_spaces
-from labml_rl.speed import SpeedSettings, few_threads, in_precision, threads_for
+from labml_rl.speed import (
+    SpeedSettings,
+    few_threads,
+    in_precision,
+    keep_memory,
+    threads_for,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +102,8 @@ class PolicyExperiment(runs.Experiment[S]):
 
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
+        if settings.keep_memory:
+            keep_memory()
         self.games = self.make_games(copy=False, **training_options(settings))
         check_spaces(self.games)
         self.network = self.make_network(

@@ -273,12 +273,21 @@ def check_spaces(games: Games) -> Discrete:
         The actions of one game.
 
     Raises:
-        ValueError: unless the observations are arrays, the actions are numbered from 0,
-            and an episode begins in the step that ends the one before.
+        ValueError: unless the observations are arrays, those of pictures bytes, the
+            actions are numbered from 0, and an episode begins in the step that ends the
+            one before.
     """
     observations, actions = games.single_observation_space, games.single_action_space
     if not isinstance(observations, Box):
-        raise ValueError(f"observations must be arrays, not those of {observations}")
+        raise ValueError(
+            f"observations must be arrays, not those of {observations}. Gymnasium's "
+            "FlattenObservation makes one array of numbers and of dictionaries"
+        )
+    if len(observations.shape) == 3 and observations.dtype != np.uint8:
+        raise ValueError(
+            f"pictures must be bytes from 0 to 255, not {observations.dtype}: the "
+            "network divides by 255 itself. Leave out the wrapper that does so before"
+        )
     if not isinstance(actions, Discrete) or actions.start != 0:
         raise ValueError(
             f"actions must be numbered from 0, Discrete(n); these are {actions}. Some "

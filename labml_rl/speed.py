@@ -53,11 +53,13 @@ class SpeedSettings(Settings):
             where the machine computes with it.
         blocks: keep observations in blocks of 4 × 4 pixels, where they can be cut.
         few_threads: use one thread while playing, and all while learning.
+        keep_memory: don't give memory back that will be needed again at once.
     """
 
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     blocks: bool = True
     few_threads: bool = True
+    keep_memory: bool = True
 
 
 def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
@@ -195,9 +197,13 @@ def keep_memory() -> None:
     batch of 256, that happens thousands of times. With these two numbers the C library
     keeps what it has.
 
+    Without them it may learn to do so by itself, or not. That depends on which block
+    happens to lie last. One and the same program, started twice, had 6,000 pages of
+    memory cleared for each update of PPO, and 52,000. So a single measurement can say
+    that this trick is worth nothing, and the next one that it is worth a tenth.
+
     It is done for the whole process, and only with glibc, the C library of most
-    Linuxes. Elsewhere this does nothing. [DQN](dqn/experiment.py) does it and PPO does
-    not: there it has been measured, too, and was worth nothing.
+    Linuxes. Elsewhere this does nothing.
     """
     keep = None
     if sys.platform == "linux":

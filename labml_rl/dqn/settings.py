@@ -72,8 +72,6 @@ class Settings(SpeedSettings):
         sticky_actions: the probability that the game ignores an action and repeats the
             one before.
         turns: how often to play and learn before anything is written down.
-        keep_memory: [don't give memory back][labml_rl.speed.keep_memory] that will be
-            needed again at once.
     """
 
     total_frames: int = 200_000_000
@@ -103,7 +101,6 @@ class Settings(SpeedSettings):
     episodic_life: bool = True
     sticky_actions: float = 0.0
     turns: int = 64
-    keep_memory: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -149,3 +149,7 @@ def test_what_cannot_be_played_is_refused():
     games = make_environments("Blackjack-v1", 1, seed=1, workers=0)
     with pytest.raises(ValueError, match="observations must be arrays"):
         Sampler(games, network, steps=2)
+    games = counters()
+    games.single_observation_space = Box(0.0, 1.0, (84, 84, 3), np.float32)
+    with pytest.raises(ValueError, match=r"bytes .* not float32"):
+        Sampler(games, network, steps=2)
