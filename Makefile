@@ -44,6 +44,7 @@ figures: .venv/all ## make the figures again from the emulator
 	$(BIN)/python -m figures.game
 	$(BIN)/python -m figures.networks
 	$(BIN)/python -m figures.batches
+	$(BIN)/python -m figures.tricks
 	$(BIN)/python -m figures.policies
 	$(BIN)/python -m figures.values
 

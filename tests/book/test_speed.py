@@ -1,11 +1,14 @@
 """The tricks that make it faster, and that they can be switched off."""
 
+import json
+import sys
 from dataclasses import replace
 from unittest import mock
 
 import pytest
 import torch
 
+from figures import tricks
 from labml_rl.networks import ActorCritic
 from labml_rl.ppo.experiment import Experiment, Settings
 from labml_rl.speed import (
@@ -123,3 +126,14 @@ def test_blocks_change_nothing_but_the_last_digits():
         experiment.close()
         weights.append(experiment.network.body.layers[0].weight)
     torch.testing.assert_close(*weights, rtol=1e-3, atol=2e-4)
+
+
+def test_the_figure_says_what_the_record_says(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["figures.tricks", "--check"])
+    tricks.main()
+    record = json.loads(tricks.RECORD.read_text())
+    record["variants"]["all"]["curves"]["1"][-1] = 0.0
+    monkeypatch.setattr(tricks, "RECORD", tmp_path / "tricks.json")
+    tricks.RECORD.write_text(json.dumps(record))
+    with pytest.raises(SystemExit, match=r"speed-tricks\.svg"):
+        tricks.main()
