@@ -169,7 +169,8 @@ def test_a_run_has_a_table(runs):
     run = runs["ppo"]["pong"]["seed-1"]
     table = dict(row.strip("| ").split(" | ") for row in page.splitlines()[2:])
     assert table["command"] == f"`{run['command']}`"
-    assert table["changes beyond that commit"] == "yes"
+    changed = "yes" if run["uncommitted_changes"] else "no"
+    assert table["changes beyond that commit"] == changed
     assert table["its code is"] == run["code"]
     mean, error = run["mean"], run["standard_error"]
     scored = f"{mean:.1f} ± {error:.1f} (standard error)"
