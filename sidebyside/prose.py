@@ -76,6 +76,16 @@ BOX = re.compile(r" *(?:!!!|\?\?\?\+?|===) *\S")
 FENCE = re.compile(r"[ >]*(`{3,}|~{3,})")
 
 
+def open_fence(text: str, before: str) -> str:
+    """The marks of the fence that is open behind a line, if one is."""
+    mark = FENCE.match(text)
+    if mark is None:
+        return before
+    if not before:
+        return mark[1]
+    return "" if mark[1].startswith(before) else before
+
+
 def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     """
     ## Lists without a blank line
@@ -92,11 +102,7 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     fence = ""
     in_list = False
     for index, (number, text) in enumerate(prose.lines):
-        if mark := FENCE.match(text):
-            if not fence:
-                fence = mark[1]
-            elif mark[1].startswith(fence):
-                fence = ""
+        fence = open_fence(text, fence)
         item = None if fence or index in formulas else ITEM.match(text)
         if not text.strip():
             in_list = False
@@ -127,11 +133,7 @@ def open_examples(prose: Prose) -> Prose:
     at = 0
     while at < len(prose.lines):
         number, text = prose.lines[at]
-        if mark := FENCE.match(text):
-            if not fence:
-                fence = mark[1]
-            elif mark[1].startswith(fence):
-                fence = ""
+        fence = open_fence(text, fence)
         is_code = not fence and text.lstrip(" ").startswith(">>> ")
         deep = within(done, indentation(text)) if is_code else None
         if deep is None:
