@@ -103,7 +103,8 @@ The second learns a **policy**, that is, what to do:
 
 1. [Seeing](bodies.py) and [deciding](networks.py): the networks.
 2. [Returns and advantages](returns.py): what an action was worth.
-3. [Playing to learn](sampling.py): what is kept of the games.
+3. [Playing to learn](sampling.py): what is kept of the games; and [by everyone at
+   once](players.py).
 4. [A2C](a2c/__init__.py): the policy gradient, and three losses.
 5. [PPO](ppo/__init__.py): several steps from one batch.
 6. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to

@@ -319,6 +319,7 @@ class SerialGames(Games):
         autoreset_mode: what follows [the end of an
             episode][labml_rl.runner.Runner._step].
         copy: whether the agent gets [its own copies][Games].
+        first: the number of the first, in an error, if there are others before.
 
     Raises:
         ValueError: if there are no environments, or their spaces are not the same.
@@ -331,8 +332,9 @@ class SerialGames(Games):
         names: Iterable[str] | None = None,
         autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
         copy: bool = True,
+        first: int = 0,
     ) -> None:
-        makers, called = listed(make_envs, names)
+        makers, called = listed(make_envs, names, first)
         envs = [make_env() for make_env in makers]
         self._runner = Runner(envs, called, autoreset_mode)
         spaces = spaces_of(envs[0])
@@ -358,13 +360,13 @@ class SerialGames(Games):
 
 
 def listed(
-    make_envs: Iterable[MakeEnv], names: Iterable[str] | None
+    make_envs: Iterable[MakeEnv], names: Iterable[str] | None, first: int = 0
 ) -> tuple[list[MakeEnv], list[str]]:
     """
     The arguments of [SerialGames][] as lists.
 
     Returns:
-        The functions, and a name for each. Games are counted from 0, as rows are.
+        The functions, and a name for each. All games are counted from 0, as rows are.
 
     Raises:
         ValueError: if there are none, or not as many names.
@@ -372,7 +374,7 @@ def listed(
     makers = list(make_envs)
     if not makers:
         raise ValueError("no games: make_envs is empty")
-    called = [f"game {row}" for row in range(len(makers))]
+    called = [f"game {row}" for row in range(first, first + len(makers))]
     if names is not None:
         given = list(names)
         if len(given) != len(makers):

@@ -33,9 +33,9 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
-from labml_rl.batch import Games, SerialGames, spawn_seeds
-from labml_rl.game import FRAMES_PER_STEP, find_game
-from labml_rl.worker import ParallelGames, make_games
+from labml_rl.batch import Games, MakeEnv, SerialGames, spawn_seeds
+from labml_rl.game import FRAMES_PER_STEP, find_game, make_game
+from labml_rl.worker import ParallelGames
 
 
 class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -195,6 +195,38 @@ def training_options(settings: Any) -> dict[str, Any]:
     }
 
 
+def environment_makers(
+    name: str, num_envs: int, *, seed: int | None = None, **options: Any
+) -> tuple[list[MakeEnv], list[str]]:
+    """
+    ## By name, many
+
+    Args:
+        name: an Atari game, as in [make_game][labml_rl.game.make_game], or an
+            environment that Gymnasium knows. With `package:` in front, the package that
+            registers it is imported first.
+        num_envs: how many.
+        seed: each gets a seed of its own, [drawn from this
+            one][labml_rl.batch.spawn_seeds]; `None` draws one.
+        options: of a [game][labml_rl.game.GameOptions]; or what `gymnasium.make` takes.
+
+    Returns:
+        A function for each environment, which makes it, and what to call each.
+
+    Raises:
+        ValueError: if there is no such game. Whether there is such an environment turns
+            out when it is made.
+    """
+    seeds = spawn_seeds(seed, num_envs)
+    make = (
+        partial(make_game, name, **options)
+        if is_atari(name)
+        else partial(_make, name, options)
+    )
+    makers: list[MakeEnv] = [partial(make, seed=each) for each in seeds]
+    return makers, [f"{name}, seed {each}" for each in seeds]
+
+
 def make_environments(
     name: str,
     num_envs: int,
@@ -206,39 +238,28 @@ def make_environments(
 ) -> Games:
     """
     Args:
-        name: an Atari game, as in [make_game][labml_rl.game.make_game], or an
-            environment that Gymnasium knows. With `package:` in front, the package that
-            registers it is imported first.
+        name: see [environment_makers][], as for `num_envs`, `seed` and `options`.
         num_envs: how many at once.
-        seed: each gets a seed of its own, [drawn from this
-            one][labml_rl.batch.spawn_seeds]; `None` draws one.
+        seed: that of the first dice.
         workers: how many processes; `None` is one for each core, and 0 plays them all
             in this one. For an environment as light as CartPole, that is the fastest.
         copy: whether the agent gets its own copies of the observations.
-        options: of a [game][labml_rl.game.GameOptions]; or what `gymnasium.make` takes.
+        options: of each.
 
     Raises:
         ValueError: if there is no such environment, or if it can't be made.
     """
-    if is_atari(name):
-        return make_games(
-            name, num_envs, seed=seed, workers=workers, copy=copy, **options
-        )
-    seeds = spawn_seeds(seed, num_envs)
-    makers = [partial(_make, name, each, options) for each in seeds]
-    names = [f"{name}, seed {each}" for each in seeds]
+    makers, names = environment_makers(name, num_envs, seed=seed, **options)
+    if workers == 0:
+        return SerialGames(makers, names=names, copy=copy)
+    return ParallelGames(makers, names=names, workers=workers, copy=copy, joins=True)
+
+
+def _make(name: str, options: dict[str, Any], *, seed: int) -> Resumable:
     try:
-        if workers == 0:
-            return SerialGames(makers, names=names, copy=copy)
-        return ParallelGames(
-            makers, names=names, workers=workers, copy=copy, joins=True
-        )
+        return Resumable(gymnasium.make(name, **options), seed=seed)
     except (gymnasium.error.Error, ImportError) as error:
         raise ValueError(f"no environment {name!r}: {error}") from error
-
-
-def _make(name: str, seed: int, options: dict[str, Any]) -> Resumable:
-    return Resumable(gymnasium.make(name, **options), seed=seed)
 
 
 def frames_per_step(name: str) -> int:

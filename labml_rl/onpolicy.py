@@ -13,6 +13,7 @@ have the rest, [one for A2C](a2c/experiment.py) and [one for PPO](ppo/experiment
 and the difference between these is the difference between the algorithms.
 """
 
+import contextlib
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -24,12 +25,15 @@ from torch import Tensor
 
 from labml_rl import runs
 from labml_rl.environments import (
+    environment_makers,
     frames_per_step,
     has_channels_last,
     is_atari,
     training_options,
 )
 from labml_rl.networks import ActorCritic
+from labml_rl.players import Players, preparer
+from labml_rl.runner import spaces_of
 from labml_rl.sampling import Sampler, Samples, check_spaces
 from labml_rl.speed import (
     SpeedSettings,
@@ -63,6 +67,7 @@ class PolicySettings(SpeedSettings):
             games in any case.
         sticky_actions: the probability that the game ignores an action and repeats the
             one before.
+        players: let [each process](players.py) ask the network for its own games.
     """
 
     steps: int
@@ -74,6 +79,7 @@ class PolicySettings(SpeedSettings):
     clip_rewards: bool = True
     episodic_life: bool = True
     sticky_actions: float = 0.0
+    players: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,28 +104,42 @@ class PolicyExperiment(runs.Experiment[S]):
         settings: of the algorithm.
     """
 
+    games: Players | Sampler
     network: ActorCritic
 
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
-        if settings.keep_memory:
-            keep_memory()
-        self.games = self.make_games(copy=False, **training_options(settings))
-        check_spaces(self.games)
-        self.network = self.make_network(
-            settings,
-            self.games.single_observation_space,
-            self.games.single_action_space,
-        ).to(self.device)
-        self.optimizer = self.make_optimizer()
-        self.sampler = Sampler(
-            self.games,
-            self.network,
-            steps=settings.steps,
-            device=self.device,
-            generator=self.generator,
-            prepare=self.network.body.prepared if settings.blocks else None,
+        keep_memory(settings)
+        options = self.game_options(settings) | training_options(settings)
+        makers, names = environment_makers(
+            settings.game, settings.num_envs, seed=settings.seed, **options
         )
+        with contextlib.closing(makers[0]()) as env:
+            spaces = check_spaces(*spaces_of(env))
+        self.network = self.make_network(settings, *spaces).to(self.device)
+        self.optimizer = self.make_optimizer()
+
+        # Either the games come to the network, or the network to the games.
+        if settings.players and self.device.type == "cpu":
+            self.games = Players(
+                makers,
+                names,
+                self.network,
+                spaces,
+                steps=settings.steps,
+                settings=settings,
+                workers=settings.workers,
+                generator=self.generator,
+            )
+        else:
+            self.games = Sampler(
+                self.make_games(copy=False, **training_options(settings)),
+                self.network,
+                steps=settings.steps,
+                device=self.device,
+                generator=self.generator,
+                prepare=preparer(self.network, settings),
+            )
 
     def advance(self) -> tuple[dict[str, float], list[dict[str, float]]]:
         """
@@ -149,6 +169,14 @@ class PolicyExperiment(runs.Experiment[S]):
         if not is_atari(settings.game):
             return {}
         return {"sticky_actions": settings.sticky_actions}
+
+    @staticmethod
+    def needs_plan(settings: PolicySettings) -> str:
+        """
+        Returns:
+            What keeps a run from [being made longer][labml_rl.runs.loop.resume].
+        """
+        return "the learning rate goes down to 0 at the planned end"
 
     @staticmethod
     def make_network(
@@ -186,7 +214,7 @@ class PolicyExperiment(runs.Experiment[S]):
         """
         settings = self.settings
         with few_threads(settings, self.device), in_precision(settings, self.device):
-            samples = self.sampler.sample()
+            samples = self.games.sample()
         steps = settings.steps * settings.num_envs
         self.frames += steps * frames_per_step(settings.game)
         self.scores += samples.scores
@@ -227,9 +255,3 @@ class PolicyExperiment(runs.Experiment[S]):
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         return rate
-
-    def set_state(self, state: runs.State) -> Any:
-        """Go on from a [checkpoint](runs/checkpoint.py)."""
-        observations = super().set_state(state)
-        self.sampler.begin(observations)
-        return observations

@@ -57,7 +57,7 @@ import select
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -349,6 +349,23 @@ class Worker:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def close_all(workers: Iterable[Worker], patience: float = 5) -> None:
+    """
+    ### The end of several
+
+    All are told to stop before the first is waited for.
+
+    Args:
+        workers: the workers.
+        patience: see [Worker.close][].
+    """
+    workers = list(workers)
+    for worker in workers:
+        worker.say_goodbye()
+    for worker in workers:
+        worker.close(patience)
 
 
 @contextlib.contextmanager

@@ -18,8 +18,9 @@ likelier. Then it plays again, and what was written down is thrown away: it show
 an agent played that is no more. Algorithms that may only learn from their own latest
 play are called **on-policy**.
 
-This page is the first half. At its end there is a [Sampler][], which plays on for $T$
-steps wherever it stopped, and gives [what was seen][Samples]:
+This page is the first half: a [player][Player], a [sheet][Sheet] on which it writes,
+and a [sampler][Sampler], which has it play on for $T$ steps wherever it stopped, and
+gives [what was seen][Samples]:
 
 ```python
 from labml_rl.environments import make_environments
@@ -37,13 +38,13 @@ samples.observations.shape
 ```
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import torch
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Discrete, Space
 from gymnasium.vector import AutoresetMode
 from torch import Tensor
 
@@ -52,6 +53,7 @@ from labml_rl.environments import final_observations, scores_of
 from labml_rl.returns import Rollout
 
 ActorCriticFunction = Callable[[Tensor], tuple[Tensor, Tensor]]
+Prepare = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,26 +79,231 @@ class Samples:
     scores: list[dict[str, float]]
 
 
-class Sampler:
+@dataclass(frozen=True)
+class Sheet:
     r"""
-    ## The sampler
+    ## What it is written on
+
+    All is written into arrays that are made once, each number to the place where the
+    learner will look for it.
+
+    Args:
+        observations: $o_t$ and, at the end, one on which nobody has acted yet. Its
+            value stands for all that is to come. Shape `(T + 1, N, …)`.
+        dice: a number from 0 to 1 for each action, shape `(T, N)`.
+        actions: $a_t$, int64, shape `(T, N)`.
+        logits: $\ell_a$, shape `(T, N, A)`.
+        values: $V(o_t)$, shape `(T + 1, N)`.
+        final_values: of [the last observations][labml_rl.returns.Rollout] of episodes
+            that were cut off, and NaN elsewhere, shape `(T, N)`.
+        rewards: what the games say, in main memory, shape `(T, N)`.
+        terminated: the same.
+        truncated: the same.
+    """
+
+    observations: Tensor
+    dice: Tensor
+    actions: Tensor
+    logits: Tensor
+    values: Tensor
+    final_values: Tensor
+    rewards: Tensor
+    terminated: Tensor
+    truncated: Tensor
+
+    @staticmethod
+    def empty(observations: Tensor, steps: int, num_actions: int) -> "Sheet":
+        """
+        Args:
+            observations: any, as they will be, shape `(N, …)`.
+            steps: $T$.
+            num_actions: $A$.
+        """
+        count, device = len(observations), observations.device
+
+        def zeros(*shape: int, **options: Any) -> Tensor:
+            return torch.zeros(shape, **({"device": device} | options))
+
+        return Sheet(
+            # In memory the numbers of each lie in the order in which they come.
+            observations=torch.stack([torch.zeros_like(observations)] * (steps + 1)),
+            dice=zeros(steps, count),
+            actions=zeros(steps, count, dtype=torch.int64),
+            logits=zeros(steps, count, num_actions),
+            values=zeros(steps + 1, count),
+            final_values=zeros(steps, count),
+            rewards=zeros(steps, count, device="cpu"),
+            terminated=zeros(steps, count, dtype=torch.bool, device="cpu"),
+            truncated=zeros(steps, count, dtype=torch.bool, device="cpu"),
+        )
+
+    def parts(self) -> list[Tensor]:
+        """All of these, in order."""
+        return [getattr(self, each.name) for each in fields(self)]
+
+    def columns(self, rows: slice) -> "Sheet":
+        """The columns of some of the games. They are the same memory."""
+        return Sheet(*(part[:, rows] for part in self.parts()))
+
+    def share(self) -> "Sheet":
+        """Let it be memory that other processes may see."""
+        for part in self.parts():
+            part.share_memory_()  # type: ignore[no-untyped-call]
+        return self
+
+    def throw(self, generator: torch.Generator | None) -> None:
+        """Throw the dice."""
+        self.dice.uniform_(generator=generator)
+
+    def samples(self, scores: list[dict[str, float]]) -> Samples:
+        """
+        Returns:
+            What was seen. Its observations and actions are those of the sheet, and will
+            be written over.
+        """
+        device = self.values.device
+        return Samples(
+            observations=self.observations[:-1],
+            actions=self.actions,
+            log_probs=log_probs_of(self.logits, self.actions),
+            rollout=Rollout(
+                rewards=self.rewards.to(device, copy=True),
+                values=self.values.clone(),
+                terminated=self.terminated.to(device, copy=True),
+                truncated=self.truncated.to(device, copy=True),
+                final_values=self.final_values.clone(),
+            ),
+            scores=scores,
+        )
+
+
+class Player:
+    r"""
+    ## The player
 
     One step of all games needs an answer of the network, since what it does next
     depends on what it sees. So the games wait for the network, and the network for the
     games, $T$ times, and whatever is done in between costs time that nothing can hide.
-    Hence the arrays are made once. Each observation goes straight from the [memory of
-    the games](worker.py) to its place in the rollout, as bytes, and the learner will
-    find it there. And what can be computed for all steps at once is left for the end.
+    Hence each observation goes straight from the [memory of the games](worker.py) to
+    its place on the sheet, as bytes, and the learner will find it there. And what can
+    be computed for all steps at once is left for the end. [Several
+    players](players.py) wait less.
 
     Args:
         games: what is played. Make them with `copy=False`, since they are copied here.
         network: gives logits and values for observations, as
             [ActorCritic][labml_rl.networks.ActorCritic] does.
+        sheet: where everything is written down.
+        prepare: puts observations into the order that [the network likes
+            best][labml_rl.bodies.NatureBody.prepared], and in which they are kept.
+    """
+
+    def __init__(
+        self,
+        games: Games,
+        network: ActorCriticFunction,
+        sheet: Sheet,
+        prepare: Prepare | None = None,
+    ) -> None:
+        mode = games.metadata["autoreset_mode"]
+        if mode != AutoresetMode.SAME_STEP:
+            raise ValueError(
+                f"the games must be made with autoreset_mode=SAME_STEP, not {mode}: "
+                "the step after an end would be taken for experience"
+            )
+        self.games, self.network, self.sheet = games, network, sheet
+        self.prepare = prepare or as_they_are
+        self.begin(games.reset()[0])
+
+    def seen(self, observations: Any) -> Tensor:
+        """
+        Args:
+            observations: an array of the games.
+
+        Returns:
+            The same as the network gets it.
+        """
+        prepared = self.prepare(torch.from_numpy(observations))
+        return prepared.to(self.sheet.values.device)
+
+    def begin(self, observations: Any) -> None:
+        """Go on from these, shape `(N, …)`: those of games that were just restored."""
+        self.sheet.observations[-1] = self.seen(observations)
+
+    @torch.no_grad()
+    def play(self) -> list[dict[str, float]]:
+        r"""
+        ### T steps
+
+        No gradient is kept of any of this. The learner [looks
+        again][labml_rl.onpolicy.PolicyExperiment.evaluate] at what it learns from.
+
+        Returns:
+            The scores of the games that ended.
+        """
+        sheet = self.sheet
+        rewards, terminated, truncated = (
+            each.numpy() for each in (sheet.rewards, sheet.terminated, sheet.truncated)
+        )
+        sheet.final_values.fill_(torch.nan)
+        scores: list[dict[str, float]] = []
+
+        # It goes on where the last rollout stopped.
+        sheet.observations[0] = sheet.observations[-1]
+        for t in range(len(sheet.actions)):
+            logits, values = self.network(sheet.observations[t])  # (N, A), (N,)
+            sheet.logits[t], sheet.values[t] = logits, values
+            actions = draw(logits, sheet.dice[t])  # (N,)
+            sheet.actions[t] = actions
+
+            after, rewards[t], terminated[t], truncated[t], infos = self.games.step(
+                actions.cpu().numpy()
+            )
+            sheet.observations[t + 1] = self.seen(after)
+
+            # Where an episode was cut off, what would have followed is worth what the
+            # network says of its last observation. That is seldom, and not worth a
+            # place in the batch.
+            if truncated[t].any():
+                last = self.seen(final_observations(infos, truncated[t]))
+                cut = torch.from_numpy(truncated[t]).to(last.device)
+                sheet.final_values[t, cut] = self.network(last)[1]
+            if infos:
+                scores += scores_of(infos)
+        sheet.values[-1] = self.network(sheet.observations[-1])[1]
+        return scores
+
+    def ready(self) -> None:
+        """Do nothing. Who answers to that has been made, and so have its games."""
+
+    def get_states(self) -> list[Any]:
+        """What the [games][labml_rl.batch.Games.get_states] say."""
+        return self.games.get_states()
+
+    def set_states(self, states: Sequence[Any]) -> Any:
+        """Let the [games][labml_rl.batch.Games.set_states] go on from there."""
+        observations = self.games.set_states(states)
+        self.begin(observations)
+        return observations
+
+    def close(self) -> None:
+        """Close the games."""
+        self.games.close()
+
+
+class Sampler:
+    """
+    ## The sampler
+
+    A player, a sheet, and the dice.
+
+    Args:
+        games: see [Player][], as for `network` and `prepare`.
+        network: that of the agent.
         steps: $T$, how many to play in each game.
         device: where the network is, and where the rollout is to be.
         generator: the dice for the actions, on the same device.
-        prepare: puts observations into the order that [the network likes
-            best][labml_rl.bodies.NatureBody.prepared], and in which they are kept.
+        prepare: what is done to observations.
 
     Raises:
         ValueError: if the games do not begin the next episode in the step that ends the
@@ -111,116 +318,74 @@ class Sampler:
         steps: int,
         device: torch.device | str = "cpu",
         generator: torch.Generator | None = None,
-        prepare: Callable[[Tensor], Tensor] | None = None,
+        prepare: Prepare | None = None,
     ) -> None:
-        actions = check_spaces(games)
-        self.games, self.network, self.steps = games, network, steps
-        self.device, self.generator = torch.device(device), generator
-        self.prepare = prepare or (lambda observations: observations)
-        num_envs = games.num_envs
-
-        def empty(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-            return torch.zeros(shape, dtype=dtype, device=self.device)
-
-        # There is one observation more than there are steps. The last was not acted on
-        # yet, and its value stands for all that is to come. In memory the numbers of
-        # each lie in the order in which they were prepared.
-        first = self.on_device(games.reset()[0])  # (N, …)
-        self.observations = torch.stack([first] * (steps + 1))  # (T + 1, N, …)
-        self.actions = empty(steps, num_envs, dtype=torch.int64)
-        self.logits = empty(steps, num_envs, int(actions.n))
-        self.values = empty(steps + 1, num_envs)
-
-    def on_device(self, observations: Any) -> Tensor:
-        """
-        Args:
-            observations: an array of the games.
-
-        Returns:
-            The same as the network gets it.
-        """
-        return self.prepare(torch.from_numpy(observations)).to(self.device)
-
-    def begin(self, observations: Any) -> None:
-        """Go on from these, shape `(N, …)`: those of games that were just restored."""
-        self.observations[-1] = self.on_device(observations)
-
-    @torch.no_grad()
-    def sample(self) -> Samples:
-        r"""
-        ### T steps
-
-        No gradient is kept of any of this. The learner [looks
-        again][labml_rl.onpolicy.PolicyExperiment.evaluate] at what it learns from.
-
-        Returns:
-            What was seen. Its observations and actions are the sampler's own arrays,
-            and the next call overwrites them.
-        """
-        shape = (self.steps, self.games.num_envs)
-        rewards = np.zeros(shape, np.float32)
-        terminated, truncated = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-        final_values = torch.full(shape, torch.nan, device=self.device)
-        scores: list[dict[str, float]] = []
-
-        # It goes on where the last rollout stopped.
-        self.observations[0] = self.observations[-1]
-        for t in range(self.steps):
-            logits, values = self.network(self.observations[t])  # (N, A), (N,)
-            self.logits[t], self.values[t] = logits, values
-            actions = draw(logits, self.generator)  # (N,)
-            self.actions[t] = actions
-
-            after, rewards[t], terminated[t], truncated[t], infos = self.games.step(
-                actions.cpu().numpy()
-            )
-            self.observations[t + 1] = self.on_device(after)
-
-            # Where an episode was cut off, what would have followed is worth what the
-            # network says of its last observation. That is seldom, and not worth a
-            # place in the batch.
-            if truncated[t].any():
-                last = self.on_device(final_observations(infos, truncated[t]))
-                cut = torch.from_numpy(truncated[t]).to(self.device)
-                final_values[t, cut] = self.network(last)[1]
-            if infos:
-                scores += scores_of(infos)
-        self.values[-1] = self.network(self.observations[-1])[1]
-
-        def moved(array: np.ndarray[Any, Any]) -> Tensor:
-            return torch.from_numpy(array).to(self.device)
-
-        return Samples(
-            observations=self.observations[:-1],
-            actions=self.actions,
-            log_probs=log_probs_of(self.logits, self.actions),
-            rollout=Rollout(
-                rewards=moved(rewards),
-                values=self.values.clone(),
-                terminated=moved(terminated),
-                truncated=moved(truncated),
-                final_values=final_values,
-            ),
-            scores=scores,
+        observations, actions = check_spaces(
+            games.single_observation_space, games.single_action_space
         )
+        first = blank(observations, games.num_envs, prepare).to(device)
+        self.sheet = Sheet.empty(first, steps, int(actions.n))
+        self.generator = generator
+        self.player = Player(games, network, self.sheet, prepare)
+
+    def sample(self) -> Samples:
+        """
+        Returns:
+            What was seen in the next $T$ steps. Its observations and actions are the
+            sampler's own arrays, and the next call overwrites them.
+        """
+        self.sheet.throw(self.generator)
+        return self.sheet.samples(self.player.play())
+
+    def get_states(self) -> list[Any]:
+        """The states of all games, [to be saved][labml_rl.batch.Games.get_states]."""
+        return self.player.get_states()
+
+    def set_states(self, states: Sequence[Any]) -> Any:
+        """Go on from there."""
+        return self.player.set_states(states)
+
+    def close(self) -> None:
+        """Close the games."""
+        self.player.close()
 
 
-def draw(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
+def as_they_are(observations: Tensor) -> Tensor:
+    """Observations that need not be prepared."""
+    return observations
+
+
+def blank(space: Box, num_envs: int, prepare: Prepare | None) -> Tensor:
     """
+    Returns:
+        Observations that show nothing, as they are kept, shape `(N, …)`.
+    """
+    nothing = np.zeros((num_envs, *space.shape), space.dtype)
+    return (prepare or as_they_are)(torch.from_numpy(nothing))
+
+
+def draw(logits: Tensor, dice: Tensor) -> Tensor:
+    r"""
     ## Drawing an action
 
     The policy is a distribution, and the agent draws from it. It must not simply take
     the likeliest action: an action that is never tried is never learned about.
 
+    Put the probabilities side by side, and they fill the line from 0 to 1. Each game
+    throws one dart at it, and takes the action that it hits.
+
     Args:
         logits: shape `(N, A)`.
-        generator: the dice.
+        dice: from 0 to 1, shape `(N,)`.
 
     Returns:
         Actions, shape `(N,)`.
     """
-    chances = logits.softmax(-1)  # (N, A)
-    return torch.multinomial(chances, 1, generator=generator).squeeze(-1)
+    ends = logits.softmax(-1).cumsum(-1)  # (N, A)
+
+    # Rounded, all probabilities together can be a little less than 1.
+    ends[:, -1] = 1
+    return (ends <= dice[:, None]).sum(-1)
 
 
 def log_probs_of(logits: Tensor, actions: Tensor) -> Tensor:
@@ -265,19 +430,21 @@ def entropy_of(logits: Tensor) -> Tensor:
     return -(log_probs.exp() * log_probs).sum(-1)
 
 
-def check_spaces(games: Games) -> Discrete:
+def check_spaces(observations: Space[Any], actions: Space[Any]) -> tuple[Box, Discrete]:
     """
     ## What can be played
 
+    Args:
+        observations: the space of those of one environment.
+        actions: the same.
+
     Returns:
-        The actions of one game.
+        Both.
 
     Raises:
-        ValueError: unless the observations are arrays, those of pictures bytes, the
-            actions are numbered from 0, and an episode begins in the step that ends the
-            one before.
+        ValueError: unless the observations are arrays, those of pictures bytes, and the
+            actions are numbered from 0.
     """
-    observations, actions = games.single_observation_space, games.single_action_space
     if not isinstance(observations, Box):
         raise ValueError(
             f"observations must be arrays, not those of {observations}. Gymnasium's "
@@ -293,10 +460,4 @@ def check_spaces(games: Games) -> Discrete:
             f"actions must be numbered from 0, Discrete(n); these are {actions}. Some "
             "environments have an option for that, as CarRacing-v3 has continuous=False"
         )
-    mode = games.metadata["autoreset_mode"]
-    if mode != AutoresetMode.SAME_STEP:
-        raise ValueError(
-            f"the games must be made with autoreset_mode=SAME_STEP, not {mode}: the "
-            "step after an end would be taken for experience"
-        )
-    return actions
+    return observations, actions

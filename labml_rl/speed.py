@@ -20,6 +20,7 @@ that can be switched off by itself, and [for DQN](../benchmarks/values.md).
 |---|---|---|
 | fetching each frame | two of four are enough | [screens](screen.py) |
 | waiting for games | several games a process, shared memory | [workers](worker.py) |
+| waiting for the network | each process has its own | [players](players.py) |
 | dividing pixels | dividing weights | [one layer][labml_rl.bodies.FirstConvolution] |
 | sorting pixels | blocks of 4 × 4 | [blocks][labml_rl.bodies.as_blocks] |
 | picking a batch | a picture at a time | [rows][labml_rl.ppo.experiment.Batch.rows] |
@@ -190,7 +191,7 @@ def make_adam(
     return torch.optim.Adam(parameters, lr=lr, eps=eps, fused=True)
 
 
-def keep_memory() -> None:
+def keep_memory(settings: SpeedSettings) -> None:
     """
     ## Keeping memory
 
@@ -208,9 +209,12 @@ def keep_memory() -> None:
 
     It is done for the whole process, and only with glibc, the C library of most
     Linuxes. Elsewhere this does nothing.
+
+    Args:
+        settings: what is wanted.
     """
     keep = None
-    if sys.platform == "linux":
+    if settings.keep_memory and sys.platform == "linux":
         keep = getattr(ctypes.CDLL(None), "mallopt", None)
     if keep is not None:
         keep(M_MMAP_THRESHOLD, 32 << 20)

@@ -63,7 +63,7 @@ from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory
 
 from labml_rl.batch import Games, MakeEnv, SerialGames, listed, spawn_seeds
 from labml_rl.game import make_game
-from labml_rl.process import Worker
+from labml_rl.process import Worker, close_all
 from labml_rl.runner import Batch, Runner, Spaces, spaces_of
 
 
@@ -210,10 +210,7 @@ class ParallelGames(Games):
         )
         self._timeout = timeout
 
-        # Eight games for three processes are 2, 3 and 3.
-        count = min(workers or available_cores(), num_envs)
-        edges = [num_envs * number // count for number in range(count + 1)]
-        self._rows = [slice(first, last) for first, last in pairwise(edges)]
+        self._rows = shares(num_envs, workers or available_cores())
         makes = [
             partial(
                 make_runner,
@@ -282,19 +279,11 @@ class ParallelGames(Games):
 
     def _give_up(self) -> None:
         self.closed = True
-        for worker in self.workers:
-            worker.close(patience=0)
+        close_all(self.workers, patience=0)
 
     def close_extras(self) -> None:
-        """
-        ### The end
-
-        All are told to stop before the first is waited for.
-        """
-        for worker in self.workers:
-            worker.say_goodbye()
-        for worker in self.workers:
-            worker.close()
+        """Close workers and environments."""
+        close_all(self.workers)
         if self._own:
             self._own.close()
 
@@ -307,6 +296,17 @@ class ParallelGames(Games):
             "games in processes of their own can't be copied. Make others in the same "
             "way, and set_states(get_states()) makes them equal"
         )
+
+
+def shares(num_envs: int, processes: int) -> list[slice]:
+    """
+    Returns:
+        Which games each process plays. Eight for three processes are 2, 3 and 3, and
+        nobody has none.
+    """
+    count = min(processes, num_envs)
+    edges = [num_envs * number // count for number in range(count + 1)]
+    return [slice(first, stop) for first, stop in pairwise(edges)]
 
 
 def available_cores() -> int:

@@ -39,6 +39,7 @@ from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
 
 from labml_rl import runs
+from labml_rl.batch import Games
 from labml_rl.bodies import FirstConvolution
 from labml_rl.dqn import following_values, taken, td_loss
 from labml_rl.dqn.dueling import DuelingNetwork
@@ -82,14 +83,17 @@ class Experiment(runs.Experiment[Settings]):
     algorithm = "dqn"
     settings_class: ClassVar[type[Settings]] = Settings
     evaluation_epsilon = 0.05
+    games: Games
     network: QNetwork | DuelingNetwork
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        if settings.keep_memory:
-            keep_memory()
+        keep_memory(settings)
         self.games = self.make_games(copy=False, **training_options(settings))
-        self.num_actions = int(check_spaces(self.games).n)
+        _, actions = check_spaces(
+            self.games.single_observation_space, self.games.single_action_space
+        )
+        self.num_actions = int(actions.n)
         self.network = self.make_network(
             settings,
             self.games.single_observation_space,
@@ -110,6 +114,17 @@ class Experiment(runs.Experiment[Settings]):
         if not is_atari(settings.game):
             return {}
         return {"sticky_actions": settings.sticky_actions}
+
+    @staticmethod
+    def needs_plan(settings: Settings) -> str | None:
+        """
+        Returns:
+            What keeps a run from [being made longer][labml_rl.runs.loop.resume]. The
+            learning rate stays what it is, and exploration has steps of its own.
+        """
+        if settings.prioritised:
+            return "the weights of prioritised replay are exact at the planned end"
+        return None
 
     @staticmethod
     def make_network(

@@ -33,6 +33,20 @@ labml-rl train fast-dqn --game Pong
 What is counted are steps of the agent. [How fast DQN
 is](../../benchmarks/values.md#the-loop) is measured with batches of both kinds. What
 each line of the table does to the scores is not.
+
+## What it has learned
+
+![The mean score of the last hundred games of DQN in Pong, over the frames
+played](../../assets/figures/run-fast-dqn-pong-seed-1.svg)
+
+*Pong with these settings, for a twentieth of the frames that DQN had in* Nature.
+
+That curve is typical. In the beginning the agent loses every rally, whatever it does,
+and nothing tells it what would have been better. Now and then a random move sends the
+ball back, and later one of these becomes a point. Once the network has seen enough
+points to tell a good place of the paddle from a bad one, all the rest follows quickly.
+Who stops too early sees an agent that learns nothing. The run, with its command and its
+score, is on the [page of results](../../results.md#pong-by-dqn).
 """
 
 from dataclasses import dataclass

@@ -133,8 +133,8 @@ def play(folder: Path, games: int = 30) -> Result:
     """
     ## Measure, and film
 
-    The best was chosen among twenty by what it scored in games for choosing. So its
-    score there is too high, and [it plays others now][labml_rl.watch.scores.seed_of].
+    The best was chosen among all by what it scored in games for choosing. So its score
+    there is too high, and [it plays others now][labml_rl.watch.scores.seed_of].
 
     Args:
         folder: of the run.

@@ -236,21 +236,31 @@ def resume(
     def options(
         folder: tyro.conf.Positional[Path],
         /,
+        total_frames: int | None = None,
         checkpoint_minutes: float = loop.CHECKPOINT_MINUTES,
-    ) -> tuple[Path, float]:
+    ) -> tuple[Path, int | None, float]:
         """
         Go on with a run that was interrupted.
 
         Args:
             folder: the folder of the run.
+            total_frames: make the run longer than it was planned.
             checkpoint_minutes: how many minutes of work to risk.
         """
-        return folder, checkpoint_minutes
+        return folder, total_frames, checkpoint_minutes
 
-    folder, minutes = tyro.cli(options, args=list(arguments), prog=f"{program} resume")
+    folder, frames, minutes = tyro.cli(
+        options, args=list(arguments), prog=f"{program} resume"
+    )
     if experiment_class is None:
         experiment_class = experiment_of(folder)
-    loop.resume(experiment_class, folder, checkpoint_minutes=minutes, program=program)
+    loop.resume(
+        experiment_class,
+        folder,
+        total_frames=frames,
+        checkpoint_minutes=minutes,
+        program=program,
+    )
     print(f"The run is complete: {folder}")
 
 

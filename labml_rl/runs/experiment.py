@@ -54,8 +54,9 @@ averages, all dice, and the games in the middle of play.
 import math
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import gymnasium
 import numpy as np
@@ -168,6 +169,23 @@ class NotFiniteError(ArithmeticError):
     """
 
 
+class Playing(Protocol):
+    """
+    ## What is saved of games
+
+    A batch of [games][labml_rl.batch.Games] can do this, and so can what plays them.
+    """
+
+    def get_states(self) -> list[Any]:
+        """How all games stand."""
+
+    def set_states(self, states: Sequence[Any]) -> Any:
+        """Go on from there, with the observations that are returned."""
+
+    def close(self) -> None:
+        """Close the games."""
+
+
 S = TypeVar("S", bound=Settings)
 
 
@@ -192,7 +210,7 @@ class Experiment(ABC, Generic[S]):
     # number they take the best action, and any with this probability.
     evaluation_epsilon: ClassVar[float | None] = None
 
-    games: Games
+    games: Playing
     network: nn.Module
     optimizer: torch.optim.Optimizer
 
@@ -229,6 +247,21 @@ class Experiment(ABC, Generic[S]):
             or another stack. They hold when the agent is watched, too.
         """
         return {}
+
+    @staticmethod
+    def needs_plan(settings: Any) -> str | None:
+        """
+        ### Can a run be made longer?
+
+        Args:
+            settings: of the algorithm.
+
+        Returns:
+            What follows a plan from the first frame to the last, and makes a run of 10
+            million frames another one than the first half of 20 million. `None` if
+            nothing does.
+        """
+        return None
 
     @staticmethod
     @abstractmethod

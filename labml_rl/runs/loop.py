@@ -20,6 +20,8 @@ runs.train(ppo.Experiment, settings)
 runs.resume(ppo.Experiment, "runs/ppo/CartPole-v1/seed-1")
 ```
 
+On the command line these are `labml-rl train` and `labml-rl resume`.
+
 A run can end in four ways, and in each of them it is clear what is left:
 
 | what happens | what is left |
@@ -250,6 +252,7 @@ def resume(
     experiment_class: type[Experiment[Any]],
     folder: str | Path,
     *,
+    total_frames: int | None = None,
     checkpoint_minutes: float = CHECKPOINT_MINUTES,
     program: str = "labml-rl",
 ) -> Path:
@@ -259,6 +262,7 @@ def resume(
     Args:
         experiment_class: that of the algorithm.
         folder: of the run. If it is finished, nothing is done.
+        total_frames: make it [longer][lengthen] than it was planned.
         checkpoint_minutes: how many minutes of work to risk.
         program: on whose command line the run can be resumed again.
 
@@ -266,7 +270,8 @@ def resume(
         The folder.
 
     Raises:
-        RunError: if there is no such run, or if it is running right now.
+        RunError: if there is no such run, if it is running right now, or if it can't be
+            made longer.
         CheckpointError: if its checkpoint does not fit.
         Stopped: if somebody stopped it.
         NotFiniteError: if a number is not finite.
@@ -279,6 +284,8 @@ def resume(
                 f"{place} is a run of {record['algorithm']}, not of "
                 f"{experiment_class.algorithm}"
             )
+        if total_frames is not None:
+            lengthen(experiment_class, place, record, total_frames)
         if record["finished"]:
             return place.path
         with _refused():
@@ -290,6 +297,46 @@ def resume(
             run.restore()
         run.go_on(checkpoint_minutes)
     return place.path
+
+
+def lengthen(
+    experiment_class: type[Experiment[Any]],
+    folder: RunFolder,
+    record: dict[str, Any],
+    total_frames: int,
+) -> None:
+    """
+    ### Longer than planned
+
+    The curve still rises, and the run is over. If nothing in it [depends on how long it
+    was planned][Experiment.needs_plan], it may go on, and comes to the same weights as
+    one that was planned so from the beginning. Otherwise it would be a run that nobody
+    could do again with any settings, and it is refused.
+
+    Args:
+        experiment_class: that of the algorithm.
+        folder: of the run.
+        record: what `run.json` says. It is changed: to the longer plan, and to both
+            commands.
+        total_frames: how many frames it shall have.
+
+    Raises:
+        RunError: if it can't be longer, or if that would not be longer.
+    """
+    settings = settings_of(record, experiment_class.settings_class)
+    if total_frames <= settings.total_frames:
+        raise RunError(
+            f"{folder} is a run of {settings.total_frames:,} frames, and can only be "
+            f"made longer than that, not {total_frames:,}"
+        )
+    if reason := experiment_class.needs_plan(settings):
+        raise RunError(
+            f"{folder} can't be made longer: {reason}. Begin another run, in another "
+            f"folder, with --total-frames {total_frames:_}"
+        )
+    record["settings"]["total_frames"] = total_frames
+    record["command"] += f" && {folder.resume_command} --total-frames {total_frames:_}"
+    record["finished"] = False
 
 
 # A value that makes no sense is reported as such by whatever gets it. Here these are

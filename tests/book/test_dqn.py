@@ -322,7 +322,7 @@ def test_rounded_once_the_target_network_says_the_same(game, dueling, precision)
 # many pages does the system have to clear?
 PAGES = """
 import resource, sys, torch
-from labml_rl.speed import keep_memory
+from labml_rl.speed import SpeedSettings, keep_memory
 
 def cleared():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -330,8 +330,9 @@ def cleared():
         torch.full((size, 1 << 18), 1.0)  # as many MB
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
+keep_memory(SpeedSettings(keep_memory=False))
 without = cleared()
-keep_memory()
+keep_memory(SpeedSettings())
 print(without, cleared(), cleared())
 """
 

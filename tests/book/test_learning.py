@@ -20,7 +20,7 @@ CART: dict[str, Any] = {
 }
 PPO_CART = ppo_experiment.Settings(
     **CART,
-    total_frames=80_000,
+    total_frames=100_000,
     steps=32,
     minibatches=1,
     epochs=20,
@@ -53,10 +53,10 @@ pytestmark = pytest.mark.timeout(900)
 
 
 # CartPole counts as solved with a mean of 475 of 500 steps. A mark that is passed long
-# before, after 0.3 of all the time; in what part of it, at most; and the part in which
-# a bug keeps it from that.
+# before, after a quarter of the time; in what part of it, at most; and the part in
+# which a bug keeps it from that.
 SOLVED, GOOD = 475, 150
-IN_TIME, WITH_BUG = 0.5, 0.4
+IN_TIME, WITH_BUG = 0.5, 0.35
 
 
 def frames_until(settings, *marks, part=1.0):

@@ -49,7 +49,7 @@ def test_extreme_logits_neither_overflow_nor_vanish():
 
 def test_actions_are_drawn_as_often_as_the_policy_says():
     logits = torch.log(torch.tensor([0.1, 0.2, 0.7])).expand(20_000, 3)
-    drawn = draw(logits, torch.Generator().manual_seed(1))
+    drawn = draw(logits, torch.rand(20_000, generator=torch.Generator().manual_seed(1)))
     found = torch.bincount(drawn, minlength=3) / len(drawn)
     # Four standard deviations.
     np.testing.assert_allclose(found, [0.1, 0.2, 0.7], atol=0.013)
@@ -342,7 +342,8 @@ class TestWhatToWatch:
     def test_the_estimate_varies_less_than_the_plain_one(self):
         old = normal(1, 5)
         new = old + 0.1 * normal(1, 5, seed=1)
-        actions = draw(old.expand(500, 5), torch.Generator().manual_seed(1))
+        dice = torch.rand(500, generator=torch.Generator().manual_seed(1))
+        actions = draw(old.expand(500, 5), dice)
         before, after = (
             log_probs_of(each.expand(500, 5), actions) for each in (old, new)
         )

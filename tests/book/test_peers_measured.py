@@ -1,5 +1,6 @@
 """The benchmark of games measures what it says, with a few steps of each player."""
 
+import math
 import os
 import signal
 import subprocess
@@ -8,8 +9,10 @@ import time
 
 import pytest
 
+from benchmarks import peer_a2c
 from benchmarks.games import contest, table
 from benchmarks.games_players import Task, descendants, measure, memory
+from tests.book.test_sampling import counters
 
 
 def task(player: str, **more: int) -> Task:
@@ -54,3 +57,35 @@ def test_a_contest_of_two_has_samples_and_a_table():
     assert each["of_emulator"] == 1
     assert each["processes"] >= 3
     assert "emulator" in table("games", found)
+
+
+# ----------------------------------------------- another library on games of this book
+
+
+def test_it_is_told_what_happened_at_the_end_of_an_episode():
+    games = peer_a2c.Theirs(counters())
+    assert games.reset().tolist() == [[100], [200]]
+    for step in range(1, 6):
+        games.step_async([0, 0])
+        after, rewards, ends, infos = games.step_wait()
+        assert ends.tolist() == [step == 3, step == 5]
+        assert rewards.tolist() == [step if step < 4 else step - 3, step]
+        if step == 3:
+            assert after[0] == 100
+            assert infos[0]["terminal_observation"] == 103
+            assert not infos[0]["TimeLimit.truncated"]
+        if step == 5:
+            assert infos[1]["terminal_observation"] == 205
+            assert infos[1]["TimeLimit.truncated"]
+    assert list(games.recent) == [6, 15]
+    games.close()
+
+
+def test_both_curves_are_taken_at_the_same_frames():
+    found = peer_a2c.ours(peer_a2c.EVERY, 5)
+    assert len(found["curve"]) == len(found["entropy"]) == 5
+    # Random play scores 148, and is as undecided as one can be with six actions.
+    assert 100 < found["curve"][4] < 200
+    assert found["entropy"][0] == pytest.approx(math.log(6), abs=1e-3)
+    summed = peer_a2c.summary({"curve": [None, 1, 2, 3], "entropy": [4, 3, 2, 1]})
+    assert (summed["last_quarter"], summed["entropy_at_the_end"]) == (3, 1)

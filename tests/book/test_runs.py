@@ -22,6 +22,7 @@ from labml_rl.batch import spawn_seeds
 from labml_rl.process import STOP_SIGNALS
 from labml_rl.runs import checkpoint, curve
 from labml_rl.runs.bar import Bar
+from labml_rl.runs.command import find_experiment
 from labml_rl.runs.folder import RunFolder
 from tests.book.tiny_runs import Settings, Tiny
 
@@ -390,6 +391,60 @@ def test_an_atari_game_goes_on_in_the_middle(tmp_path):
         runs.train(Failing, settings, folder=path, checkpoint_minutes=0)
     runs.resume(Failing, path)
     assert_same_run(whole, path)
+
+
+class Planned(Tiny):
+    @staticmethod
+    def needs_plan(settings: Any) -> str:
+        return "the clock runs down"
+
+
+def test_a_run_can_be_made_longer(tmp_path):
+    """It ends where one ends that was planned so, and says how it came there."""
+    planned = runs.train(Tiny, Settings(total_frames=960), folder=tmp_path / "planned")
+    path = runs.train(Tiny, Settings(), folder=tmp_path / "run", command="run")
+    assert runs.resume(Tiny, path, total_frames=960) == path
+    assert_same_run(planned, path)
+    record = json.loads((path / "run.json").read_text())
+    assert record["finished"]
+    assert record["frames"] == record["settings"]["total_frames"] == 960
+    assert record["command"] == f"run && labml-rl resume {path} --total-frames 960"
+    assert [each["from_frames"] for each in record["sessions"]] == [0, 640]
+
+
+def test_a_longer_run_that_is_killed_is_not_finished(tmp_path):
+    path = runs.train(Tiny, Settings(), folder=tmp_path / "run")
+    Failing.fails_at = (100,)
+    with pytest.raises(PowerFailureError):
+        runs.resume(Failing, path, total_frames=960)
+    assert not json.loads((path / "run.json").read_text())["finished"]
+    runs.resume(Tiny, path)
+    assert json.loads((path / "run.json").read_text())["frames"] == 960
+
+
+def test_what_follows_a_plan_is_not_made_longer(tmp_path):
+    path = runs.train(Planned, Settings(), folder=tmp_path / "run")
+    before = (path / "run.json").read_bytes()
+    for frames, message in ((640, "only be made longer"), (960, "the clock runs down")):
+        with pytest.raises(runs.RunError, match=message):
+            runs.resume(Planned, path, total_frames=frames)
+    assert (path / "run.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "may"),
+    [
+        ("ppo", {}, False),
+        ("a2c", {}, False),
+        ("dqn", {}, True),
+        ("dqn", {"prioritised": True}, False),
+        ("fast-dqn", {}, True),
+    ],
+)
+def test_which_algorithms_follow_a_plan(algorithm, options, may):
+    experiment = find_experiment(algorithm)
+    settings = experiment.settings_class(**options)
+    assert (experiment.needs_plan(settings) is None) == may
 
 
 def test_other_settings_than_those_of_today_are_named(tmp_path):

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from labml_rl import runs
+from labml_rl.batch import Games
 from labml_rl.environments import frames_per_step, scores_of
 from labml_rl.networks import ActorCritic
 
@@ -41,6 +42,7 @@ class Tiny(runs.Experiment[Settings]):
 
     algorithm = "tiny"
     settings_class = Settings
+    games: Games
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)

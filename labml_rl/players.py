@@ -1,0 +1,261 @@
+"""
+---
+title: Everyone plays
+summary: Each process has the network and some games, and plays without asking anyone.
+---
+
+# Everyone plays
+
+[One player](sampling.py) with many games asks the network about all of them, hands out
+actions, and waits until the [workers](worker.py) have played. While it asks, the
+workers have nothing to do, and their cores are idle:
+
+```text
+the agent  network  games  network  games
+a worker   .......  games  .......  games
+```
+
+All that the agent knows is a few megabytes of weights, and they stay what they are
+until the rollout is complete. So do not bring the games to the network. Bring the
+network to the games: every process has one, and plays its games by itself, step after
+step, on a core of its own. They meet once, at the end of the rollout:
+
+```text
+the agent  net  games  net  games  net  games
+a worker   net  games  net  games  net  games
+```
+
+Nothing is sent but "play" and, when it is done, the scores. The weights and [the
+sheet][labml_rl.sampling.Sheet] lie in memory that all of them see. The agent learns in
+that memory, so that the next time they all play with what it has learned.
+
+Nothing changes in what is learned from. The agent throws the dice for all, so it does
+not matter who plays which game, except that an answer for four observations may be
+rounded otherwise than one for eight.
+
+This is right for a small network on a processor, and [has been
+measured](../benchmarks/policies.md). With a GPU, one large question is cheaper than
+many small ones, and there the games are [brought to the
+network][labml_rl.sampling.Sampler].
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium.spaces import Box, Discrete
+
+from labml_rl.batch import MakeEnv, SerialGames, listed
+from labml_rl.networks import ActorCritic
+from labml_rl.process import Worker, close_all
+from labml_rl.sampling import Player, Prepare, Samples, Sheet, blank
+from labml_rl.speed import SpeedSettings, in_precision, keep_memory
+from labml_rl.worker import available_cores, shares
+
+CPU = torch.device("cpu")
+SHARED = Path("/dev/shm")
+
+
+def preparer(network: ActorCritic, settings: SpeedSettings) -> Prepare | None:
+    """
+    Returns:
+        What puts observations into the order that the network [likes
+            best][labml_rl.bodies.NatureBody.prepared], if that is wanted.
+    """
+    prepared: Prepare = network.body.prepared
+    return prepared if settings.blocks else None
+
+
+class RemotePlayer(Player):
+    """
+    ## In a worker
+
+    A [player][labml_rl.sampling.Player] that makes its games itself, and has [one
+    thread][labml_rl.speed.few_threads]: the other cores have players of their own.
+
+    Args:
+        makers: make the environments.
+        names: what to call them.
+        network: that of the agent, whose weights are in shared memory.
+        sheet: the columns of these games.
+        settings: how fast to be.
+        first: the number of the first of them.
+    """
+
+    def __init__(
+        self,
+        makers: Sequence[MakeEnv],
+        names: Sequence[str],
+        network: ActorCritic,
+        sheet: Sheet,
+        *,
+        settings: SpeedSettings,
+        first: int,
+    ) -> None:
+        torch.set_num_threads(1)
+        keep_memory(settings)
+        self.settings = settings
+        games = SerialGames(makers, names=names, copy=False, first=first)
+        super().__init__(games, network, sheet, preparer(network, settings))
+
+    def play(self) -> list[dict[str, float]]:
+        """Play, in the [precision][labml_rl.speed.in_precision] that is wanted."""
+        with in_precision(self.settings, CPU):
+            return super().play()
+
+
+class Players:
+    """
+    ## All of them
+
+    Whoever asks for [samples][Players.sample] need not know that it is not a
+    [Sampler][labml_rl.sampling.Sampler].
+
+    Args:
+        makers: a function for each environment, which makes it.
+        names: what to call each of them in an error.
+        network: that of the agent. Its weights are moved to memory that all see.
+        spaces: those of an environment: of observations and of actions.
+        steps: $T$, how many to play in each environment.
+        settings: how fast to be.
+        workers: how many play, this process among them. `None` is one for each core,
+            and 0 or 1 is this process alone.
+        generator: the dice for the actions.
+        start_method: see [labml_rl.process.Worker][].
+        timeout: the seconds after which a player who has not answered is given up.
+            `None` is a minute, and a second more for each step.
+
+    Raises:
+        ValueError: if there is [no room][check_room].
+        WorkerError: if an environment can't be made.
+    """
+
+    def __init__(
+        self,
+        makers: Sequence[MakeEnv],
+        names: Sequence[str],
+        network: ActorCritic,
+        spaces: tuple[Box, Discrete],
+        *,
+        steps: int,
+        settings: SpeedSettings,
+        workers: int | None = None,
+        generator: torch.Generator | None = None,
+        start_method: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        makers, called = listed(makers, names)
+        prepare = preparer(network, settings)
+        blanks = blank(spaces[0], len(makers), prepare)
+        sheet = Sheet.empty(blanks, steps, int(spaces[1].n))
+        check_room(sum(each.nbytes for each in (*sheet.parts(), *network.parameters())))
+        self.sheet = sheet.share()
+        self.generator = generator
+        self.timeout = 60.0 + steps if timeout is None else timeout
+        network.share_memory()
+
+        # The last share is that of this process.
+        count = available_cores() if workers is None else max(workers, 1)
+        self.shares = shares(len(makers), count)
+        self.workers: list[Worker] = []
+        try:
+            for number, rows in enumerate(self.shares[:-1]):
+                make = partial(
+                    RemotePlayer,
+                    makers[rows],
+                    names[rows],
+                    network,
+                    self.sheet.columns(rows),
+                    settings=settings,
+                    first=rows.start,
+                )
+                name = f"player {number} with {', '.join(called[rows])}"
+                self.workers.append(Worker(make, name=name, start_method=start_method))
+            rows = self.shares[-1]
+            self.own = Player(
+                SerialGames(
+                    makers[rows], names=names[rows], copy=False, first=rows.start
+                ),
+                network,
+                self.sheet.columns(rows),
+                prepare,
+            )
+            self._ask(Player.ready)
+        except BaseException:
+            self._give_up()
+            raise
+
+    def sample(self) -> Samples:
+        """
+        ### A rollout
+
+        Returns:
+            What all have seen. Its observations and actions are those of the sheet, and
+            the next call overwrites them.
+        """
+        self.sheet.throw(self.generator)
+        return self.sheet.samples(list(chain(*self._ask(Player.play))))
+
+    def _ask(
+        self, method: Callable[..., Any], arguments: Sequence[tuple[Any, ...]] = ()
+    ) -> list[Any]:
+        """
+        Whoever asks plays its own share before it waits for the others. If one fails,
+        there is no rollout, and all are ended.
+        """
+        given = list(arguments) or [()] * len(self.shares)
+        try:
+            for worker, each in zip(self.workers, given, strict=False):
+                worker.send(method.__name__, *each)
+            own = method(self.own, *given[-1])
+            return [*(each.receive(self.timeout) for each in self.workers), own]
+        except BaseException:
+            self._give_up()
+            raise
+
+    def get_states(self) -> list[Any]:
+        """The states of all games, [to be saved][labml_rl.batch.Games.get_states]."""
+        return list(chain(*self._ask(Player.get_states)))
+
+    def set_states(self, states: Sequence[Any]) -> Any:
+        """Go on from there."""
+        each = [(states[rows],) for rows in self.shares]
+        return np.concatenate(self._ask(Player.set_states, each))
+
+    def _give_up(self) -> None:
+        close_all(self.workers, patience=0)
+
+    def close(self) -> None:
+        """Close workers and environments."""
+        close_all(self.workers)
+        self.own.close()
+
+
+def check_room(needed: int) -> None:
+    """
+    ## Room for it
+
+    On Linux, memory that is shared lies in `/dev/shm`, and some containers have little
+    of that: Docker's have 64 MB, unless somebody asks for more. A process that writes
+    where nothing is left is killed without a word, so this is looked at before.
+
+    Args:
+        needed: how many bytes.
+
+    Raises:
+        ValueError: if there is less.
+    """
+    if not SHARED.is_dir():
+        return
+    free = shutil.disk_usage(SHARED).free
+    if free < needed:
+        raise ValueError(
+            f"players share {needed / 2**20:,.0f} MiB of memory, and {SHARED} has "
+            f"{free / 2**20:,.0f} left. Docker has more with --shm-size 1g. Or go "
+            "without players: --no-players"
+        )

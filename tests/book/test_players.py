@@ -1,0 +1,242 @@
+"""Processes that ask the network themselves: the same as one that asks for all."""
+
+import os
+import shutil
+import signal
+import time
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gymnasium.spaces import Box, Discrete
+
+from labml_rl.batch import SerialGames
+from labml_rl.environments import environment_makers
+from labml_rl.networks import ActorCritic
+from labml_rl.players import Players, preparer
+from labml_rl.ppo.experiment import Experiment, Settings
+from labml_rl.process import WorkerError
+from labml_rl.sampling import Sampler
+from labml_rl.speed import SpeedSettings
+from tests.book.test_worker import START_METHODS, Fragile
+
+EXACT = SpeedSettings(precision="float32")
+SPACES = Box(0, 255, (4, 84, 84), np.uint8), Discrete(4)
+
+
+def breakout(count: int, make: Any, **options: Any) -> Any:
+    """A sampler or players for some games, which do what any policy does."""
+    torch.manual_seed(1)
+    network = ActorCritic((4, 84, 84), 4)
+    with torch.no_grad():
+        network.policy.weight.mul_(100)
+    makers, names = environment_makers("Breakout", count, seed=1)
+    generator = torch.Generator().manual_seed(1)
+    return network, make(makers, names, network, generator, **options)
+
+
+def one(makers: Any, names: Any, network: Any, generator: Any) -> Sampler:
+    return Sampler(
+        SerialGames(makers, names=names, copy=False),
+        network,
+        steps=6,
+        generator=generator,
+        prepare=preparer(network, EXACT),
+    )
+
+
+def several(makers: Any, names: Any, network: Any, generator: Any, **how: Any) -> Any:
+    return Players(
+        *(makers, names, network, SPACES),
+        steps=6,
+        settings=EXACT,
+        generator=generator,
+        **how,
+    )
+
+
+def nobody_is_left(players: Players) -> bool:
+    return not any(worker.process.is_alive() for worker in players.workers)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 3, 9])
+def test_it_does_not_matter_who_plays_which_game(workers):
+    network, sampler = breakout(5, one)
+    its_network, players = breakout(5, several, workers=workers)
+    assert len(players.workers) == min(max(workers, 1), 5) - 1
+    for change in (1.0, 0.9):
+        # What the agent has learned, all players know at once.
+        with torch.no_grad():
+            for each in (*network.parameters(), *its_network.parameters()):
+                each.mul_(change)
+        expected, found = sampler.sample(), players.sample()
+        assert torch.equal(found.observations, expected.observations)
+        assert torch.equal(found.actions, expected.actions)
+        torch.testing.assert_close(found.log_probs, expected.log_probs)
+        torch.testing.assert_close(found.rollout.values, expected.rollout.values)
+        for name in ("rewards", "terminated", "truncated"):
+            ours, theirs = (getattr(each.rollout, name) for each in (found, expected))
+            assert torch.equal(ours, theirs)
+        assert found.actions.unique().numel() > 1
+    sampler.close()
+    players.close()
+    assert nobody_is_left(players)
+
+
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_however_they_are_started(start_method):
+    _, players = breakout(2, several, workers=2, start_method=start_method)
+    samples = players.sample()
+    assert samples.observations.flatten(2).any(-1).all(), "each game was seen"
+    assert (samples.rollout.values != 0).all()
+    players.close()
+    assert nobody_is_left(players)
+
+
+def test_they_go_on_where_they_were():
+    _, players = breakout(3, several, workers=2)
+    players.sample()
+    states = players.get_states()
+    dice = players.generator.get_state()
+    expected = players.sample()
+    kept = expected.observations.clone(), expected.actions.clone()
+    players.close()
+
+    _, others = breakout(3, several, workers=3)
+    others.sample()
+    others.sample()
+    observations = others.set_states(states)
+    others.generator.set_state(dice)
+    found = others.sample()
+    assert torch.equal(found.observations, kept[0])
+    assert torch.equal(found.actions, kept[1])
+    before = others.own.seen(observations)
+    assert torch.equal(found.observations[0], before)
+    others.close()
+
+
+class Tame(Fragile):
+    """Nothing goes wrong here, whatever is done."""
+
+    def step(self, action):
+        return super().step(0)
+
+
+def fragile(action: int, make: Any = Fragile, **options: Any) -> Players:
+    """Two games of a worker in which something happens, and two in which nothing."""
+    network = ActorCritic((100,), 7)
+    with torch.no_grad():
+        network.policy.bias[action] = 1000.0
+    names = [f"Fragile, seed {seed}" for seed in range(10, 14)]
+    return Players(
+        *([Fragile, make, Tame, Tame], names, network),
+        (Fragile.observation_space, Fragile.action_space),
+        steps=3,
+        settings=EXACT,
+        workers=2,
+        start_method="fork",
+        **options,
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "cause"),
+    [
+        (1, "KeyError: 'the brick is missing'"),
+        (2, "killed by SIGKILL"),
+        (3, "no answer within 2 seconds"),
+        (4, "exited with code 3"),
+    ],
+)
+def test_a_player_that_fails_is_named_and_nobody_is_left(action, cause):
+    players = fragile(action, timeout=2.0)
+    start = time.monotonic()
+    with pytest.raises(WorkerError) as caught:
+        players.sample()
+    assert time.monotonic() - start < 20
+    message = str(caught.value)
+    assert "player 0 with game 0 (Fragile, seed 10), game 1 (Frag" in message
+    assert cause in message
+    assert nobody_is_left(players)
+    with pytest.raises(WorkerError, match="is closed"):
+        players.sample()
+    players.close()
+
+
+@pytest.mark.parametrize("breaks", ["constructor", "reset"])
+def test_a_game_that_does_not_begin(breaks):
+    cause = {"constructor": "no such game", "reset": "no way to begin"}[breaks]
+    with pytest.raises(WorkerError, match=cause):
+        fragile(0, partial(Fragile, breaks))
+
+
+def test_a_failure_in_the_own_share_ends_all():
+    players = fragile(0)
+    games: Any = players.own.games
+    games._runner.envs[1].step = lambda action: 1 / 0
+    with pytest.raises(ZeroDivisionError) as caught:
+        players.sample()
+    assert "game 3 (Fragile, seed 13)" in "".join(caught.value.__notes__)
+    assert nobody_is_left(players)
+
+
+def test_too_little_shared_memory_is_noticed_before_it_is_written_to(monkeypatch):
+    left = 40 * 2**20
+    usage = shutil.disk_usage("/")._replace(free=left)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    with pytest.raises(ValueError, match=r"share 69 MiB .* has 40 left.*--no-players"):
+        Experiment(Settings(game="Breakout", num_envs=18, workers=2))
+    Experiment(Settings(game="Breakout", num_envs=8, workers=2)).close()
+
+
+SMALL = Settings(
+    game="Breakout",
+    num_envs=4,
+    steps=8,
+    workers=2,
+    minibatches=2,
+    total_frames=4 * 4 * 8 * 6,
+)
+
+
+def weights_after(updates: int, settings: Settings, state: Any = None) -> Any:
+    experiment = Experiment(settings)
+    try:
+        if state is not None:
+            experiment.set_state(state)
+        while experiment.updates < updates:
+            experiment.advance()
+        return [each.clone() for each in experiment.network.parameters()], (
+            experiment.get_state()
+        )
+    finally:
+        experiment.close()
+
+
+def test_a_run_with_players_goes_on_with_the_same_numbers():
+    whole, _ = weights_after(4, SMALL)
+    _, state = weights_after(2, SMALL)
+    again, _ = weights_after(4, SMALL, state)
+    for a, b in zip(whole, again, strict=True):
+        assert torch.equal(a, b)
+
+
+def test_it_learns_the_same_without_players():
+    """In 32 bits, and for as long as no rounding changes an action."""
+    settings = replace(SMALL, precision="float32")
+    with_players, _ = weights_after(2, settings)
+    for other in (replace(settings, players=False), replace(settings, workers=0)):
+        without, _ = weights_after(2, other)
+        for a, b in zip(with_players, without, strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-3, atol=2e-4)
+
+
+def test_who_is_killed_takes_the_players_along():
+    players = fragile(0)
+    (worker,) = players.workers
+    os.kill(worker.process.pid, signal.SIGKILL)
+    with pytest.raises(WorkerError, match="killed by SIGKILL"):
+        players.sample()
