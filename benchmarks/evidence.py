@@ -16,6 +16,7 @@ import argparse
 import csv
 import json
 import shutil
+from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -36,6 +37,7 @@ KEPT = ROOT / "results" / "runs"
 SUMMARY = ROOT / "results" / "runs.json"
 FILMS = ROOT / "docs" / "assets" / "films"
 GAMES = 30
+STILL_COLOURS = 128
 
 # Random play, a human tester and DQN, from table 2 of the extended data of Mnih et al.
 # (2015); PPO and A2C from table 6 of Schulman et al. (2017).
@@ -52,6 +54,11 @@ PUBLISHED: dict[str, dict[str, float]] = {
         **{"ppo": 942.5, "a2c": 744.5, "dqn": 1976.0},
     },
 }
+
+# What another library learned with the settings of a run: its name, and the record. Not
+# all of that is for the page.
+CURVES = ("curve", "entropy")
+PEERS = {"a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json")}
 AFTER = {
     "ppo": "PPO, 40M frames",
     "a2c": "A2C, 40M frames",
@@ -77,13 +84,18 @@ def keep(folder: Path) -> None:
 
 
 def keep_film(film: Path, kept: Path) -> None:
-    """Copy a film, and put a still beside it: what it shows after a third of it."""
+    """
+    Copy a film, and put a still beside it: what it shows after a third of it, in as few
+    colours as the eye does not miss. A page loads it before anybody has asked for it.
+    """
     kept.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(film, kept)
     with av.open(kept) as opened:
         count = opened.streams.video[0].frames
         frame = next(islice(opened.decode(video=0), count // 3, None))
-    still = Image.fromarray(frame.to_ndarray(format="rgb24"))
+    still = Image.fromarray(frame.to_ndarray(format="rgb24")).quantize(
+        STILL_COLOURS, dither=Image.Dither.NONE
+    )
     still.save(kept.with_suffix(".png"), optimize=True)
 
 
@@ -140,6 +152,22 @@ def evaluations_of(folder: Path) -> list[tuple[float, float]]:
         ]
 
 
+def peer_of(folder: Path) -> tuple[str, dict[str, Any]] | None:
+    """Another library's name, and what it learned with the settings of a run."""
+    name, file = PEERS.get("-".join(folder.parts[-3:]), ("", ""))
+    path = ROOT / "results" / "benchmarks" / file
+    return (name, json.loads(path.read_text())) if name and path.exists() else None
+
+
+def peer_curve(record: dict[str, Any]) -> list[tuple[float, float]]:
+    """Frames, and the mean score of the last hundred games of that library."""
+    return [
+        (number * record["every"], score)
+        for number, score in enumerate(record["theirs"]["curve"], start=1)
+        if score is not None
+    ]
+
+
 def summary_of_scores(path: Path) -> dict[str, Any]:
     """What the page says of an agent's games."""
     scores = json.loads(path.read_text())
@@ -152,6 +180,11 @@ def summary_of_scores(path: Path) -> dict[str, Any]:
         "highest": max(scores["points"]),
         "in_words": scores["in_words"],
     }
+
+
+def then(values: Iterable[str]) -> str:
+    """What all sessions of a run have in common, or else what it was in each."""
+    return ", then ".join(dict.fromkeys(values))
 
 
 def summary_of(folder: Path) -> dict[str, Any]:
@@ -169,13 +202,24 @@ def summary_of(folder: Path) -> dict[str, Any]:
                 **summary_of_scores(folder / "scores-best.json"),
             },
         }
-    first = record["sessions"][0]
+    if peer := peer_of(folder):
+        chosen["peer"] = {
+            key: {name: value for name, value in part.items() if name not in CURVES}
+            if isinstance(part, dict)
+            else part
+            for key, part in peer[1].items()
+        }
+    sessions = record["sessions"]
+    first = sessions[0]
     best = max(score for _, score in curve_of(folder))
     return {
         "command": record["command"],
-        "commit": first["commit"],
-        "uncommitted_changes": first["uncommitted_changes"],
-        "sources": first["sources"],
+        "commit": then((each["commit"] or "unknown")[:12] for each in sessions),
+        "uncommitted_changes": any(each["uncommitted_changes"] for each in sessions),
+        "sources": {
+            name: then(each["sources"].get(name, "") for each in sessions)
+            for name in sorted(set().union(*(each["sources"] for each in sessions)))
+        },
         "frames": record["frames"],
         "millions": record["frames"] / 1e6,
         "hours": record["seconds"] / 3600,
@@ -206,8 +250,9 @@ def draw(folder: Path) -> str:
         marks.append((AFTER[family], published[family]))
     drawing = Drawing(290, f"The curve of {algorithm.upper()} in {game}")
     left, right, top, bottom = 50, WIDTH - 20, 60, 240
-    evaluations = evaluations_of(folder)
-    heights = [score for _, score in (*curve, *evaluations)]
+    evaluations, peer = evaluations_of(folder), peer_of(folder)
+    their_curve = peer_curve(peer[1]) if peer else []
+    heights = [score for _, score in (*curve, *evaluations, *their_curve)]
 
     # A mark that is far above all that was reached would press the curve flat.
     reached = max(heights)
@@ -245,6 +290,10 @@ def draw(folder: Path) -> str:
         )
     points = [at(*point) for point in curve]
     line(drawing, points, stroke=COLOURS[0], stroke_width="2.5")
+    if peer:
+        line(drawing, [at(*point) for point in their_curve], stroke=COLOURS[2])
+        x, y = at(*their_curve[-1])
+        drawing.words(x, y + 28, peer[0], colour=COLOURS[2], size=12)
     for x, y in (at(*point) for point in evaluations):
         drawing.mark("circle", cx=x, cy=y, r=4, fill=COLOURS[1])
     drawing.words(

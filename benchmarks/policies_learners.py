@@ -249,9 +249,15 @@ WITHOUT: dict[str, Learner] = {
     "without_bfloat16": partial(ours, precision="float32"),
     "without_blocks": partial(ours, blocks=False),
     "without_few_threads": partial(ours, few_threads=False),
+    "without_players": partial(ours, players=False),
     "without_keep_memory": partial(ours, keep_memory=False),
     "without_any": partial(
-        ours, precision="float32", blocks=False, few_threads=False, keep_memory=False
+        ours,
+        precision="float32",
+        blocks=False,
+        few_threads=False,
+        players=False,
+        keep_memory=False,
     ),
 }
 

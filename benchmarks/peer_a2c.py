@@ -1,0 +1,197 @@
+"""Does another library's A2C learn Space Invaders faster than the one of this book?
+
+.venv/bin/python -m benchmarks.peer_a2c           # all, into results/benchmarks/
+.venv/bin/python -m benchmarks.peer_a2c --quick   # a few updates, only printed
+
+Stable-Baselines3's A2C learns with the settings of the run that this book has recorded,
+`results/runs/a2c/spaceinvaders/seed-1`: the same learning rate at each frame, the same
+games. The games are those of this book, which tests hold equal to Stable-Baselines3's;
+all that learns is theirs. What is recorded is the mean score of the last hundred games,
+over the frames played. No time is taken, so the machine need not be quiet.
+"""
+
+import argparse
+import csv
+import json
+from collections import deque
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+from stable_baselines3 import A2C
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
+from stable_baselines3.common.vec_env import VecEnv
+
+from benchmarks.record import ROOT, provenance, write
+from labml_rl.a2c.experiment import Settings
+from labml_rl.batch import Games
+from labml_rl.environments import frames_per_step, scores_of, training_options
+from labml_rl.worker import make_games
+
+RUN = ROOT / "results" / "runs" / "a2c" / "spaceinvaders" / "seed-1"
+RECORD = ROOT / "results" / "benchmarks" / "peer_a2c.json"
+PACKAGES = ("ale-py", "numpy", "stable-baselines3", "torch")
+FRAMES, EVERY = 3_000_000, 40_000
+
+
+class Theirs(VecEnv):  # type: ignore[misc]
+    """Games of this book, as Stable-Baselines3 wants to play them."""
+
+    def __init__(self, games: Games) -> None:
+        self.games = games
+        self.recent: deque[float] = deque(maxlen=100)
+        super().__init__(
+            games.num_envs, games.single_observation_space, games.single_action_space
+        )
+
+    def reset(self) -> Any:
+        """Begin."""
+        return self.games.reset()[0]
+
+    def step_async(self, actions: Any) -> None:
+        """Hand out the actions."""
+        self.games.step_async(actions)
+
+    def step_wait(self) -> Any:
+        """What came of them, with the last observation of each episode in its info."""
+        after, rewards, terminated, truncated, infos = self.games.step_wait()
+        self.recent.extend(each["r"] for each in scores_of(infos))
+        ends = terminated | truncated
+        each: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for row in np.flatnonzero(ends):
+            each[row]["terminal_observation"] = infos["final_obs"][row]
+            each[row]["TimeLimit.truncated"] = bool(truncated[row])
+        return after, rewards.astype(np.float32), ends, each
+
+    def close(self) -> None:
+        """End the workers."""
+        self.games.close()
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Nothing is known of a single game."""
+        return [None] * self.num_envs
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Nothing can be changed."""
+        raise AttributeError(attr_name)
+
+    def env_method(self, method_name: str, *args: Any, **more: Any) -> list[Any]:
+        """Nothing can be called."""
+        raise AttributeError(method_name)
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """The scores are kept here."""
+        return [False] * self.num_envs
+
+
+class Marks(BaseCallback):  # type: ignore[misc]
+    """Notes the mean score of the last hundred games, and the entropy of the policy."""
+
+    def __init__(self, games: Theirs, per_step: int) -> None:
+        super().__init__()
+        self.games, self.per_step = games, per_step
+        self.curve: list[float | None] = []
+        self.entropy: list[float | None] = []
+
+    def _on_rollout_end(self) -> None:
+        if self.num_timesteps * self.per_step >= (len(self.curve) + 1) * EVERY:
+            recent = self.games.recent
+            self.curve.append(round(mean(recent), 1) if recent else None)
+            found = self.logger.name_to_value.get("train/entropy_loss")
+            self.entropy.append(None if found is None else round(-float(found), 3))
+            print(f"{len(self.curve) * EVERY:,} frames: {self.curve[-1]}", flush=True)
+
+    def _on_step(self) -> bool:
+        return True
+
+
+def learn(settings: Settings, frames: int) -> dict[str, Any]:
+    """What Stable-Baselines3's A2C learns with these settings in so many frames."""
+    per_step = frames_per_step(settings.game)
+    steps, plan = frames // per_step, settings.total_frames // per_step
+    games = Theirs(
+        make_games(
+            settings.game,
+            settings.num_envs,
+            seed=settings.seed,
+            **training_options(settings),
+        )
+    )
+
+    # It is told how much is left of these frames, and the run was planned for more.
+    def rate(left: float) -> float:
+        return settings.learning_rate * (1 - (1 - left) * steps / plan)
+
+    # Their loss of the critic has no half.
+    model = A2C(
+        "CnnPolicy",
+        games,
+        learning_rate=rate,
+        n_steps=settings.steps,
+        gamma=settings.discount,
+        ent_coef=settings.entropy_coefficient,
+        vf_coef=settings.value_coefficient / 2,
+        max_grad_norm=settings.max_gradient_norm,
+        policy_kwargs={
+            "optimizer_class": RMSpropTFLike,
+            "optimizer_kwargs": {
+                "alpha": settings.decay,
+                "eps": settings.rms_epsilon,
+            },
+        },
+        seed=settings.seed,
+        device="cpu",
+    )
+    marks = Marks(games, per_step)
+    try:
+        model.learn(steps, callback=marks, log_interval=10**9)
+    finally:
+        games.close()
+    return {"curve": marks.curve, "entropy": marks.entropy}
+
+
+def ours(every: int, count: int) -> dict[str, Any]:
+    """What this book's A2C had learned at the same frames, in the run that is kept."""
+    with open(RUN / "progress.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found: dict[str, Any] = {"curve": [], "entropy": []}
+    for mark in range(1, count + 1):
+        row = next(row for row in rows if int(row["frames"]) >= mark * every)
+        score = row["return_mean"]
+        found["curve"].append(round(float(score), 1) if score else None)
+        found["entropy"].append(round(float(row["entropy"]), 3))
+    return found
+
+
+def summary(found: dict[str, Any]) -> dict[str, Any]:
+    """The curve, and its mean over the last quarter."""
+    last = found["curve"][-max(len(found["curve"]) // 4, 1) :]
+    return found | {
+        "last_quarter": round(mean(each for each in last if each is not None), 1),
+        "entropy_at_the_end": found["entropy"][-1],
+    }
+
+
+def main() -> None:
+    """Learn, compare, print, and write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="not recorded")
+    parser.add_argument("--output", type=Path, default=RECORD)
+    options = parser.parse_args()
+    record = provenance("benchmarks.peer_a2c", PACKAGES)
+    kept = json.loads((RUN / "run.json").read_text(encoding="utf-8"))["settings"]
+    settings = Settings(**kept)
+    frames = 3 * EVERY if options.quick else FRAMES
+    theirs = summary(learn(settings, frames))
+    book = summary(ours(EVERY, len(theirs["curve"])))
+    for name, each in (("this book", book), ("Stable-Baselines3", theirs)):
+        print(f"{name:20} {each['last_quarter']:8} {each['entropy_at_the_end']}")
+    record |= {"frames": frames, "every": EVERY, "book": book, "theirs": theirs}
+    if not options.quick:
+        write(record, options.output)
+
+
+if __name__ == "__main__":
+    main()
