@@ -10,10 +10,11 @@ A long run gets interrupted: the machine is needed for something else, the power
 somebody presses Ctrl-C. So from time to time a run writes down all that it consists of,
 in a **checkpoint**, and can later go on from there.
 
-This page writes checkpoints and reads them, and promises three things about them:
+This page writes checkpoints and reads them, and promises four things about them:
 
 - There is always a whole one. A run that dies while it writes, or a disk that is full,
   leaves the checkpoint before as it was.
+- If a disk gives back something else than it was given, that is noticed.
 - To open one from a stranger is safe. No code in it is ever executed.
 - Other programs can read the weights. The format is
   [safetensors](https://huggingface.co/docs/safetensors), which is widely used.
@@ -35,6 +36,7 @@ state = checkpoint.load("run.safetensors")
 import contextlib
 import json
 import os
+import zlib
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -49,6 +51,7 @@ from torch import Tensor, nn
 FORMAT = "labml_rl.checkpoint"
 VERSION = "1"
 METADATA = "__metadata__"
+TREE = ""  # the name of the tree among the checksums: no array has it
 
 DTYPES = {
     torch.bool: "BOOL",
@@ -170,7 +173,10 @@ def save(path: str | Path, state: State) -> None:
     partial = path.with_name(path.name + ".partial")
     try:
         with open(partial, "wb") as file:
-            _write(file, tensors, {FORMAT: VERSION, "state": text})
+            sums = {name: checksum(each) for name, each in tensors.items()}
+            sums[TREE] = zlib.crc32(text.encode())
+            metadata = {FORMAT: VERSION, "state": text, "sums": json.dumps(sums)}
+            _write(file, tensors, metadata)
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
@@ -220,8 +226,32 @@ def _write(
     file.write(len(text).to_bytes(8, "little"))
     file.write(text)
     for name in names:
-        if tensors[name].numel() > 0:
-            file.write(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+        file.write(_bytes_of(tensors[name]))
+
+
+def _bytes_of(tensor: Tensor) -> Any:
+    # PyTorch can't look at nothing as at bytes.
+    if not tensor.numel():
+        return b""
+    return tensor.reshape(-1).view(torch.uint8).numpy().data
+
+
+def checksum(tensor: Tensor) -> int:
+    """
+    ### What was written
+
+    A disk can give back another bit than it was given, and so can a copy over the
+    network. In a weight that is easily overlooked: an agent that plays a little worse
+    is no error. So beside the arrays stand their checksums, and whoever reads an array
+    computes its sum again. It costs a second for 5 GB.
+
+    Args:
+        tensor: an array, in main memory.
+
+    Returns:
+        Its CRC-32, which is another one if a bit is.
+    """
+    return zlib.crc32(_bytes_of(tensor))
 
 
 def load(path: str | Path, *, only: Collection[str | int] | None = None) -> State:
@@ -238,25 +268,35 @@ def load(path: str | Path, *, only: Collection[str | int] | None = None) -> Stat
         single number of NumPy is one of Python's.
 
     Raises:
-        CheckpointError: if there is none, if it is broken, or if it is of another
-            version.
+        CheckpointError: if there is none, if it is broken, if it is not what was
+            written, or if it is of another version.
     """
     try:
         with safe_open(path, framework="pt") as file:
-            flat = _tree(path, file.metadata() or {})
+            metadata = file.metadata() or {}
+            flat, sums = _tree(path, metadata)
             if only is not None:
                 wanted = [pair for pair in flat["dict"] if pair[0] in only]
                 flat = {"dict": wanted}
-            return _restore(flat, file.get_tensor)
+
+            def find(name: str) -> Tensor:
+                # What the library gives is a view of the file.
+                tensor: Tensor = file.get_tensor(name).clone()
+                if sums.get(name) not in (None, checksum(tensor)):
+                    raise _damaged(path, name)
+                return tensor
+
+            return _restore(flat, find)
     except FileNotFoundError as error:
         raise CheckpointError(f"there is no checkpoint {path}") from error
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, ValueError, KeyError) as error:
         raise CheckpointError(
-            f"{path} is not a checkpoint, or is one that was cut short: {error}"
+            f"{path} is not a checkpoint, or is one that was cut short or damaged: "
+            f"{error}"
         ) from error
 
 
-def _tree(path: str | Path, metadata: dict[str, str]) -> Any:
+def _tree(path: str | Path, metadata: dict[str, str]) -> tuple[Any, dict[str, int]]:
     if FORMAT not in metadata:
         raise CheckpointError(f"{path} has tensors in it, but is not a checkpoint")
     if metadata[FORMAT] != VERSION:
@@ -264,7 +304,20 @@ def _tree(path: str | Path, metadata: dict[str, str]) -> Any:
             f"{path} has version {metadata[FORMAT]} of the format, and this program "
             f"reads version {VERSION}. Use the labml_rl that run.json names"
         )
-    return json.loads(metadata["state"])
+
+    # Older files have no sums.
+    text = metadata["state"]
+    sums = json.loads(metadata.get("sums", "{}"))
+    if sums.get(TREE) not in (None, zlib.crc32(text.encode())):
+        raise _damaged(path, "its table")
+    return json.loads(text), sums
+
+
+def _damaged(path: str | Path, what: str) -> CheckpointError:
+    return CheckpointError(
+        f"{path} is damaged: {what} is not what was written. If there is a copy of the "
+        "file, use that"
+    )
 
 
 def _restore(flat: Any, find: Callable[[str], Tensor]) -> State:
@@ -277,9 +330,7 @@ def _restore(flat: Any, find: Callable[[str], Tensor]) -> State:
         return tuple(_restore(each, find) for each in content)
     if kind == "dict":
         return {key: _restore(value, find) for key, value in content}
-
-    # What the library gives is a view of the file.
-    return AS[kind](find(content).clone())
+    return AS[kind](find(content))
 
 
 AS: dict[str, Callable[[Tensor], Any]] = {

@@ -39,6 +39,8 @@ from labml_rl.environments import is_atari
 from labml_rl.game import find_game
 from labml_rl.runs.experiment import Settings
 
+PARTIAL = ".partial"  # the end of the name of a file that is being written
+
 
 class RunError(RuntimeError):
     """
@@ -66,7 +68,7 @@ def writing(path: Path) -> Iterator[None]:
 def write_whole(path: Path, text: str) -> None:
     """Write a file that others never see half written."""
     with writing(path):
-        partial = path.with_name(path.name + ".partial")
+        partial = path.with_name(path.name + PARTIAL)
         partial.write_text(text, encoding="utf-8")
         os.replace(partial, path)
 
@@ -147,9 +149,18 @@ class RunFolder:
             )
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is no folder. Choose another --folder")
-        found = (
-            [each.name for each in self.path.iterdir()] if self.path.exists() else []
-        )
+        if not self.path.exists():
+            return
+
+        # What is half written, nobody misses: a program was killed while it began.
+        names = {each.name for each in self.path.iterdir()}
+        found = {each for each in names if not each.endswith(PARTIAL)}
+        if found == {self.checkpoint.name}:
+            raise RunError(
+                f"{self.path} has a checkpoint, but no run.json, which would say of "
+                "what. If a run was killed there while it began, nothing is lost with "
+                f"it: rm {shlex.quote(str(self.checkpoint))}"
+            )
         if found:
             raise RunError(
                 f"{self.path} is not empty ({', '.join(sorted(found)[:3])}), and not a "

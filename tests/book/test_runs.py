@@ -309,6 +309,22 @@ def test_a_folder_with_other_things_is_refused(tmp_path):
     assert os.listdir(tmp_path) == ["thesis.tex"]
 
 
+def test_a_program_that_was_killed_while_it_began(tmp_path):
+    path = tmp_path / "run"
+    path.mkdir()
+    (path / "checkpoint.safetensors.partial").touch()
+    runs.train(Tiny, Settings(), folder=path)
+    for each in path.iterdir():
+        if each.name != "checkpoint.safetensors":
+            each.unlink()
+    before = (path / "checkpoint.safetensors").read_bytes()
+    with pytest.raises(runs.RunError, match=r"no run.json.*: rm .*checkpoint\.safe"):
+        runs.train(Tiny, Settings(), folder=path)
+    assert (path / "checkpoint.safetensors").read_bytes() == before
+    (path / "checkpoint.safetensors").unlink()
+    runs.train(Tiny, Settings(), folder=path)
+
+
 def test_two_programs_can_not_go_on_with_one_run(tmp_path, monkeypatch):
     path = tmp_path / "run"
     Failing.fails_at = (5,)

@@ -253,6 +253,46 @@ def test_what_was_cut_short_or_is_another_is_refused(tmp_path):
         load(path)
 
 
+def test_a_bit_that_has_flipped_is_noticed(tmp_path):
+    file = tmp_path / "a.safetensors"
+    weights = torch.arange(300.0)
+    state = {"weights": weights, "none": torch.zeros(0, 3), "frames": 800}
+    checkpoint.save(file, state)
+    written = file.read_bytes()
+    in_weights, in_frames = len(written) - 7, written.index(b"800") + 1
+    for place, name in ((in_weights, "weights"), (in_frames, "its table")):
+        damaged = bytearray(written)
+        damaged[place] ^= 1
+        file.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=f"damaged: {name} is not what was"):
+            checkpoint.load(file)
+    # Wherever it is, it never goes unnoticed that something is not what it was.
+    for place in range(len(written)):
+        damaged = bytearray(written)
+        damaged[place] ^= 4
+        file.write_bytes(damaged)
+        try:
+            found = checkpoint.load(file)
+        except CheckpointError:
+            continue
+        assert found["frames"] == 800
+        assert torch.equal(found["weights"], weights)
+
+
+def test_files_from_before_there_were_checksums_are_read(tmp_path, monkeypatch):
+    file = tmp_path / "a.safetensors"
+    write = checkpoint._write
+
+    def without_sums(file, tensors, metadata):
+        write(
+            file, tensors, {name: metadata[name] for name in metadata.keys() - {"sums"}}
+        )
+
+    monkeypatch.setattr(checkpoint, "_write", without_sums)
+    checkpoint.save(file, {"weights": torch.ones(3), "frames": 800})
+    assert checkpoint.load(file)["frames"] == 800
+
+
 def test_another_version_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "VERSION", "99")
     save(tmp_path / "file", {"frames": 1})
