@@ -31,6 +31,7 @@ and the best to look for mistakes in. [A later page](worker.py) spreads them ove
 processes, behind the same interface, [Games][].
 """
 
+import contextlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
@@ -320,6 +321,7 @@ class SerialGames(Games):
             episode][labml_rl.runner.Runner._step].
         copy: whether the agent gets [its own copies][Games].
         first: the number of the first, in an error, if there are others before.
+        spaces: what all environments should have; `None` is what the first has.
 
     Raises:
         ValueError: if there are no environments, or their spaces are not the same.
@@ -333,11 +335,12 @@ class SerialGames(Games):
         autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
         copy: bool = True,
         first: int = 0,
+        spaces: Spaces | None = None,
     ) -> None:
         makers, called = listed(make_envs, names, first)
-        envs = [make_env() for make_env in makers]
+        envs = make_all(makers, called)
         self._runner = Runner(envs, called, autoreset_mode)
-        spaces = spaces_of(envs[0])
+        spaces = spaces or spaces_of(envs[0])
         self._runner.check_spaces(spaces)
         batch = Batch.empty(spaces[0], len(envs))
         super().__init__(
@@ -381,3 +384,26 @@ def listed(
             raise ValueError(f"{len(given)} names for {len(makers)} environments")
         called = [f"{a} ({b})" for a, b in zip(called, given, strict=True)]
     return makers, called
+
+
+def make_all(makers: Sequence[MakeEnv], names: Sequence[str]) -> list[Any]:
+    """
+    Args:
+        makers: make the environments.
+        names: what to call them.
+
+    Returns:
+        The environments. If one can't be made, the error says which, and those before
+        are closed.
+    """
+    with contextlib.ExitStack() as stack:
+        envs = []
+        for make_env, name in zip(makers, names, strict=True):
+            try:
+                envs.append(make_env())
+            except Exception as error:
+                error.add_note(f"This happened while {name} was made.")
+                raise
+            stack.callback(envs[-1].close)
+        stack.pop_all()
+    return envs

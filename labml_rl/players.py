@@ -79,29 +79,23 @@ class RemotePlayer(Player):
     thread][labml_rl.speed.few_threads]: the other cores have players of their own.
 
     Args:
-        makers: make the environments.
-        names: what to call them.
+        make_games: makes its games.
         network: that of the agent, whose weights are in shared memory.
         sheet: the columns of these games.
         settings: how fast to be.
-        first: the number of the first of them.
     """
 
     def __init__(
         self,
-        makers: Sequence[MakeEnv],
-        names: Sequence[str],
+        make_games: Callable[[], SerialGames],
         network: ActorCritic,
         sheet: Sheet,
-        *,
         settings: SpeedSettings,
-        first: int,
     ) -> None:
         torch.set_num_threads(1)
         keep_memory(settings)
         self.settings = settings
-        games = SerialGames(makers, names=names, copy=False, first=first)
-        super().__init__(games, network, sheet, preparer(network, settings))
+        super().__init__(make_games(), network, sheet, preparer(network, settings))
 
     def play(self) -> list[dict[str, float]]:
         """Play, in the [precision][labml_rl.speed.in_precision] that is wanted."""
@@ -132,7 +126,8 @@ class Players:
 
     Raises:
         ValueError: if there is [no room][check_room].
-        WorkerError: if an environment can't be made.
+        WorkerError: if an environment can't be made in a worker. What goes wrong with
+            one in this process is raised as it is, with a note which one it was.
     """
 
     def __init__(
@@ -162,29 +157,27 @@ class Players:
         # The last share is that of this process.
         count = available_cores() if workers is None else max(workers, 1)
         self.shares = shares(len(makers), count)
+        makes = [
+            partial(
+                SerialGames,
+                makers[rows],
+                names=names[rows],
+                copy=False,
+                first=rows.start,
+                spaces=spaces,
+            )
+            for rows in self.shares
+        ]
+        columns = [self.sheet.columns(rows) for rows in self.shares]
         self.workers: list[Worker] = []
         try:
             for number, rows in enumerate(self.shares[:-1]):
                 make = partial(
-                    RemotePlayer,
-                    makers[rows],
-                    names[rows],
-                    network,
-                    self.sheet.columns(rows),
-                    settings=settings,
-                    first=rows.start,
+                    RemotePlayer, makes[number], network, columns[number], settings
                 )
                 name = f"player {number} with {', '.join(called[rows])}"
                 self.workers.append(Worker(make, name=name, start_method=start_method))
-            rows = self.shares[-1]
-            self.own = Player(
-                SerialGames(
-                    makers[rows], names=names[rows], copy=False, first=rows.start
-                ),
-                network,
-                self.sheet.columns(rows),
-                prepare,
-            )
+            self.own = Player(makes[-1](), network, columns[-1], prepare)
             self._ask(Player.ready)
         except BaseException:
             self._give_up()
@@ -241,8 +234,8 @@ def check_room(needed: int) -> None:
     ## Room for it
 
     On Linux, memory that is shared lies in `/dev/shm`, and some containers have little
-    of that: Docker's have 64 MB, unless somebody asks for more. A process that writes
-    where nothing is left is killed without a word, so this is looked at before.
+    of that: Docker's have 64 MB, unless somebody asks for more. PyTorch's error would
+    name a file that nobody knows, and no remedy. So this is looked at before.
 
     Args:
         needed: how many bytes.

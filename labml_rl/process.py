@@ -55,6 +55,8 @@ import os
 import pickle
 import select
 import signal
+import socket
+import struct
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -69,6 +71,10 @@ from typing import Any, Self
 # By these a program is asked to stop: Ctrl-C, a machine that shuts down, a terminal
 # that is closed.
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+# A request that does not fit into the pipe waits until the worker reads. If it does not
+# for so many seconds, it is given up.
+SEND_SECONDS = 60
 
 
 def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
@@ -237,6 +243,9 @@ class Worker:
         self._waiting = False
         context: Any = multiprocessing.get_context(start_method)
         self._connection, child = context.Pipe()
+        with socket.socket(fileno=os.dup(self._connection.fileno())) as pipe:
+            patience = struct.pack("ll", SEND_SECONDS, 0)
+            pipe.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
 
         self.process = context.Process(
             target=worker_process, args=(child, Parcel(make)), name=name, daemon=True
@@ -266,7 +275,13 @@ class Worker:
         self._ready.register(self.process.sentinel, select.POLLIN)
 
     def send(self, method: str, *arguments: Any) -> None:
-        """Ask for something and do not wait; [Worker.receive][] has the result."""
+        """
+        Ask for something and do not wait; [Worker.receive][] has the result.
+
+        Raises:
+            WorkerError: if the worker is closed, or does not even read the request. It
+                is closed then.
+        """
         if self._connection.closed:
             raise WorkerError(f"{self.name} is closed")
         if self._waiting:
@@ -274,10 +289,17 @@ class Worker:
         self._waiting = True
 
         # A worker that is dead has perhaps said why. `receive` will find out.
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        try:
             _send(self._connection, (method, arguments))
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        except BlockingIOError as error:
+            self.close(0)
+            raise WorkerError(
+                f"{self.name}: has not read its request for {SEND_SECONDS} seconds"
+            ) from error
 
-    def receive(self, timeout: float | None = None) -> Any:
+    def receive(self, timeout: float | None = None, waited: float = 0.0) -> Any:
         """
         ### Wait for the answer
 
@@ -286,6 +308,7 @@ class Worker:
 
         Args:
             timeout: for how many seconds at most; `None` means as long as it takes.
+            waited: how many of them are over already.
 
         Returns:
             What the method returned.
@@ -296,7 +319,7 @@ class Worker:
         """
         if not self._waiting:
             raise RuntimeError(f"{self.name} was not asked for anything")
-        milliseconds = None if timeout is None else 1000 * timeout
+        milliseconds = None if timeout is None else 1000 * max(0.0, timeout - waited)
         ready = [number for number, _ in self._ready.poll(milliseconds)]
         self._waiting = False
         try:
@@ -340,8 +363,12 @@ class Worker:
     def say_goodbye(self) -> None:
         """Tell the worker to stop, and do not wait until it has."""
         if not self._connection.closed:
-            with contextlib.suppress(OSError):
-                _send(self._connection, (None, ()))
+            # Where there is no room for it, nobody reads.
+            room = select.poll()
+            room.register(self._connection, select.POLLOUT)
+            if room.poll(0):
+                with contextlib.suppress(OSError):
+                    _send(self._connection, (None, ()))
             self._connection.close()
 
     def __enter__(self) -> Self:

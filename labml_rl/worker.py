@@ -61,7 +61,14 @@ from gymnasium.spaces import Space
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory
 
-from labml_rl.batch import Games, MakeEnv, SerialGames, listed, spawn_seeds
+from labml_rl.batch import (
+    Games,
+    MakeEnv,
+    SerialGames,
+    listed,
+    make_all,
+    spawn_seeds,
+)
 from labml_rl.game import make_game
 from labml_rl.process import Worker, close_all
 from labml_rl.runner import Batch, Runner, Spaces, spaces_of
@@ -128,13 +135,7 @@ def make_runner(
         autoreset_mode: what follows [the end of an
             episode][labml_rl.runner.Runner._step].
     """
-    envs = []
-    for make_env, name in zip(makers, names, strict=True):
-        try:
-            envs.append(make_env())
-        except Exception as error:
-            error.add_note(f"This happened while {name} was made.")
-            raise
+    envs = make_all(makers, names)
     runner = Runner(envs, names, autoreset_mode)
     runner.check_spaces(spaces)
     runner.write_to(shared.batch().rows(first, first + len(envs)))
@@ -177,7 +178,8 @@ class ParallelGames(Games):
     Raises:
         ValueError: if there are no environments or no workers, if spaces are not the
             same, or if observations have no fixed size.
-        WorkerError: if an environment can't be made.
+        WorkerError: if an environment can't be made in a worker. What goes wrong with
+            one in this process is raised as it is, with a note which one it was.
     """
 
     def __init__(
@@ -261,7 +263,7 @@ class ParallelGames(Games):
         with new games. The same if Ctrl-C comes while it waits: an answer could be half
         read.
         """
-        patience_ends = time.monotonic() + (self._timeout or 0)
+        begun = time.monotonic()
         answers: list[Any] = []
         try:
             own: list[Any] = []
@@ -269,8 +271,7 @@ class ParallelGames(Games):
                 method, requests = self._own_request
                 own = getattr(self._own, method)(requests)
             for worker in self.workers:
-                left = max(0.0, patience_ends - time.monotonic())
-                answers += worker.receive(None if self._timeout is None else left)
+                answers += worker.receive(self._timeout, time.monotonic() - begun)
             answers += own
         except BaseException:
             self._give_up()

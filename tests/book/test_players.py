@@ -1,5 +1,6 @@
 """Processes that ask the network themselves: the same as one that asks for all."""
 
+import multiprocessing
 import os
 import shutil
 import signal
@@ -171,6 +172,45 @@ def test_a_game_that_does_not_begin(breaks):
     cause = {"constructor": "no such game", "reset": "no way to begin"}[breaks]
     with pytest.raises(WorkerError, match=cause):
         fragile(0, partial(Fragile, breaks))
+
+
+def test_a_game_of_the_own_share_that_does_not_begin():
+    makers: list[Any] = [Tame, partial(Fragile, "constructor")]
+    with pytest.raises(FileNotFoundError, match="no such game") as caught:
+        Players(
+            *(makers, ["a", "b"], ActorCritic((100,), 7)),
+            (Fragile.observation_space, Fragile.action_space),
+            steps=3,
+            settings=EXACT,
+            workers=2,
+        )
+    assert "while game 1 (b) was made" in "".join(caught.value.__notes__)
+    assert not multiprocessing.active_children()
+
+
+class Small(Tame):
+    observation_space = Box(0, 255, (1,), np.uint8)
+
+
+class Undecided(Tame):
+    action_space = Discrete(3)
+
+
+@pytest.mark.parametrize("other", [Small, Undecided])
+@pytest.mark.parametrize("place", [0, 2])
+def test_games_that_are_not_alike_are_refused(other, place):
+    makers: list[Any] = [Tame] * 4
+    makers[place] = other
+    with pytest.raises((WorkerError, ValueError), match=f"game {place}"):
+        Players(
+            *(makers, ["a", "b", "c", "d"], ActorCritic((100,), 7)),
+            (Fragile.observation_space, Fragile.action_space),
+            steps=3,
+            settings=EXACT,
+            workers=2,
+            start_method="fork",
+        )
+    assert not multiprocessing.active_children()
 
 
 def test_a_failure_in_the_own_share_ends_all():

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from multiprocessing.connection import wait
@@ -320,6 +321,39 @@ def test_worker_that_hangs_is_given_up():
         with pytest.raises(WorkerError, match=r"slow: no answer within 0\.5 seconds"):
             there.receive(timeout=0.5)
         assert there.process.exitcode == -signal.SIGKILL
+
+
+def test_worker_that_does_not_read_is_given_up(monkeypatch):
+    monkeypatch.setattr("labml_rl.process.SEND_SECONDS", 1)
+    there = Worker(partial(time.sleep, 100), name="slow")
+    with pytest.raises(WorkerError, match="slow: has not read its request for 1 sec"):
+        there.send("echo", bytes(10_000_000))
+    assert there.process.exitcode == -signal.SIGKILL
+
+
+def test_closing_does_not_wait_for_room_in_the_pipe():
+    there = Worker(partial(time.sleep, 100), name="slow")
+    there._connection.send_bytes(b"")
+    flags = os.get_blocking(there._connection.fileno())
+    os.set_blocking(there._connection.fileno(), False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(there._connection.fileno(), bytes(1000))
+    os.set_blocking(there._connection.fileno(), flags)
+    started = time.monotonic()
+    there.close(0)
+    assert time.monotonic() - started < 10
+    assert there.process.exitcode == -signal.SIGKILL
+
+
+def test_seconds_that_were_waited_already_count():
+    with Worker(Slow, name="slow") as there:
+        there.ask("reset")
+        there.send("step", 1)
+        started = time.monotonic()
+        with pytest.raises(WorkerError, match="no answer within 60 seconds"):
+            there.receive(timeout=60, waited=59.5)
+        assert time.monotonic() - started < 20
 
 
 def test_answer_in_time_is_an_answer():

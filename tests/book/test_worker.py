@@ -85,7 +85,7 @@ def nobody_is_left(games: ParallelGames) -> bool:
     [
         (1, "KeyError: 'the brick is missing'"),
         (2, "killed by SIGKILL"),
-        (3, "no answer within"),
+        (3, "no answer within 3 seconds"),
         (4, "exited with code 3"),
     ],
 )
