@@ -47,12 +47,15 @@ infos <---------- pipe ------ done
 """
 
 import contextlib
+import math
 import multiprocessing
 import os
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -72,6 +75,9 @@ from labml_rl.batch import (
 from labml_rl.game import make_game
 from labml_rl.process import Worker, close_all
 from labml_rl.runner import Batch, Runner, Spaces, spaces_of
+
+# Where Linux says how many microseconds of all cores a container may use, in how many.
+CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
 
 
 class SharedBatch:
@@ -313,12 +319,23 @@ def shares(num_envs: int, processes: int) -> list[slice]:
 def available_cores() -> int:
     """
     Returns:
-        On how many cores this process may run. In a container, that can be fewer than
-        the machine has.
+        On how many cores this process may run. That can be fewer than the machine has:
+        of some, a process is told to stay away, and of all, a container may have only a
+        share of the time.
     """
+    cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        cores = len(os.sched_getaffinity(0))
+    return max(1, min(cores, _quota()))
+
+
+def _quota() -> int:
+    """How many cores a container has the time of, if it is a container."""
+    try:
+        microseconds, period = CPU_MAX.read_text(encoding="ascii").split()
+        return math.ceil(int(microseconds) / int(period))
+    except (OSError, ValueError):  # no container, or "max" for no limit
+        return sys.maxsize
 
 
 def make_games(

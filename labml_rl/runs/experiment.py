@@ -88,7 +88,9 @@ class Settings:
             step of the agent, and 1 if the environment is not an Atari game.
         num_envs: how many games are played at once.
         workers: how many processes play them. None is one for each core, and 0 plays
-            all in the agent's own.
+            all in the agent's own. With `None`, a run writes down how many there are
+            when it begins, and is resumed with as many, wherever that is: who plays
+            which game may change the last digit of a number.
         device: where the network is: `cpu`, `cuda`, or `auto` for a GPU if there is
             one.
         evaluate_every_frames: how often [the agent is
@@ -111,6 +113,8 @@ class Settings:
                 raise ValueError(
                     f"{name} must be at least 1, not {getattr(self, name)}"
                 )
+        if self.workers is not None and self.workers < 0:
+            raise ValueError(f"workers must be at least 0, or None, not {self.workers}")
         if self.seed < 0:
             raise ValueError(f"seed must not be negative, but is {self.seed}")
         if self.evaluate_every_frames < 0:

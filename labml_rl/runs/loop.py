@@ -37,6 +37,7 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,7 @@ from labml_rl.runs.experiment import Experiment, NotFiniteError, Settings
 from labml_rl.runs.folder import RunError, RunFolder, default_folder
 from labml_rl.runs.record import new_record, session, settings_of
 from labml_rl.runs.signals import Ear, Stopped
+from labml_rl.worker import available_cores
 
 CHECKPOINT_MINUTES = 5.0
 
@@ -234,6 +236,8 @@ def train(
     with contextlib.ExitStack() as stack:
         place = stack.enter_context(RunFolder(path, program=program))
         place.claim()
+        if settings.workers is None:
+            settings = replace(settings, workers=available_cores())
         try:
             with _refused():
                 experiment = experiment_class(settings)

@@ -14,12 +14,14 @@ import pytest
 import torch
 from gymnasium.spaces import Box, Discrete
 
+from labml_rl import runs
 from labml_rl.batch import SerialGames
 from labml_rl.environments import environment_makers
 from labml_rl.networks import ActorCritic
 from labml_rl.players import Players, preparer
 from labml_rl.ppo.experiment import Experiment, Settings
 from labml_rl.process import WorkerError
+from labml_rl.runs import checkpoint
 from labml_rl.sampling import Sampler
 from labml_rl.speed import SpeedSettings
 from tests.book.test_worker import START_METHODS, Fragile
@@ -262,6 +264,41 @@ def test_a_run_with_players_goes_on_with_the_same_numbers():
     again, _ = weights_after(4, SMALL, state)
     for a, b in zip(whole, again, strict=True):
         assert torch.equal(a, b)
+
+
+class Interrupted(Experiment):
+    """The power fails in the third update."""
+
+    works = True
+
+    def advance(self):
+        if self.updates == 2 and not Interrupted.works:
+            Interrupted.works = True
+            raise InterruptedError
+        return super().advance()
+
+
+def test_a_run_goes_on_the_same_on_more_cores(tmp_path, monkeypatch):
+    settings = replace(SMALL, workers=None)
+
+    def cores(number: int) -> None:
+        monkeypatch.setattr("labml_rl.runs.loop.available_cores", lambda: number)
+        monkeypatch.setattr("labml_rl.players.available_cores", lambda: number)
+
+    cores(2)
+    whole = runs.train(Interrupted, settings, folder=tmp_path / "whole")
+    monkeypatch.setattr(Interrupted, "works", False)
+    path = tmp_path / "run"
+    with pytest.raises(InterruptedError):
+        runs.train(Interrupted, settings, folder=path, checkpoint_minutes=0)
+    cores(4)
+    runs.resume(Interrupted, path)
+    expected, found = (
+        checkpoint.load(each / "checkpoint.safetensors")["network"]
+        for each in (whole, path)
+    )
+    for name, weights in expected.items():
+        assert torch.equal(weights, found[name]), name
 
 
 def test_it_learns_the_same_without_players():

@@ -206,8 +206,9 @@ def test_a_hundred_games_leave_nothing_behind():
                 paths.append(os.readlink(f"/proc/self/fd/{number}").partition("[")[0])
         return sorted(paths)
 
-    def segments() -> int:
-        return len(os.listdir("/dev/shm"))
+    def segments() -> list[str]:
+        # Other tests run beside this one, and name theirs by their own processes.
+        return [each for each in os.listdir("/dev/shm") if str(os.getpid()) in each]
 
     gc.collect()  # what other tests left to collect
     counts = []
@@ -234,6 +235,20 @@ def test_games_are_shared_out_evenly(games, workers, shares):
         marks = batch.step([0] * games)[0][:, 0].tolist()
     found = [marks.count(worker.process.pid % 256) for worker in batch.workers]
     assert found == shares
+
+
+@pytest.mark.parametrize(
+    ("limit", "cores"),
+    [("150000 100000", 2), ("50000 100000", 1), ("max 100000", 64), ("", 64)],
+)
+def test_cores_of_a_container(monkeypatch, tmp_path, limit, cores):
+    file = tmp_path / "cpu.max"
+    file.write_text(limit)
+    monkeypatch.setattr("labml_rl.worker.CPU_MAX", file)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(64)))
+    assert available_cores() == cores
+    file.unlink()
+    assert available_cores() == 64
 
 
 def test_a_worker_for_each_core():
