@@ -114,11 +114,15 @@ The third learns **values**, how well things will go, and does what promises mos
 
 1. [DQN](dqn/__init__.py): values of actions, learned from what they lead to.
 2. [Replay](replay/__init__.py): a memory, since old steps can be learned from again.
-3. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
+3. [A problem that takes a minute](small.py), for each of the algorithms.
+4. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
 """
 
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 # Importing the book loads nothing heavy: who wants one page does not pay for the
-# others.
-__version__ = version("labml-rl")
+# others. A folder that was copied into another project has no version.
+try:
+    __version__ = version("labml-rl")
+except PackageNotFoundError:
+    __version__ = "unknown"

@@ -19,7 +19,8 @@ from typing import NoReturn
 USAGE = """\
 usage: labml-rl COMMAND ...
 
-  labml-rl train ALGORITHM [OPTIONS]   train an agent: a2c, ppo, dqn, fast-dqn
+  labml-rl train ALGORITHM [OPTIONS]   train an agent: a2c, ppo, dqn, fast-dqn,
+                                       small-a2c, small-ppo, small-dqn
   labml-rl resume FOLDER               go on with a run that was interrupted
   labml-rl watch FOLDER [OPTIONS]      let a trained agent play, and measure it
 

@@ -15,9 +15,13 @@ This page finds environments by name, and gives a batch of them:
 ```python
 from labml_rl.environments import make_environments
 
-games = make_environments("Pong", 8, seed=1)
-carts = make_environments("CartPole-v1", 8, seed=1)
+games = make_environments("Pong", 8, seed=1, workers=0)
+carts = make_environments(
+    "CartPole-v1", 8, seed=1, workers=0
+)
 ```
+
+Without `workers=0` they are played in [processes of their own](worker.py).
 
 Both can be saved in the middle of an episode and continued later. [A run that was
 interrupted](runs/__init__.py) goes on exactly as it would have without.

@@ -87,8 +87,11 @@ class GameOptions:
     """
     ## The options
 
-    The defaults are for *training*, as in Mnih et al. (2015). To *evaluate* an agent,
-    play whole games: `episodic_life=False`.
+    The defaults are for *training*, as in Mnih et al. (2015), with two exceptions. They
+    learned from the sign of a reward alone, which is `clip_rewards=True`; here that is
+    for the algorithm to say. And their agents had to press the button themselves, which
+    is `fire_at_start=False`. To *evaluate* an agent, play whole games:
+    `episodic_life=False`.
 
     Raises:
         ValueError: if an option makes no sense; the message says what would.
@@ -572,8 +575,8 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
         options: any of [GameOptions][].
 
     Raises:
-        ValueError: if there is no such game, with the nearest name; or if an option
-            makes no sense.
+        ValueError: if there is no such game, with the nearest name if one is near; or
+            if an option makes no sense.
     """
     chosen = GameOptions(**options)
     same_start = find_game(game) in SAME_START and not chosen.sticky_actions
@@ -612,7 +615,7 @@ def loader(game: str, sticky_actions: float = 0.0) -> Callable[[int], Emulator]:
         What [Game][] calls `load`: it makes an emulator from a seed.
 
     Raises:
-        ValueError: if there is no such game, with the nearest name.
+        ValueError: if there is no such game, with the nearest name if one is near.
     """
     return partial(_load, find_game(game), sticky_actions)
 
@@ -626,15 +629,15 @@ def find_game(game: str) -> str:
         The name in ALE's spelling.
 
     Raises:
-        ValueError: if there is no such game, with the nearest name.
+        ValueError: if there is no such game, with the nearest name if one is near.
     """
     names = {name.replace("_", ""): name for name in available_games()}
     letters = "".join(filter(str.isalnum, game.lower()))
     if letters not in names:
-        nearest = names[difflib.get_close_matches(letters, names, n=1, cutoff=0)[0]]
+        near = difflib.get_close_matches(letters, names, n=1)
+        nearest = f"; the nearest is {names[near[0]]!r}" if near else ""
         raise ValueError(
-            f"no game {game!r}; the nearest is {nearest!r}. "
-            "labml_rl.game.available_games() lists them all"
+            f"no game {game!r}{nearest}. labml_rl.game.available_games() lists them all"
         )
     return names[letters]
 

@@ -83,10 +83,10 @@ class PolicySettings(SpeedSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.steps < 1:
-            raise ValueError(f"steps must be at least 1, not {self.steps}")
-        if self.learning_rate <= 0:
-            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
+        runs.require(self, "steps", at_least=1)
+        runs.require(self, "learning_rate", "max_gradient_norm", above=0)
+        runs.require(self, "value_coefficient", "entropy_coefficient", at_least=0)
+        runs.require(self, "discount", "sticky_actions", at_least=0, at_most=1)
 
 
 S = TypeVar("S", bound=PolicySettings)

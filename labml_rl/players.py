@@ -7,35 +7,42 @@ summary: Each process has the network and some games, and plays without asking a
 # Everyone plays
 
 [One player](sampling.py) with many games asks the network about all of them, hands out
-actions, and waits until the [workers](worker.py) have played. While it asks, the
-workers have nothing to do, and their cores are idle:
+actions, and plays its share of the games while the [workers](worker.py) play theirs.
+But while it asks, the workers have nothing to do, and their cores are idle:
 
 ```text
-the agent  network  games  network  games
-a worker   .......  games  .......  games
+the agent  network games network games network games
+a worker           games         games         games
 ```
 
 All that the agent knows is a few megabytes of weights, and they stay what they are
 until the rollout is complete. So do not bring the games to the network. Bring the
 network to the games: every process has one, and plays its games by itself, step after
-step, on a core of its own. They meet once, at the end of the rollout:
+step, on a core of its own. It asks about half as many games, so the answers come
+sooner, too. All meet once, at the end of the rollout:
 
 ```text
-the agent  net  games  net  games  net  games
-a worker   net  games  net  games  net  games
+the agent  net games net games net games
+a worker   net games net games net games
 ```
 
 Nothing is sent but "play" and, when it is done, the scores. The weights and [the
 sheet][labml_rl.sampling.Sheet] lie in memory that all of them see. The agent learns in
 that memory, so that the next time they all play with what it has learned.
 
-Nothing changes in what is learned from. The agent throws the dice for all, so it does
-not matter who plays which game, except that an answer for four observations may be
-rounded otherwise than one for eight.
+What is learned from is the same, whoever plays which game, since the agent throws the
+dice for all. Only an answer for four observations may be rounded otherwise than one for
+eight. So a run [notes how many play][labml_rl.runs.experiment.Settings], and goes on
+with as many.
 
-This is right for a small network on a processor, and [has been
-measured](../benchmarks/policies.md). With a GPU, one large question is cheaper than
-many small ones, and there the games are [brought to the
+How much is it worth? With PPO on two cores, a twentieth: there, most of the time goes
+into learning, and only one core is ever idle. [Here is the
+record](../benchmarks/policies.md). The more cores there are, the more of them had
+nothing to do. The price is that the agent's process plays, too, and nobody can give up
+*that* one when one of its games hangs.
+
+All this is right for a small network on a processor. With a GPU, one large question is
+cheaper than many small ones, and there the games are [brought to the
 network][labml_rl.sampling.Sampler].
 """
 
@@ -63,6 +70,11 @@ SHARED = Path("/dev/shm")
 
 def preparer(network: ActorCritic, settings: SpeedSettings) -> Prepare | None:
     """
+    ## In which order
+
+    Observations are sorted once, when they are written down, and not each time that the
+    network looks at them.
+
     Returns:
         What puts observations into the order that the network [likes
             best][labml_rl.bodies.NatureBody.prepared], if that is wanted.

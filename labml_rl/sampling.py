@@ -28,7 +28,7 @@ from labml_rl.networks import ActorCritic
 from labml_rl.sampling import Sampler
 
 games = make_environments(
-    "Pong", 8, seed=1, copy=False
+    "Pong", 8, seed=1, workers=0, copy=False
 )
 network = ActorCritic((4, 84, 84), 6)
 sampler = Sampler(games, network, steps=128)
@@ -125,8 +125,7 @@ class Sheet:
             return torch.zeros(shape, **({"device": device} | options))
 
         return Sheet(
-            # In memory the numbers of each lie in the order in which they come.
-            observations=torch.stack([torch.zeros_like(observations)] * (steps + 1)),
+            observations=observations.new_zeros((steps + 1, *observations.shape)),
             dice=zeros(steps, count),
             actions=zeros(steps, count, dtype=torch.int64),
             logits=zeros(steps, count, num_actions),
@@ -181,9 +180,9 @@ class Player:
     r"""
     ## The player
 
-    One step of all games needs an answer of the network, since what it does next
-    depends on what it sees. So the games wait for the network, and the network for the
-    games, $T$ times, and whatever is done in between costs time that nothing can hide.
+    What the agent does next depends on what it sees. So at each step the games wait for
+    the network, and then the network for the games, $T$ times, and whatever is done in
+    between costs time that nothing can hide.
     Hence each observation goes straight from the [memory of the games](worker.py) to
     its place on the sheet, as bytes, and the learner will find it there. And what can
     be computed for all steps at once is left for the end. [Several

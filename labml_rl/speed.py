@@ -28,6 +28,10 @@ that can be switched off by itself, and [for DQN](../benchmarks/values.md).
 | waking threads | one thread while playing | [few threads][few_threads] |
 | many small updates | one for all weights | [fused Adam][make_adam] |
 | asking for memory | keeping what one has | [keeping memory][keep_memory] |
+
+Of those that can be switched off, 16 bits bring most, then the threads, then the
+blocks. What players and kept memory bring on two cores is not more than two
+measurements of the same program differ.
 """
 
 import ctypes

@@ -24,10 +24,11 @@ if __name__ == "__main__":
 ```
 
 !!! warning "A program that runs twice"
-    Where processes are not forked, as on a Mac, each one imports the program that it
-    belongs to. Whatever stands below `if __name__ == "__main__":` is left out then. The
-    rest runs once more: without that line, a worker would start workers. Python ends it
-    with a long explanation, and the agent hears that it *exited with code 1*.
+    Where processes are not forked, as on a Mac, and on Linux from Python 3.14 on, each
+    one imports the program that it belongs to. Whatever stands below `if __name__ ==
+    "__main__":` is left out then. The rest runs once more: without that line, a worker
+    would start workers. Python ends it with a long explanation, and the agent hears
+    that it *exited with code 1*.
 
 What is new is what does *not* go through the pipe. An observation has 28 KB. To send
 it, the worker packs it, the system copies it in, copies it out, and the agent unpacks
@@ -394,9 +395,10 @@ def make_games(
 # import labml_rl.worker
 #
 # gymnasium.make("labml_rl/Atari-v0", game="Pong")
-# gymnasium.make_vec(
-#     "labml_rl/Atari-v0", num_envs=8, game="Pong", seed=1
-# )
+# if __name__ == "__main__":
+#     gymnasium.make_vec(
+#         "labml_rl/Atari-v0", num_envs=8, game="Pong"
+#     )
 # ```
 gymnasium.register(
     "labml_rl/Atari-v0",

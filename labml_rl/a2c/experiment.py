@@ -15,15 +15,11 @@ fits on one screen.
 
 ```sh
 labml-rl train a2c --game SpaceInvaders
-labml-rl train a2c --game CartPole-v1 \
-    --total-frames 500_000 --num-envs 8 \
-    --learning-rate 5e-3 \
-    --entropy-coefficient 0
+labml-rl train small-a2c
 ```
 
-The first takes an hour or more. The second takes a few minutes, and is the one to try
-first. It has settings of its own, since those for Atari are too cautious for so small a
-problem.
+The first takes an hour or more. The second [balances a pole](../small.py), takes a few
+minutes, and is the one to try first.
 
 ## What it has learned
 
@@ -36,7 +32,7 @@ by not much. Another library's A2C, with the same settings, [does no
 better](../../results.md#space-invaders-by-a2c).*
 
 ![The mean score of the last hundred games of A2C in CartPole, over the frames
-played](../../assets/figures/run-a2c-cartpolev1-seed-11.svg)
+played](../../assets/figures/run-small-a2c-cartpolev1-seed-1.svg)
 
 *CartPole, where no game lasts longer than 500 steps, and each step is a point.*
 
@@ -56,6 +52,7 @@ from torch import nn
 from labml_rl.a2c import RMSProp, policy_loss, total_loss, value_loss
 from labml_rl.onpolicy import PolicyExperiment, PolicySettings
 from labml_rl.returns import discounted_returns
+from labml_rl.runs import require
 from labml_rl.sampling import entropy_of, log_probs_of
 
 
@@ -82,6 +79,11 @@ class Settings(PolicySettings):
     learning_rate: float = 7e-4
     decay: float = 0.99
     rms_epsilon: float = 1e-5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "decay", at_least=0, at_most=1)
+        require(self, "rms_epsilon", above=0)
 
 
 class Experiment(PolicyExperiment[Settings]):

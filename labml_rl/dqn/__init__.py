@@ -98,7 +98,7 @@ come from the network that learns.
 
 ### What goes wrong
 
-Three things come together in this, of which any two can be had without danger:
+Three things come together in this, of which any two can be made safe:
 
 - The network *generalises*: to learn about one screen changes what it says of all that
   look like it.

@@ -20,12 +20,11 @@ labml-rl train dqn --game Breakout --double \
 
 The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
 game at a time, and that takes days. The second switches on what was found later. [The
-fast settings](fast.py) take hours:
+fast settings](fast.py) take hours, and [a pole on a cart](../small.py) takes a minute:
 
 ```sh
 labml-rl train fast-dqn --game Pong
-labml-rl train fast-dqn --game CartPole-v1 \
-    --total-frames 100_000
+labml-rl train small-dqn
 ```
 """
 

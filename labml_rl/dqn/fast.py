@@ -26,8 +26,9 @@ labml-rl train fast-dqn --game Pong
 | [double][labml_rl.dqn.following_values] | no | yes | values are less far too large |
 | [n][labml_rl.dqn.td_loss] | 1 | 3 | rewards are known of sooner |
 | warm-up | 50,000 | 20,000 | the run is shorter |
-| target network | every 10,000 | every 8,000 | the same |
-| $\varepsilon$ | to 0.1 in 1 million | to 0.01 in 250,000 | the same |
+| target network | every 10,000 | every 8,000 | the run is shorter |
+| $\varepsilon$ goes down | in 1 million | in 250,000 | the run is shorter |
+| its end | 0.1 | 0.01 | a slip at random ends many a rally |
 | memory | 1 million | 250,000 | 1.8 GB in place of 7 |
 
 What is counted are steps of the agent. [How fast DQN

@@ -13,11 +13,12 @@ one's own: train an agent, keep the best one, measure it, and see how it plays. 
 it is one command,
 
 ```sh
-python -m labml_rl.dqn.mspacman
+python -m labml_rl.dqn.mspacman \
+    --total-frames 5_000_000
 ```
 
-and it takes some hours on a notebook. Stopped with Ctrl-C, the same command goes on
-where it was.
+and it takes some hours on a notebook. What is shown below comes of it. Stopped with
+Ctrl-C, the same command goes on where it was.
 
 ## The game
 

@@ -30,6 +30,8 @@ them, a run is 38 days of play: for a try, there are [faster ones](fast.py).
 from dataclasses import dataclass
 from typing import Literal
 
+from labml_rl.environments import frames_per_step
+from labml_rl.runs import require
 from labml_rl.speed import SpeedSettings
 
 
@@ -104,24 +106,15 @@ class Settings(SpeedSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least_one = ("learn_every_steps", "batch_size", "sync_every_steps", "turns")
-        for name in (*at_least_one, "n"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"{name} must be at least 1, not {getattr(self, name)}"
-                )
+        counts = ("learn_every_steps", "batch_size", "sync_every_steps", "turns", "n")
+        require(self, *counts, "epsilon_steps", at_least=1)
         fractions = ("epsilon_start", "epsilon_end", "discount", "importance_start")
-        for name in fractions:
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(
-                    f"{name} must be between 0 and 1, not {getattr(self, name)}"
-                )
-        if self.priority_exponent < 0:
-            raise ValueError(
-                f"priority_exponent must be at least 0, not {self.priority_exponent}"
-            )
-        if self.learning_rate <= 0:
-            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
+        require(
+            *(self, *fractions, "rms_decay", "sticky_actions"), at_least=0, at_most=1
+        )
+        above_nothing = ("learning_rate", "rms_epsilon", "adam_epsilon")
+        require(self, *above_nothing, "max_gradient_norm", above=0)
+        require(self, "priority_exponent", at_least=0)
 
         # All games take a step at once.
         every, games = self.learn_every_steps, self.num_envs
@@ -137,6 +130,13 @@ class Settings(SpeedSettings):
             raise ValueError(
                 f"warm_up_steps must be at least {needed} for a batch of "
                 f"{self.batch_size} with n = {self.n}, not {self.warm_up_steps}"
+            )
+        steps = self.total_frames // frames_per_step(self.game)
+        if steps <= self.warm_up_steps:
+            raise ValueError(
+                f"warm_up_steps must be fewer than the run has, or nothing is learned: "
+                f"{self.total_frames:,} frames are {steps:,} steps, not more than "
+                f"{self.warm_up_steps:,}"
             )
         if self.capacity < 2 * needed:
             raise ValueError(

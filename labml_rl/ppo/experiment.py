@@ -15,12 +15,11 @@ is short.
 
 ```sh
 labml-rl train ppo --game Breakout
-labml-rl train ppo --game CartPole-v1 \
-    --total-frames 200_000
+labml-rl train small-ppo
 ```
 
-The first takes an hour or more. The second takes a minute or two, and is the one to try
-first.
+The first takes an hour or more. The second [balances a pole](../small.py), takes a
+minute or two, and is the one to try first.
 
 ## What it has learned
 
@@ -40,12 +39,6 @@ action](../../assets/films/run-ppo-pong-seed-1.mp4){ width=1280 height=720 }
 
 *A game of that agent. Look at what it expects: from the serve on it rises, as the point
 comes nearer, and with the point (the small mark below) it is gone.*
-
-![The mean score of the last hundred games of PPO in CartPole, over the frames
-played](../../assets/figures/run-ppo-cartpolev1-seed-1.svg)
-
-*CartPole, where no game lasts longer than 500 steps, and each step is a point. It has
-settings of its own.*
 
 Each run, with its command, its machine and what its agent scores, is on the [page of
 results](../../results.md).
@@ -92,6 +85,7 @@ from labml_rl.ppo import (
     value_loss,
 )
 from labml_rl.returns import gae
+from labml_rl.runs import require
 from labml_rl.sampling import entropy_of, log_probs_of
 from labml_rl.speed import make_adam
 
@@ -138,6 +132,11 @@ class Settings(PolicySettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require(self, "epochs", at_least=1)
+        require(
+            *(self, "clip", "value_clip", "max_divergence", "adam_epsilon"), above=0
+        )
+        require(self, "gae_lambda", at_least=0, at_most=1)
         batch = self.num_envs * self.steps
         if self.minibatches < 1 or batch % self.minibatches:
             raise ValueError(

@@ -30,18 +30,22 @@ begun.
 
 ```python
 from labml_rl import runs
-from labml_rl.ppo import experiment as ppo
+from labml_rl.small import PPOSettings, SmallPPO
 
-settings = ppo.Settings(
-    game="CartPole-v1", total_frames=200_000
-)
-runs.train(ppo.Experiment, settings)
+if __name__ == "__main__":
+    runs.train(SmallPPO, PPOSettings(seed=2))
 ```
 """
 
 from labml_rl.runs.checkpoint import CheckpointError, State
 from labml_rl.runs.command import main
-from labml_rl.runs.experiment import Experiment, NotFiniteError, Settings, Thoughts
+from labml_rl.runs.experiment import (
+    Experiment,
+    NotFiniteError,
+    Settings,
+    Thoughts,
+    require,
+)
 from labml_rl.runs.folder import RunError
 from labml_rl.runs.loop import resume, train
 from labml_rl.runs.signals import Stopped
@@ -56,6 +60,7 @@ __all__ = [
     "Stopped",
     "Thoughts",
     "main",
+    "require",
     "resume",
     "train",
 ]

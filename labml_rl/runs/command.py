@@ -32,6 +32,7 @@ python mine.py watch runs/mine/pong/seed-1
 ```
 """
 
+import os
 import re
 import shlex
 import signal
@@ -54,10 +55,13 @@ from labml_rl.runs.signals import Stopped
 # Where the algorithms of the book are. They are imported only when somebody asks for
 # them.
 ALGORITHMS = {
-    "a2c": "labml_rl.a2c.experiment",
-    "dqn": "labml_rl.dqn.experiment",
-    "fast-dqn": "labml_rl.dqn.fast",
-    "ppo": "labml_rl.ppo.experiment",
+    "a2c": "labml_rl.a2c.experiment:Experiment",
+    "dqn": "labml_rl.dqn.experiment:Experiment",
+    "fast-dqn": "labml_rl.dqn.fast:Experiment",
+    "ppo": "labml_rl.ppo.experiment:Experiment",
+    "small-a2c": "labml_rl.small:SmallA2C",
+    "small-dqn": "labml_rl.small:SmallDQN",
+    "small-ppo": "labml_rl.small:SmallPPO",
 }
 
 
@@ -76,8 +80,8 @@ def find_experiment(algorithm: str) -> type[Experiment[Any]]:
             f"no algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}. A run of "
             "your own is resumed and watched with your own program"
         )
-    module = import_module(ALGORITHMS[algorithm])
-    found: type[Experiment[Any]] = module.Experiment
+    module, _, name = ALGORITHMS[algorithm].partition(":")
+    found: type[Experiment[Any]] = getattr(import_module(module), name)
     return found
 
 
@@ -86,7 +90,8 @@ def program_of(experiment_class: type[Experiment[Any]]) -> str:
     Returns:
         What to type in front of `resume`.
     """
-    if ALGORITHMS.get(experiment_class.algorithm) == experiment_class.__module__:
+    place = f"{experiment_class.__module__}:{experiment_class.__qualname__}"
+    if ALGORITHMS.get(experiment_class.algorithm) == place:
         return "labml-rl"
     started = sys.orig_argv
     if "-m" in started:
@@ -309,6 +314,11 @@ def dispatch(arguments: list[str]) -> NoReturn:
                     find_experiment(algorithm), rest, program=program, command=command
                 )
             )
+        case ["train", "-h" | "--help"]:
+            print(f"usage: {program} train ALGORITHM [OPTIONS]\n")
+            print(f"ALGORITHM is one of {', '.join(ALGORITHMS)}.")
+            print(f"{program} train ppo --help lists the options of one.")
+            sys.exit(0)
         case ["train", *_]:
             what = f"train what? There are {', '.join(ALGORITHMS)}"
             run(_refuse, f"{what}. {program} train ppo --help lists the options of one")
@@ -344,6 +354,12 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     status, message = 0, ""
     try:
         do(*arguments, **options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read what was printed has had enough: `labml-rl watch RUN | head`.
+        # Python would try once more in the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 128 + signal.SIGPIPE
     except (RunError, CheckpointError, NotFiniteError) as error:
         if sys.flags.dev_mode:
             raise

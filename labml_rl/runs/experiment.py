@@ -55,7 +55,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import gymnasium
@@ -108,20 +108,49 @@ class Settings:
     evaluation_games: int = 16
 
     def __post_init__(self) -> None:
-        for name in ("total_frames", "num_envs", "evaluation_games"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"{name} must be at least 1, not {getattr(self, name)}"
-                )
-        if self.workers is not None and self.workers < 0:
-            raise ValueError(f"workers must be at least 0, or None, not {self.workers}")
-        if self.seed < 0:
-            raise ValueError(f"seed must not be negative, but is {self.seed}")
-        if self.evaluate_every_frames < 0:
-            raise ValueError(
-                "evaluate_every_frames must be 0, for never, or a number of frames, "
-                f"not {self.evaluate_every_frames}"
-            )
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{each.name} must be a number, not {value}")
+        require(self, "total_frames", "num_envs", "evaluation_games", at_least=1)
+        require(self, "seed", "workers", "evaluate_every_frames", at_least=0)
+
+
+def require(
+    settings: Settings,
+    *names: str,
+    at_least: float = -math.inf,
+    above: float = -math.inf,
+    at_most: float = math.inf,
+) -> None:
+    """
+    ### What makes sense
+
+    A run that begins with a setting that makes none fails after an hour, or, what is
+    worse, does not fail.
+
+    Args:
+        settings: are asked for these.
+        names: of those that the limits are for. `None` is within all limits.
+        at_least: the lowest.
+        above: what all have to be above of.
+        at_most: the highest.
+
+    Raises:
+        ValueError: if one is beyond; it says which, and what would be right.
+    """
+    limits = f"above {above}" if above > -math.inf else f"at least {at_least}"
+    if at_most < math.inf:
+        lowest = f"above {above}" if above > -math.inf else at_least
+        limits = f"between {lowest} and {at_most}"
+    for name in names:
+        value = getattr(settings, name)
+        if value is None:
+            continue
+        if not isinstance(value, int | float):
+            raise ValueError(f"{name} must be a number, not {value!r}")
+        if not (value >= at_least and value > above and value <= at_most):
+            raise ValueError(f"{name} must be {limits}, not {value}")
 
 
 def find_device(name: str) -> torch.device:

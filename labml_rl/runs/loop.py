@@ -11,13 +11,12 @@ has it, and two functions that nearly everybody needs who does not use the comma
 
 ```python
 from labml_rl import runs
-from labml_rl.ppo import experiment as ppo
+from labml_rl.small import PPOSettings, SmallPPO
 
-settings = ppo.Settings(
-    game="CartPole-v1", total_frames=200_000
-)
-runs.train(ppo.Experiment, settings)
-runs.resume(ppo.Experiment, "runs/ppo/CartPole-v1/seed-1")
+folder = "runs/small-ppo/CartPole-v1/seed-2"
+if __name__ == "__main__":
+    runs.train(SmallPPO, PPOSettings(seed=2))
+    runs.resume(SmallPPO, folder)
 ```
 
 On the command line these are `labml-rl train` and `labml-rl resume`.
@@ -225,6 +224,7 @@ def train(
         Stopped: if somebody stopped it.
         NotFiniteError: if a number is not finite.
     """
+    check_minutes(checkpoint_minutes)
     path = folder
     if path is None:
         with _refused():
@@ -280,6 +280,7 @@ def resume(
         Stopped: if somebody stopped it.
         NotFiniteError: if a number is not finite.
     """
+    check_minutes(checkpoint_minutes)
     with contextlib.ExitStack() as stack:
         place = stack.enter_context(RunFolder(folder, program=program))
         record = place.reopen()
@@ -351,3 +352,12 @@ def _refused() -> Iterator[None]:
         yield
     except ValueError as error:
         raise RunError(str(error)) from error
+
+
+def check_minutes(minutes: float) -> None:
+    """
+    Raises:
+        RunError: if there can't be so many from one checkpoint to the next.
+    """
+    if not minutes >= 0:
+        raise RunError(f"checkpoint_minutes must be at least 0, not {minutes}")

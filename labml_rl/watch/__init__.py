@@ -46,6 +46,14 @@ of these were the same:
 
 All of it is printed below the scores, and belongs wherever they are quoted.
 
+These rules are those of the papers from which the algorithms come. [Machado et al.
+(2018)](https://doi.org/10.1613/jair.5699) propose others, and many newer papers follow
+them: actions are sticky with a probability of 0.25, a lost life ends no episode, an
+agent has all 18 actions in each game, and what counts are the games of training, at
+several moments of it, and not those of the best agent. With `--sticky-actions 0.25
+--no-episodic-life` a run is trained like that, but for the 18 actions, and its curve
+has the scores.
+
 ## How many games
 
 Ten games that vary by a third give an average that is right to about a tenth. That is
@@ -103,6 +111,8 @@ class Watching:
             raise ValueError(
                 f"games must be at least 1, or 0 with a video, not {self.games}"
             )
+        if self.video is not None and self.video.suffix != ".mp4":
+            raise ValueError(f"video must end in .mp4, which it is, not {self.video}")
         if self.all_frames and self.video is None:
             raise ValueError("all_frames is for a film; video says where to write one")
 
@@ -142,6 +152,8 @@ def watch(
             )
             print(summary(result))
         print(saved.described(protocol))
+    except gymnasium.error.DependencyNotInstalled as error:
+        raise RunError(f"to film {saved.settings.game}, {error}") from error
     except (ValueError, gymnasium.error.Error) as error:
         raise RunError(str(error)) from error
     return result

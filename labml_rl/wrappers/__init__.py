@@ -180,9 +180,10 @@ def nature_dqn_env(
     env = nature_dqn_env("SpaceInvaders", seed=1)
     obs, info = env.reset()  # uint8, (4, 84, 84)
 
-    envs = nature_dqn_env("SpaceInvaders", 8, seed=1)
-    obs, infos = envs.reset()  # uint8, (8, 4, 84, 84)
-    envs.close()
+    if __name__ == "__main__":
+        envs = nature_dqn_env("SpaceInvaders", 8, seed=1)
+        obs, infos = envs.reset()  # (8, 4, 84, 84)
+        envs.close()
     ```
 
     Args:

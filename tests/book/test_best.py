@@ -94,7 +94,7 @@ def test_without_a_best_there_is_a_sentence(tmp_path):
     folder = runs.train(Tiny, Settings(), folder=tmp_path / "run")
     with pytest.raises(RunError, match="evaluate_every_frames is 0"):
         Saved.of(folder, Tiny, best=True)
-    with pytest.raises(ValueError, match="evaluate_every_frames must be 0, for never"):
+    with pytest.raises(ValueError, match="every_frames must be at least 0, not"):
         Settings(evaluate_every_frames=-1)
     with pytest.raises(ValueError, match="evaluation_games must be at least 1"):
         Settings(evaluation_games=0)

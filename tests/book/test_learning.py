@@ -2,34 +2,18 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import torch
 
+from labml_rl import small
 from labml_rl.a2c import experiment as a2c_experiment
 from labml_rl.ppo import experiment as ppo_experiment
 from labml_rl.returns import Rollout
 from tests.book.catch import BALLS
 
-CART: dict[str, Any] = {
-    "game": "CartPole-v1",
-    "workers": 0,
-    "num_envs": 8,
-    "entropy_coefficient": 0.0,
-}
-PPO_CART = ppo_experiment.Settings(
-    **CART,
-    total_frames=100_000,
-    steps=32,
-    minibatches=1,
-    epochs=20,
-    learning_rate=1e-3,
-    clip=0.2,
-    gae_lambda=0.8,
-    discount=0.98,
-)
-A2C_CART = a2c_experiment.Settings(**CART, total_frames=200_000, learning_rate=5e-3)
+PPO_CART = small.PPOSettings(total_frames=100_000)
+A2C_CART = small.A2CSettings(total_frames=200_000)
 
 # Any game would do: the console is another one.
 PPO_CATCH = ppo_experiment.Settings(
@@ -44,6 +28,8 @@ A2C_CATCH = a2c_experiment.Settings(
     decay=0.95,
 )
 EXPERIMENTS = {
+    small.PPOSettings: small.SmallPPO,
+    small.A2CSettings: small.SmallA2C,
     ppo_experiment.Settings: ppo_experiment.Experiment,
     a2c_experiment.Settings: a2c_experiment.Experiment,
 }

@@ -474,7 +474,7 @@ def test_other_settings_than_those_of_today_are_named(tmp_path):
         runs.resume(Tiny, path)
     record["settings"] = vars(Settings()) | {"num_envs": "two"}
     (path / "run.json").write_text(json.dumps(record))
-    with pytest.raises(runs.RunError, match=r"run\.json make no sense: '<' not supp"):
+    with pytest.raises(runs.RunError, match=r"run\.json make no sense: num_envs must"):
         runs.resume(Tiny, path)
     for damaged, said in (("{", "can't be read"), ("[]", "is not what a run has")):
         (path / "run.json").write_text(damaged)

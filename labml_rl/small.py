@@ -1,0 +1,176 @@
+r"""
+---
+title: A problem that takes a minute
+summary: >-
+  Settings of A2C, PPO and DQN for a pole on a cart, where one soon sees whether
+  something learns.
+---
+
+# A problem that takes a minute
+
+A game takes hours to learn. Who is new to this wants to see an agent learn today, and
+who has changed a line of an algorithm wants to know at once whether it still does. For
+both there are small problems. The best known is CartPole: a pole stands on a cart, and
+the agent pushes the cart to the left or to the right, so that the pole does not fall.
+
+```sh
+labml-rl train small-ppo
+labml-rl watch runs/small-ppo/CartPole-v1/seed-1
+```
+
+There are no pixels. The agent sees four numbers: where the cart is, how far the pole
+leans, and how fast both of these change. Each step is worth a point. An episode ends
+when the pole falls, or after 500 steps, so 500 points are all that can be had. Who
+pushes at random gets some 20.
+
+The algorithms are those of the games, and so is every line of their code. But their
+settings for games are far too cautious here. They would learn this too, and take ten
+times as long. So this page is three lists of numbers. What all of them have in common:
+
+| what | games | here | why |
+|---|---|---|---|
+| processes | one for each core | one | a step takes less time than a message |
+| numbers of | 16 bits | 32 | the network is tiny, and rounding saves nothing |
+| learning rate | small | larger | four numbers are easier to read than pixels |
+
+The tests of this book learn with the settings of PPO and A2C. Then they plant a mistake
+in a loss, a wrong sign for instance, and see to it that the pole falls.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from labml_rl.a2c import experiment as a2c
+from labml_rl.dqn import experiment as dqn
+from labml_rl.dqn import settings as dqn_settings
+from labml_rl.ppo import experiment as ppo
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPOSettings(ppo.Settings):
+    """
+    ## PPO
+
+    Short rollouts, so that the policy soon gets better, and many passes over each. All
+    but the clip are those of [RL Baselines3
+    Zoo](https://github.com/DLR-RM/rl-baselines3-zoo), which lets the clip go down in
+    the course of the run. Nobody is paid for being undecided: with two actions, the
+    agent will have tried both.
+
+    ![The mean score of the last hundred games of PPO in CartPole, over the frames
+    played](../assets/figures/run-small-ppo-cartpolev1-seed-1.svg)
+    """
+
+    game: str = "CartPole-v1"
+    total_frames: int = 150_000
+    workers: int | None = 0
+    precision: Literal["auto", "float32", "bfloat16"] = "float32"
+    steps: int = 32
+    minibatches: int = 1
+    epochs: int = 20
+    learning_rate: float = 1e-3
+    clip: float = 0.2
+    gae_lambda: float = 0.8
+    discount: float = 0.98
+    entropy_coefficient: float = 0.0
+
+
+class SmallPPO(ppo.Experiment):
+    """
+    ### The experiment
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "small-ppo"
+    settings_class: ClassVar[type[ppo.Settings]] = PPOSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class A2CSettings(a2c.Settings):
+    """
+    ## A2C
+
+    It takes one step for each rollout, where PPO takes twenty, so it needs more of
+    them. The learning rate was chosen among three.
+
+    ![The mean score of the last hundred games of A2C in CartPole, over the frames
+    played](../assets/figures/run-small-a2c-cartpolev1-seed-1.svg)
+    """
+
+    game: str = "CartPole-v1"
+    total_frames: int = 500_000
+    num_envs: int = 8
+    workers: int | None = 0
+    precision: Literal["auto", "float32", "bfloat16"] = "float32"
+    learning_rate: float = 5e-3
+    entropy_coefficient: float = 0.0
+
+
+class SmallA2C(a2c.Experiment):
+    """
+    ### The experiment
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "small-a2c"
+    settings_class: ClassVar[type[a2c.Settings]] = A2CSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class DQNSettings(dqn_settings.Settings):
+    """
+    ## DQN
+
+    All that it needs a million of for a game, it needs a few thousand of here: steps
+    in the memory, steps of exploring, steps from one target network to the next.
+
+    ![The mean score of the last hundred games of DQN in CartPole, over the frames
+    played](../assets/figures/run-small-dqn-cartpolev1-seed-1.svg)
+
+    !!! warning "What it has learned, it can unlearn"
+        Nothing keeps DQN where it is: its steps do not get shorter, and its targets
+        move. On so small a problem that shows. An agent that never lets the pole fall
+        may drop it ten thousand steps later, and with another seed the run may end just
+        then. So it is measured on the way, and [the best is kept](watch/best.py):
+
+        ```sh
+        labml-rl train small-dqn
+        labml-rl watch runs/small-dqn/CartPole-v1/seed-1 \
+            --best
+        ```
+    """
+
+    game: str = "CartPole-v1"
+    total_frames: int = 100_000
+    num_envs: int = 8
+    workers: int | None = 0
+    precision: Literal["auto", "float32", "bfloat16"] = "float32"
+    capacity: int = 50_000
+    warm_up_steps: int = 1_000
+    learn_every_steps: int = 8
+    batch_size: int = 128
+    sync_every_steps: int = 500
+    double: bool = True
+    optimizer_name: Literal["rmsprop", "adam"] = "adam"
+    learning_rate: float = 5e-4
+    max_gradient_norm: float | None = 10.0
+    epsilon_end: float = 0.01
+    epsilon_steps: int = 10_000
+    turns: int = 16
+    evaluate_every_frames: int = 5_000
+
+
+class SmallDQN(dqn.Experiment):
+    """
+    ### The experiment
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "small-dqn"
+    settings_class: ClassVar[type[dqn_settings.Settings]] = DQNSettings
