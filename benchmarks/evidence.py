@@ -245,7 +245,7 @@ def draw(folder: Path) -> str:
     marks: list[tuple[str, float]] = [
         (who, score) for who, score in published.items() if who not in AFTER
     ]
-    family = algorithm.removeprefix("fast-")
+    family = algorithm.removeprefix("fast-").removeprefix("small-")
     if family in published:
         marks.append((AFTER[family], published[family]))
     drawing = Drawing(290, f"The curve of {algorithm.upper()} in {game}")

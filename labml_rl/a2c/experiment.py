@@ -32,7 +32,7 @@ by not much. Another library's A2C, with the same settings, [does no
 better](../../results.md#space-invaders-by-a2c).*
 
 ![The mean score of the last hundred games of A2C in CartPole, over the frames
-played](../../assets/figures/run-small-a2c-cartpolev1-seed-1.svg)
+played](../../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)
 
 *CartPole, where no game lasts longer than 500 steps, and each step is a point.*
 

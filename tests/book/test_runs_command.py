@@ -2,6 +2,9 @@
 
 import importlib
 import json
+import shlex
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -52,6 +55,9 @@ def test_options_are_settings(tmp_path, monkeypatch, capsys):
     [
         (["--num-envs", "0"], "num_envs must be at least 1, not 0"),
         (["--num-env", "3"], "--num-envs"),
+        (["--checkpoint-minutes", "-3"], "checkpoint_minutes must be at least 0, not"),
+        (["--checkpoint-minutes", "nan"], "checkpoint_minutes must be at least 0, not"),
+        (["--game", "Nonsense"], "no game 'Nonsense'. labml_rl.game.available_games"),
         (["--seed", "one"], "one"),
         (["--game", "Pacmann"], "the nearest is 'pacman'"),
         (["--device", "cuda:77"], "no device 'cuda:77' here"),
@@ -126,6 +132,7 @@ def test_all_algorithms_are_found_and_explain_their_settings(algorithm, capsys):
     [
         ([], "usage: labml-rl COMMAND"),
         (["--help"], "labml-rl watch FOLDER"),
+        (["train", "--help"], "ALGORITHM is one of a2c, dqn, fast-dqn, ppo"),
         (["train"], "train what? There are a2c, dqn, fast-dqn, ppo"),
         (["train", "--seed", "1"], "train what?"),
         (["train", "sarsa"], "no algorithm 'sarsa'"),
@@ -136,9 +143,63 @@ def test_all_algorithms_are_found_and_explain_their_settings(algorithm, capsys):
 )
 def test_the_program_of_the_book(tmp_path, monkeypatch, capsys, typed, said):
     monkeypatch.chdir(tmp_path)
-    assert exit_of(program.main, typed) == (0 if typed == ["--help"] else 2)
+    assert exit_of(program.main, typed) == (0 if "--help" in typed else 2)
     printed = capsys.readouterr()
     assert said in printed.out + printed.err
+
+
+WRONG: dict[str, list[list[str]]] = {
+    "ppo": [
+        ["--epochs", "0"],
+        ["--clip", "-1"],
+        ["--value-clip", "-1"],
+        ["--gae-lambda", "-2"],
+        ["--discount", "1.5"],
+        ["--max-divergence", "-1"],
+        ["--max-gradient-norm", "-10"],
+        ["--learning-rate", "inf"],
+        ["--value-coefficient", "nan"],
+        ["--adam-epsilon", "0"],
+    ],
+    "a2c": [["--decay", "3"], ["--rms-epsilon", "-1"], ["--entropy-coefficient", "-1"]],
+    "dqn": [
+        ["--max-gradient-norm", "-10"],
+        ["--rms-decay", "3"],
+        ["--epsilon-steps", "-4"],
+        ["--sticky-actions", "2"],
+        ["--total-frames", "200_000"],
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "typed"),
+    [(algorithm, each) for algorithm, all_of in WRONG.items() for each in all_of],
+)
+def test_settings_of_which_nothing_can_come_are_refused(
+    tmp_path, monkeypatch, capsys, algorithm, typed
+):
+    monkeypatch.chdir(tmp_path)
+    assert exit_of(program.main, ["train", algorithm, *typed]) == 2
+    said = capsys.readouterr().err
+    name = typed[0].removeprefix("--").replace("-", "_")
+    assert f"{name} must be" in said or "warm_up_steps must be fewer" in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_who_stops_reading_what_is_printed_sees_no_traceback():
+    talk = "[print(each) for each in range(100_000)]"
+    source = f"from labml_rl.runs.command import run; run(lambda: {talk})"
+    script = f"{shlex.quote(sys.executable)} -c {shlex.quote(source)} | head -1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {script}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "0\n"
+    assert done.stderr == ""
+    assert done.returncode == 128 + signal.SIGPIPE
 
 
 def test_a_run_of_ones_own_is_not_the_books(tmp_path, capsys):
