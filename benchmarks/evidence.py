@@ -274,12 +274,12 @@ def draw(folder: Path) -> str:
             stroke=FAINT,
             stroke_dasharray="3 4",
         )
-        # Its name stands where the curve is far, and below the lowest, which has none.
+        # Its name stands where the curve is far.
         y = at(0, score)[1]
         far = abs(curve[0][1] - score) > abs(curve[-1][1] - score)
         drawing.words(
             left + 4 if far else right,
-            y + 14 if score == low else y - 5,
+            y - 5,
             who,
             colour=FAINT,
             size=12,

@@ -126,16 +126,17 @@ class DQNSettings(dqn_settings.Settings):
     ## DQN
 
     All that it needs a million of for a game, it needs a few thousand of here: steps
-    in the memory, steps of exploring, steps from one target network to the next.
+    in the memory, steps of exploring, steps from one target network to the next. But it
+    learns from as many batches as it can: one for every other step.
 
     ![The mean score of the last hundred games of DQN in CartPole, over the frames
     played](../assets/figures/run-small-dqn-cartpolev1-seed-1.svg)
 
     !!! warning "What it has learned, it can unlearn"
         Nothing keeps DQN where it is: its steps do not get shorter, and its targets
-        move. On so small a problem that shows. An agent that never lets the pole fall
-        may drop it ten thousand steps later, and with another seed the run may end just
-        then. So it is measured on the way, and [the best is kept](watch/best.py):
+        move. On so small a problem that shows. An agent that keeps the pole up may drop
+        it ten thousand steps later, and with another seed the run may end just then.
+        So it is measured on the way, and [the best is kept](watch/best.py):
 
         ```sh
         labml-rl train small-dqn
@@ -146,17 +147,17 @@ class DQNSettings(dqn_settings.Settings):
 
     game: str = "CartPole-v1"
     total_frames: int = 100_000
-    num_envs: int = 8
+    num_envs: int = 4
     workers: int | None = 0
     precision: Literal["auto", "float32", "bfloat16"] = "float32"
-    capacity: int = 50_000
+    capacity: int = 100_000
     warm_up_steps: int = 1_000
-    learn_every_steps: int = 8
+    learn_every_steps: int = 2
     batch_size: int = 128
     sync_every_steps: int = 500
     double: bool = True
     optimizer_name: Literal["rmsprop", "adam"] = "adam"
-    learning_rate: float = 5e-4
+    learning_rate: float = 2.5e-4
     max_gradient_norm: float | None = 10.0
     epsilon_end: float = 0.01
     epsilon_steps: int = 10_000
