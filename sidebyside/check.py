@@ -103,7 +103,9 @@ def check(
 
 def unreadable(error: PressError) -> Finding:
     """The finding for a module that can't be read at all."""
-    return Finding(error.path, error.line, 1, "SBS101", error.found, error.remedy)
+    return Finding(
+        error.path, error.line, error.column, "SBS101", error.found, error.remedy
+    )
 
 
 def chosen(codes: Iterable[str]) -> tuple[str, ...]:

@@ -9,10 +9,23 @@ summary: The press for anybody's code, with or without a site.
 The press does not need a site, and it does not need code that was written for it:
 
 ```sh
-sidebyside page module.py             # one HTML file that needs nothing else
-sidebyside markdown package -o docs   # Markdown for the site engine of your choice
-sidebyside check package              # what is wrong with the prose, and where
+# One HTML file that needs nothing else:
+sidebyside page module.py
+# Markdown for the site engine of your choice:
+sidebyside markdown package -o docs
+# What is wrong with the prose, and where:
+sidebyside check package
 ```
+
+For the program, go to a copy of this project's repository, and say
+
+```sh
+pip install '.[docs]'
+```
+
+`--exclude` leaves out files and folders, as [the plugin][sidebyside.plugin.Options]
+does, `--inventory` has names in the code lead to documentation of your choice, and
+`sidebyside COMMAND --help` lists all options.
 
 ## For another site engine
 
@@ -51,10 +64,14 @@ they make of a link in HTML. So say which one it is for, or the code has no link
 
 ## Mistakes
 
-Both commands go on at a mistake in the prose, say on the standard error stream where it
-is, and set a link that leads nowhere as words and a broken formula as code. With
-`--strict` they write nothing and fail. The exit status is 0 if all is well, 1 if the
-code has mistakes, and 2 if the command itself is wrong.
+`page` and `markdown` go on at a mistake in the prose, say on the standard error stream
+where it is, and set a link that leads nowhere as words and a broken formula as code. A
+module that is not Python has no page. With `--strict` they write nothing if anything is
+wrong.
+
+The exit status of these two is 0 if every page was written, and 1 if not. That of
+`check` is 0 if it finds nothing, and 1 if it does. It is 2 if the command itself is
+wrong.
 """
 
 import argparse
@@ -62,13 +79,15 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 from sidebyside.check import check, chosen, unreadable
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.findings import Finding
-from sidebyside.inventory import inventory
+from sidebyside.inventory import Entry, inventory, own_inventory
+from sidebyside.links import page_of
 from sidebyside.press import (
     ASSETS,
     Module,
@@ -77,18 +96,22 @@ from sidebyside.press import (
     load_all,
     make,
     module_name,
+    modules_in,
     named_from,
+    names_around,
     package_of,
-    packages_in,
+    packages_meant,
 )
 from sidebyside.read import undisturbed
 from sidebyside.render import environment, render
-from sidebyside.standalone import standalone
+from sidebyside.standalone import missing_pictures, standalone
 from sidebyside.weave import catalogue
 
 # For each kind of links, what `cross` calls it.
 LINKS = {"sources": None, "folders": True, "files": False}
 NO_FILES = "{}: no Python files in this folder"
+SAME_PAGE = "another module has the page `{}`"
+RENAME = "Rename one of them, or leave it out with `--exclude`."
 
 
 class UsageError(Exception):
@@ -132,6 +155,7 @@ def parser() -> argparse.ArgumentParser:
         prog="sidebyside",
         description="Python modules as pages: prose on the left, code on the right.",
     )
+    top.add_argument("--version", action="version", version=version())
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     one = commands.add_parser("page", help="make one HTML file of one module")
@@ -141,7 +165,8 @@ def parser() -> argparse.ArgumentParser:
         "--output",
         metavar="OUT",
         type=Path,
-        help="where to write it; FILE.html in the current folder if not given",
+        help="where to write it; FILE.html in the current folder if not given, and "
+        "the standard output stream if it is `-`",
     )
     one.add_argument(
         "--docs",
@@ -194,7 +219,31 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--strict", action="store_true", help="fail if anything is wrong"
         )
+        command.add_argument(
+            "--inventory",
+            metavar=("ADDRESS", "FILE"),
+            nargs=2,
+            action="append",
+            default=[],
+            help="the address of a documentation, and its file `objects.inv`",
+        )
+    for command in (many, lint):
+        command.add_argument(
+            "--exclude",
+            metavar="PATTERN",
+            action="append",
+            default=[],
+            help="files and folders to leave out: tests, or 'package/_vendor/*'",
+        )
     return top
+
+
+def version() -> str:
+    """What `--version` says. The press may lie in a folder, and not be installed."""
+    try:
+        return f"sidebyside {metadata.version('labml-rl')}"
+    except metadata.PackageNotFoundError:
+        return "sidebyside, not installed"
 
 
 def write_page(options: argparse.Namespace) -> int:
@@ -213,23 +262,33 @@ def write_page(options: argparse.Namespace) -> int:
     here = Path.cwd()
     path = named_from(file, here) if file.resolve().is_relative_to(here) else str(file)
     name = module_name(file.resolve(), package) if package else file.stem
+    outside = known_outside(options.inventory)
     source = load(Module(file, path, name))
     around = find_modules(package, package.parent) if package else []
     others = load_all(around, report=lambda error: None)
+    docs = existing(options.docs) if options.docs else documents_of(package)
+    root = docs or file.parent
+    page_file = page_of(source.module, source.is_package)
+    folder = (root / page_file).parent if docs else root
 
     mistakes: list[PressError] = []
     make(source, catalogue([source, *others]), mistakes.append)
+    mistakes += missing_pictures(source, folder, root)
     if give_up(mistakes, options.strict):
         return 1
     places = catalogue([source])
-    crossing = cross([source], places, inventory())[source.module]
+    crossing = cross([source], places, outside)[source.module]
     page = make(source, places, lambda error: None, crossing)
-    docs = existing(options.docs) if options.docs else documents_of(package)
-    root = docs or file.parent
-    folder = (root / page.path).parent if docs else root
+    if not file.resolve().is_relative_to(here):
+        # The page may travel, and where it was made is nobody's business.
+        shown = named_from(file.resolve(), package.parent) if package else file.name
+        page = replace(page, source=replace(source, path=shown))
     html = standalone(page, environment(), folder, root)
     output: Path = options.output or Path(f"{file.stem}.html")
-    output.write_text(html, encoding="utf-8")
+    if str(output) == "-":
+        sys.stdout.buffer.write(html.encode())
+    else:
+        output.write_text(html, encoding="utf-8")
     return 0
 
 
@@ -242,15 +301,22 @@ def write_markdown(options: argparse.Namespace) -> int:
     package = existing(options.package)
     if not package.is_dir():
         raise UsageError(f"{package}: not a folder; for one file, use `page`")
+    if str(options.output) == "-":
+        raise UsageError("-: not a folder, and there are many pages")
+    if meant := packages_meant(package):
+        paths = ", ".join(map(str, meant))
+        raise UsageError(f"{package}: no package; did you mean {paths}?")
     package = package.resolve()
-    modules = find_modules(package, package.parent)
+    root = package.parents[len(names_around(package))]
+    modules = find_modules(package, root, options.exclude)
     if not modules:
         raise UsageError(NO_FILES.format(options.package))
 
     mistakes: list[PressError] = []
+    outside = known_outside(options.inventory)
     sources = load_all(modules, mistakes.append)
     places = catalogue(sources)
-    crossings = cross(sources, places, inventory(), LINKS.get(options.links))
+    crossings = cross(sources, places, outside, LINKS.get(options.links))
     templates = environment()
     texts: dict[str, str] = {}
     for source in sources:
@@ -259,6 +325,8 @@ def write_markdown(options: argparse.Namespace) -> int:
             if not options.links:
                 crossing = replace(crossing, links={})
             page = make(source, places, mistakes.append, crossing)
+            if page.path in texts:
+                raise PressError(source.path, 1, SAME_PAGE.format(page.path), RENAME)
         except PressError as error:
             mistakes.append(error)
         else:
@@ -274,7 +342,7 @@ def write_markdown(options: argparse.Namespace) -> int:
         path = options.output / "assets" / "sidebyside" / asset
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes((ASSETS / asset).read_bytes())
-    return 0
+    return 0 if len(texts) == len(modules) else 1
 
 
 def write_findings(options: argparse.Namespace) -> int:
@@ -291,24 +359,21 @@ def write_findings(options: argparse.Namespace) -> int:
     docs: dict[str, Path | None] = {}
     for path in map(existing, options.paths):
         inside: dict[Path, Module] = {}
-        seen: set[Path] = set()
+        whole = path.resolve()
         if path.is_file():
             package = package_of(path)
-            name = module_name(path.resolve(), package or path.resolve().parent)
-            inside[path.resolve()] = Module(path, str(path), name)
-            packages = [package] if package else []
+            name = module_name(whole, package or whole.parent)
+            inside[whole] = Module(path, str(path), name)
             docs[str(path)] = documents_of(package)
+            around = [*modules_in(package, here, options.exclude)] if package else []
         else:
-            packages = packages_in(path)
-        for package in packages:
-            around = [m for m in find_modules(package, here) if m.file not in seen]
-            seen.update(module.file for module in around)
-            known |= {module.file: module for module in around}
-            for module in around if path.is_dir() else ():
-                if module.file.is_relative_to(path.resolve()):
-                    shown = shown_in(path, module.file)
-                    inside[module.file] = replace(module, path=shown)
-                    docs[shown] = documents_of(package)
+            around = [*modules_in(path, here, options.exclude)]
+        for package, module in around:
+            known[module.file] = module
+            if path.is_dir() and module.file.is_relative_to(whole):
+                shown = shown_in(path, module.file)
+                inside[module.file] = replace(module, path=shown)
+                docs[shown] = documents_of(package)
         if not inside:
             raise UsageError(NO_FILES.format(path))
         wanted |= inside
@@ -341,6 +406,19 @@ def write_findings(options: argparse.Namespace) -> int:
 def shown_in(folder: Path, file: Path) -> str:
     """How to name a file, after the folder that the user has named."""
     return str(folder / file.relative_to(folder.resolve()))
+
+
+def known_outside(own: Sequence[tuple[str, str]]) -> dict[str, Entry]:
+    """Where names are documented, by the press's lists and those that were named."""
+    entries = inventory()
+    for address, path in own:
+        try:
+            entries = entries | own_inventory(
+                address, existing(Path(path)).read_bytes()
+            )
+        except ValueError as error:
+            raise UsageError(f"{path}: {error}") from None
+    return entries
 
 
 def documents_of(package: Path | None) -> Path | None:

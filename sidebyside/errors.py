@@ -27,14 +27,19 @@ class PressError(Exception):
         line: the line in that file, counted from 1.
         found: what was found there, without a final full stop.
         remedy: what would be right, as one sentence.
+        column: the column, counted from 1, if it is known.
     """
 
-    def __init__(self, path: str, line: int, found: str, remedy: str) -> None:
-        super().__init__(f"{path}:{line}: {found}. {remedy}")
+    def __init__(
+        self, path: str, line: int, found: str, remedy: str, *, column: int = 1
+    ) -> None:
+        stop = "" if found.endswith("?") else "."
+        super().__init__(f"{path}:{line}: {found}{stop} {remedy}")
         self.path = path
         self.line = line
         self.found = found
         self.remedy = remedy
+        self.column = column
 
 
 Report = Callable[[PressError], None]

@@ -24,6 +24,9 @@ and the prefix of the names on it, if they share one, and a line for each sort o
 modules, functions and data, classes. A name that begins with a dot continues the
 prefix. Its anchor on the page is the name itself, as Sphinx sets it.
 
+A site can name lists of its own, as they are, for what is not in the press's: see the
+options of [the plugin][sidebyside.plugin.Options].
+
 Other tables are short enough to be written by hand. There a `*` in a path stands for
 the name, where each name has a page of its own; and a path with a `#` is all there is
 to the address.
@@ -36,6 +39,7 @@ python -m sidebyside.inventory https://docs.python.org/3/ objects.inv \\
 ```
 """
 
+import re
 import sys
 import textwrap
 import zlib
@@ -55,6 +59,9 @@ REMOVED = {
     "xdrlib",
 }
 SORTS = {"module": "m", "class": "c", "exception": "c"}
+HEADER = b"# Sphinx inventory version 2\n"
+# A name, what it is, how much search makes of it, where it is, and what to call it.
+LINE = re.compile(r"(\S+)\s+py:(\w+)\s+-?\d+\s+(\S+)\s+\S")
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,44 @@ def read_inventory(text: str) -> Iterator[tuple[str, Entry]]:
             yield full, Entry(url, head == "c")
 
 
+@cache
+def own_inventory(base: str, data: bytes) -> dict[str, Entry]:
+    """
+    ## A list as it is
+
+    Sphinx writes such a list, and so do mkdocstrings and others.
+
+    Args:
+        base: the address of the documentation.
+        data: its `objects.inv`.
+
+    Returns:
+        All Python names in it.
+
+    Raises:
+        ValueError: if this is no such list.
+    """
+    base = f"{base.rstrip('/')}/"
+    entries: dict[str, Entry] = {}
+    for line in unpacked(data):
+        if match := LINE.match(line):
+            name, role, location = match.groups()
+            if location.endswith("$"):
+                location = location[:-1] + name
+            entries[name] = Entry(base + location, SORTS.get(role) == "c")
+    return entries
+
+
+def unpacked(data: bytes) -> list[str]:
+    """The lines of an `objects.inv`, one for each name."""
+    if not data.startswith(HEADER):
+        raise ValueError("this is no `objects.inv`")
+    try:
+        return zlib.decompress(data.split(b"\n", 4)[-1]).decode().splitlines()
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise ValueError(f"this `objects.inv` is damaged: {error}") from None
+
+
 def distill(base: str, data: bytes) -> Iterator[str]:
     """
     ## Making one
@@ -144,8 +189,7 @@ def sphinx_entries(data: bytes) -> Iterator[tuple[str, str, str]]:
     the library are of use here, without what newer versions have removed. Names that
     have their anchor from something else than the name are few, and left out as well.
     """
-    *_, packed = data.split(b"\n", 4)
-    for line in zlib.decompress(packed).decode().splitlines():
+    for line in unpacked(data):
         name, _, rest = line.partition(" py:")
         match rest.split(" "):
             case [role, _, location, _]:

@@ -390,5 +390,6 @@ def nearest(name: str, module: str, places: Mapping[str, Place]) -> str:
     if close:
         return f"Did you mean `{close[0]}`?"
     return (
-        "Name a module, class or function of this book, or use a plain Markdown link."
+        "Name a module, class or function of these packages, "
+        "or use a plain Markdown link."
     )

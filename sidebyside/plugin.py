@@ -8,22 +8,31 @@ summary: A thin layer between the press and the site engine.
 
 Everything above this page is independent of any site engine. The plugin hands the
 modules to the press, and the pages that come back to MkDocs. In `mkdocs.yml` it takes
-three lines:
+these lines:
 
 ```yaml
+theme:
+  name: material
 plugins:
+  - search
   - sidebyside:
       packages: [labml_rl]
 ```
 
 The page of `labml_rl/game.py` is then `labml_rl/game.md`, in the navigation and in
-links.
+links. Pages are made for the theme Material, and need it.
+
+If `mkdocs.yml` says where the repository is, with `repo_url`, each page leads to its
+module there.
 """
 
 import gc
+import logging
 import os
 import posixpath
 import re
+from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,14 +42,24 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as SitePage
 
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
-from sidebyside.inventory import inventory
+from sidebyside.inventory import Entry, inventory, own_inventory
 from sidebyside.links import Place, file_of, page_of, pictures_in, set_links_by_hand
-from sidebyside.press import ASSETS, EXTENSIONS, Module, find_modules, make
+from sidebyside.press import (
+    ASSETS,
+    EXTENSIONS,
+    Module,
+    find_modules,
+    make,
+    named_from,
+    names_around,
+    packages_meant,
+)
 from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
 from sidebyside.references import Reference
@@ -51,6 +70,7 @@ from sidebyside.serve import (
     FilledTemplates,
     RenderedPages,
     Searched,
+    WithUnread,
     keep_what_is_there,
     look_often,
     skip_hidden,
@@ -62,19 +82,56 @@ log = get_plugin_logger("sidebyside")
 
 STYLES = ("katex/katex.min.css", "sidebyside.css")
 SCRIPT = "assets/sidebyside/sidebyside.js"
+OTHER_THEME = (
+    "The pages of modules are made for the theme Material. "
+    "Write `theme: {name: material}` into mkdocs.yml."
+)
+SAME_PAGE = (
+    "{} would be the same page, `{}`. "
+    "Rename one of them, or leave the module out with `exclude`."
+)
+WRONG_REFERENCE = "Name the page of a package, such as `reference/{package}.md`."
 
 
 class Options(Config):  # type: ignore[no-untyped-call]
     """
     ## Options
 
-    `packages` lists the folders of Python files to render, relative to `mkdocs.yml`. If
-    there is a [reference][sidebyside.reference], `reference` is its page, with
-    `{package}` for the name of the package, and each definition leads to its entry.
+    | option | what it says |
+    |---|---|
+    | `packages` | the folders of Python files to render |
+    | `exclude` | what in them gets no page |
+    | `reference` | the page of the [reference][sidebyside.reference] |
+    | `inventories` | documentation that names in the code lead to |
+
+    Paths are relative to `mkdocs.yml`. In a project with a folder `src`, the package is
+    `src/kiln`, and its pages are `kiln/…`. With all options:
+
+    ```yaml
+    - sidebyside:
+        packages: [src/kiln]
+        exclude: [tests, _version.py, "kiln/_vendor/*"]
+        reference: reference/{package}.md
+        inventories:
+          https://docs.example.org/clay/: clay.inv
+    ```
+
+    A pattern of `exclude` without a slash is compared with the names of files and
+    folders, and one with a slash with the whole path. Environments and what tools have
+    built, such as `venv` and `build`, are left out anyway.
+
+    `{package}` in `reference` stands for the name of the package. Each definition leads
+    to its entry there.
+
+    Where Python, NumPy, PyTorch and a few others are documented, the press knows. To
+    have links to other documentation, take the file `objects.inv` that lies beside its
+    first page, and write its address and where the file is.
     """
 
     packages = option.ListOfItems(option.Dir(exists=True))
+    exclude = option.ListOfItems(option.Type(str), default=[])
     reference = option.Type(str, default="")
+    inventories = option.DictOfItems(option.File(exists=True), default={})
 
 
 class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
@@ -100,8 +157,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.references: dict[Source, tuple[Reference, ...]] = {}
         self.made: dict[str, tuple[Any, Asked[Place], str]] = {}
         self.files: list[tuple[str, str | bytes]] = []
-        self.places: dict[str, Place] = {}
+        self.places: Mapping[str, Place] = {}
         self.modules: dict[Path, str] = {}
+        self.sources: dict[str, str] = {}
+        self.outside: dict[str, Entry] = {}
 
     def on_startup(
         self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool
@@ -122,6 +181,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Add templates, styles and Markdown extensions, and watch the modules."""
+        self.check_options(config)
         if str(THEME) not in config.theme.dirs:
             config.theme.dirs.insert(1 if config.theme.custom_dir else 0, str(THEME))
         styles = [f"assets/sidebyside/{style}" for style in STYLES]
@@ -131,11 +191,37 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for extension in EXTENSIONS:
             if extension not in config.markdown_extensions:
                 config.markdown_extensions.append(extension)
-        for package in self.config.packages:
-            if package not in config.watch:
-                config.watch.append(package)
+        for path in (*self.config.packages, *self.config.inventories.values()):
+            if path not in config.watch:
+                config.watch.append(path)
         skip_hidden(config.theme)
         return config
+
+    def check_options(self, config: MkDocsConfig) -> None:
+        """
+        ### Slips in the options
+
+        With another theme, all would be built and nothing stand where it should. That
+        is a warning, at which a strict build fails, for the themes that come with
+        MkDocs. A theme that nobody knows here may have styles of its own.
+        """
+        if not any(
+            Path(folder).parent.name == "material" for folder in config.theme.dirs
+        ):
+            known = config.theme.name in ("mkdocs", "readthedocs")
+            log.log(logging.WARNING if known else logging.INFO, OTHER_THEME)
+        root = Path(config.config_file_path).parent
+        for package in map(Path, self.config.packages):
+            if meant := packages_meant(package):
+                paths = ", ".join(f"`{named_from(path, root)}`" for path in meant)
+                named = named_from(package, root)
+                raise PluginError(
+                    f"packages: `{named}` is no package. Did you mean {paths}?"
+                )
+        try:
+            self.config.reference.format(package="")
+        except (KeyError, IndexError, ValueError):
+            raise PluginError(f"reference: {WRONG_REFERENCE}") from None
 
     @undisturbed()
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
@@ -149,28 +235,42 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         custom = [Path(config.theme.custom_dir)] if config.theme.custom_dir else []
         templates = environment(custom)
         self.files = []
-        self.modules = {}
+        outside = inventory() | self.own_inventories()
         sources: list[Source] = []
-        for package in map(Path, self.config.packages):
-            for module in find_modules(package, root):
-                self.modules[Path(os.path.abspath(module.file))] = module.name
-                try:
-                    sources.append(self.load(module))
-                except PressError as error:
-                    self.mistake(module.page, error, templates)
-        self.places = places = catalogue(sources)
+        unread: dict[str, tuple[Module, PressError]] = {}
+        for module in self.find(root):
+            try:
+                sources.append(self.load(module))
+            except PressError as error:
+                unread[module.name] = module, error
+                # What it was before is the best that is known of it.
+                if module.path in self.loaded:
+                    sources.append(self.loaded[module.path][1])
+        places: Mapping[str, Place] = catalogue(sources)
+        if unread:
+            pages = {n: Place(module.page, "") for n, (module, _) in unread.items()}
+            readable = {source.module for source in sources} - unread.keys()
+            places = WithUnread(places, pages, readable)
+        self.places = places
+        for module, mistake in unread.values():
+            self.mistake(module.page, mistake, templates)
         design = templates.loader and templates.loader.get_source(templates, PAGE)[0]
         codes = {source.module: code_of(source) for source in sources}
-        known = self.references if codes == self.codes else {}
+        is_same = codes == self.codes and outside == self.outside
+        known = self.references if is_same else {}
         self.references = {s: known[s] for s in sources if s in known}
-        self.codes = codes
+        self.codes, self.outside = codes, outside
         crossings = cross(
-            sources, places, inventory(), config.use_directory_urls, self.references
+            sources, places, outside, config.use_directory_urls, self.references
         )
+        self.sources = {}
         for source in sources:
+            if source.module in unread:
+                continue
             data = "".join(source.lines).encode(source.encoding)
             self.files.append((source.path, data))
             where = page_of(source.module, source.is_package)
+            self.sources[where] = source.path
             try:
                 # A page is made of these, of the places that it asks for, and of
                 # nothing else.
@@ -186,6 +286,40 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             except PressError as error:
                 self.mistake(where, error, templates)
 
+    def find(self, root: Path) -> list[Module]:
+        """
+        All modules. One that is listed twice has one page, but no two have the same.
+
+        Args:
+            root: the folder of `mkdocs.yml`.
+        """
+        self.modules = {}
+        pages: dict[str, Module] = {}
+        for package in map(Path, self.config.packages):
+            # Their files are copied into the site, from where messages name them.
+            is_inside = package.is_relative_to(root)
+            base = root if is_inside else package.parents[len(names_around(package))]
+            for module in find_modules(package, base, self.config.exclude):
+                file = Path(os.path.abspath(module.file))
+                if file in self.modules:
+                    continue
+                self.modules[file] = module.name
+                if other := pages.get(module.page):
+                    paths = f"`{other.path}` and `{module.path}`"
+                    raise PluginError(SAME_PAGE.format(paths, module.page))
+                pages[module.page] = module
+        return [*pages.values()]
+
+    def own_inventories(self) -> dict[str, Entry]:
+        """What the site's own inventories list."""
+        entries: dict[str, Entry] = {}
+        for address, path in self.config.inventories.items():
+            try:
+                entries |= own_inventory(address, Path(path).read_bytes())
+            except ValueError as error:
+                raise PluginError(f"inventories: {path}: {error}") from None
+        return entries
+
     def load(self, module: Module) -> Source:
         """Read a module, if it is another than in the build before."""
         data = module.file.read_bytes()
@@ -200,23 +334,49 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         ### A mistake in a module
 
         A build stops at it. A server that an author is looking at shows it on the page,
-        and goes on.
+        and goes on. Links to what was on the page still find something there.
         """
         if not self.serving:
             raise PluginError(str(error)) from error
         log.warning(str(error))
-        self.files.append((page, render_error(error.path, error, templates)))
+        anchors = {place.anchor for place in self.places.values() if place.page == page}
+        targets = "".join(
+            f'<i id="{escape(anchor)}"></i>' for anchor in sorted(anchors)
+        )
+        text = render_error(error.path, error, templates)
+        self.files.append((page, f"{text}\n<div>{targets}</div>\n"))
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
-        """Add the pages, the modules themselves, and the press's styles and fonts."""
+        """
+        Add the pages, the modules themselves, and the press's styles and fonts.
+
+        MkDocs would have a page replace another that was written by hand.
+        """
+        root = Path(config.config_file_path).parent
+        docs = named_from(Path(config.docs_dir), root)
         for path, content in self.files:
-            files.append(File.generated(config, path, content=content))
+            there = files.get_file_from_path(path)
+            if there and there.inclusion is not InclusionLevel.EXCLUDED:
+                paths = f"`{self.sources.get(path, path)}` and `{docs}/{path}`"
+                raise PluginError(SAME_PAGE.format(paths, path))
+            file = File.generated(config, path, content=content)
+            if path in self.sources:
+                file.edit_uri = posixpath.relpath(self.sources[path], docs)
+            files.append(file)
         for asset in ASSETS.rglob("*"):
             if asset.suffix in (".css", ".woff2") or asset.name == "sidebyside.js":
                 path = f"assets/sidebyside/{asset.relative_to(ASSETS).as_posix()}"
                 if not files.get_file_from_path(path):
                     files.append(File.generated(config, path, abs_src_path=str(asset)))
         return files
+
+    def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
+        """Look for the pages of the reference, before each definition leads there."""
+        for package in {name.partition(".")[0] for name in self.modules.values()}:
+            page = self.config.reference.format(package=package)
+            if page and not files.get_file_from_path(page):
+                wrong = f"reference: there is no page `{page}`"
+                raise PluginError(f"{wrong}. {WRONG_REFERENCE}")
 
     def on_page_markdown(
         self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files

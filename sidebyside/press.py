@@ -11,8 +11,10 @@ pages, with links between them. This is the one place where files are read.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from sidebyside.errors import PressError, Report, stop
@@ -33,6 +35,9 @@ EXTENSIONS = (
     "tables",
     "sidebyside",
 )
+# Other people's code, and what tools have made of one's own.
+NOT_WRITTEN = {"build", "dist", "node_modules", "site-packages", "venv"}
+IMPORT = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -56,20 +61,75 @@ class Module:
         return page_of(self.name, self.file.name == "__init__.py")
 
 
-def find_modules(package: Path, root: Path) -> list[Module]:
+def find_modules(
+    package: Path, root: Path, exclude: Sequence[str] = ()
+) -> list[Module]:
     """
     ## Finding them
 
     Args:
-        package: a folder of Python files.
+        package: a folder of Python files. If it is a part of a package, its modules
+            have their names from the whole.
         root: the folder from which messages name files.
+        exclude: patterns of what to leave out, such as `tests` or `_version.py`. One
+            without a slash is compared with the names of files and folders, and one
+            with a slash with the whole path: `kiln/_vendor/*`.
     """
-    return [
-        Module(file, named_from(file, root), module_name(file, package))
-        for file in sorted(package.rglob("*.py"))
-        # What begins with a dot, such as `.venv`, is nobody's chapter.
-        if not any(part.startswith(".") for part in file.relative_to(package).parts)
+    around = names_around(package)
+    found: list[Module] = []
+    for file in python_files(package):
+        inside = file.relative_to(package).parts
+        if not is_excluded(inside, (*around, package.name, *inside), exclude):
+            name = module_name(file, package, around)
+            found.append(Module(file, named_from(file, root), name))
+    return found
+
+
+def python_files(folder: Path) -> list[Path]:
+    """
+    The Python files in a folder, without what is not meant to be read: names that begin
+    with a dot, environments, and what tools have built. A package may have any name.
+    """
+    found: list[Path] = []
+    for path, inside, names in os.walk(folder):
+        here = Path(path)
+        inside[:] = [name for name in inside if is_written(here / name)]
+        found += [
+            here / name
+            for name in names
+            if name.endswith(".py") and not name.startswith(".")
+        ]
+    return sorted(found)
+
+
+def is_written(folder: Path) -> bool:
+    """Whether somebody has written what is in a folder, as far as its name can say."""
+    if folder.name.startswith(".") or (folder / "pyvenv.cfg").is_file():
+        return False
+    return folder.name not in NOT_WRITTEN or (folder / "__init__.py").is_file()
+
+
+def is_excluded(
+    inside: Sequence[str], whole: Sequence[str], exclude: Sequence[str]
+) -> bool:
+    """
+    Whether a pattern names a file, or a folder that it lies in.
+
+    Args:
+        inside: the parts of its path, from the folder that is looked through.
+        whole: the same from the folder in which its package lies.
+        exclude: the patterns.
+    """
+    paths = [
+        "/".join(parts[:end])
+        for parts in (inside, whole)
+        for end in range(1, len(parts) + 1)
     ]
+    return any(
+        fnmatchcase(name, pattern)
+        for pattern in (pattern.rstrip("/") for pattern in exclude)
+        for name in (paths if "/" in pattern else inside)
+    )
 
 
 def named_from(file: Path, root: Path) -> str:
@@ -77,10 +137,19 @@ def named_from(file: Path, root: Path) -> str:
     return Path(os.path.relpath(file, root)).as_posix()
 
 
-def module_name(path: Path, package: Path) -> str:
-    """The dotted name of a file in a package."""
-    parts = [package.name, *path.relative_to(package).with_suffix("").parts]
+def module_name(path: Path, package: Path, around: Sequence[str] = ()) -> str:
+    """The dotted name of a file in a package, or in a part of one."""
+    inside = path.relative_to(package).with_suffix("").parts
+    parts = [*around, package.name, *inside]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def names_around(folder: Path) -> tuple[str, ...]:
+    """The names of the packages that a part of a package lies in."""
+    whole = package_of(folder / "__init__.py")
+    if whole is None:
+        return ()
+    return folder.resolve().relative_to(whole.parent).parts[:-1]
 
 
 def package_of(file: Path) -> Path | None:
@@ -93,18 +162,62 @@ def package_of(file: Path) -> Path | None:
     return found
 
 
-def packages_in(folder: Path) -> list[Path]:
+def packages_meant(folder: Path) -> list[Path]:
     """
-    The packages that a folder is made of: the one that it belongs to, or those that lie
-    in it, and it for what belongs to none of them.
+    ## A folder above the package
+
+    In a project whose package is `src/kiln`, to name `src` is an easy slip. The pages
+    would come out as `src/kiln/…`, and `import kiln` would lead nowhere. A folder
+    without an `__init__.py` can also be a namespace, whose name is part of every
+    import. So the imports tell.
+
+    Args:
+        folder: what was named.
+
+    Returns:
+        The packages in it, if one of them was probably meant.
     """
-    if around := package_of(folder / "__init__.py"):
-        return [around]
-    modules = find_modules(folder.resolve(), folder)
-    return [
-        *sorted({p for m in modules if (p := package_of(m.file))}),
-        folder.resolve(),
-    ]
+    inside = sorted(file.parent for file in folder.glob("*/__init__.py"))
+    if (folder / "__init__.py").is_file() or not inside:
+        return []
+    texts = (
+        f.read_text(encoding="utf-8", errors="ignore") for f in python_files(folder)
+    )
+    imported = {name for text in texts for name in IMPORT.findall(text)}
+    names = {package.name for package in inside}
+    is_no_name = folder.name == "src" or not folder.name.isidentifier()
+    is_slip = folder.name not in imported and (is_no_name or names & imported)
+    return inside if is_slip else []
+
+
+def modules_in(
+    folder: Path, root: Path, exclude: Sequence[str] = ()
+) -> Iterator[tuple[Path, Module]]:
+    """
+    ## Any folder
+
+    The modules of the package that a folder belongs to, or of all packages that lie in
+    it, and what belongs to none of them.
+
+    Args:
+        folder: a folder.
+        root: the folder from which messages name files.
+        exclude: patterns of what to leave out.
+
+    Returns:
+        For each module its package, or the folder if it belongs to none.
+    """
+    folder = folder.resolve()
+    whole = package_of(folder / "__init__.py")
+    packages: dict[Path, Path] = {}
+    for file in python_files(whole or folder):
+        if file.parent not in packages:
+            packages[file.parent] = whole or package_of(file) or folder
+        package = packages[file.parent]
+        inside = file.relative_to(whole or folder).parts
+        if not is_excluded(inside, file.relative_to(package.parent).parts, exclude):
+            name = module_name(file, package)
+            yield package, Module(file, named_from(file, root), name)
 
 
 def load(module: Module) -> Source:

@@ -461,8 +461,9 @@ def read(data: bytes, path: str, module: str) -> Source:
         raise PressError(
             path,
             error.lineno or 1,
-            f"this is not Python: {(error.msg or 'invalid').rstrip('?.')}",
+            f"this is not Python: {(error.msg or 'invalid').rstrip('.')}",
             f"Mend the syntax; the press reads what Python {PYTHON} reads.",
+            column=max(error.offset or 1, 1),
         ) from None
     except (RecursionError, MemoryError):
         raise PressError(

@@ -17,6 +17,7 @@ What a site's theme would add, the template has in a few lines of its own.
 
 import re
 from base64 import b64encode
+from collections.abc import Iterator
 from mimetypes import guess_type
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -26,9 +27,11 @@ from markdown import Markdown
 from markdown.treeprocessors import Treeprocessor
 
 from sidebyside.errors import PressError
+from sidebyside.links import file_of, pictures_in
 from sidebyside.press import ASSETS, EXTENSIONS
+from sidebyside.read import Source
 from sidebyside.render import render
-from sidebyside.weave import Page, one_line
+from sidebyside.weave import Page, one_line, sections_of
 
 FONT_FACE = re.compile(r"@font-face\{(?P<body>[^}]*)\}")
 RULE = re.compile(r"(?P<selector>[^{}]+)\{(?P<body>[^{}]*)\}")
@@ -156,6 +159,37 @@ def data_uri(file: Path) -> str:
     return f"data:{kind};base64,{b64encode(file.read_bytes()).decode('ascii')}"
 
 
+def missing_pictures(source: Source, folder: Path, root: Path) -> Iterator[PressError]:
+    """
+    ## Pictures that are not there
+
+    Args:
+        source: the module.
+        folder: from where the page's links to pictures start.
+        root: the folder whose pictures may be put into the page.
+
+    Returns:
+        A mistake for each picture that will be missing from the page.
+    """
+    name = root.resolve().name
+    for section in sections_of(source, report=lambda error: None)[1]:
+        prose = section.prose
+        for picture in pictures_in(prose.text):
+            path = file_of(picture.address, "")
+            if path and not is_below(folder / path, root):
+                yield PressError(
+                    source.path,
+                    prose.line_at(picture.start),
+                    f"the picture `{picture.address}` is not in `{name}`",
+                    "Put it there, or name the documents of the site with `--docs`.",
+                )
+
+
+def is_below(file: Path, root: Path) -> bool:
+    """Whether there is such a file, in this folder or deeper."""
+    return file.is_file() and file.resolve().is_relative_to(root.resolve())
+
+
 class Pictures(Treeprocessor):
     """
     ## Pictures
@@ -175,13 +209,10 @@ class Pictures(Treeprocessor):
         for image in list(root.iter("img")):
             address = image.get("src", "")
             # Names of fragments tell a theme when to show a picture.
-            file = (self.folder / address.partition("#")[0]).resolve()
+            path = file_of(address, "")
+            file = (self.folder / (path or "")).resolve()
             kind = guess_type(file.name)[0] or ""
-            if (
-                kind.startswith("image/")
-                and file.is_relative_to(self.root)
-                and file.is_file()
-            ):
+            if path and kind.startswith("image/") and is_below(file, self.root):
                 image.set("src", data_uri(file))
             else:
                 image.tag = "span" if image in in_links else "a"

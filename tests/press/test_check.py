@@ -312,7 +312,7 @@ def test_findings_are_sorted_and_fail(book, capsys):
     assert [line.split()[:2] for line in lines] == [
         ["book/alone.py:1:1:", "SBS301"],
         ["book/alone.py:1:1:", "SBS401"],
-        ["book/broken.py:1:1:", "SBS101"],
+        ["book/broken.py:1:5:", "SBS101"],
     ]
 
 
@@ -358,3 +358,25 @@ def test_a_rule_that_does_not_exist(book, capsys):
 def test_a_folder_that_does_not_exist(capsys):
     assert main(["check", "nowhere"]) == 2
     assert capsys.readouterr().err == "sidebyside: nowhere: no such file or folder\n"
+
+
+def test_what_is_not_looked_at(book, capsys):
+    for path in ("venv/bad.py", "tests/bad.py", "book/tests/bad.py", "book/_v/bad.py"):
+        Path(path).parent.mkdir(exist_ok=True)
+        Path(path).write_text("x = (\n")
+    Path("venv/pyvenv.cfg").write_text("")
+    assert main(["check", "."]) == 1
+    said = capsys.readouterr().out
+    assert "SBS101" in said
+    assert "venv" not in said
+    words = ["--exclude", "tests", "--exclude", "book/_v/*"]
+    assert main(["check", ".", *words]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_where_the_syntax_is_wrong(book, capsys):
+    (book / "thing.py").write_text('if True:\n    print "x"\n')
+    main(["check", "book"])
+    said = capsys.readouterr().out
+    assert said.startswith("book/thing.py:2:5: SBS101 this is not Python: Missing par")
+    assert "Did you mean print(...)? (Mend the syntax" in said

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import zlib
 from base64 import b64decode
 from pathlib import Path
 
@@ -163,6 +164,45 @@ def test_no_picture_comes_from_outside(book):
     assert "data:image" not in page()
 
 
+def test_a_missing_picture_is_said(book, capsys):
+    (book / "thing.py").write_text(
+        '"""Text.\n\n![x](no.png) ![d](dot.png) ![h](https://x.y/z.png)\n'
+        '<img src="../up.png">\n"""\n'
+    )
+    Path("up.png").write_bytes(DOT)
+    page()
+    remedy = "Put it there, or name the documents of the site with `--docs`."
+    assert capsys.readouterr().err.splitlines() == [
+        f"book/thing.py:3: the picture `no.png` is not in `book`. {remedy}",
+        f"book/thing.py:4: the picture `../up.png` is not in `book`. {remedy}",
+    ]
+    assert main(["page", "book/thing.py", "--strict"]) == 1
+
+
+def test_a_page_does_not_say_where_it_was_made(book, monkeypatch, tmp_path):
+    (tmp_path / "desk").mkdir()
+    monkeypatch.chdir(tmp_path / "desk")
+    assert main(["page", str(book / "thing.py")]) == 0
+    html = Path("thing.html").read_text()
+    assert '<p class="sbs-source">book/thing.py</p>' in html
+    assert str(tmp_path) not in html
+
+
+def test_a_page_can_be_piped(book, capsys):
+    assert main(["page", "book/thing.py", "-o", "-"]) == 0
+    assert capsys.readouterr().out.startswith("<!doctype html>")
+    assert not Path("-").exists()
+
+
+def test_names_lead_to_documentation_of_ones_choice(book):
+    head = b"# Sphinx inventory version 2\n# Project: P\n# Version: 1\n# zlib\n"
+    listed = zlib.compress(b"clay.f py:function 1 api.html#$ -\n")
+    Path("clay.inv").write_bytes(head + listed)
+    (book / "thing.py").write_text("import clay\n\nclay.f()\n")
+    html = page("--inventory", "https://clay.example/", "clay.inv")
+    assert 'href="https://clay.example/api.html#clay.f"' in html
+
+
 def test_mistakes_are_said_and_lived_with(book, capsys):
     (book / "thing.py").write_text('r"""See [Nothing][], $\\frac{$."""\n')
     html = page()
@@ -206,6 +246,18 @@ def test_what_is_not_python_is_a_failure(book, capsys):
             ["markdown", "book/thing.py", "-o", "out"],
             "sidebyside: book/thing.py: not a folder; for one file, use `page`",
         ),
+        (
+            ["markdown", "book", "-o", "-"],
+            "sidebyside: -: not a folder, and there are many pages",
+        ),
+        (
+            ["markdown", "src", "-o", "out"],
+            "sidebyside: src: no package; did you mean src/kiln?",
+        ),
+        (
+            ["page", "book/thing.py", "--inventory", "https://x.y", "book/thing.py"],
+            "sidebyside: book/thing.py: this is no `objects.inv`",
+        ),
         (["check", "empty"], "sidebyside: empty: no Python files in this folder"),
         (["markdown", "none", "-o", "out"], "sidebyside: none: no such file or folder"),
         (
@@ -216,6 +268,8 @@ def test_what_is_not_python_is_a_failure(book, capsys):
 )
 def test_a_wrong_command_is_answered_in_one_line(book, capsys, words, message):
     Path("empty").mkdir()
+    Path("src/kiln").mkdir(parents=True)
+    Path("src/kiln/__init__.py").write_text("")
     assert main(words) == 2
     assert capsys.readouterr().err == f"{message}\n"
 
@@ -227,6 +281,29 @@ def test_the_program_can_be_started(program):
     )
     for command in ("page", "markdown", "check"):
         assert command in done.stdout
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert re.match(r"sidebyside \d", capsys.readouterr().out)
+
+
+def test_what_is_not_installed_is_named(tmp_path):
+    """With a Python that has the press, and nothing of what it needs."""
+    (tmp_path / "sidebyside").symlink_to(ROOT / "sidebyside")
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "sidebyside", "check", "."],
+        cwd=tmp_path,
+        env={},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert re.fullmatch(
+        r"sidebyside: there is no module `\w+`; pip install [\w -]+\n", done.stderr
+    )
 
 
 # ---- markdown
@@ -265,11 +342,47 @@ def test_names_in_the_code_of_markdown_can_be_links(book, options, code):
 
 def test_markdown_leaves_out_what_is_not_python(book, capsys):
     (book / "broken.py").write_text("x = (\n")
-    assert main(["markdown", "book", "-o", "out"]) == 0
+    assert main(["markdown", "book", "-o", "out"]) == 1, "a page is missing"
+    assert Path("out/book/thing.md").exists()
     assert "book/broken.py:1: " in capsys.readouterr().err
     assert not Path("out/book/broken.md").exists()
     assert main(["markdown", "book", "-o", "out2", "--strict"]) == 1
     assert not Path("out2").exists()
+
+
+def test_markdown_of_a_part_has_its_names_from_the_whole(book, capsys):
+    (book / "part").mkdir()
+    (book / "part" / "__init__.py").write_text("")
+    (book / "part" / "one.py").write_text("# See [f][book.part.one.f].\ndef f(): ...\n")
+    assert main(["markdown", "book/part", "-o", "out"]) == 0
+    assert capsys.readouterr().err == ""
+    made = {p.relative_to("out").as_posix() for p in Path("out").rglob("*.md")}
+    assert made == {"book/part/index.md", "book/part/one.md"}
+
+
+def test_no_page_replaces_another(book, capsys):
+    (book / "index.py").write_text("")
+    assert main(["markdown", "book", "-o", "out"]) == 1
+    assert capsys.readouterr().err == (
+        "book/index.py:1: another module has the page `book/index.md`. "
+        "Rename one of them, or leave it out with `--exclude`.\n"
+    )
+    assert main(["markdown", "book", "-o", "out", "--exclude", "index.py"]) == 0
+
+
+def test_what_nobody_wrote_is_left_out(book):
+    for path in ("venv/x.py", "env/x.py", "node_modules/a/x.py", "dist/x.py"):
+        (book / path).parent.mkdir(parents=True)
+        (book / path).write_text("x = (\n")
+    (book / "env" / "pyvenv.cfg").write_text("")
+    for path in ("build/__init__.py", "build/tests/x.py", "build/deep/x.py"):
+        (book / path).parent.mkdir(parents=True, exist_ok=True)
+        (book / path).write_text('"""Text."""\n')
+    words = ["--exclude", "tests/", "--exclude", "book/build/d*"]
+    assert main(["markdown", "book", "-o", "out", *words]) == 0
+    made = {p.relative_to("out").as_posix() for p in Path("out").rglob("*.md")}
+    three = {"book/index.md", "book/thing.md", "book/other.md"}
+    assert made == {*three, "book/build/index.md"}
 
 
 ZENSICAL = """

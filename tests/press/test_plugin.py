@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -251,3 +252,153 @@ def test_a_site_can_replace_styles(site, folder):
     assert (made / "sidebyside.css").read_text() == "/* ours */"
     assert (made / "katex" / "katex.min.css").read_text() == "/* ours too */"
     assert list((made / "katex" / "fonts").glob("*.woff2")), "the rest is there"
+
+
+def configured(site: Path, *changes: tuple[str, str]) -> Path:
+    """The site, with changes in its configuration."""
+    text = (site / "mkdocs.yml").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (site / "mkdocs.yml").write_text(text)
+    return site
+
+
+def refused(site: Path) -> str:
+    """What is said when a build is refused."""
+    done = build(site)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_part_of_a_package_has_its_names_from_the_whole(site):
+    (site / "book" / "part").mkdir()
+    (site / "book" / "part" / "__init__.py").write_text("")
+    (site / "book" / "part" / "one.py").write_text("from book.part.two import f\n\nf()")
+    (site / "book" / "part" / "two.py").write_text("def f(): ...\n")
+    (site / "docs" / "index.md").write_text("# Home\n")
+    configured(site, ("[book]", "[book/part]"), (", book/index.md, book/game.md", ""))
+    assert build(site).returncode == 0
+    html = (site / "site" / "book" / "part" / "one.html").read_text()
+    assert 'href="two.html#f"' in html
+    assert not (site / "site" / "part").exists()
+
+
+@pytest.mark.parametrize("code", ["from kiln import *\n", "from . import *\n"])
+def test_the_folder_above_a_package_is_no_package(site, code):
+    (site / "src" / "kiln").mkdir(parents=True)
+    (site / "src" / "kiln" / "__init__.py").write_text(code)
+    configured(site, ("[book]", "[src]"))
+    assert "packages: `src` is no package. Did you mean `src/kiln`?" in refused(site)
+
+
+def test_a_page_by_hand_is_not_replaced(site):
+    (site / "docs" / "book").mkdir()
+    (site / "docs" / "book" / "game.md").write_text("# By hand\n")
+    assert (
+        "`book/game.py` and `docs/book/game.md` would be the same page, `book/game.md`"
+        in refused(site)
+    )
+
+
+def test_no_two_modules_have_one_page(site):
+    (site / "more" / "book").mkdir(parents=True)
+    (site / "more" / "book" / "game.py").write_text("")
+    configured(site, ("[book]", "[book, book, more/book]"))
+    assert (
+        "`book/game.py` and `more/book/game.py` would be the same page, `book/game.md`"
+        in refused(site)
+    )
+
+
+def test_a_package_that_is_listed_twice_has_its_pages_once(site):
+    configured(site, ("[book]", "[book, ./book]"))
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_package_outside_stays_inside_the_site(site):
+    folder = site / "project"
+    folder.mkdir()
+    for name in ("mkdocs.yml", "docs"):
+        (site / name).rename(folder / name)
+    configured(folder, ("[book]", "[../book]"))
+    before = (site / "book" / "game.py").stat().st_mtime_ns
+    assert build(folder).returncode == 0
+    assert (folder / "site" / "book" / "game.py").exists()
+    assert not (folder / "book").exists()
+    assert (site / "book" / "game.py").stat().st_mtime_ns == before
+
+
+def test_what_is_excluded_has_no_page(site):
+    for path in ("tests/one.py", "_vendor/two.py", "deep/three.py", "deep/four.py"):
+        (site / "book" / path).parent.mkdir(exist_ok=True)
+        (site / "book" / path).write_text("")
+    (site / "book" / "venv" / "lib").mkdir(parents=True)
+    (site / "book" / "venv" / "lib" / "x.py").write_text("")
+    exclude = '[book]\n      exclude: [tests, "_v*", "book/deep/th*.py"]'
+    configured(site, ("[book]", exclude))
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    made = {
+        p.relative_to(site / "site").as_posix() for p in site.rglob("book/**/*.html")
+    }
+    assert made == {"book/index.html", "book/game.html", "book/deep/four.html"}
+
+
+@pytest.mark.parametrize("theme", ["", "theme: readthedocs"])
+def test_another_theme_is_named(site, theme):
+    configured(site, ("theme: {name: material, font: false}", theme))
+    (site / "docs" / "index.md").write_text("# Home\n")
+    assert "made for the theme Material" in refused(site)
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("ref/{package}.md", "reference: there is no page `ref/book.md`"),
+        ("ref/{name}.md", "reference: Name the page of a package"),
+    ],
+)
+def test_a_reference_that_is_not_there_is_one_mistake(site, reference, message):
+    configured(site, ("[book]", f"[book]\n      reference: {reference}"))
+    assert message in refused(site)
+
+
+def listed(*lines: str) -> bytes:
+    """An `objects.inv`."""
+    head = b"# Sphinx inventory version 2\n# Project: P\n# Version: 1\n# zlib\n"
+    return head + zlib.compress("".join(f"{line}\n" for line in lines).encode())
+
+
+def test_inventories_of_ones_own(site):
+    (site / "docs" / "index.md").write_text("# Home\n")
+    (site / "book" / "game.py").write_text(
+        "from clay.pots import Pot, glaze\n\n\nPot().burn()\nglaze()\n"
+    )
+    (site / "clay.inv").write_bytes(
+        listed(
+            "clay.pots py:module 0 api/pots.html#module-$ -",
+            "clay.pots.Pot py:class 1 api/pots.html#$ -",
+            "clay.pots.Pot.burn py:method 1 api/pots.html#$ -",
+            "clay.pots.glaze py:function 1 api/glaze.html#how glaze a pot",
+        )
+    )
+    own = "[book]\n      inventories:\n        https://clay.example/en: clay.inv"
+    configured(site, ("[book]", own))
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    html = (site / "site" / "book" / "game.html").read_text()
+    for address in ("pots.html#clay.pots.Pot.burn", "glaze.html#how"):
+        assert f'href="https://clay.example/en/api/{address}"' in html
+    (site / "clay.inv").write_bytes(b"<!doctype html>")
+    assert "clay.inv: this is no `objects.inv`" in refused(site)
+
+
+def test_a_page_leads_to_its_module_in_the_repository(site):
+    repo = "site_name: Small\nrepo_url: https://github.com/someone/small"
+    configured(site, ("site_name: Small", repo))
+    assert build(site).returncode == 0
+    html = (site / "site" / "book" / "game.html").read_text()
+    assert 'href="https://github.com/someone/small/blob/master/book/game.py"' in html

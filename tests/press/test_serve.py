@@ -1,6 +1,7 @@
 """What is kept between builds changes nothing but the time."""
 
 import filecmp
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -9,6 +10,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.livereload import LiveReloadServer
 
+from sidebyside.read import PYTHON
 from sidebyside.serve import LOOK_EVERY, look_often
 from tests.press.test_plugin import CONFIG, MODULES
 
@@ -117,3 +119,31 @@ def test_the_server_looks_often(tmp_path):
     assert list(server._watched_paths) == [str(tmp_path)]
     assert {emitter.timeout for emitter in server.observer.emitters} == {LOOK_EVERY}
     server.server_close()
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("was_good", [True, False])
+def test_a_module_that_cannot_be_read_breaks_no_other_page(project, was_good, caplog):
+    user, game = Path("book/user.py"), Path("book/game.py")
+    user.write_text(
+        '"""See [run][book.game.Game.run] and [Game][book.game.Game]."""\n'
+        "from book.game import Game\n\nx = Game()\n"
+    )
+    game.write_text(MORE if was_good else "x = (\n")
+    built("served", "serve")
+    before = re.findall("(?s)<article.*", Path("served/book/user.html").read_text())
+    game.write_text(f"{MORE}\n\nx = (\n")
+    caplog.clear()
+    built("served", "serve")
+    assert "this is not Python" in Path("served/book/game.html").read_text()
+    page = re.findall("(?s)<article.*", Path("served/book/user.html").read_text())
+    assert 'href="game.html' in page[0]
+    assert page == before
+    assert [r.message for r in caplog.records if r.levelname == "WARNING"] == [
+        "sidebyside: book/game.py:26: this is not Python: '(' was never closed. "
+        f"Mend the syntax; the press reads what Python {PYTHON} reads."
+    ]
+    # What the module does not define is said once it can be read.
+    game.write_text(MORE.replace("run", "walk"))
+    built("served", "serve")
+    assert "which is defined nowhere" in Path("served/book/user.html").read_text()
