@@ -81,7 +81,10 @@ def cross(
     known = {} if known is None else known
     book = Book(sources, outside)
     links: dict[str, dict[int, list[Link]]] = {}
-    uses: defaultdict[Place, dict[str, Use]] = defaultdict(dict)
+    uses: defaultdict[Place, dict[tuple[str, str], Use]] = defaultdict(dict)
+    pages = {page_of(source.module, source.is_package): source for source in sources}
+    shared = names_that_share(pages, places)
+    rank = {(places[name].page, of): n for n, (name, of) in enumerate(shared.items())}
     attributes = instance_attributes(book)
     for source in sources:
         by_line = spots(source)
@@ -98,23 +101,53 @@ def cross(
             spot = by_line[reference.line]
             full = f"{source.module}.{spot.scope}" if spot.scope else source.module
             place = places[name]
-            if full in uses[place] or is_inside(spot, place):
+            of = shared.get(name, "")
+            if (of, full) in uses[place] or is_inside(spot, place):
                 continue
             if f"{full}.".startswith(f"{name}."):
                 continue
             shown = spot.scope if spot.scope and spot.place.page == place.page else full
-            uses[place][full] = Use(shown, spot.place.seen_from(place.page))
+            uses[place][of, full] = Use(shown, spot.place.seen_from(place.page), of)
 
     by_page: defaultdict[str, dict[str, tuple[Use, ...]]] = defaultdict(dict)
     for place, users in uses.items():
         if place.anchor:
-            by_page[place.page][place.anchor] = tuple(users.values())
+            ranks = [
+                (rank.get((place.page, of), 0), use) for (of, _), use in users.items()
+            ]
+            ordered = sorted(ranks, key=lambda ranked: ranked[0])
+            by_page[place.page][place.anchor] = tuple(use for _, use in ordered)
     return {
-        source.module: Crossing(
-            links[source.module], by_page[page_of(source.module, source.is_package)]
-        )
-        for source in sources
+        source.module: Crossing(links[source.module], by_page[page])
+        for page, source in pages.items()
     }
+
+
+def names_that_share(
+    pages: Mapping[str, Source], places: Mapping[str, Place]
+) -> dict[str, str]:
+    """
+    The names that stand in one section with others, as where a module sets its
+    constants, each as one would say it there. Who looks at the uses of such a section
+    asks which of the names is used. What a class or a function defines is a part of it.
+
+    Args:
+        pages: the modules, by the paths of their pages.
+        places: where the definitions of the book are.
+    """
+    sections: defaultdict[Place, list[str]] = defaultdict(list)
+    for name, place in places.items():
+        if place.anchor and place.page in pages:
+            sections[place].append(name)
+    found: dict[str, str] = {}
+    for place, names in sections.items():
+        module = pages[place.page].module
+        if len(names) > 1 and f"{module}.{place.anchor}" not in names:
+            around = f"{module}.{place.anchor.partition('--')[0]}."
+            for name in names:
+                short = name.removeprefix(around)
+                found[name] = short.removeprefix(f"{module}.")
+    return found
 
 
 def is_inside(spot: Spot, place: Place) -> bool:

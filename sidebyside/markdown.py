@@ -18,7 +18,7 @@ reasons.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import dropwhile
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
@@ -26,6 +26,7 @@ from xml.etree.ElementTree import Element, SubElement
 from markdown import Markdown
 from markdown.blockprocessors import BlockProcessor
 from markdown.extensions import Extension
+from markdown.extensions.toc import nest_toc_tokens
 from markdown.inlinepatterns import InlineProcessor
 from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
@@ -81,6 +82,7 @@ class Pieces(Preprocessor):
     def __init__(self, md: Markdown) -> None:
         super().__init__(md)
         self.is_made = False
+        self.has_outline = False
         self.prose: list[str] = []
         self.later: list[tuple[Preprocessor, tuple[str, ...]]] = []
 
@@ -90,6 +92,7 @@ class Pieces(Preprocessor):
         page = PAGE.match(text)
         number = page[1] if page else ""
         self.is_made = bool(page)
+        self.has_outline = self.is_made and "data-sbs-outline=" in text
         self.prose = []
         self.later = [*self.behind()] if page else []
         text = text[page.end() :] if page else text
@@ -215,6 +218,48 @@ class Disarming(Treeprocessor):
             disarm(root)
 
 
+class Outline(Treeprocessor):
+    """
+    ## The outline
+
+    Classes and functions that have no heading are in the outline all the same, where
+    [weave][sidebyside.weave.outlined] says so. This adds them to what the extension
+    `toc` has found. Headings in the prose of one of them belong to it.
+    """
+
+    def __init__(self, md: Markdown, kept: Pieces) -> None:
+        super().__init__(md)
+        self.md = md
+        self.kept = kept
+
+    def run(self, root: Element) -> None:
+        """Put them in their places between the headings."""
+        found = getattr(self.md, "toc_tokens", [])
+        if not self.kept.has_outline:
+            return
+        headings = {token["id"]: token for token in flat(found)}
+        bottom = getattr(self.md.treeprocessors["toc"], "toc_bottom", 6) if found else 0
+        tokens: list[Any] = []
+        level = 0
+        for element in root.iter():
+            if element.tag == "section":
+                level = int(element.attrib.pop("data-sbs-outline", 0))
+                if 0 < level <= bottom:
+                    name = element.get("data-title", "").rpartition(".")[2]
+                    entry = {"level": level, "id": element.get("id", ""), "name": name}
+                    tokens.append({**entry, "html": name, "data-toc-label": ""})
+            elif token := headings.pop(element.get("id", ""), None):
+                tokens.append({**token, "level": max(token["level"], level + 1)})
+        self.md.toc_tokens = nest_toc_tokens(tokens)  # type: ignore[attr-defined]
+
+
+def flat(tokens: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The entries of an outline, one after the other."""
+    for token in tokens:
+        yield token
+        yield from flat(token["children"])
+
+
 class Films(Treeprocessor):
     """
     ## Films
@@ -319,6 +364,7 @@ class SideBySideExtension(Extension):
         md.inlinePatterns.register(Names(md, kept), "sidebyside_names", 65)
         # Attribute lists are set at 8; the table of contents is made at 5.
         md.treeprocessors.register(Disarming(md, kept), "sidebyside_disarming", 6)
+        md.treeprocessors.register(Outline(md, kept), "sidebyside_outline", 4)
         # MkDocs turns the addresses of pictures around at 0.
         md.treeprocessors.register(Films(md), "sidebyside_films", -1)
         md.postprocessors.register(Signs(md), "sidebyside_signs", 5)

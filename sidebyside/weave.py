@@ -42,10 +42,14 @@ class CodeLine(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A place that uses a definition: its name, and the target of a link to it."""
+    """
+    A place that uses a definition: its name, and the target of a link to it. Where a
+    section defines several things, also which of them it uses.
+    """
 
     name: str
     target: str
+    of: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ class Row:
         code: its lines of code, without blank ones at its ends.
         uses: where else in the book its definition is used.
         public: the full name of what it defines, if others may import that.
+        outline: its level in the outline, if it is named there without a heading.
     """
 
     anchor: str
@@ -88,6 +93,7 @@ class Row:
     code: tuple[CodeLine, ...]
     uses: tuple[Use, ...] = ()
     public: str = ""
+    outline: int = 0
 
 
 @dataclass(frozen=True)
@@ -197,6 +203,7 @@ def weave(
     html = highlight(source.lines, crossing.links, source.tokens)
     nodes = {definition.name: definition.node for definition in source.definitions}
     public = public_names(source)
+    levels = outlined(source)
     rows: list[Row] = []
     for anchor, section in anchored(source):
         # In this order a formula with symbols is set only once.
@@ -220,6 +227,7 @@ def weave(
                 code=tuple(code_lines(section, source, html)),
                 uses=crossing.uses.get(anchor, ()),
                 public=public.get(section.scope, "") if defines else "",
+                outline=levels.get(anchor, 0),
             )
         )
     first_heading = plain(rows[0].heading) if rows and rows[0].level == 1 else ""
@@ -233,6 +241,12 @@ def public_names(source: Source) -> dict[str, str]:
     The full names of a module's definitions, without those that nobody else should or
     could import: names with an underscore, and what is defined inside functions.
     """
+    private = any(part.startswith("_") for part in source.module.split("."))
+    return {} if private else reachable(source)
+
+
+def reachable(source: Source) -> dict[str, str]:
+    """The same as if the module itself were public."""
     full: dict[str, str] = {"": source.module}
     classes = {""}
     for definition in source.definitions:
@@ -241,8 +255,35 @@ def public_names(source: Source) -> dict[str, str]:
             full[definition.name] = f"{source.module}.{definition.name}"
         if definition.is_class:
             classes.add(definition.name)
-    private = any(part.startswith("_") for part in source.module.split("."))
-    return {} if private else full
+    return full
+
+
+def outlined(source: Source) -> dict[str, int]:
+    """
+    ## An outline without headings
+
+    Most code that was written for other tools has no headings, and an outline of
+    nothing but the title helps nobody. So if no class and no function of a module has a
+    heading, the outline names them all, below the headings that there are.
+
+    Returns:
+        For the anchors of such sections, their levels.
+    """
+    public = reachable(source)
+    levels: dict[str, int] = {}
+    above = 1
+    for anchor, section in anchored(source):
+        lines = section.prose.lines
+        heading = HEADING.fullmatch(lines[0][1]) if lines else None
+        if section.kind in DEFINITIONS:
+            if heading:
+                return {}
+            # The first of several overloads stands for all.
+            if public.pop(section.scope, ""):
+                levels[anchor] = above + 1 + section.scope.count(".")
+        elif heading and not section.scope:
+            above = len(heading["marks"])
+    return levels
 
 
 def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:

@@ -762,6 +762,30 @@ def test_attributes_are_no_uses_of_init():
     assert uses_of("book.here.C.__init__", here=code) == []
 
 
+def test_uses_say_of_what_where_a_section_defines_several_things():
+    found = sources(
+        here="A = 1\na = 2\nNOT_USED = 3\n\n\ndef f():\n    return a\n\n\n"
+        "class C:\n    # Fields.\n    x: int = 1\n    y: int = 2\n",
+        there="from book.here import C, A\n\nA, C.y\n",
+    )
+    places = catalogue(found)
+    crossings = cross(found, places, inventory())
+    here = next(s for s in found if s.module == "book.here")
+    uses = crossings["book.here"].uses
+    constants = uses[places["book.here.A"].anchor]
+    assert [(use.of, use.name) for use in constants] == [
+        ("A", "book.there"),
+        ("a", "f"),
+    ]
+    fields = uses[places["book.here.C.y"].anchor]
+    assert [(use.of, use.name) for use in fields] == [("y", "book.there")]
+    assert [use.of for use in uses["C"]] == [""], "a class has its section to itself"
+    text = render(weave(here, places, crossing=crossings["book.here"]), environment())
+    listed = re.sub(r"there\.md#\S+(?=\))", "there.md", text)
+    assert "\n`A`\n\n- [`book.there`](there.md)\n\n`a`\n\n- [`f`](#f)\n" in listed
+    assert "Used in 2 places" in text
+
+
 def test_uses_are_on_the_page():
     found = sources(here="from .game import make_game\n\n\ndef f():\n    make_game()\n")
     places = catalogue(found)

@@ -402,3 +402,100 @@ def test_a_page_leads_to_its_module_in_the_repository(site):
     assert build(site).returncode == 0
     html = (site / "site" / "book" / "game.html").read_text()
     assert 'href="https://github.com/someone/small/blob/master/book/game.py"' in html
+
+
+def outline(html: str) -> list[tuple[int, str, str]]:
+    """The entries of a table of contents: depth, address, words."""
+    toc = html.partition('data-md-component="toc"')[2]
+    entries: list[tuple[int, str, str]] = []
+    depth = 1
+    parts = re.finditer(
+        r'<ul|</ul>|<a href="(#[^"]*)"[^>]*>\s*<span[^>]*>\s*(.*?)\s*</span>', toc, re.S
+    )
+    for part in parts:
+        depth += {"<ul": 1, "</u": -1}.get(part[0][:3], 0)
+        if not depth:
+            break
+        if part[1]:
+            entries.append((depth, part[1], part[2]))
+    return entries
+
+
+OUTLINE = '''"""Says what it is."""
+import typing
+
+A = 1
+
+
+class Pot:
+    """A pot.
+
+    ## Care
+
+    It breaks.
+    """
+
+    def burn(self):
+        """Burn it."""
+
+    @property
+    def colour(self): ...
+
+    @colour.setter
+    def colour(self, value): ...
+
+    def _hidden(self):
+        """Not to be seen."""
+
+
+def glaze():
+    """Glaze."""
+
+    def inner():
+        """Inner."""
+
+
+# ## More
+x = 1
+
+
+@typing.overload
+def fire(a: int): ...
+@typing.overload
+def fire(a: str): ...
+def fire(a):
+    """Fire."""
+
+
+class Kiln:
+    """Kiln."""
+'''
+
+
+def test_the_outline_names_what_has_no_heading(site):
+    (site / "docs" / "index.md").write_text("# Home\n")
+    (site / "book" / "game.py").write_text(OUTLINE)
+    assert build(site).returncode == 0
+    html = (site / "site" / "book" / "game.html").read_text()
+    assert outline(html) == [
+        (1, "#Pot", "Pot"),
+        (2, "#care", "Care"),
+        (2, "#Pot.burn", "burn"),
+        (2, "#Pot.colour", "colour"),
+        (1, "#glaze", "glaze"),
+        (1, "#more", "More"),
+        (2, "#fire", "fire"),
+        (2, "#Kiln", "Kiln"),
+    ]
+    assert "data-sbs-outline" not in html
+    for _, address, _ in outline(html):
+        assert f'id="{address[1:]}"' in html
+
+
+def test_an_outline_with_headings_is_the_authors(site):
+    (site / "docs" / "index.md").write_text("# Home\n")
+    text = OUTLINE.replace('"""Kiln."""', '"""\n    ## The kiln\n    """')
+    (site / "book" / "game.py").write_text(text)
+    assert build(site).returncode == 0
+    html = (site / "site" / "book" / "game.html").read_text()
+    assert [address for _, address, _ in outline(html)] == ["#care", "#more", "#Kiln"]
