@@ -25,7 +25,14 @@ The press never imports or runs a module that it renders. It reads text.
 
 ## Your own modules
 
-The site engine is MkDocs, and the press is a [plugin][sidebyside.plugin] of it:
+The site engine is MkDocs, and the press is a [plugin][sidebyside.plugin] of it. To
+install both, go to a copy of this project's repository, and say
+
+```sh
+pip install '.[docs]'
+```
+
+Then `mkdocs.yml` takes these lines:
 
 ```yaml
 theme:
@@ -43,7 +50,8 @@ nav:
 
 Code that was written for another tool comes out well, too: docstrings in the styles of
 Google, [NumPy and Sphinx][sidebyside.fields], examples for `doctest`, and modules that
-were annotated for pylit.
+were annotated for pylit. Where no docstring has a heading, [the outline names the
+classes and functions][sidebyside.weave.outlined].
 
 Without a site, the [command line][sidebyside.cli] makes one HTML file of a module, or
 Markdown for another engine, and [checks][sidebyside.check] the prose of a package.
