@@ -118,8 +118,10 @@ def cross(
             ordered = sorted(ranks, key=lambda ranked: ranked[0])
             by_page[place.page][place.anchor] = tuple(use for _, use in ordered)
     return {
-        source.module: Crossing(links[source.module], by_page[page])
-        for page, source in pages.items()
+        source.module: Crossing(
+            links[source.module], by_page[page_of(source.module, source.is_package)]
+        )
+        for source in sources
     }
 
 
