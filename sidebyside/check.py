@@ -11,9 +11,14 @@ that no build can see: code that was commented out and now stands on the page as
 were prose, arguments that were renamed everywhere but in the docstring.
 
 ```sh
-sidebyside check package            # file:line:column: CODE message (remedy)
-sidebyside check --ignore SBS4 .    # all but the rules that begin with SBS4
-sidebyside check --format github .  # notes beside the lines of a pull request
+# file:line:column: CODE message (remedy)
+sidebyside check package
+# All but the rules that begin with SBS4:
+sidebyside check --ignore SBS4 .
+# All but the files and folders of this name:
+sidebyside check --exclude tests .
+# Notes beside the lines of a pull request:
+sidebyside check --format github .
 ```
 
 ## The rules

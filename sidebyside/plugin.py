@@ -356,7 +356,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         docs = named_from(Path(config.docs_dir), root)
         for path, content in self.files:
             there = files.get_file_from_path(path)
-            if there and there.inclusion is not InclusionLevel.EXCLUDED:
+            is_shown = there and there.inclusion is not InclusionLevel.EXCLUDED
+            if is_shown and path.endswith(".md"):
                 paths = f"`{self.sources.get(path, path)}` and `{docs}/{path}`"
                 raise PluginError(SAME_PAGE.format(paths, path))
             file = File.generated(config, path, content=content)

@@ -211,6 +211,12 @@ def test_mistakes_are_said_and_lived_with(book, capsys):
     assert "See <code>Nothing</code>, <code>$\\frac{$</code>." in html
 
 
+def test_what_can_be_linked_to_is_said(book, capsys):
+    (book / "thing.py").write_text('"""See [Qqqqq][]."""\n')
+    page()
+    assert "a module, class or function of these packages" in capsys.readouterr().err
+
+
 def test_strictly_mistakes_are_failures(book, capsys):
     (book / "thing.py").write_text('"""See [Nothing][]."""\n')
     assert main(["page", "book/thing.py", "--strict"]) == 1

@@ -239,3 +239,13 @@ def test_print_is_a_clean_document(browser, site):
               e.scrollWidth > e.clientWidth + 1).length"""
         )
         assert cut == 0, "long lines wrap, since paper does not scroll"
+        shown = page.evaluate(
+            """() => {
+              const box = "<details><summary>More</summary><p>Inside</p></details>";
+              const article = document.querySelector("article");
+              article.insertAdjacentHTML("beforeend", box);
+              const inside = article.lastElementChild.lastElementChild;
+              return inside.checkVisibility({ contentVisibilityAuto: true });
+            }"""
+        )
+        assert shown, "nobody opens a box on paper"
