@@ -12,6 +12,7 @@ pages, with links between them. This is the one place where files are read.
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -169,7 +170,8 @@ def packages_meant(folder: Path) -> list[Path]:
     In a project whose package is `src/kiln`, to name `src` is an easy slip. The pages
     would come out as `src/kiln/…`, and `import kiln` would lead nowhere. A folder
     without an `__init__.py` can also be a namespace, whose name is part of every
-    import. So the imports tell.
+    import. So the imports tell. And a folder that has modules of its own is meant as it
+    is.
 
     Args:
         folder: what was named.
@@ -178,13 +180,13 @@ def packages_meant(folder: Path) -> list[Path]:
         The packages in it, if one of them was probably meant.
     """
     inside = sorted(file.parent for file in folder.glob("*/__init__.py"))
-    if (folder / "__init__.py").is_file() or not inside:
+    if not inside or any(folder.glob("*.py")):
         return []
     texts = (
         f.read_text(encoding="utf-8", errors="ignore") for f in python_files(folder)
     )
     imported = {name for text in texts for name in IMPORT.findall(text)}
-    names = {package.name for package in inside}
+    names = {package.name for package in inside} - sys.stdlib_module_names
     is_no_name = folder.name == "src" or not folder.name.isidentifier()
     is_slip = folder.name not in imported and (is_no_name or names & imported)
     return inside if is_slip else []

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sidebyside.press import packages_meant
+
 CONFIG = """
 site_name: Small
 use_directory_urls: false
@@ -291,6 +293,26 @@ def test_the_folder_above_a_package_is_no_package(site, code):
     (site / "src" / "kiln" / "__init__.py").write_text(code)
     configured(site, ("[book]", "[src]"))
     assert "packages: `src` is no package. Did you mean `src/kiln`?" in refused(site)
+
+
+@pytest.mark.parametrize(
+    ("files", "meant"),
+    [
+        ({"ns/kiln/__init__.py": "from ns.kiln import x"}, []),
+        ({"ns/kiln/__init__.py": "from . import x"}, []),
+        ({"ns/kiln/__init__.py": "", "ns/run.py": "import kiln"}, []),
+        ({"ns/json/__init__.py": "import json"}, []),
+        ({"ns/__init__.py": "", "ns/kiln/__init__.py": "import kiln"}, []),
+        ({"ns/kiln/__init__.py": "", "ns/kiln/a.py": "import kiln"}, ["kiln"]),
+        ({"my-kiln/kiln/__init__.py": "", "my-kiln/b/c.py": ""}, ["kiln"]),
+    ],
+)
+def test_what_is_no_package(tmp_path, files, meant):
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    folder = tmp_path / next(iter(files)).partition("/")[0]
+    assert [path.name for path in packages_meant(folder)] == meant
 
 
 def test_a_page_by_hand_is_not_replaced(site):
