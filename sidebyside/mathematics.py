@@ -10,6 +10,17 @@ Formulas are set when the site is built, by KaTeX running inside an embedded Jav
 engine. The reader's browser runs no script for them and asks no other host for one, a
 screen reader gets MathML, and a formula with a mistake stops the build instead of
 turning red on the page.
+
+Two dollars make a formula by the rules of Pandoc, which tell $x$ from "costs $5 or $6":
+no space inside them, no letter or digit behind them, no blank line between them. And
+ordinary comments speak of `$PATH` and of `^foo$`. So these are no formulas either:
+
+- two words next to each other, unless they are in braces or with a command such as
+  `\in`: nobody means "`$BAR, or lines with ^foo$`" as mathematics;
+- what a version control system writes, such as `$Id$`.
+
+[SBS205][sidebyside.rules.dollars] names the first of these, in case it was meant for
+one: words in a formula want `\text{…}`.
 """
 
 import re
@@ -25,8 +36,6 @@ from sidebyside.prose import CODE
 
 KATEX = files("sidebyside") / "assets" / "katex" / "katex.min.js"
 
-# The rules for a formula are those of Pandoc, which tell $x$ from "costs $5 or $6": no
-# space inside the dollars, no letter or digit behind them, no blank line between them.
 PATTERN = re.compile(
     CODE
     + r"""
@@ -39,6 +48,10 @@ PATTERN = re.compile(
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 DOLLARS = re.compile(r"\$\$")
+BRACES = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
+WORDS = re.compile(r"(?<![A-Za-z])[A-Za-z]{2,}[,.;:)]*\s+\(?[A-Za-z]{2}")
+COMMAND = re.compile(r"\\[A-Za-z]{2}")
+KEYWORD = re.compile("(?:Author|Date|Header|HeadURL|Id|RCSfile|Revision)(?::.*)?")
 
 
 @dataclass(frozen=True)
@@ -73,7 +86,9 @@ def find(text: str) -> Iterator[Formula]:
     """
     if "$" not in text and "\\begin{" not in text:
         return
-    for match in PATTERN.finditer(text):
+    for match, words in scanned(text):
+        if words:
+            continue
         if match["rows"]:
             name = match["name"]
             tex = match["rows"].replace(f"{{{name}}}", f"{{{name.rstrip('*')}*}}")
@@ -81,6 +96,29 @@ def find(text: str) -> Iterator[Formula]:
         elif tex := match["display"] or match["inline"]:
             start, stop = match.span()
             yield Formula(start, stop, tex.strip(), match["display"] is not None)
+
+
+def scanned(text: str) -> Iterator[tuple[re.Match[str], bool]]:
+    """
+    ### And leaving words alone
+
+    Yields what the pattern finds, formulas and code, and whether it is only words
+    between dollars. If it is, the second dollar may yet begin a formula.
+    """
+    at = 0
+    while match := PATTERN.search(text, at):
+        words = is_words(match["inline"] or "")
+        yield match, words
+        at = match.start() + 1 if words else match.end()
+
+
+def is_words(tex: str) -> bool:
+    """Whether what stands between two dollars is no formula."""
+    if " " in tex or "\n" in tex:
+        if WORDS.search(tex) and not COMMAND.search(tex):
+            return bool(WORDS.search(BRACES.sub("{}", tex)))
+        return ": " in tex and bool(KEYWORD.fullmatch(tex))
+    return tex[:1].isupper() and bool(KEYWORD.fullmatch(tex))
 
 
 def continued(text: str) -> set[int]:
@@ -109,12 +147,17 @@ def unpaired(text: str) -> Iterator[int]:
     ## Dollars without a formula
 
     Yields the place of each `$$` that is neither in a formula nor in code. A blank line
-    or a single dollar between two of them keeps them apart.
+    or a single dollar between two of them keeps them apart. A single dollar is only
+    named if it is one of two with words between them.
     """
     end = 0
-    for match in PATTERN.finditer(text):
-        yield from (m.start() for m in DOLLARS.finditer(text, end, match.start() + 1))
-        end = match.end()
+    for match, words in scanned(text):
+        if words and WORDS.search(match["inline"]):
+            yield match.start()
+        if not words:
+            upto = match.start() + 1
+            yield from (m.start() for m in DOLLARS.finditer(text, end, upto))
+            end = match.end()
     yield from (m.start() for m in DOLLARS.finditer(text, end))
 
 

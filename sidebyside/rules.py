@@ -157,18 +157,23 @@ def dollars(source: Source) -> Iterator[Finding]:
     ## SBS205: dollars without a formula
 
     A formula ends at a blank line. If its second `$$` comes only after one, there is no
-    formula, and the reader sees TeX.
+    formula, and the reader sees TeX. Nor are [words][sidebyside.mathematics] between
+    two dollars one.
     """
     for prose in proses(source):
         for offset in unpaired(prose.text):
-            yield found(
-                source,
-                prose.line_at(offset),
-                "SBS205",
-                "a `$$` that is not part of a formula",
-                "Leave no blank line and no other `$` in the formula, or escape it.",
-                at="$$",
-            )
+            if prose.text.startswith("$$", offset):
+                dollar = "$$"
+                message = "a `$$` that is not part of a formula"
+                remedy = "Leave no blank line and no other `$` in it, or escape it."
+            else:
+                dollar = "$"
+                message = "words between two dollars, which are no formula"
+                remedy = (
+                    r"Write `\$` for a dollar, and `\text{…}` for words in formulas."
+                )
+            line = prose.line_at(offset)
+            yield found(source, line, "SBS205", message, remedy, at=dollar)
 
 
 def pictures(source: Source, docs: Path | None) -> Iterator[Finding]:

@@ -58,6 +58,8 @@ DOC = '"""# Title"""\n'
         (DOC + "# $$\n# x\n#\n# - y\n# $$\nx = 1\n", [(2, "SBS205"), (6, "SBS205")]),
         (DOC + "# $$x = 1$y$$\nx = 1\n", [(2, "SBS205")] * 2),
         (DOC + "# $$\n# x\n# - y\n# $$, `$$` and \\$\\$.\nx = 1\n", []),
+        (DOC + "# Two.\n# $HOME and $PATH it$\nx = 1\n", [(3, "SBS205")]),
+        (DOC + "# $Id$ costs 5$ or 6$\nx = 1\n", []),
         # Code in comments
         (DOC + "# x = f(1)\ny = 2\n", [(2, "SBS301")]),
         (DOC + "# Text.\n#\n# for x in y:\n#     print(x)\nz = 1\n", [(4, "SBS301")]),

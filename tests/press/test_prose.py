@@ -351,6 +351,14 @@ def test_a_word_with_a_colon_is_no_field():
         ),
         ("`\\begin{align}x\\end{align}`, \\begin{center}x\\end{center}", []),
         (r"the $\hat{A}_t$-th", [(r"\hat{A}_t", False)]),
+        # Words
+        ("see $BAR).\nMatch lines with ^foo$", []),
+        ("$PATH are expanded; costs 5$", []),
+        ("a $learning rate$x$", [("x", False)]),
+        ("$Id$, $Revision: 1.2$", []),
+        (r"$x \in X where it is$", [(r"x \in X where it is", False)]),
+        ("$a_{two words} = dt$", [("a_{two words} = dt", False)]),
+        ("$sin x$, $max$", [("sin x", False), ("max", False)]),
     ],
 )
 def test_formulas_are_found(text, formulas):
