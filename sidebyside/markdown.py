@@ -31,7 +31,7 @@ from markdown.inlinepatterns import InlineProcessor
 from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
-from markdown.util import ETX, STX
+from markdown.util import ETX, STX, AtomicString
 
 from sidebyside.guard import (
     ATTRIBUTE,
@@ -186,6 +186,34 @@ class Autolinks(InlineProcessor):
         element = Element("a", href=m[1] if is_safe(m[1]) else "")
         element.text = m[1]
         return element, m.start(), m.end()
+
+
+class Addresses(InlineProcessor):
+    """
+    An address without brackets is a link, too, in a page that was made from a module.
+    What ends the sentence, or a bracket that was opened in front of it, is no part.
+    """
+
+    ANCESTOR_EXCLUDES = ("a",)
+
+    def __init__(self, md: Markdown, kept: Pieces) -> None:
+        super().__init__(rf"(?<![\w/])https?://\w[^\s<>\"|*`{STX}{ETX}\\]*", md)
+        self.kept = kept
+
+    def handleMatch(  # type: ignore[override]  # noqa: N802
+        self, m: re.Match[str], data: str
+    ) -> tuple[Element, int, int] | tuple[None, None, None]:
+        """Make a link of an address."""
+        if not self.kept.is_made:
+            return None, None, None
+        address = m[0]
+        while address[-1] in ".,;:!?'_]}" or (
+            address[-1] == ")" and address.count("(") < address.count(")")
+        ):
+            address = address[:-1]
+        element = Element("a", href=address)
+        element.text = AtomicString(address)
+        return element, m.start(), m.start() + len(address)
 
 
 class Names(InlineProcessor):
@@ -360,6 +388,12 @@ class SideBySideExtension(Extension):
         md.parser.blockprocessors.register(Apart(md, kept), "sidebyside_apart", 200)
         md.inlinePatterns.register(Autolinks(AUTOLINK, md), "sidebyside_autolinks", 125)
         md.inlinePatterns.register(Tags(TAG, md), "sidebyside_tags", 95)
+        # Behind links and tags, which may have an address, and before emphasis.
+        md.inlinePatterns.register(Addresses(md, kept), "sidebyside_addresses", 85)
+        # Numbers behind bullets are a list of their own.
+        lists: Any = md.parser.blockprocessors
+        lists["olist"].SIBLING_TAGS = ["ol"]
+        lists["ulist"].SIBLING_TAGS = ["ul"]
         # Emphasis is set from 60 on.
         md.inlinePatterns.register(Names(md, kept), "sidebyside_names", 65)
         # Attribute lists are set at 8; the table of contents is made at 5.

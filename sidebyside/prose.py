@@ -91,7 +91,8 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     ## Lists without a blank line
 
     Python-Markdown wants a blank line before a list, and many authors, like most other
-    Markdown engines, do not. This puts one there.
+    Markdown engines, do not. This puts one there, and where bullets become numbers.
+    And an item may be written `1)`, of which Python-Markdown does not know either.
 
     Args:
         prose: any prose.
@@ -101,16 +102,25 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     done: list[tuple[int, str]] = []
     fence = ""
     in_list = False
-    for index, (number, text) in enumerate(prose.lines):
+    kinds: dict[str, bool] = {}  # for each indentation, whether its items have numbers
+    for index, (number, line) in enumerate(prose.lines):
+        text = line
         fence = open_fence(text, fence)
         item = None if fence or index in formulas else ITEM.match(text)
         if not text.strip():
             in_list = False
         elif item:
+            indent, is_number = item["indent"], bool(item["number"])
+            kinds = {each: kinds[each] for each in kinds if len(each) <= len(indent)}
+            before = kinds.get(indent)
+            begins = not in_list or before is (not is_number)
             first = item["number"] in (None, "1")
-            if not in_list and first and done and done[-1][1].strip():
+            if begins and first and done and done[-1][1].strip():
                 done.append((number, ""))
+            if item["mark"].endswith(")") and (first or before is is_number):
+                text = f"{indent}{item['number']}.{text[item.end('mark') :]}"
             in_list = True
+            kinds[indent] = is_number
         done.append((number, text))
     return Prose(tuple(done))
 

@@ -160,6 +160,24 @@ def test_lists_without_a_blank_line_are_lists(text, items):
     assert html.count("<li>") == items
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Text:\n1) one\n2) two\n   more", "p ol li li"),
+        ("1) a\n    - b\n2) c", "ol li ul li li"),
+        ("- a\n1. b\n2. c", "ul li ol li li"),
+        ("1. a\n\n- b", "ol li ul li"),
+        ("- a\n    1. x\n- b\n    - y", "ul li ol li li ul li"),
+        ("It is\n2) no list", "p"),
+        ("Text\n```\n1) a\n```", "p pre code"),
+    ],
+)
+def test_lists_keep_their_kind(text, expected):
+    md = Markdown(extensions=["fenced_code", "sidebyside"])
+    html = md.convert(open_lists(prose(text)).text)
+    assert " ".join(re.findall(r"<(\w+)", html)) == expected
+
+
 def examples_in(text):
     html = Markdown(extensions=[*EXTENSIONS]).convert(open_examples(prose(text)).text)
     code = re.findall(r"<code[^>]*>(.*?)</code>", html, re.DOTALL)
@@ -232,6 +250,36 @@ def test_names_with_underscores_are_not_bold():
     assert '<h2 id="__bold-heading__"><strong>Bold heading</strong></h2>' in html
     assert 'id="__getattr__"' in html
     assert 'id="-__search"' in html, "the theme has a switch of that name"
+
+
+def as_page(text):
+    """A module as HTML."""
+    source = read(text.encode(), "m.py", "m")
+    page = render(weave(source, {}), environment()).partition("\n---\n")[2]
+    return Markdown(extensions=[*EXTENSIONS]).convert(page)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("See https://a.org/b_c_d?e=1&f. So", ["https://a.org/b_c_d?e=1&f"]),
+        ("(http://a.org/b_(c)), x", ["http://a.org/b_(c)"]),
+        ("*https://a.org*, **https://b.org**!", ["https://a.org", "https://b.org"]),
+        ("<https://a.org> [b](https://b.org)", ["https://a.org", "https://b.org"]),
+        ("[https://a.org](https://b.org)", ["https://b.org"]),
+        ("<a href='https://a.org'>https://b.org</a>", ["https://a.org"]),
+        ("[a][b]\n\n[b]: https://b.org", ["https://b.org"]),
+        ("`https://a.org`\n\n    https://b.org", []),
+        ("$x_{https://a.org}$ and https://", []),
+    ],
+)
+def test_addresses_are_links(text, expected):
+    html = as_page(f'"""\n{text}\n"""\n')
+    assert [unescape(a) for a in re.findall(r'<a href="(h[^"]*)"', html)] == expected
+
+
+def test_addresses_in_pages_written_by_hand_are_left_alone():
+    assert "<a" not in Markdown(extensions=["sidebyside"]).convert("https://a.org")
 
 
 # ---- Fields
