@@ -49,9 +49,11 @@ nav:
 ```
 
 Code that was written for another tool comes out well, too: docstrings in the styles of
-Google, [NumPy and Sphinx][sidebyside.fields], examples for `doctest`, and modules that
-were annotated for pylit. Where no docstring has a heading, [the outline names the
-classes and functions][sidebyside.weave.outlined].
+Google, [NumPy and Sphinx][sidebyside.fields], those of variables, examples for
+`doctest`, and modules that were annotated for pylit. Comments may have
+[frames][sidebyside.prose.undecorated], and what they say to tools stays in the code.
+Where no docstring has a heading, [the outline names the classes and
+functions][sidebyside.weave.outlined].
 
 Without a site, the [command line][sidebyside.cli] makes one HTML file of a module, or
 Markdown for another engine, and [checks][sidebyside.check] the prose of a package.

@@ -86,6 +86,128 @@ def open_fence(text: str, before: str) -> str:
     return "" if mark[1].startswith(before) else before
 
 
+# ## Lines that are only drawn
+#
+# Many authors draw a line above a comment, or all around it. To Markdown such a line is
+# a rule or a fence, or it makes a heading of the paragraph above. In a comment it is
+# decoration, and vanishes. In a docstring it is what Markdown says.
+
+MAYBE_DRAWN = re.compile(r"[-=*_~#]{3}|[-=*_] [-=*_] |^ *#", re.MULTILINE)
+DRAWN = re.compile(
+    r" *(?:([-=*_])\1{2,}#*|#+|~{10,}|([-=*_])(?: \2){2,}|[-=*_~#]{6,}) *"
+)
+# `--- Helpers ---`, `----Helpers----`, `--- Helpers` and `Helpers ------`.
+TITLED = (
+    re.compile(r"(?:[-=~*_]{2,}|#{3,}) +(?P<title>\w.*?) +(?:[-=~*_]{2,}|#{3,})#?"),
+    re.compile(r"([-=*])\1{3,}(?P<title>\w.*?)\1{4,}#?"),
+)
+TITLED_ALONE = (
+    *TITLED,
+    re.compile(r"(?:-{3,}|={3,}|#{7,}) +(?P<title>\w[^|=]{0,59})(?<![.,;:])"),
+    re.compile(r"(?P<title>\w[^|=]{0,59}?) +([-=*#])\2{5,}"),
+)
+SHORT = re.compile(r"[\w\"'(`](?:(?!\. ).){0,59}(?<![,;:])")
+
+
+def undecorated(lines: Sequence[str], mark: str) -> list[str]:
+    """
+    ### Out of the frame
+
+    A short line in a frame, or underlined, or with dashes at its sides is a title. A
+    paragraph in a frame is none.
+
+    Args:
+        lines: a comment, without its `#`.
+        mark: what makes a title of a line: `## {}`, or `**{}**`.
+
+    Returns:
+        As many lines, without the indentation that they share.
+    """
+    if not MAYBE_DRAWN.search("\n".join(lines)):
+        margin = min((indentation(line) for line in lines if line), default=0)
+        return [line[margin:] for line in lines]
+    drawn = drawn_lines(lines)
+    written = [line for at, line in enumerate(lines) if line and at not in drawn]
+    margin = min(map(indentation, written), default=max(map(len, lines)))
+    # What is indented further belongs to a drawing.
+    drawn = {at for at in drawn if indentation(lines[at]) <= margin}
+    texts = ["" if at in drawn else line[margin:] for at, line in enumerate(lines)]
+    if drawn and all(line.endswith("#") for line in written):
+        texts = [text.rstrip("# ") for text in texts]
+    # A lone `##` is as good as a blank line.
+    return titled(texts, {at for at in drawn if len(lines[at]) > 3}, mark)
+
+
+def drawn_lines(lines: Sequence[str]) -> set[int]:
+    """Which lines are only drawn, counted from 0. Those in a fence are not."""
+    drawn: set[int] = set()
+    fence = ""
+    before = ""
+    for at, line in enumerate(lines):
+        tildes = len(line) > 3 and not line.strip("~") and len(line) == len(before)
+        if not fence and (tildes or DRAWN.fullmatch(line)):
+            drawn.add(at)
+        else:
+            fence = open_fence(line, fence)
+        before = line
+    return drawn
+
+
+def titled(texts: list[str], drawn: Container[int], mark: str) -> list[str]:
+    """
+    ### Titles
+
+    Args:
+        texts: the lines of a comment.
+        drawn: those that were only drawn, and are empty now.
+        mark: what makes a title of a line.
+    """
+    done = [*texts]
+    fence = ""
+    alone = sum(map(bool, texts)) == 1
+    for at, text in enumerate(texts):
+        fence = open_fence(text, fence)
+        if fence or not text or (at and texts[at - 1]):
+            continue
+        follows = at + 1 < len(texts) and texts[at + 1] != ""
+        framed = at + 1 in drawn or (at - 1 in drawn and alone)
+        patterns = TITLED if follows else TITLED_ALONE
+        if framed and not follows and SHORT.fullmatch(text):
+            title = text
+        elif found := next(filter(None, (p.fullmatch(text) for p in patterns)), None):
+            title = found["title"]
+        else:
+            continue
+        is_bold = mark.startswith("*")
+        done[at] = title if is_bold and "*" in title else mark.format(title)
+        # A title of bold words wants the line to end behind it.
+        done[at] += "  " * (follows and is_bold)
+    return done
+
+
+UNDERLINE = re.compile(r"={3,}|~{3,}|\*{3,}|#{3,}")
+
+
+def open_title(prose: Prose) -> Prose:
+    """
+    ### Titles of modules
+
+    Above the docstring of a module, an underlined title is that of the page.
+
+    Args:
+        prose: the docstring of a module.
+    """
+    lines = prose.lines
+    first = int(bool(lines) and UNDERLINE.fullmatch(lines[0][1]) is not None)
+    if len(lines) < first + 2 or not UNDERLINE.fullmatch(lines[first + 1][1]):
+        return prose
+    number, title = lines[first]
+    title = title.strip()
+    if not SHORT.fullmatch(title):
+        return prose
+    return Prose(((number, f"# {title}"), *lines[first + 2 :]))
+
+
 def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     """
     ## Lists without a blank line

@@ -41,9 +41,18 @@ ALL = re.compile(r"\\([\\\"'])")
 CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\$", re.MULTILINE)
 
 # Comments that speak to a tool and not to a reader. They stay in the code.
+TOOLS = (
+    "black|codespell|cspell|cython|fmt|flake8|isort|mypy|noinspection|pragma|pyre"
+    "|pylint|pyright|pytype|ruff|spell-checker|type|vim?|yapf"
+)
 PRAGMA = re.compile(
-    r"#(!|:?\s*(noqa|type:|fmt:|isort:|pragma:|pylint:|mypy:|ruff:|pyright:|flake8:"
-    r"|yapf:|-\*-|.*?coding[:=]))"
+    rf"#(!|:?\s*((?i:noqa|nosec)\b|(?:{TOOLS}):|-\*-|%%|nopep8\b|noinspection\b"
+    r"|endregion\b|region(?:\s+(?!of\b|is\b)\S+(?:\s+\S+){0,4})?$|.*?coding[:=]))"
+)
+LICENCE = re.compile(
+    r"\b(?:copyright|SPDX-License-Identifier|licen[cs]ed (?:to|under)|licen[cs]e block"
+    r"|all rights reserved|public domain)\b",
+    re.IGNORECASE,
 )
 
 
@@ -67,7 +76,7 @@ class Comment:
 
     @property
     def is_pragma(self) -> bool:
-        """Whether it speaks to a tool: `# noqa`, `# fmt: off`, a coding cookie, …"""
+        """Whether it speaks to a tool: `# noqa`, `# %%`, a coding cookie, …"""
         first_lines_only = "coding" in self.text and self.line > 2
         return bool(PRAGMA.match(self.text)) and not first_lines_only
 
@@ -119,6 +128,29 @@ class Definition:
     def is_class(self) -> bool:
         """Whether this is a class, and not a function."""
         return isinstance(self.node, ast.ClassDef)
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """
+    ## Attributes
+
+    A variable of a module or a class with a docstring of its own. Python does nothing
+    with a string behind an assignment, but Sphinx and its like have made it a custom.
+
+    Args:
+        name: its qualified name, with dots: `Game.lives`.
+        first: the line on which its assignment begins.
+        header: the line on which its assignment ends.
+        column: where it begins, counted from 0.
+        docstring: the string right behind it.
+    """
+
+    name: str
+    first: int
+    header: int
+    column: int
+    docstring: Docstring
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +227,36 @@ class Source:
             elif type(node) in BLOCKS:
                 yield from self._definitions(node, prefix)
 
+    @cached_property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The variables that have docstrings, in the order of the file."""
+        found = [self.docstring, *(d.docstring for d in self.definitions)]
+        known = {docstring.first for docstring in found if docstring}
+        # Most modules have no other strings that have lines to themselves.
+        if self._layout.strings.keys() <= known:
+            return ()
+        return tuple(self._attributes(self.tree, prefix=""))
+
+    def _attributes(self, parent: ast.AST, prefix: str) -> Iterator[Attribute]:
+        for block in BLOCKS[type(parent)]:
+            before: ast.AST | None = None
+            for node in getattr(parent, block):
+                if isinstance(node, ast.ClassDef):
+                    yield from self._attributes(node, f"{prefix}{node.name}.")
+                elif type(node) in BLOCKS and not isinstance(node, Definer):
+                    yield from self._attributes(node, prefix)
+                match before, node:
+                    case (
+                        ast.Assign(targets=[ast.Name(id=name), *_])
+                        | ast.AnnAssign(target=ast.Name(id=name)),
+                        ast.Expr(),
+                    ) if docstring := self._string(node):
+                        last = before.end_lineno or before.lineno
+                        column = before.col_offset
+                        place = (before.lineno, last, column)
+                        yield Attribute(prefix + name, *place, docstring)
+                before = node
+
     def _first_line(self, node: Definer) -> int:
         if not node.decorator_list:
             return node.lineno
@@ -238,8 +300,11 @@ class Source:
                     yield from ((name.asname or name.name, name.name) for name in names)
 
     def _docstring(self, node: Definer | ast.Module) -> Docstring | None:
-        match node.body:
-            case [ast.Expr(value=ast.Constant(value=str())) as statement, *_]:
+        return self._string(node.body[0]) if node.body else None
+
+    def _string(self, statement: ast.stmt) -> Docstring | None:
+        match statement:
+            case ast.Expr(value=ast.Constant(value=str())):
                 pass
             case _:
                 return None

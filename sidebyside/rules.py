@@ -370,6 +370,8 @@ def docstrings(source: Source) -> Iterator[Docstring]:
     for definition in source.definitions:
         if definition.docstring:
             yield definition.docstring
+    for attribute in source.attributes:
+        yield attribute.docstring
 
 
 def nested_lists(source: Source) -> Iterator[Finding]:

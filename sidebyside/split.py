@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from sidebyside.prose import Prose, stripped
-from sidebyside.read import Comment, Docstring, Source, once
+from sidebyside.prose import Prose, stripped, undecorated
+from sidebyside.read import LICENCE, Comment, Docstring, Source, once
 
 
 class Role(StrEnum):
@@ -41,6 +41,7 @@ class Kind(StrEnum):
     MODULE = "module"
     CLASS = "class"
     FUNCTION = "function"
+    ATTRIBUTE = "attribute"
     COMMENT = "comment"
     CODE = "code"
 
@@ -70,7 +71,7 @@ class Section:
     Args:
         kind: what began it.
         scope: the qualified name of the definition that it belongs to; empty for what
-            stands in no definition. For a class or function, its own name.
+            stands in no definition. For a class, function or attribute, its own name.
         defines: the qualified names of the definitions that begin in it.
         spans: its lines, in order and without gaps.
         prose: the text of its prose spans, without quotes, `#` and indentation.
@@ -107,8 +108,10 @@ def split(source: Source) -> tuple[Section, ...]:
         starts[block[0].line] = (Kind.COMMENT, scopes[block[0].line])
 
     # Code that follows a definition speaks of something else than the definition.
-    for definition in source.definitions:
-        line = next_text(definition.last + 1, source)
+    ends = [definition.last for definition in source.definitions]
+    ends += [attribute.docstring.last for attribute in source.attributes]
+    for end in ends:
+        line = next_text(end + 1, source)
         if line is not None and line not in prose:
             starts.setdefault(line, (Kind.CODE, scopes[line]))
 
@@ -116,18 +119,25 @@ def split(source: Source) -> tuple[Section, ...]:
     # directly on top of it. Comments between its signature and its docstring join it.
     # So does the body, up to its first comment: the signature alone is a single line,
     # and what a docstring promises is best read beside the code that keeps the promise.
-    first_lines = {block[-1].line + 1: block for block in blocks}
+    above = {block[-1].line + 1: block for block in blocks}
     for definition in source.definitions:
         kind = Kind.CLASS if definition.is_class else Kind.FUNCTION
-        block = first_lines.get(definition.first, ())
-        joined = block and block[0].column == definition.node.col_offset
-        first = block[0].line if joined else definition.first
+        first = first_line(above, definition.first, definition.node.col_offset)
         starts.pop(definition.first, None)
         starts[first] = (kind, definition.name)
         if definition.docstring:
             prose.update(docstring_text(definition.docstring))
             for line in range(definition.first + 1, definition.docstring.first):
                 starts.pop(line, None)
+
+    # So does a variable that has a docstring, with its value.
+    for attribute in source.attributes:
+        first = first_line(above, attribute.first, attribute.column)
+        starts.pop(attribute.first, None)
+        starts[first] = (Kind.ATTRIBUTE, attribute.name)
+        prose.update(docstring_text(attribute.docstring))
+        for line in range(attribute.first + 1, attribute.docstring.first):
+            starts.pop(line, None)
 
     # The module's docstring is the first section, and licence, shebang and the like
     # above it are that section's code.
@@ -192,6 +202,32 @@ def cut_lines(source: Source, starts: dict[int, tuple[Kind, str]]) -> Iterator[i
         open_definition = scope if kind in DEFINITIONS else ""
 
 
+def first_line(above: dict[int, Block], line: int, column: int) -> int:
+    """
+    Where the section of a definition begins: with the block of comments on top of it,
+    if there is one. A mere title, `# ---- Helpers ----`, is one of more than that.
+
+    Args:
+        above: the blocks, by the lines that follow them.
+        line: the first line of the definition.
+        column: where it begins.
+    """
+    block = above.get(line)
+    if not block or block[0].column != column or is_title(block):
+        return line
+    return block[0].line
+
+
+def is_title(block: Block) -> bool:
+    """Whether all of a block is a title that was drawn, and not written as one."""
+    titles = [
+        text.startswith(("## ", "**")) and text not in comment.text
+        for text, comment in zip(comment_text(block), block, strict=True)
+        if text
+    ]
+    return titles == [True]
+
+
 def spans(first: int, stop: int, prose: dict[int, str]) -> Iterator[Span]:
     """Cut the lines from `first` up to `stop` where their role changes."""
     for line in range(first + 1, stop + 1):
@@ -237,23 +273,39 @@ def comment_blocks(source: Source) -> Iterator[Block]:
 
 def prose_blocks(source: Source) -> list[Block]:
     """
-    The blocks of comments that are prose: all but those inside a signature, which stays
-    whole, since there the docstring is the prose.
+    The blocks of comments that are prose. Those inside a signature are not, since there
+    the docstring is the prose, nor inside a value that has a docstring. A licence at
+    the top of the file is for lawyers, and stays with the code.
     """
-    signatures = {
+    signatures = [(d.first, d.header) for d in source.definitions]
+    values = [(a.first, a.header) for a in source.attributes]
+    whole = {
         line
-        for definition in source.definitions
-        for line in range(definition.first + 1, definition.header + 1)
+        for first, last in signatures + values
+        for line in range(first + 1, last + 1)
     }
-    return [b for b in comment_blocks(source) if b[0].line not in signatures]
+    code = source.tree.body[0].lineno if source.tree.body else len(source.lines) + 1
+    return [
+        block
+        for block in comment_blocks(source)
+        if block[0].line not in whole
+        and not (block[0].line < code and is_licence(block))
+    ]
+
+
+def is_licence(block: Block) -> bool:
+    """Whether a block of comments says who may copy the file."""
+    return any(LICENCE.search(comment.text) for comment in block)
 
 
 def comment_text(block: Block) -> list[str]:
-    """Take `# ` off each line of a block, and whatever indentation all of it shares."""
+    """
+    Take `# ` off each line of a block, whatever indentation all of it shares, and lines
+    that are [only drawn][sidebyside.prose.undecorated].
+    """
     texts = [comment.text.removeprefix("#").removeprefix(":") for comment in block]
     texts = [text.expandtabs().rstrip() for text in texts]
-    margin = min((len(t) - len(t.lstrip()) for t in texts if t), default=0)
-    return [text[margin:] for text in texts]
+    return undecorated(texts, "**{}**" if block[0].column else "## {}")
 
 
 def docstring_text(docstring: Docstring) -> Iterator[tuple[int, str]]:

@@ -25,7 +25,7 @@ from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
 from sidebyside.links import Place, page_of, set_links
 from sidebyside.mathematics import FormulaError, continued, find, typeset
-from sidebyside.prose import Prose, open_examples, open_lists, stripped
+from sidebyside.prose import Prose, open_examples, open_lists, open_title, stripped
 from sidebyside.read import Source, once
 from sidebyside.scopes import variables
 from sidebyside.split import DEFINITIONS, Kind, Role, Section, split
@@ -159,6 +159,8 @@ def described(
     if sections and sections[0].kind is Kind.MODULE:
         try:
             meta, prose = front_matter(sections[0].prose, source)
+            if source.docstring:
+                prose = open_title(prose)
             sections = (replace(sections[0], prose=prose), *sections[1:])
         except PressError as error:
             mistake = error
@@ -426,20 +428,23 @@ class Anchors:
 
     A link to a section should survive edits elsewhere in the file, so anchors are made
     from names and words and never from numbers of lines or sections: `Game.step` for
-    the method, `Game.step--only-frames-3-and-4` for a comment in it that begins with
-    these words.
+    the method, `Game.lives` for an attribute with a docstring,
+    `Game.step--only-frames-3-and-4` for a comment in it that begins with these words.
     """
 
     def __init__(self, source: Source) -> None:
         self.taken: set[str] = set()
         # The heading "Weave" must not take the name of the function `weave`.
-        self.reserved = {definition.name for definition in source.definitions}
+        self.definitions = {definition.name for definition in source.definitions}
+        self.reserved = self.definitions | {a.name for a in source.attributes}
 
     def name(self, section: Section, heading: str, source: Source) -> str:
         """A name for a section that no other section of the page has."""
-        reserved = set() if section.kind in DEFINITIONS else self.reserved
+        reserved = self.reserved
         if section.kind in DEFINITIONS:
-            name = section.scope
+            name, reserved = section.scope, set()
+        elif section.kind is Kind.ATTRIBUTE:
+            name, reserved = section.scope, self.definitions
         elif heading:
             name = slug(heading, words=12)
         else:

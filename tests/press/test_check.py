@@ -78,6 +78,7 @@ DOC = '"""# Title"""\n'
         # Backslashes
         ('"""# T\n\n$\\\\frac12$ but $\\theta$"""\n', [(3, "SBS302")]),
         ('r"""# T\n\n$\\theta$"""\n', []),
+        (DOC + "x = 1\n'''$\\theta$'''\n", [(3, "SBS302")]),
         ('"""\\\n# T\n\n$\\\\theta$ and \\"x\\""""\n', []),
         # Lists
         (

@@ -57,11 +57,12 @@ def without_prose(source: Source, sections: tuple[Section, ...]) -> str:
 
 
 def dump_without_docstrings(text: str) -> str:
+    """The tree, without those of variables, too."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        match getattr(node, "body", None):
-            case [ast.Expr(value=ast.Constant(value=str())) as docstring, *_]:
-                docstring.value = ast.Constant(...)
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                node.value = ast.Constant(...)
             case _:
                 pass
     return ast.dump(tree)
@@ -133,7 +134,10 @@ def test_each_line_of_code_is_shown_once(source):
 # ---- Generated programs
 
 COMMENTS = st.sampled_from(
-    ["# text", "#", "# noqa", "# ## Heading", "#text", "#: attribute", "# é – ü"]
+    [
+        *("# text", "#", "# noqa", "# ## Heading", "#text", "#: attribute", "# é – ü"),
+        *("# ----", "# --- text ---", "#########", "#   text   #", "# Copyright"),
+    ]
 )
 SIMPLE = st.sampled_from(
     [
@@ -145,6 +149,7 @@ SIMPLE = st.sampled_from(
         ['s = """', "# not a comment", "  # nor this", '"""'],
         ["s = 'a' \\", "    'b'"],
         ['"""a string on its own"""'],
+        ["x: C = [", "    # inside", "]", '"""Of a variable.', "", 'On lines."""'],
         ["x = [", "# at the margin", "]"],
         ["f'{x!r:>{1}}' # trailing"],
         ["@(", "    # odd", "    d)", "def g(): pass"],

@@ -14,6 +14,7 @@ from sidebyside.press import EXTENSIONS
 from sidebyside.prose import Prose, open_examples, open_lists
 from sidebyside.read import read
 from sidebyside.render import environment, render
+from sidebyside.split import comment_text, prose_blocks
 from sidebyside.weave import catalogue, weave
 
 # ---- A book of three modules
@@ -280,6 +281,102 @@ def test_addresses_are_links(text, expected):
 
 def test_addresses_in_pages_written_by_hand_are_left_alone():
     assert "<a" not in Markdown(extensions=["sidebyside"]).convert("https://a.org")
+
+
+# ---- Comments
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        # Frames
+        ("# -----\n# Two words.\n# And more.\n# -----", "\nTwo words.\nAnd more.\n"),
+        ("# ====\n# Helpers\n# ====", "\n## Helpers\n"),
+        ("#~~~~~~~~~~~\n# Helpers\n#~~~~~~~~~~~", "\n## Helpers\n"),
+        ("########\n#  Box  #\n########", "\n## Box\n"),
+        ("# Helpers\n# ~~~~~~~\n# Words", "## Helpers\n\nWords"),
+        ("# -----\n# One. Two\n# -----", "\nOne. Two\n"),
+        ("# ------\n# Helpers", "\n## Helpers"),
+        ("# ------\n# Words\n#\n# More", "\nWords\n\nMore"),
+        ("# One\n# two\n# -----\n# Three", "One\ntwo\n\nThree"),
+        ("# One\n# - - -\n# -=-=-=-=-\n# ---#", "## One\n\n\n"),
+        ("#-----\n# Two words.\n# And more.", "\nTwo words.\nAnd more."),
+        ("# -----", ""),
+        ("#\n# -----", "\n"),
+        # Dashes at the sides
+        ("# ===== Helpers =====", "## Helpers"),
+        ("# ---- Helpers ----\n# Words", "## Helpers\nWords"),
+        ("#----Helpers----", "## Helpers"),
+        ("# --- Helpers", "## Helpers"),
+        ("# Helpers ---------", "## Helpers"),
+        ("######## Helpers ########", "## Helpers"),
+        ("if x:\n    # ---- Helpers ----\n    # Words", "**Helpers**  \nWords"),
+        ("if x:\n    # --- a * b ---\n    pass", "a * b"),
+        # What is none of that
+        ("# ## Heading\n# Words", None),
+        ("# ~~~\n# -----\n# ~~~", None),
+        ("# ```\n# -----\n# ```", None),
+        ("# Code:\n#\n#     a\n#     -----", None),
+        ("# ***bold*** words --- and\n# x == y", None),
+        ("# a | b\n# --- | ---", None),
+        ("# name  size\n# ----  ----", None),
+        ("# a = ---------", None),
+        ("# --- they said, and\n# went.", None),
+    ],
+)
+def test_lines_that_are_only_drawn(lines, expected):
+    program = lines if "pass" in lines or "if" not in lines else f"{lines}\n    pass"
+    source = read(f"{program}\n".encode(), "m.py", "m")
+    text = "\n".join(comment_text(prose_blocks(source)[0]))
+    if expected is None:
+        expected = re.sub(r"^# ?", "", lines, flags=re.MULTILINE)
+    assert text == expected
+
+
+def test_a_drawn_title_is_no_part_of_what_follows():
+    source = read(
+        b"# ---- Helpers ----\ndef f(): pass\n# ## Heading\ndef g(): pass\n",
+        "m.py",
+        "m",
+    )
+    rows = weave(source, {}).rows
+    assert [(row.anchor, row.heading) for row in rows] == [
+        ("helpers", "Helpers"),
+        ("f", ""),
+        ("g", "Heading"),
+    ]
+
+
+def test_underlined_titles_of_docstrings():
+    for text in ("Title\n~~~~~\n\nWords", "=====\nTitle\n=====\nWords"):
+        html = as_page(f'"""\n{text}\n"""\n')
+        assert html.count("<h1") == 1
+        assert '<h1 id="title">Title</h1>' in html
+    assert ">Title</h2>" in as_page('"""\nWords\n\nTitle\n-----\n"""\n')
+
+
+# ---- Docstrings of variables
+
+
+def test_a_variable_with_a_docstring_is_a_section():
+    source = read(
+        b"x = 1\n# Above.\nN = [\n    # In.\n]\n# Between.\n'''Of N.'''\ny = 2\n"
+        b"class C:\n    '''Of C.'''\n    z: int\n    a: int = 1\n    '''Of a.'''\n"
+        b"    def a(self):\n        b = 1\n        '''No docstring.'''\n",
+        "m.py",
+        "m",
+    )
+    rows = weave(source, catalogue([source])).rows
+    assert [(row.anchor, row.prose) for row in rows] == [
+        ("x-1", ""),
+        ("N", "Above.\n\nBetween.\nOf N."),
+        ("y-2", ""),
+        ("C", "Of C."),
+        ("C.a-2", "Of a."),
+        ("C.a", ""),
+    ]
+    assert [line.number for line in rows[1].code] == [3, 4, 5]
+    assert catalogue([source])["m.N"].anchor == "N"
 
 
 # ---- Fields

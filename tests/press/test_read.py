@@ -4,6 +4,7 @@ import pytest
 
 from sidebyside.errors import PressError
 from sidebyside.read import docstring_lines, read
+from sidebyside.split import split
 
 
 @pytest.mark.parametrize(
@@ -65,3 +66,51 @@ def test_definitions_inside_statements_are_found():
         "m",
     )
     assert [d.name for d in source.definitions] == ["f", "C", "C.g"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "# NOQA",
+            "# noqa: F401",
+            "# nosec B101",
+            "# cspell:disable",
+            "# vim: set ts=4",
+        ),
+        *("# vi: x", "# -*- mode -*-", "# pylint: disable=x", "# flake8: x", "# %%"),
+        *("# isort:skip", "# yapf: disable", "# %% Load", "#%%", "# pragma: no cover"),
+        *("# type: ignore", "# fmt: off", "# ruff: noqa", "# mypy: x", "# pyright: x"),
+        *("# region", "#region A part of it", "# endregion", "#!/bin/sh", "# nopep8"),
+    ],
+)
+def test_what_is_said_to_tools_is_not_prose(text):
+    source = read(f"x = 1\n{text}\n".encode(), "m.py", "m")
+    assert source.comments[0].is_pragma
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("# region of interest", "# regions", "# Types: two", "# types: a", "# 50%%"),
+        *("# formats: x", "# the pragma: x", "# A vim: x", "# nosecond", "# coding: x"),
+    ],
+)
+def test_what_is_said_to_readers_is_prose(text):
+    source = read(f"x = 1\ny = 1\n{text}\n".encode(), "m.py", "m")
+    assert not source.comments[0].is_pragma
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("# Copyright 2020 A. B.\n# It does this.", "# SPDX-License-Identifier: MIT"),
+        *(
+            "# -----\n# Licensed under the MIT licence.",
+            "#!x\n\n# Copyright\n\n# Public domain",
+        ),
+    ],
+)
+def test_a_licence_stays_with_the_code(text):
+    source = read(f"{text}\n\n# Words.\nx = 1\n# Copyright\n".encode(), "m.py", "m")
+    assert [s.prose.text for s in split(source)] == ["", "Words.", "Copyright"]

@@ -22,6 +22,22 @@ import numpy as np
 from somewhere import Module, module, experiment
 
 
+# ------------------------------------------------------------
+# Constants
+# ------------------------------------------------------------
+
+STEPS = 8  #: for each episode
+"""How long one takes.
+
+See https://example.org/steps (and $HOME or the like; 5$)."""
+
+#############################################################
+# A paragraph in a frame is none the more a title for it.
+# It has two lines.
+#############################################################
+ARMS = 10
+
+
 class Bandit(Module):
     """
     ## A bandit
@@ -38,6 +54,7 @@ class Bandit(Module):
     """
 
     n_arms: int
+    """How many there are."""
     # The step $\alpha$
     alpha: float = 0.1
 
@@ -79,7 +96,9 @@ class Bandit(Module):
             # Inside
             return x * self.alpha
 
-        # Back outside
+        # --- Back outside ---
+        # 1) one
+        # 2) two
         self.q[arm] += step(error)
 
         if error > 0:
