@@ -98,8 +98,10 @@ DRAWN = re.compile(
 )
 # `--- Helpers ---`, `----Helpers----`, `--- Helpers` and `Helpers ------`.
 TITLED = (
-    re.compile(r"(?:[-=~*_]{2,}|#{3,}) +(?P<title>\w.*?) +(?:[-=~*_]{2,}|#{3,})#?"),
-    re.compile(r"([-=*])\1{3,}(?P<title>\w.*?)\1{4,}#?"),
+    re.compile(
+        r"(?:[-=~*_]{2,}|#{3,}) +(?P<title>\w.{0,99}?) +(?:[-=~*_]{2,}|#{3,})#?"
+    ),
+    re.compile(r"([-=*])\1{3,}(?P<title>\w.{0,99}?)\1{4,}#?"),
 )
 TITLED_ALONE = (
     *TITLED,

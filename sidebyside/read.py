@@ -46,7 +46,7 @@ TOOLS = (
     "|pylint|pyright|pytype|ruff|spell-checker|type|vim?|yapf"
 )
 PRAGMA = re.compile(
-    rf"#(!|:?\s*((?i:noqa|nosec)\b|(?:{TOOLS}):|-\*-|%%|nopep8\b|noinspection\b"
+    rf"#(!|:?\s*+((?i:noqa|nosec)\b|(?:{TOOLS}):|-\*-|%%|nopep8\b|noinspection\b"
     r"|endregion\b|region(?:\s+(?!of\b|is\b)\S+(?:\s+\S+){0,4})?$|.*?coding[:=]))"
 )
 LICENCE = re.compile(
