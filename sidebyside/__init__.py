@@ -49,8 +49,9 @@ nav:
 ```
 
 Code that was written for another tool comes out well, too: docstrings in the styles of
-Google, [NumPy and Sphinx][sidebyside.fields], those of variables, examples for
-`doctest`, and modules that were annotated for pylit. Comments may have
+Google, [NumPy and Sphinx][sidebyside.fields], what is common of
+[reStructuredText][sidebyside.rst], docstrings of variables, examples for `doctest`, and
+modules that were annotated for pylit. Comments may have
 [frames][sidebyside.prose.undecorated], and what they say to tools stays in the code.
 Where no docstring has a heading, [the outline names the classes and
 functions][sidebyside.weave.outlined].

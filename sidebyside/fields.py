@@ -9,7 +9,12 @@ summary: "Args, Returns and Raises: from three styles to a list with types."
 A docstring in Google's style ends with `Args:`, `Returns:` and `Raises:`, each with an
 indented list. Markdown knows nothing of that style and would run the list together into
 one paragraph. This stage turns each into a definition list, and fills in the types from
-the signature, where they are written once already.
+the signature, where they are written once already. What stands below an item keeps its
+own layout: a nested list, a box, a fence.
+
+In the same style, `Note:` and `Warning:` with indented text below become boxes, and
+below `Example:` and `Usage:` code gets a fence, if Python can read it and it does
+something.
 
 Code that was written for Sphinx has other styles: NumPy's, with a line of dashes below
 `Parameters`, and `:param name:`. They become the same lists.
@@ -17,36 +22,38 @@ Code that was written for Sphinx has other styles: NumPy's, with a line of dashe
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import NamedTuple
 
-from sidebyside.prose import Prose
+from sidebyside.prose import (
+    BOX,
+    DASHES,
+    FENCE,
+    LISTS,
+    TITLES,
+    Prose,
+    indentation,
+    is_title,
+    open_fence,
+)
 from sidebyside.read import Definer
+from sidebyside.rst import fenced, language_of
 
 Lines = tuple[tuple[int, str], ...]
 
-TITLES = {
-    "Args": "Arguments",
-    "Arguments": "Arguments",
-    "Attributes": "Attributes",
-    "Raises": "Raises",
-    "Returns": "Returns",
-    "Yields": "Yields",
+# The boxes of Google's style, each with its kind.
+BOXES = {
+    "Caution": "warning",
+    "Hint": "tip",
+    "Important": "info",
+    "Note": "note",
+    "Notes": "note",
+    "Tip": "tip",
+    "To do": "note",
+    "Warning": "warning",
+    "Warnings": "warning",
 }
-
-# NumPy's lists, and its sections that are prose.
-LISTS = {
-    "Attributes": "Attributes",
-    "Other Parameters": "Other arguments",
-    "Parameters": "Arguments",
-    "Raises": "Raises",
-    "Returns": "Returns",
-    "See Also": "See also",
-    "Warns": "Warns",
-    "Yields": "Yields",
-}
-TEXTS = {"Examples", "Methods", "Notes", "References", "Warnings"}
-DASHES = re.compile(r"[-=]{3,}")
 
 SPHINX = {
     "Arguments": ("param", "parameter", "arg", "argument", "key", "keyword"),
@@ -59,8 +66,34 @@ SPHINX = {
 WORDS = {word: title for title, words in SPHINX.items() for word in words}
 COLON = re.compile(rf":(?P<word>{'|'.join(WORDS)})(?: +(?P<what>[^:]+))?:(?: +|$)")
 
-# `name: text`, `name (type): text` and `*names: text`, with or without backticks.
-ITEM = re.compile(r"`?(?P<name>\*{0,2}[\w.]+)`?(?: \((?P<type>[^)]*)\))?:(?:\s+|$)")
+ROLE = r":[\w:]+:`[^`\n]*`"
+ROUND = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+SQUARE = r"\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\]"
+# `name: text`, `name (type): text`, `one, two: text` and `*names: text`, with or
+# without backticks.
+NAME = r"(?::[\w:]+:)?`?~?(?:\\?\*){0,2}\w[\w.]*`?"
+ITEM = re.compile(
+    rf"(?P<name>{NAME}(?:, *{NAME})*)(?: ?(?P<type>{ROUND}))?(?::| :)(?:\s+|$)"
+)
+NAMES = re.compile(rf"{NAME}(?:, *{NAME})*(?:, *\.\.\.)?")
+
+# What `Returns:` begins with, if that might be a type.
+HEAD = re.compile(
+    rf"(?P<head>(?:{ROLE}|`[^`\n]*`|{ROUND}|{SQUARE}|[^:`()\[\]])+):\s+\S"
+)
+ATOM = rf"(?:[A-Za-z_]\w*(?:\.\w+)*(?:{SQUARE})?|{ROUND}|'\w+'|\"\w+\")"
+TYPE = re.compile(rf"{ATOM}(?:(?: ?\| ?| or | of |, ){ATOM})*")
+# Types that look like words, and words that look like types.
+SMALL = re.compile(
+    r"(?:(?:or|of|optional|int|float|complex|bool|str|string|bytes|bytearray|object"
+    r"|dict|dictionary|list|tuple|set|frozenset|type|callable|function|module|generator"
+    r"|iterator|iterable|sequence|mapping|array|ndarray|tensor)s?\b\W*)+"
+)
+PROSE = re.compile(
+    "False|True|(?:Notes?|Warnings?|Tips?|Examples?|Hints?|Important|Caution|Default"
+    "|Usage|Otherwise|or|of|optional|Remarks?|Returns?|See|TODO|Todo|Yields?)$"
+)
+QUOTED = re.compile(r"""(['"])([^'"]*)\1""")
 
 
 def types_of(node: Definer) -> dict[str, str]:
@@ -82,31 +115,45 @@ def types_of(node: Definer) -> dict[str, str]:
     parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     parameters += [extra for extra in (node.args.vararg, node.args.kwarg) if extra]
     types = {p.arg: spelled(p.annotation) for p in parameters if p.annotation}
-    if node.returns and not isinstance(node.returns, ast.Constant):
-        types["return"] = spelled(node.returns)
+    if node.returns and (kind := spelled(node.returns)) != "None":
+        types["return"] = kind
     return types
 
 
 def spelled(node: ast.expr) -> str:
-    """A type as text. Most are a single name, for which `unparse` takes its time."""
-    return node.id if isinstance(node, ast.Name) else ast.unparse(node)
+    """
+    A type as text, without the quotes of what is defined only later. Most are a single
+    name, for which `unparse` takes its time.
+    """
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    text = ast.unparse(node)
+    # What is quoted in a literal is a value.
+    has_values = "Literal[" in text or "Annotated[" in text
+    return text if has_values else QUOTED.sub(r"\2", text)
 
 
 def has_fields(prose: Prose) -> bool:
-    """Whether there is a list in a docstring, so that the types are wanted."""
-    return any(
-        title_of(text) or text in LISTS or text in TEXTS or COLON.match(text)
-        for _, text in prose.lines
+    """Whether there is a list or the like in some prose."""
+    text = prose.text
+    return (
+        (":\n" in text or "\n---" in text or "\n===" in text or ":" in text[:1])
+        or "\n:" in text
+    ) and any(
+        text in TITLES or is_title(text) or COLON.match(text) for _, text in prose.lines
     )
 
 
-def set_fields(prose: Prose, types: Mapping[str, str]) -> Prose:
+def set_fields(prose: Prose, types: Mapping[str, str] | None = None) -> Prose:
     """
     ## The lists
 
     Args:
-        prose: a docstring.
-        types: what [types_of][] found for the definition that it belongs to.
+        prose: a docstring, or other prose.
+        types: what [types_of][] found for the definition that it belongs to. Without a
+            definition, a line of dashes makes a heading, as in Markdown.
 
     Returns:
         The same prose with its lists of arguments and the like as definition lists.
@@ -114,100 +161,18 @@ def set_fields(prose: Prose, types: Mapping[str, str]) -> Prose:
     return Prose(tuple(_set(prose.lines, types)))
 
 
-def title_of(text: str) -> str:
-    """The title of the list that begins with a line; empty if none does."""
-    return TITLES.get(text[:-1], "") if text.endswith(":") else ""
-
-
-def _set(lines: Lines, types: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    at = 0
-    while at < len(lines):
-        number, text = lines[at]
-        if section := underlined(lines, at):
-            title, body = section
-            yield from caption(number, title)
-            if text in LISTS:
-                at += len(body)
-                yield from definitions(numpy_entries(body, title), title, types)
-            at += 2
+def _set(lines: Lines, types: Mapping[str, str] | None) -> Iterator[tuple[int, str]]:
+    for piece in pieces(lines, types is not None):
+        if not isinstance(piece, Listing):
+            yield piece
             continue
-        if COLON.match(text):
-            body = tuple(colons(lines[at:]))
-            at += len(body)
-            entries = [*sphinx_entries(body)]
-            for title in SPHINX:
-                if ours := [entry for kind, entry in entries if kind == title]:
-                    yield from caption(number, title)
-                    yield from definitions(ours, title, types)
-            yield lines[at - 1][0], ""
-            continue
-        title = title_of(text)
-        body = tuple(indented(lines[at + 1 :])) if title else ()
-        if not any(text for _, text in body):
-            yield number, text
-            at += 1
-            continue
-        at += 1 + len(body)
-        yield from caption(number, title)
-        if title in ("Returns", "Yields"):
-            yield from returned(body, types.get("return", ""))
-        else:
-            yield from items(body, types)
-        yield lines[min(at, len(lines)) - 1][0], ""
-
-
-def caption(number: int, title: str) -> Lines:
-    """The title of a list."""
-    return (number, ""), (number, title), (number, "{ .sbs-fields }"), (number, "")
-
-
-def indented(lines: Lines) -> Iterator[tuple[int, str]]:
-    """The lines up to the first that is neither blank nor indented."""
-    for number, text in lines:
-        if text and not text.startswith(" "):
-            return
-        yield number, text
-
-
-def items(body: Lines, types: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """Each `name: text` as a term with its type, and a definition."""
-    margin = margin_of(body)
-    for number, text in body:
-        line = text[margin:]
-        item = ITEM.match(line)
-        if item:
-            name = item["name"]
-            kind = item["type"] or types.get(name.lstrip("*"), "")
-            yield number, ""
-            yield number, f"`{name}`" + (f" `{kind}`{{ .sbs-type }}" if kind else "")
-            yield number, f":   {line[item.end() :]}"
-        else:
-            yield number, f"    {line.lstrip()}" if line else ""
-
-
-def returned(body: Lines, kind: str) -> Iterator[tuple[int, str]]:
-    """What comes back, with its type as the term."""
-    margin = margin_of(body)
-    if not kind:
-        for number, text in body:
-            yield number, text[margin:]
-        return
-    first = body[0][0]
-    yield first, f"`{kind}`{{ .sbs-type }}"
-    for at, (number, text) in enumerate(body):
-        yield number, (f":   {text[margin:]}" if at == 0 else f"    {text[margin:]}")
-
-
-def margin_of(body: Lines) -> int:
-    """The indentation that all lines of a field share."""
-    return min(len(text) - len(text.lstrip()) for _, text in body if text)
+        yield from caption(piece.number, piece.title)
+        yield from definitions(piece, types or {})
 
 
 class Entry(NamedTuple):
     """
-    ## Other styles
-
-    An item of a list in NumPy's style or in Sphinx's.
+    ## Items
 
     Args:
         number: its line.
@@ -222,13 +187,78 @@ class Entry(NamedTuple):
     text: Lines
 
 
+class Listing(NamedTuple):
+    """
+    A list, whatever the style.
+
+    Args:
+        number: the line that it begins with.
+        written: that line.
+        title: its title on the page.
+        entries: its items.
+    """
+
+    number: int
+    written: str
+    title: str
+    entries: tuple[Entry, ...]
+
+
+def listings(prose: Prose) -> Iterator[Listing]:
+    """The lists of a docstring, for who wants to know what they name."""
+    if has_fields(prose):
+        for piece in pieces(prose.lines, True):
+            if isinstance(piece, Listing):
+                yield piece
+
+
+def pieces(lines: Lines, is_docstring: bool) -> Iterator[Listing | tuple[int, str]]:
+    """Prose as its lists, and the lines around them."""
+    at = 0
+    fence = ""
+    while at < len(lines):
+        number, text = lines[at]
+        before, fence = fence, open_fence(text, fence)
+        if before or fence:
+            yield number, text
+            at += 1
+        elif is_docstring and (section := underlined(lines, at)):
+            title, body = section
+            at += 2
+            if title in LISTS:
+                at += len(body)
+                yield Listing(number, text, title, (*numpy_entries(body, title),))
+            else:
+                yield from caption(number, title)
+        elif COLON.match(text):
+            body = tuple(colons(lines[at:]))
+            at += len(body)
+            yield from sphinx_lists(body)
+            yield lines[at - 1][0], ""
+        elif body := tuple(below(lines, at)):
+            at += 1 + len(body)
+            yield from google_section(number, text, body)
+            yield lines[at - 1][0], ""
+        else:
+            yield number, text
+            at += 1
+
+
+def caption(number: int, title: str) -> Lines:
+    """The title of a list."""
+    return (number, ""), (number, title), (number, "{ .sbs-fields }"), (number, "")
+
+
 def definitions(
-    entries: Iterable[Entry], title: str, types: Mapping[str, str]
+    listing: Listing, types: Mapping[str, str]
 ) -> Iterator[tuple[int, str]]:
     """Each item as a term with its type, and a definition."""
-    for number, name, kind, text in entries:
-        known = types.get("return" if title == "Returns" else name.lstrip("*"), "")
-        shown = kind or ("" if name and title == "Returns" else known)
+    comes_back = listing.title in ("Returns", "Yields")
+    for number, name, kind, text in listing.entries:
+        known = types.get("return" if comes_back else name.lstrip("*"), "")
+        if comes_back and (name or is_block(text)):
+            known = ""
+        shown = kind or known
         terms = [f"`{name}`"] if name else []
         terms += [f"`{shown}`{{ .sbs-type }}"] if shown else []
         yield number, ""
@@ -236,16 +266,186 @@ def definitions(
             yield number, " ".join(terms)
         margin = margin_of(text) if any(line for _, line in text) else 0
         mark = ":   " if terms else ""
+        if mark and is_block(text):
+            yield number, mark
+            yield number, ""
+            mark = "    "
         for at, line in text or ((number, ""),):
             yield at, f"{mark}{line[margin:]}" if line or mark.strip() else ""
             mark = "    " if terms else ""
+    yield listing.number, ""
+
+
+def is_block(text: Lines) -> bool:
+    """Whether a text begins with a fence, a box or a formula."""
+    first = text[0][1].lstrip() if text else ""
+    return bool(FENCE.match(first) or BOX.match(first)) or first == "$$"
+
+
+def margin_of(body: Lines) -> int:
+    """The indentation that all lines of a field share."""
+    return min(indentation(text) for _, text in body if text)
+
+
+def dedented(body: Lines) -> Lines:
+    """Lines without the indentation that they share."""
+    margin = margin_of(body) if any(text for _, text in body) else 0
+    return tuple((number, text[margin:]) for number, text in body)
+
+
+def below(lines: Lines, at: int) -> Iterator[tuple[int, str]]:
+    """What is indented below a title in Google's style."""
+    if is_title(lines[at][1]):
+        body = tuple(indented(lines[at + 1 :]))
+        if any(text for _, text in body):
+            yield from body
+
+
+def indented(lines: Lines) -> Iterator[tuple[int, str]]:
+    """The lines up to the first that is neither blank nor indented."""
+    for number, text in lines:
+        if text and not text.startswith(" "):
+            return
+        yield number, text
+
+
+def google_section(
+    number: int, text: str, body: Lines
+) -> Iterator[Listing | tuple[int, str]]:
+    """
+    ## Google's style
+
+    Args:
+        number: the number of a line.
+        text: that line, `Args:` or another title.
+        body: what is indented below it.
+    """
+    title = TITLES[text[:-1]]
+    if title in LISTS:
+        yield Listing(number, text, title, (*google_entries(body, title),))
+    elif title in BOXES:
+        yield from boxed(number, title, body)
+    else:
+        yield from caption(number, title)
+        yield from with_code(body)
+
+
+def google_entries(body: Lines, title: str) -> Iterator[Entry]:
+    """
+    Items of the form `name (type): text`, with more text below that may be indented.
+    What is returned has a type in front, at best, and is otherwise one text.
+    """
+    lines = dedented(body)
+    starts = [*item_starts(lines, title)]
+    first = starts[0][0] if starts else len(lines)
+    if any(text for _, text in lines[:first]):
+        yield Entry(lines[0][0], "", "", lines[:first])
+    stops = [at for at, *_ in starts[1:]]
+    for (at, name, kind, rest), stop in zip(starts, [*stops, len(lines)], strict=False):
+        number = lines[at][0]
+        text = (*(((number, rest),) if rest else ()), *hung(lines[at + 1 : stop]))
+        yield Entry(number, name, kind, text)
+
+
+def item_starts(lines: Lines, title: str) -> Iterator[tuple[int, str, str, str]]:
+    """The lines that begin an item, each with its name, its type, and the rest."""
+    outer: list[int] = []
+    fence = ""
+    for at, (_, text) in enumerate(lines):
+        before, fence = fence, open_fence(text, fence)
+        if text and not text.startswith(" ") and not before:
+            outer.append(at)
+    items = [(at, ITEM.match(lines[at][1])) for at in outer]
+    comes_back = title in ("Returns", "Yields")
+    # Several names may come back. A single word with a colon is likelier a sentence.
+    has_names = (
+        len(items) > 1
+        and not leading_type(lines[outer[0]][1])
+        and all(item and not PROSE.match(item["name"]) for _, item in items)
+    )
+    for at, item in items:
+        text = lines[at][1]
+        if item and (not comes_back or item["type"] or has_names):
+            name = clean(item["name"]).replace("\\", "")
+            yield at, name, clean((item["type"] or "")[1:-1]), text[item.end() :]
+        elif comes_back and (kind := leading_type(text)):
+            yield at, "", clean(kind), text[len(kind) + 1 :].lstrip()
+
+
+def hung(lines: Lines) -> Iterator[tuple[int, str]]:
+    """What stands below the first line of an item, as far left as it goes."""
+    deep = min((indentation(t) for _, t in lines if t.startswith(" ")), default=0)
+    for number, text in lines:
+        yield number, text[min(deep, indentation(text)) :]
+
+
+def leading_type(text: str) -> str:
+    """The type that a line begins with, if it begins with one and a colon."""
+    found = HEAD.match(text)
+    if not found:
+        return ""
+    kind = clean(found["head"])
+    if not TYPE.fullmatch(kind) or PROSE.match(kind):
+        return ""
+    # A single word is a type if it is a well-known one, or written like a class.
+    sure = re.search(r"^\(|[\[|]|\w\.\w", kind) or SMALL.fullmatch(kind)
+    if sure or (kind[0].isupper() and " " not in kind) or " or " in kind:
+        return found["head"]
+    return ""
+
+
+def clean(text: str) -> str:
+    """A name or a type without backticks and roles."""
+    return re.sub(r"(?::[\w:]+:)?`~?([^`]*)`", r"\1", text).replace("`", "")
+
+
+def boxed(number: int, title: str, body: Lines) -> Iterator[tuple[int, str]]:
+    """A note or a warning as a box."""
+    kind = BOXES[title]
+    words = "" if title.lower() == kind else f' "{title}"'
     yield number, ""
+    yield number, f"!!! {kind}{words}"
+    for at, text in dedented(body):
+        yield at, f"    {text}" if text else ""
+
+
+def with_code(body: Lines) -> Iterator[tuple[int, str]]:
+    """
+    ## Examples
+
+    Words and code, as far left as they go. Code gets a fence.
+    """
+    lines = dedented(body)
+    if language_of(lines) == "python":
+        yield from fenced(lines, "python")
+        return
+    code: Lines = ()
+    for kind, part in parts(lines):
+        goes_on = code and (kind == "blank" or part[0][1].startswith(" "))
+        if kind != "fence" and (goes_on or language_of(part)):
+            code += part
+        else:
+            yield from fenced(code, language_of(code))
+            yield from part
+            code = ()
+    yield from fenced(code, language_of(code))
+
+
+def parts(lines: Lines) -> Iterator[tuple[str, Lines]]:
+    """Paragraphs, fences and blank lines, each with which of these it is."""
+    fence = ""
+    kinds: list[str] = []
+    for _, text in lines:
+        before, fence = fence, open_fence(text, fence)
+        kinds.append("fence" if before or fence else "text" if text else "blank")
+    for kind, part in groupby(zip(kinds, lines, strict=True), key=lambda pair: pair[0]):
+        yield kind, tuple(line for _, line in part)
 
 
 def underlined(lines: Lines, at: int) -> tuple[str, Lines] | None:
     """The section of NumPy's style that begins with a line: its title and its lines."""
-    title = lines[at][1]
-    if title not in LISTS and title not in TEXTS:
+    title = TITLES.get(lines[at][1])
+    if not title:
         return None
     if at + 1 == len(lines) or not DASHES.fullmatch(lines[at + 1][1]):
         return None
@@ -254,32 +454,62 @@ def underlined(lines: Lines, at: int) -> tuple[str, Lines] | None:
         end + 1 < len(lines) and DASHES.fullmatch(lines[end + 1][1])
     ):
         end += 1
-    return LISTS.get(title, title), lines[at + 2 : end]
+    return title, lines[at + 2 : end]
 
 
 def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
     """
+    ## NumPy's style
+
     Items of the form `name : type`, each with indented text below it. What is returned
     needs no name, and some authors describe it in a sentence instead.
     """
     at = 0
     while at < len(body):
         number, head = body[at]
+        if is_block(body[at : at + 1]):
+            block = block_at(body, at)
+            at += len(block)
+            yield Entry(number, "", "", block)
+            continue
         text = tuple(indented(body[at + 1 :]))
         at += 1 + len(text)
-        name, colon, kind = map(str.strip, head.replace("`", "").partition(" : "))
+        name, colon, kind = map(str.strip, clean(head).partition(" : "))
+        if not colon and (match := re.match(rf"({NAMES.pattern}) ?:(?: +|$)", head)):
+            name, colon, kind = clean(match[1]), ":", clean(head[match.end() :])
+        name = name.replace("\\", "")
         if title == "See also" and head:
             yield Entry(number, name, "", ((number, kind), *text) if kind else text)
-        elif colon or (head and title not in ("Returns", "Yields")):
-            yield Entry(number, name, kind, text)
-        elif " " in head and not any(line for _, line in text):
-            yield Entry(number, "", "", ((number, head),))
+        elif title in ("Returns", "Yields") and not colon:
+            if " " in head and not any(line for _, line in text):
+                yield Entry(number, "", "", ((number, head),))
+            elif head:
+                yield Entry(number, "", name, text)
+        elif head and not colon and not NAMES.fullmatch(head):
+            yield Entry(number, "", "", ((number, head), *text))
         elif head:
-            yield Entry(number, "", name, text)
+            yield Entry(number, name, kind, text)
+
+
+def block_at(lines: Lines, at: int) -> Lines:
+    """The fence, the box or the formula that begins with a line."""
+    first = lines[at][1]
+    if BOX.match(first):
+        return lines[at], *indented(lines[at + 1 :])
+    fence = open_fence(first, "")
+    for end in range(at + 1, len(lines)):
+        text = lines[end][1]
+        if not open_fence(text, fence) if fence else text == "$$":
+            return lines[at : end + 1]
+    return lines[at:]
 
 
 def colons(lines: Lines) -> Iterator[tuple[int, str]]:
-    """The lines of a list in Sphinx's style."""
+    """
+    ## Sphinx's style
+
+    The lines of a list whose items begin with `:param name:` and the like.
+    """
     for at, (number, text) in enumerate(lines):
         if not text:
             follows = next((line for _, line in lines[at:] if line), "")
@@ -288,9 +518,17 @@ def colons(lines: Lines) -> Iterator[tuple[int, str]]:
         yield number, text
 
 
+def sphinx_lists(body: Lines) -> Iterator[Listing]:
+    """The lists in such lines: of arguments, of errors, and so on."""
+    entries = [*sphinx_entries(body)]
+    for title in SPHINX:
+        if ours := [entry for kind, entry in entries if kind == title]:
+            yield Listing(body[0][0], ":param:", title, (*ours,))
+
+
 def sphinx_entries(body: Lines) -> Iterator[tuple[str, Entry]]:
     """Items of the form `:param name: text`, each with the title that it belongs to."""
-    types: dict[str, Entry] = {}
+    types: dict[str, list[Entry]] = {}
     found: list[tuple[str, Entry]] = []
     starts = [at for at, (_, text) in enumerate(body) if COLON.match(text)]
     for start, stop in zip(starts, [*starts[1:], len(body)], strict=True):
@@ -302,12 +540,14 @@ def sphinx_entries(body: Lines) -> Iterator[tuple[str, Entry]]:
             text = first[match.end() :]
             rest = tuple((n, line[margin:]) for n, line in more)
             if match["word"] in SPHINX["types"]:
-                types[name] = Entry(number, name, text.replace("`", ""), rest)
+                words = " ".join([text, *(line.strip() for _, line in more)])
+                typed = Entry(number, name, clean(words).strip(), ())
+                types.setdefault(name, []).append(typed)
             else:
                 entry = Entry(number, name, " ".join(kind), ((number, text), *rest))
                 found.append((WORDS[match["word"]], entry))
     for title, entry in found:
-        typed = types.pop(entry.name, entry)
-        yield title, entry._replace(type=entry.type or typed.type)
-    for name, entry in types.items():
-        yield "Arguments" if name else "Returns", entry
+        kinds = [entry.type, *(typed.type for typed in types.pop(entry.name, []))]
+        yield title, entry._replace(type=", ".join(dict.fromkeys(filter(None, kinds))))
+    for name, lost in types.items():
+        yield from (("Arguments" if name else "Returns", entry) for entry in lost)

@@ -75,6 +75,57 @@ ITEM = re.compile(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d+)[.)]) +\S")
 BOX = re.compile(r" *(?:!!!|\?\?\?\+?|===) *\S")
 FENCE = re.compile(r"[ >]*(`{3,}|~{3,})")
 
+# The titles of lists and the like in docstrings, as authors write them, and as the page
+# has them. In Google's style a colon follows; in NumPy's, a line of dashes.
+TITLES = {
+    "Args": "Arguments",
+    "Arguments": "Arguments",
+    "Parameters": "Arguments",
+    "Keyword Args": "Keyword arguments",
+    "Keyword args": "Keyword arguments",
+    "Keyword Arguments": "Keyword arguments",
+    "Keyword arguments": "Keyword arguments",
+    "Other Parameters": "Other arguments",
+    "Attributes": "Attributes",
+    "Raises": "Raises",
+    "Return": "Returns",
+    "Returns": "Returns",
+    "Warns": "Warns",
+    "Yield": "Yields",
+    "Yields": "Yields",
+    "See Also": "See also",
+    "See also": "See also",
+    "Example": "Example",
+    "Examples": "Examples",
+    "Methods": "Methods",
+    "References": "References",
+    "Shape": "Shape",
+    "Usage": "Usage",
+    "Caution": "Caution",
+    "Hint": "Hint",
+    "Important": "Important",
+    "Note": "Note",
+    "Notes": "Notes",
+    "Tip": "Tip",
+    "TODO": "To do",
+    "Todo": "To do",
+    "Warning": "Warning",
+    "Warnings": "Warnings",
+}
+DASHES = re.compile(r"[-=]{3,}")
+# Those with items. All others are prose.
+LISTS = {
+    "Arguments",
+    "Attributes",
+    "Keyword arguments",
+    "Other arguments",
+    "Raises",
+    "Returns",
+    "See also",
+    "Warns",
+    "Yields",
+}
+
 
 def open_fence(text: str, before: str) -> str:
     """The marks of the fence that is open behind a line, if one is."""
@@ -269,12 +320,12 @@ def open_examples(prose: Prose) -> Prose:
         number, text = prose.lines[at]
         fence = open_fence(text, fence)
         is_code = not fence and text.lstrip(" ").startswith(">>> ")
-        deep = within(done, indentation(text)) if is_code else None
-        if deep is None:
+        if not is_code:
             done.append((number, text))
             at += 1
             continue
         margin = indentation(text)
+        deep = within(done, margin)
         body = example(prose.lines[at:], margin)
         at += len(body)
         longest = max((len(t) for _, b in body for t in re.findall("`+", b)), default=2)
@@ -302,22 +353,37 @@ def example(lines: Sequence[tuple[int, str]], margin: int) -> Sequence[tuple[int
     return lines[:end]
 
 
-def within(lines: Sequence[tuple[int, str]], margin: int) -> str | None:
+def within(lines: Sequence[tuple[int, str]], margin: int) -> str:
     """
     How far Markdown wants something indented that stands behind these lines: further by
-    four than the list or the box that it is in. Nothing, if it is in a list of
-    arguments.
+    four than the list or the box that it is in. In a list of arguments or the like, it
+    stays as far as it is: [that list][sidebyside.fields] is indented anew.
     """
-    for _, text in reversed(lines):
-        if not margin:
-            break
-        if text.strip() and indentation(text) < margin:
-            margin = indentation(text)
-            if text.strip() in ("Args:", "Arguments:", "Raises:", "Returns:"):
-                return None
+    outer = margin
+    for at in reversed(range(len(lines)) if margin else ()):
+        text = lines[at][1]
+        if text.strip() and indentation(text) < outer:
+            outer = indentation(text)
+            if is_title(text.strip()):
+                return " " * margin
             if ITEM.match(text) or BOX.match(text):
-                return " " * 4 * (margin // 4 + 1)
+                return " " * 4 * (outer // 4 + 1)
+            if not outer:
+                return " " * margin if text[0] == ":" or is_listed(lines[:at]) else ""
     return ""
+
+
+def is_title(text: str) -> bool:
+    """Whether a line is the title of a list or the like, in Google's style."""
+    return text.endswith(":") and text[:-1] in TITLES
+
+
+def is_listed(lines: Sequence[tuple[int, str]]) -> bool:
+    """Whether the last section in these lines is a list in NumPy's style."""
+    for at in range(len(lines) - 1, 0, -1):
+        if DASHES.fullmatch(lines[at][1]):
+            return TITLES.get(lines[at - 1][1]) in LISTS
+    return False
 
 
 def indentation(text: str) -> int:

@@ -35,9 +35,8 @@ from typing import Any
 
 import griffe
 
-from sidebyside.fields import TITLES
 from sidebyside.press import find_modules, load_all
-from sidebyside.prose import Prose
+from sidebyside.prose import LISTS, TITLES, Prose, is_title
 from sidebyside.split import DEFINITIONS
 from sidebyside.weave import HEADING, catalogue, sections_of
 
@@ -115,7 +114,7 @@ def digest(prose: Prose) -> str:
         Its first paragraph, and its lists of arguments and the like.
     """
     texts = [text for _, text in prose.lines]
-    starts = (i for i, t in enumerate(texts) if t.endswith(":") and t[:-1] in TITLES)
+    starts = (i for i, t in enumerate(texts) if is_title(t) and TITLES[t[:-1]] in LISTS)
     first_field = next(starts, len(texts))
     summary = dropwhile(
         lambda text: not text or HEADING.fullmatch(text), texts[:first_field]

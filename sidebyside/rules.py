@@ -18,12 +18,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from html import unescape
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 
 from sidebyside.errors import PressError
-from sidebyside.fields import ITEM as FIELD
-from sidebyside.fields import indented, margin_of
+from sidebyside.fields import NAMES, Listing, listings
 from sidebyside.findings import Finding, found
 from sidebyside.guard import is_safe
 from sidebyside.lex import NAME
@@ -477,48 +476,47 @@ def arguments(source: Source) -> Iterator[Finding]:
     left out, and so may names with an underscore.
     """
     definitions = {d.name: d.node for d in source.definitions}
-    for section in split(source):
+    for section in sections_of(source, lambda error: None)[1]:
         node = definitions.get(section.scope)
         if node is None or section.kind not in DEFINITIONS:
             continue
-        documented = dict(documented_arguments(section.prose))
+        documented = [*documented_arguments(section.prose)]
         if not documented:
             continue
         names, optional, closed = parameters(node)
-        for name, line in documented.items():
+        for listing, name, line in documented:
             if closed and name not in names | optional:
                 yield found(
                     source,
                     line,
                     "SBS402",
-                    f"`Args:` of `{section.scope}` has `{name}`, which is no parameter",
+                    f"`{listing.written}` of `{section.scope}` has `{name}`, "
+                    "which is no parameter",
                     "Name the parameter as the signature does, or remove it.",
                     at=name,
                 )
-        first = min(documented.values())
-        for name in sorted(names - documented.keys()):
-            yield found(
-                source,
-                first,
-                "SBS403",
-                f"`Args:` of `{section.scope}` leaves `{name}` out",
-                "Say what it is.",
-            )
+        # A list of some keywords alone need not be one of all arguments.
+        wholes = (each for each in documented if each[0].title == "Arguments")
+        for listing, _, line in islice(wholes, 1):
+            for name in sorted(names - {name for _, name, _ in documented}):
+                yield found(
+                    source,
+                    line,
+                    "SBS403",
+                    f"`{listing.written}` of `{section.scope}` leaves `{name}` out",
+                    "Say what it is.",
+                )
 
 
-def documented_arguments(prose: Prose) -> Iterator[tuple[str, int]]:
-    """The names that `Args:` lists, each with its line."""
-    for at, (_, text) in enumerate(prose.lines):
-        if text not in ("Args:", "Arguments:"):
+def documented_arguments(prose: Prose) -> Iterator[tuple[Listing, str, int]]:
+    """The names that lists of arguments have, each with its list and its line."""
+    for listing in listings(prose):
+        if listing.title not in ("Arguments", "Keyword arguments", "Other arguments"):
             continue
-        body = tuple(indented(prose.lines[at + 1 :]))
-        if not any(text for _, text in body):
-            continue
-        margin = margin_of(body)
-        for number, line in body:
-            # A line that is indented further goes on with the item above it.
-            if item := FIELD.match(line[margin:]):
-                yield item["name"].lstrip("*"), number
+        for entry in listing.entries:
+            for name in entry.name.split(","):
+                if NAMES.fullmatch(name.strip()):
+                    yield listing, name.strip().lstrip("*"), entry.number
 
 
 def parameters(node: Definer) -> tuple[set[str], set[str], bool]:

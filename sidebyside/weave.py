@@ -25,8 +25,9 @@ from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
 from sidebyside.links import Place, page_of, set_links
 from sidebyside.mathematics import FormulaError, continued, find, typeset
-from sidebyside.prose import Prose, open_examples, open_lists, open_title, stripped
+from sidebyside.prose import Prose, open_lists, open_title, stripped
 from sidebyside.read import Source, once
+from sidebyside.rst import set_rst
 from sidebyside.scopes import variables
 from sidebyside.split import DEFINITIONS, Kind, Role, Section, split
 from sidebyside.symbols import set_symbols
@@ -164,12 +165,12 @@ def described(
             sections = (replace(sections[0], prose=prose), *sections[1:])
         except PressError as error:
             mistake = error
-    return meta, tuple(map(with_examples, sections)), mistake
+    return meta, tuple(map(in_markdown, sections)), mistake
 
 
-def with_examples(section: Section) -> Section:
-    """A section whose prose has a fence around each example."""
-    prose = open_examples(section.prose)
+def in_markdown(section: Section) -> Section:
+    """A section whose prose is Markdown, with a fence around each example."""
+    prose = set_rst(section.prose, section.kind is not Kind.COMMENT)
     return section if prose is section.prose else replace(section, prose=prose)
 
 
@@ -213,8 +214,9 @@ def weave(
         prose = check_formulas(prose, source.path, report)
         level, heading, prose = leading_heading(prose)
         defines = section.kind in DEFINITIONS
-        if defines and has_fields(prose):
-            prose = set_fields(prose, types_of(nodes[section.scope]))
+        if has_fields(prose):
+            types = types_of(nodes[section.scope]) if defines else None
+            prose = set_fields(prose, types)
         prose = open_lists(prose, continued(prose.text))
         prose = set_links(prose, section.scope, source, places, report)
         rows.append(

@@ -133,6 +133,30 @@ DOC = '"""# Title"""\n'
             [],
         ),
         (
+            DOC + "def f(a, b, *, c):\n    '''T.\n\n    Args:\n"
+            "        a (tuple(int, int)): x\n        b: y\n\n"
+            "    Keyword Args:\n        c: z\n        d: z\n    '''\n",
+            [(11, "SBS402")],
+        ),
+        # A list of keywords need not be one of all arguments.
+        (
+            DOC + "def f(a, *, c):\n    '''T.\n\n    Keyword Args:\n"
+            "        c: z\n    '''\n",
+            [],
+        ),
+        (
+            DOC + "def f(a, b, c, d):\n    '''T.\n\n    Parameters\n"
+            "    ----------\n    a, b : int\n        Text.\n    e : str\n"
+            "    Words that are no name.\n\n    Other Parameters\n"
+            "    ----------------\n    c : int, optional\n    '''\n",
+            [(7, "SBS403"), (9, "SBS402")],
+        ),
+        (
+            DOC + "def f(a, b, *c):\n    '''T.\n\n    :param a: x\n"
+            "    :param str z: y\n    :type z: str\n    :return: x\n    '''\n",
+            [(5, "SBS403"), (6, "SBS402")],
+        ),
+        (
             DOC + "class C:\n    '''T.\n\n    Args:\n        a: x\n    '''\n"
             "    def __init__(self, a):\n        self.a: int = a\n",
             [],

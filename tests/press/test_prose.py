@@ -190,7 +190,7 @@ def examples_in(text):
     [
         ("Words:\n>>> f(1)\n2\nWords?", [">>> f(1)\n2\nWords?"]),
         ("  >>> a\n  1\n\n  >>> b\n\nWords", [">>> a\n1\n\n>>> b"]),
-        ("Example:\n    >>> if a:\n    ...     b\nWords", [">>> if a:\n...     b"]),
+        ("Words:\n    >>> if a:\n    ...     b\nWords", [">>> if a:\n...     b"]),
         (">>> print('```')\n```", [">>> print('```')\n```"]),
         ("```\n>>> a\n```\n\n>>> b", [">>> a", ">>> b"]),
         ("`>>> a` and >>> b", [">>> a"]),
@@ -209,8 +209,6 @@ def test_an_example_stays_in_its_list_and_its_box():
     assert re.search(
         r'<div class="admonition note">.*>>>.*\Z', unescape(html), re.DOTALL
     )
-    html, code = examples_in("Args:\n    x: one\n        >>> a")
-    assert code == [], "lists of arguments have a layout of their own"
 
 
 @pytest.mark.parametrize("mark", ["+", "-", "*", "1."])
@@ -391,9 +389,25 @@ def test_types_come_from_the_signature():
     assert types_of(FUNCTION) == {
         "x": "Tensor",
         "rest": "int",
-        "more": "'A | B'",
+        "more": "A | B",
         "return": "list[int]",
     }
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("'Schedule'", "Schedule"),
+        ("'list[\"A\"]'", 'list["A"]'),
+        ("list['A'] | None", "list[A] | None"),
+        ("Literal['a', 'b']", "Literal['a', 'b']"),
+        ("None", None),
+        ("'None'", None),
+    ],
+)
+def test_types_have_no_quotes(written, shown):
+    node = read(f"def f() -> {written}: pass".encode(), "m.py", "m").definitions[0].node
+    assert types_of(node).get("return") == shown
 
 
 def test_fields_become_definition_lists():
@@ -451,6 +465,162 @@ def test_lists_in_sphinxs_style():
         *("Returns", "list[int]", "numbers", "More: prose."),
     ]
     assert listed(":rtype: int") == ["Returns", "int", ""]
+
+
+def html_of(text, signature="def f(x: Tensor) -> 'list[int]'"):
+    """A docstring as it is on its page, without colours."""
+    body = text.replace("\n", "\n    ")
+    source = read(f"{signature}:\n    r'''\n    {body}\n    '''".encode(), "m.py", "m")
+    prose = weave(source, catalogue([source])).rows[-1].prose
+    html = Markdown(extensions=[*EXTENSIONS]).convert(prose)
+    return unescape(re.sub("</?span[^>]*>", "", html))
+
+
+def test_an_item_keeps_its_layout():
+    html = html_of(
+        "F.\n\nArgs:\n    x: one\n        ```\n        if x:\n            y\n"
+        "        ```\n"
+        "    y: a list\n\n        - one\n            - two\n\n        !!! note\n"
+        "            In a box.\n    z: code::\n\n            if z:\n"
+        "                z\n\n"
+        "        And more.\n    a:\n        >>> b\n"
+    )
+    assert "if x:\n    y\n</code>" in html
+    assert re.search(r"<li>one<ul>\s*<li>two</li>", html)
+    assert re.search(r"Note</p>\s*<p>In a box.</p>\s*</div>\s*</dd>", html)
+    assert re.search(r"code:</p>.*if z:\n    z\n</code>.*<p>And more", html, re.DOTALL)
+    assert re.search(r"<code>a</code></dt>\s*<dd>.*>>> b\n.*</dd>", html, re.DOTALL)
+    assert html.count("<dl>") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Args:\n    x: one\n        >>> a",
+        "Args:\n    x: one\n        - two\n\n            >>> a",
+        "Example:\n    Words.\n\n    >>> a\n\n    Words.",
+        "Note:\n  >>> a",
+        "Parameters\n----------\nx : int\n    One.\n\n    >>> a\n\n    Two.",
+        "F.\n\n:param x: one\n\n    >>> a",
+    ],
+)
+def test_an_example_stays_in_its_field(text):
+    html = html_of(text)
+    assert html.count("<code>>>> a\n</code>") == 1
+    assert "```" not in html
+    assert html.count("<pre>") == 1
+    outside = re.sub(r"<(dl|ul)>.*</\1>|<div.*</div>", "", html, flags=re.DOTALL)
+    assert "Args" not in html
+    assert "a\n" not in outside
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ("shape (tuple(int, int)): the shape", ["shape tuple(int, int)", "the shape"]),
+        ("f (Callable[[int], (str)]): f", ["f Callable[[int], (str)]", "f"]),
+        ("a, b (int): both", ["a, b int", "both"]),
+        (r"\*rest: more", ["*rest int", "more"]),
+        ("t (:class:`~a.T`, optional): t", ["t a.T, optional", "t"]),
+        ("size(int): s", ["size int", "s"]),
+        ("x : s", ["x Tensor", "s"]),
+        ("Just words, no item", ["Just words, no item"]),
+    ],
+)
+def test_items_in_googles_style(item, expected):
+    assert listed(f"Args:\n    {item}") == ["Arguments", *expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bool: True if so", ["bool", "True if so"]),
+        ("Callable[P, T]: it", ["Callable[P, T]", "it"]),
+        ("np.ndarray or None: it", ["np.ndarray or None", "it"]),
+        ("list of str: it", ["list of str", "it"]),
+        ("(Tensor, int): both", ["(Tensor, int)", "both"]),
+        (":class:`Foo`: it", ["Foo", "it"]),
+        ("x (int): one\n    y (int): two", ["x int", "one", "y int", "two"]),
+        ("x: one\n    y: two", ["x", "one", "y", "two"]),
+        ("Note: it", ["list[int]", "Note: it"]),
+        ("True: it", ["list[int]", "True: it"]),
+        ("The sum: it", ["list[int]", "The sum: it"]),
+        ("result: it", ["list[int]", "result: it"]),
+        ("int: a,\n    or: b", ["int", "a,\nor: b"]),
+    ],
+)
+def test_a_type_in_front_of_what_is_returned(text, expected):
+    assert listed(f"Returns:\n    {text}") == ["Returns", *expected]
+    if expected[0] != "list[int]" and ":" not in expected[-1]:
+        assert "list[int]" not in listed(f"Yields:\n    {text}")
+
+
+@pytest.mark.parametrize(
+    ("title", "caption"),
+    [
+        ("Keyword Args", "Keyword arguments"),
+        ("Keyword Arguments", "Keyword arguments"),
+        ("Other Parameters", "Other arguments"),
+        ("Return", "Returns"),
+        ("Yield", "Yields"),
+        ("Warns", "Warns"),
+        ("See Also", "See also"),
+    ],
+)
+def test_more_titles_in_googles_style(title, caption):
+    assert listed(f"{title}:\n    a (int): one\n    b (int): two") == [
+        *(caption, "a int", "one", "b int", "two")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("title", "kind", "shown"),
+    [
+        ("Note", "note", "Note"),
+        ("Notes", "note", "Notes"),
+        ("Warning", "warning", "Warning"),
+        ("Tip", "tip", "Tip"),
+        ("Todo", "note", "To do"),
+    ],
+)
+def test_notes_and_warnings_are_boxes(title, kind, shown):
+    html = html_of(f"F.\n\n{title}:\n    One\n\n    - two\n\nThree.")
+    assert f'<div class="admonition {kind}">' in html
+    assert f'title">{shown}</p>' in html
+    assert re.search(r"<li>two</li>\s*</ul>\s*</div>\s*<p>Three", html)
+
+
+def test_examples_are_words_and_code():
+    html = html_of(
+        "Example:\n    Words: see f(x).\n\n    y = f(1)\n    if y:\n        g()\n\n"
+        "        h()\n\n    More words.\n\nUsage:\n\n    $ make\n    $ run"
+    )
+    assert "<p>Words: see f(x).</p>" in html
+    assert "<code>y = f(1)\nif y:\n    g()\n\n    h()\n</code>" in html
+    assert "<p>More words.</p>" in html
+    assert "$ make\n$ run\n</code>" in html
+    assert html.count("<pre>") == 2
+    assert html.count("sbs-fields") == 2
+
+
+def test_numpys_dashes_make_no_heading_of_a_list():
+    html = html_of("F.\n\nArguments\n---------\nx : int\n    One.\nNot a name. Words.")
+    assert "<h2" not in html
+    assert "<dt><code>x</code>" in html
+    assert "<p>Not a name. Words.</p>" in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "As follows:\n    Note that this goes on",
+        "See the note:\n    one",
+        "Note: the next line\n    is indented.",
+        "```\nArgs:\n    x: one\n```",
+    ],
+)
+def test_prose_with_a_colon_is_no_field(text):
+    assert set_fields(prose(text), {}).text == text
 
 
 @pytest.mark.parametrize(

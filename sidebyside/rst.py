@@ -1,0 +1,634 @@
+r"""
+---
+title: reStructuredText
+summary: What was written for Sphinx, in Markdown.
+---
+
+# reStructuredText
+
+Much code has docstrings for Sphinx, in another markup than Markdown. This stage puts
+what is common of it into Markdown: formulas, boxes, pieces of code, pictures, links,
+references and simple tables. What it does not know it leaves as it is, so that the
+reader sees at least what the author wrote.
+
+| in a docstring | on the page |
+|---|---|
+| ``:math:`x^2` ``, `.. math::` | a formula |
+| `.. note::`, `.. versionadded:: 2.0` and the like | a box |
+| `.. code-block:: c`, and what is indented below `::` | code |
+| `.. image:: x.png`, `.. figure:: x.png` | a picture |
+| `` `words <address>`_ `` | a link |
+| `[1]_` and `.. [1] words` | a list of references |
+| `.. index::`, `.. autofunction::`, `.. a comment` | nothing |
+
+Names such as ``:class:`Game` `` are for [links][sidebyside.links].
+
+There are two passes. Directives come first, since a session of `doctest` may stand in
+one. When [sessions have their fences][open_examples], words follow: what looks like a
+role in a piece of code is none.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sidebyside.prose import (
+    CODE,
+    TITLES,
+    Prose,
+    example,
+    indentation,
+    is_title,
+    open_examples,
+    open_fence,
+    stripped,
+    within,
+)
+from sidebyside.prose import ITEM as BULLET
+
+Lines = tuple[tuple[int, str], ...]
+
+# Without one of these there is nothing to do.
+SIGNS = ("::", ":`", "`_", "]_", ".. ", "= =", "=  =", "+--")
+
+MARK = re.compile(r" *\.\.(?: +(?P<rest>.*))?")
+DIRECTIVE = re.compile(r"(?P<name>[\w:-]*\w) ?::(?: +(?P<words>.*))?")
+REFERENCE = re.compile(r"\[(?P<label>#?[\w.-]+|[#*])\](?: +(?P<words>.*))?")
+TARGET = re.compile(r"_`?(?P<name>[^`:]+|_)`?: *(?P<address>.*)")
+OPTION = re.compile(
+    r" *:(?P<name>align|alt|caption|class|context|dedent|emphasize-lines|fig\w+|force"
+    r"|format|height|hide|include-source|label|lineno-start|linenos|name|nofigs"
+    r"|nosignatures|nowrap|number-lines|options|pyversion|recursive|scale|skipif"
+    r"|target|template|toctree|width):(?: +(?P<value>.*))?"
+)
+# An item of a list of arguments, which may end in `::` as well.
+FIELD = re.compile(r" *[`*\\]{0,3}\w[\w.]*`?(?: ?\(.*\))?:(?: .*)?::")
+
+# Titles below which code stands in any case.
+EXAMPLES = {"Example", "Examples", "Usage"}
+# The kinds of boxes, and their titles.
+BOXES = {
+    "admonition": ("note", ""),
+    "attention": ("warning", "Attention"),
+    "caution": ("warning", "Caution"),
+    "danger": ("danger", "Danger"),
+    "deprecated": ("warning", "Deprecated since version {}"),
+    "error": ("danger", "Error"),
+    "hint": ("tip", "Hint"),
+    "important": ("info", "Important"),
+    "note": ("note", "Note"),
+    "seealso": ("info", "See also"),
+    "tip": ("tip", "Tip"),
+    "todo": ("note", "To do"),
+    "topic": ("note", ""),
+    "versionadded": ("info", "Added in version {}"),
+    "versionchanged": ("info", "Changed in version {}"),
+    "versionremoved": ("warning", "Removed in version {}"),
+    "warning": ("warning", "Warning"),
+}
+FENCES = {
+    "code": "python",
+    "code-block": "python",
+    "doctest": "pycon",
+    "ipython": "ipython",
+    "parsed-literal": "text",
+    "plot": "python",
+    "sourcecode": "python",
+    "testcode": "python",
+    "testoutput": "text",
+}
+# What speaks to Sphinx, and not to a reader.
+HIDDEN = re.compile(
+    "(py:)?(current)?module|index|highlight|auto(?!summary)[a-z]+|contents|default-role"
+    "|rst-class|tabularcolumns|testsetup|testcleanup"
+)
+RULE = re.compile(r" *=+(?: +=+)+")
+DRAWN = re.compile(r" *\+--[+-]*-\+")
+DEEPEST = 20
+
+
+def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
+    """
+    ## Both passes
+
+    Args:
+        prose: any prose.
+        is_docstring: whether a comment may stand in it. In one that is a comment
+            itself, two dots are only two dots.
+
+    Returns:
+        The same prose as Markdown, with a fence around each example.
+    """
+    text = prose.text
+    if not any(sign in text for sign in SIGNS):
+        return open_examples(prose)
+    lines = tuple(blocks(prose.lines, is_docstring))
+    targets = dict(targets_in(prose.lines)) if ".. _" in text else {}
+    return set_words(open_examples(stripped(lines)), targets)
+
+
+def targets_in(lines: Lines) -> Iterator[tuple[str, str]]:
+    """The names of links with their addresses, where these stand by themselves."""
+    for at, (_, text) in enumerate(lines):
+        mark = MARK.fullmatch(text)
+        target = TARGET.fullmatch(mark["rest"] or "") if mark else None
+        if target:
+            below = deeper(lines[at + 1 :], indentation(text))
+            address = target["address"] + "".join(line for _, line in below)
+            if address.strip():
+                yield target["name"].casefold(), address
+
+
+def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, str]]:
+    """
+    ## Directives
+
+    Args:
+        lines: the lines of some prose.
+        hides: whether comments are left out.
+        depth: how many boxes are around them.
+
+    Returns:
+        The same lines in Markdown.
+    """
+    done: list[tuple[int, str]] = []
+    fence = ""
+    at = 0
+    while at < len(lines):
+        number, text = lines[at]
+        before, fence = fence, open_fence(text, fence)
+        rest = lines[at:]
+        taken: Lines = ()
+        if not (before or fence) and text:
+            if text.lstrip().startswith(">>> "):
+                taken = tuple(example(rest, indentation(text)))
+                done += taken
+            elif (mark := MARK.fullmatch(text)) and depth < DEEPEST:
+                taken, made = marked(rest, mark["rest"] or "", hides, depth)
+                deep = within(done, indentation(text)) or ""
+                done += ((n, deep + line if line else "") for n, line in made)
+            elif text.endswith("::"):
+                taken, made = literal(rest, done)
+                done += made
+            elif RULE.fullmatch(text) or (
+                DRAWN.fullmatch(text) and not (done and done[-1][1])
+            ):
+                taken, made = table(rest)
+                deep = within(done, indentation(text)) or ""
+                done += ((n, deep + line if line else "") for n, line in made)
+        if not taken:
+            done.append((number, text))
+        at += len(taken) or 1
+    return done
+
+
+def marked(lines: Lines, words: str, hides: bool, depth: int) -> tuple[Lines, Lines]:
+    """
+    What begins with two dots: a directive, a reference, a target or a comment.
+
+    Returns:
+        Its lines, and what becomes of them.
+    """
+    number, first = lines[0]
+    body = deeper(lines[1:], indentation(first))
+    own = lines[: 1 + len(body)]
+    plain = dedented(body)
+    if found := DIRECTIVE.fullmatch(words):
+        name = found["name"].lower().removeprefix("py:")
+        made = directive(name, (number, found["words"] or ""), plain)
+        if made is None:
+            return (), ()
+        if name in BOXES:
+            inner = blocks(made[2:], hides, depth + 1)
+            indented = ((n, f"    {text}" if text else "") for n, text in inner)
+            return own, (*made[:2], *indented, (own[-1][0], ""))
+        return own, made
+    if found := REFERENCE.fullmatch(words):
+        more = ((n, f"    {text}" if text else "") for n, text in plain)
+        item = f"- {label(found['label'])} {found['words'] or ''}".rstrip()
+        return own, ((number, item), *more)
+    if not hides or words.startswith("|"):
+        return (), ()
+    return own, ((number, ""),)
+
+
+def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
+    """
+    Args:
+        name: which directive it is.
+        head: its line, with the words behind its name.
+        body: the lines below it.
+
+    Returns:
+        What becomes of it. Nothing, if it is not known. For a box, the lines of its
+        body are still to be looked at.
+    """
+    number, words = head
+    options, body = with_options(body)
+    lead = ((number, words),) if words else ()
+    made: Lines | None = None
+    if HIDDEN.fullmatch(name):
+        made = ((number, ""),)
+    elif name in BOXES:
+        made = box(name, number, words, body)
+    elif name == "math":
+        made = formulas((*lead, *body))
+    elif name in FENCES and not (name == "plot" and words):
+        made = code(name, head, options, body)
+    elif name in ("image", "figure") and words:
+        made = picture(number, words.strip(), options, body)
+    elif name == "rubric":
+        made = (number, ""), (number, f"**{words}**"), (number, ""), *body
+    elif name == "autosummary":
+        names = ((n, f"- :obj:`{text.strip()}`") for n, text in body if text)
+        made = (number, ""), *names, (number, "")
+    return made
+
+
+def box(name: str, number: int, words: str, body: Lines) -> Lines:
+    """A box: a blank line, its head, and what is in it, not indented yet."""
+    kind, title = BOXES[name]
+    if not title:
+        title, words = words, ""
+    elif "{}" in title:
+        version, _, words = words.partition(" ")
+        title = title.format(version)
+    title = title.replace('"', "'")
+    shown = f' "{title}"' if title and title.lower() != kind else ""
+    lead = ((number, words),) if words else ()
+    return (number, ""), (number, f"!!! {kind}{shown}"), *lead, *body
+
+
+def code(
+    name: str, head: tuple[int, str], options: dict[str, str], body: Lines
+) -> Lines:
+    """Code in a fence, below its caption."""
+    number, words = head
+    is_language = re.fullmatch(r"[\w+#.-]*", words)
+    said = options.get("caption", "" if is_language else words)
+    caption = ((number, ""), (number, said)) if said else ()
+    return *caption, *fenced(body, (is_language and words) or FENCES[name])
+
+
+def with_options(body: Lines) -> tuple[dict[str, str], Lines]:
+    """The options that a directive begins with, and the lines behind them."""
+    options: dict[str, str] = {}
+    at = 0
+    while at < len(body) and (found := OPTION.fullmatch(body[at][1])):
+        options[found["name"]] = found["value"] or ""
+        at += 1
+    return options, dedented(body[at:]) if at else body
+
+
+def formulas(body: Lines) -> Lines:
+    """
+    ### Formulas
+
+    A blank line ends a formula and begins another. Rows need no environment in Sphinx,
+    and one in TeX.
+    """
+    made: list[tuple[int, str]] = []
+    for part in paragraphs(tuple((n, in_katex(text)) for n, text in body)):
+        tex = "\n".join(text for _, text in part)
+        first, last = part[0][0], part[-1][0]
+        begin, end = ("$$",) * 2
+        if "\\begin{" not in tex and (r"\\" in tex or re.search(r"(?<!\\)&", tex)):
+            begin, end = r"$$\begin{aligned}", r"\end{aligned}$$"
+        elif re.match(r"\\begin\{(align|alignat|equation|gather)\*?\}", tex):
+            begin = end = ""
+        made += [(first, ""), *([(first, begin)] if begin else []), *part]
+        made += [*([(last, end)] if end else []), (last, "")]
+    return tuple(made)
+
+
+def in_katex(tex: str) -> str:
+    """A formula without what KaTeX does not know, and has under another name."""
+    return tex.replace(r"\mbox{", r"\text{")
+
+
+def paragraphs(lines: Lines) -> Iterator[Lines]:
+    """Lines without a blank one between them."""
+    part: Lines = ()
+    for line in (*lines, (0, "")):
+        if line[1]:
+            part += (line,)
+        elif part:
+            yield part
+            part = ()
+
+
+def picture(number: int, address: str, options: dict[str, str], body: Lines) -> Lines:
+    """### Pictures, each with what is said below it"""
+    words = re.sub(r"[\[\]]", "", options.get("alt", ""))
+    size = re.match(r"\d+(?=(px)? *$)", options.get("width", ""))
+    shown = f"![{words}]({url(address)})"
+    if size:
+        shown += f"{{ width={size[0]} }}"
+    if "target" in options:
+        shown = f"[{shown}]({url(options['target'])})"
+    return (number, ""), (number, shown), (number, ""), *body
+
+
+def url(address: str) -> str:
+    """An address, as Markdown wants it behind a link."""
+    address = "".join(address.split())
+    return f"<{address}>" if re.search(r"[()]", address) else address
+
+
+def literal(lines: Lines, before: list[tuple[int, str]]) -> tuple[Lines, Lines]:
+    """
+    ### Code below two colons
+
+    Args:
+        lines: a line that ends with two colons, and all behind it.
+        before: the lines in front of it.
+
+    Returns:
+        The lines of the paragraph and of the code, and what becomes of them.
+    """
+    number, text = lines[0]
+    margin = indentation(text)
+    bullet = BULLET.match(text)
+    base = bullet.end() - 1 if bullet else margin
+    body = deeper(lines[1:], base)
+    first = next((line for _, line in body if line), "")
+    head = text[:-2].rstrip()
+    words = f"{head}:" if text[-3:-2].strip() else head
+    if not first or (words and is_title(words) and TITLES[words[:-1]] not in EXAMPLES):
+        # `Args::` is a title for all that. Without code, one colon is enough as well.
+        return (lines[:1], ((number, words),)) if is_title(words) else ((), ())
+    if margin and FIELD.fullmatch(text):
+        # The item may go on behind the code, less far to the right.
+        body = deeper(lines[1:], indentation(first) - 1)
+        deep = " " * (margin + 4)
+    elif is_title(words) and not margin:
+        deep = " " * 4
+    elif bullet:
+        deep = within([*before, (number, text)], indentation(first))
+    else:
+        deep = within(before, margin)
+    plain = dedented(body)
+    made = fenced(plain, language_of(plain) or "text", deep)
+    said = ((number, words),) if words.strip() else ()
+    return lines[: 1 + len(body)], (*said, *made)
+
+
+def deeper(lines: Lines, margin: int) -> Lines:
+    """The lines that are indented by more than a margin, without blank ones behind."""
+    end = 0
+    for at, (_, text) in enumerate(lines):
+        if text and indentation(text) <= margin:
+            break
+        if text:
+            end = at + 1
+    return lines[:end]
+
+
+def dedented(lines: Lines) -> Lines:
+    """Lines without the indentation that they share, and without blank ones around."""
+    lines = stripped(lines).lines
+    margin = min((indentation(text) for _, text in lines if text), default=0)
+    return tuple((number, text[margin:]) for number, text in lines)
+
+
+def fenced(lines: Lines, language: str, deep: str = "") -> Lines:
+    """Code with a fence around it."""
+    lines = stripped(lines).lines
+    if not lines:
+        return ()
+    ticks = re.findall("`{3,}", "\n".join(text for _, text in lines))
+    mark = "`" * max(3, *(len(each) + 1 for each in ticks), 3)
+    first, last = lines[0][0], lines[-1][0]
+    body = ((number, deep + text if text else "") for number, text in lines)
+    return (
+        (first, ""),
+        (first, f"{deep}{mark}{language}"),
+        *body,
+        (last, deep + mark),
+        (last, ""),
+    )
+
+
+def language_of(lines: Lines) -> str:
+    """Which language code is in; empty if it may be none."""
+    text = "\n".join(text for _, text in lines).strip("\n")
+    if text.startswith(">>> "):
+        return "pycon"
+    if text.startswith("$ "):
+        return "console"
+    return "python" if is_python(text) else ""
+
+
+def is_python(text: str) -> bool:
+    """Whether a text is Python that does something."""
+    if not re.search(r"\w\(|[=@]|^(import|from) ", text, re.MULTILINE):
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(is_deed(statement) for statement in tree.body)
+
+
+def is_deed(statement: ast.stmt) -> bool:
+    """Whether a statement does something. Words may look like a name or a type."""
+    match statement:
+        case ast.Expr(value=value):
+            return isinstance(value, ast.Call | ast.Await)
+        case ast.AnnAssign(value=None):
+            return False
+    return True
+
+
+def table(lines: Lines) -> tuple[Lines, Lines]:
+    """
+    ## Tables
+
+    A table whose cells are simple becomes one in Markdown. Any other is shown as it was
+    drawn.
+
+    Returns:
+        Its lines, and what becomes of them.
+    """
+    margin = indentation(lines[0][1])
+    if RULE.fullmatch(lines[0][1]):
+        end = end_of_table(lines)
+        own = lines[:end]
+        rows = columns([text[margin:] for _, text in own])
+    else:
+        others = (at for at, (_, t) in enumerate(lines) if t.lstrip()[:1] not in "+|")
+        blanks = (at for at, (_, t) in enumerate(lines) if not t)
+        own = lines[: min(next(others, len(lines)), next(blanks, len(lines)))]
+        rows = grid([text[margin:] for _, text in own])
+    if len(own) < 3:
+        return (), ()
+    first, last = own[0][0], own[-1][0]
+    if not rows:
+        return own, fenced(dedented(own), "text")
+    escaped = ([cell.replace("|", r"\|") for cell in row] for row in rows)
+    made = [f"| {' | '.join(row)} |" for row in escaped]
+    made.insert(1, "|" + "---|" * len(rows[0]))
+    return own, ((first, ""), *((first, row) for row in made), (last, ""))
+
+
+def end_of_table(lines: Lines) -> int:
+    """How many lines a table has whose last one is followed by a blank line."""
+    margin = indentation(lines[0][1])
+    for at, (_, text) in enumerate(lines):
+        if text and indentation(text) < margin:
+            break
+        is_last = at + 1 == len(lines) or not lines[at + 1][1]
+        if at > 1 and is_last and RULE.fullmatch(text):
+            return at + 1
+    return 0
+
+
+def columns(lines: list[str]) -> list[list[str]]:
+    """The rows of a table between lines of `=`; none, if it is not simple."""
+    spans = [match.span() for match in re.finditer("=+", lines[0] if lines else "")]
+    rows: list[list[str]] = []
+    has_head = False
+    for text in lines[1:-1]:
+        if RULE.fullmatch(text) and not has_head and rows:
+            rows = [joined(rows)]
+            has_head = True
+            continue
+        gaps = [text[end:start] for (_, end), (start, _) in pairwise(spans)]
+        if "".join(gaps).strip() or re.fullmatch(r"[-=]+( +[-=]+)*", text):
+            return []
+        stops = [end for _, end in spans[:-1]] + [len(text)]
+        row = [text[a:b].strip() for (a, _), b in zip(spans, stops, strict=True)]
+        if row[0] or not rows:
+            rows.append(row)
+        else:
+            rows[-1] = joined([rows[-1], row])
+    return rows if has_head or not rows else [[""] * len(spans), *rows]
+
+
+def joined(rows: list[list[str]]) -> list[str]:
+    """Several lines of cells as one row."""
+    return [" ".join(filter(None, cells)) for cells in zip(*rows, strict=True)]
+
+
+def grid(lines: list[str]) -> list[list[str]]:
+    """The rows of a table that is drawn with `+`, `-` and `|`; none, if not simple."""
+    places = [at for at, sign in enumerate(lines[0]) if sign == "+"]
+    # A single column is a drawing.
+    if len(places) < 3:
+        return []
+    rows: list[list[str]] = []
+    has_head = False
+    is_new = True
+    for text in lines:
+        corners = [at for at, sign in enumerate(text) if sign == "+"]
+        if corners == places and re.fullmatch(r"[+=-]+", text):
+            has_head = has_head or ("=" in text and len(rows) == 1)
+            is_new = True
+            continue
+        if len(text) != places[-1] + 1 or any(text[at] != "|" for at in places):
+            return []
+        cells = [text[a + 1 : b].strip() for a, b in pairwise(places)]
+        rows = [*rows, cells] if is_new else [*rows[:-1], joined([rows[-1], cells])]
+        is_new = False
+    return rows if has_head or not rows else [[""] * len(rows[0]), *rows]
+
+
+WORDS = re.compile(
+    r"""
+      (?<![\w:`]):(?P<role>[a-z][\w:+-]*):`(?P<of>(?:[^`\n]|\n(?!\s*\n))+)`
+      (?P<glue>\\\ )?
+    | (?<![\w`\\])`(?P<title>[^`<>]+?)\s*<(?P<address>[^`<>]+)>`__?(?!\w)
+    | (?<![\w`\\])`<(?P<only>[^`<>\s]+)>`__?(?!\w)
+    | (?<![\w`\\])`(?P<name>[^`<>]+)`_(?!\w)
+    | (?<![\w`\\])(?P<bare>[A-Za-z0-9]+)_(?![\w`])
+    | (?P<session>^[ ]*(?:>>>|\.\.\.)[ ][^\n]*)
+    | \[(?P<label>\#?[\w.-]+|[#*])\]_(?!\w)
+    |"""
+    + CODE,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+# Roles that are words of their own. For the others of Python's, the links are there.
+NAMED = re.compile(
+    "(?:external(?:[+][a-z]+)?:)?(?:py:)?"
+    "(?P<kind>attr|class|const|data|exc|func|meth|mod|obj|ref|term|any|cls|type)"
+)
+CODES = {
+    *("c", "code", "command", "doc", "download", "envvar", "file", "kbd", "literal"),
+    *("keyword", "mimetype", "option", "program", "rc", "samp", "token"),
+}
+
+
+def set_words(prose: Prose, targets: dict[str, str]) -> Prose:
+    """
+    ## Words
+
+    Args:
+        prose: prose without directives.
+        targets: the addresses of its links, where these stand elsewhere.
+
+    Returns:
+        The same prose with formulas and links as in Markdown.
+    """
+    text = prose.text
+    if not (targets or any(sign in text for sign in (":`", "`_", "]_"))):
+        return prose
+
+    def shown(found: re.Match[str]) -> str:
+        made = word(found, targets)
+        return made + "\0" * (found[0].count("\n") - made.count("\n"))
+
+    numbers = iter(number for number, _ in prose.lines)
+    done: list[tuple[int, str]] = []
+    for line in WORDS.sub(shown, text).split("\n"):
+        done.append((next(numbers), line.replace("\0", "")))
+        # An address may have been broken, and is one now.
+        for _ in range(line.count("\0")):
+            next(numbers)
+    return Prose(tuple(done))
+
+
+def word(found: re.Match[str], targets: dict[str, str]) -> str:
+    """What becomes of a match."""
+    behind = found.string[found.end() : found.end() + 1]
+    if found["role"]:
+        # A formula ends nowhere but at the end of a word.
+        is_glued = found["glue"] and found["role"] == "math" and behind.isalnum()
+        return role(found) + " " * bool(is_glued)
+    if found["address"]:
+        address = targets.get(found["address"].rstrip("_").casefold(), found["address"])
+        return f"[{found['title']}]({url(address)})"
+    if found["only"]:
+        return f"<{found['only']}>"
+    if name := found["name"] or found["bare"]:
+        address = targets.get(" ".join(name.split()).casefold(), "")
+        return f"[{name}]({url(address)})" if address else found[0]
+    return label(found["label"], behind) if found["label"] else found[0]
+
+
+def role(found: re.Match[str]) -> str:
+    """What is shown of a role."""
+    kind, text = found["role"], found["of"]
+    if kind == "math" and "$" not in text and text.strip():
+        return f"${in_katex(text.strip())}$"
+    named = NAMED.fullmatch(kind)
+    if named and "\n" not in text:
+        name = named["kind"]
+        name = {"any": "obj", "cls": "class", "type": "class"}.get(name, name)
+        return f":{name}:`{text}`"
+    if kind in ("sub", "sup"):
+        return f"<{kind}>{text}</{kind}>"
+    if kind in ("pep", "rfc"):
+        return f"{kind.upper()} {text}"
+    if named or kind.rpartition(":")[2] in CODES:
+        titled = re.fullmatch(r"(.+?)\s*<[^<>]+>", text, re.DOTALL)
+        return titled[1] if titled else f"`{text.removeprefix('~')}`"
+    return found[0]
+
+
+def label(text: str, behind: str = "") -> str:
+    """A label such as `[1]`, which Markdown must not take for part of a link."""
+    return rf"\[{text}\]" if behind and behind in "[(:" else f"[{text}]"

@@ -1,0 +1,312 @@
+"""What was written for Sphinx is Markdown on the page, and nothing of it is lost."""
+
+import re
+from html import unescape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown import Markdown
+
+from sidebyside.press import EXTENSIONS
+from sidebyside.prose import Prose
+from sidebyside.read import read
+from sidebyside.rst import set_rst
+from sidebyside.weave import catalogue, weave
+
+
+def prose(text: str) -> Prose:
+    return Prose(tuple(enumerate(text.split("\n"), start=10)))
+
+
+def html_of(text):
+    """A docstring as it is on its page, without colours."""
+    body = text.replace("\n", "\n    ")
+    source = read(f"def f(x):\n    r'''\n    {body}\n    '''".encode(), "m.py", "m")
+    made = weave(source, catalogue([source]), lambda error: None).rows[-1].prose
+    html = Markdown(extensions=[*EXTENSIONS]).convert(made)
+    return unescape(re.sub("</?span[^>]*>", "", html))
+
+
+def squeezed(text):
+    """Markdown without blank lines."""
+    return "\n".join(line for line in text.split("\n") if line)
+
+
+# ---- Words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (":math:`x^2`, :math:`a\n b`", "$x^2$, $a\n b$"),
+        (r":math:`n`\ -th :math:`n`\ th", r"$n$-th $n$ th"),
+        (r":math:`\mbox{a}`", r"$\text{a}$"),
+        (":external:py:class:`~a.B` :any:`c`", ":class:`~a.B` :obj:`c`"),
+        (":ref:`the\nwords <label>`", "the\nwords"),
+        (":doc:`words <a/b>` :doc:`a/b`", "words `a/b`"),
+        (":file:`x.py` :pep:`8` :sup:`2`", "`x.py` PEP 8 <sup>2</sup>"),
+        (
+            "`words <https://a.b>`_ `<https://c.d>`__",
+            "[words](https://a.b) <https://c.d>",
+        ),
+        ("`some\nwords <https://a.b/c(d)>`_", "[some\nwords](<https://a.b/c(d)>)"),
+        ("`words <https://a.b/\nc>`_\nx", "[words](https://a.b/c)\nx"),
+        ("One [1]_, [CIT]_ and [2]_[3]_.", r"One [1], [CIT] and \[2\][3]."),
+        (
+            "See `A b`_ and Link_.\n\n.. _a b: https://a.b\n.. _Link:\n   https://c.d",
+            None,
+        ),
+        # What is none of this.
+        ("``:math:`x` `` and `:math:` and x_1_ and a[i]_x", ""),
+        ("```\n:math:`x`\n```\n\n    [1]_", "```\n:math:`x`\n```\n\n    [1]"),
+        ("`name`_ and :unknown:`x`", ""),
+        ("::", ""),
+    ],
+)
+def test_words(text, expected):
+    if expected is None:
+        expected = "See [A b](https://a.b) and [Link](https://c.d)."
+    assert set_rst(prose(text)).text == (expected or text)
+
+
+def test_each_line_keeps_its_number():
+    made = set_rst(
+        prose("`a <https://a.b/\nc>`_\n:math:`x`\n\n.. note::\n\n   One\n\nTwo")
+    )
+    numbers = {text.strip(): number for number, text in made.lines}
+    assert numbers["[a](https://a.b/c)"] == 10
+    assert numbers["$x$"] == 12
+    assert numbers["One"] == 16
+    assert numbers["Two"] == 18
+    assert [n for n, _ in made.lines] == sorted(n for n, _ in made.lines)
+
+
+def test_sessions_are_left_alone():
+    text = "Words\n\n>>> f(':math:`x`')\n[1]_\n\n.. note::\n    >>> g('::')\n"
+    assert ":math:`x`" in set_rst(prose(text)).text
+    html = html_of(text)
+    assert html.count("<pre>") == 2
+    assert ">>> g('::')\n</code></pre></div>\n</div>" in html
+
+
+# ---- Directives
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            ".. note:: One\n   two.\n\n   Three.",
+            "!!! note\n    One\n    two.\n    Three.",
+        ),
+        (".. Warning::\n\n  One", "!!! warning\n    One"),
+        (".. seealso:: :func:`f`", '!!! info "See also"\n    :func:`f`'),
+        (".. deprecated:: 2.9", '!!! warning "Deprecated since version 2.9"'),
+        (
+            ".. versionadded:: 1.2 With words",
+            '!!! info "Added in version 1.2"\n    With words',
+        ),
+        ('.. admonition:: A "title"\n\n   x', "!!! note \"A 'title'\"\n    x"),
+        (
+            ".. tip::\n\n   .. note::\n\n      x\n\n   y",
+            "!!! tip\n    !!! note\n        x\n    y",
+        ),
+        (".. code-block:: c\n   :linenos:\n\n   x;\n     y", "```c\nx;\n  y\n```"),
+        (".. code::\n\n   x", "```python\nx\n```"),
+        (
+            ".. sourcecode:: sh\n   :caption: Words\n\n   ```",
+            "Words\n````sh\n```\n````",
+        ),
+        (".. math:: x\n   y", "$$\nx\ny\n$$"),
+        (".. math ::\n   :label: a\n\n   x\n\n   y", "$$\nx\n$$\n$$\ny\n$$"),
+        (
+            ".. math::\n\n   a &= b \\\\\n   c &= d",
+            "$$\\begin{aligned}\na &= b \\\\\nc &= d\n\\end{aligned}$$",
+        ),
+        (
+            ".. math::\n   \\begin{align}\n   x\n   \\end{align}",
+            "\\begin{align}\nx\n\\end{align}",
+        ),
+        (
+            ".. figure:: a b.png\n   :alt: [A]\n   :width: 10px\n\n   Words.",
+            "![A](ab.png){ width=10 }\nWords.",
+        ),
+        (
+            ".. image:: a.png\n   :target: https://a.b",
+            "[![](a.png)](https://a.b)",
+        ),
+        (".. rubric:: Words", "**Words**"),
+        (".. autosummary::\n   :toctree: x\n\n   a.b", "- :obj:`a.b`"),
+        (".. [1] One\n   two\n.. [#] Three", "- [1] One\n    two\n- [#] Three"),
+        # What speaks to Sphinx alone.
+        (".. currentmodule:: a\n\nx", "x"),
+        (".. py:currentmodule:: a\n.. index:: b\n.. highlight:: c\n\nx", "x"),
+        (".. autofunction:: a\n   :noindex:\n\nx", "x"),
+        (".. a comment\n   on two lines\n\nx", "x"),
+        (".. _label:\n\nx", "x"),
+        # What is not known stays.
+        (".. unknown:: x\n   :a: b\n\n   y", None),
+        (".. |a| replace:: b", None),
+        (".. plot:: a/file.py", None),
+        ("... and so on", None),
+        ("```\n.. note:: x\n```", None),
+    ],
+)
+def test_directives(text, expected):
+    made = squeezed(set_rst(prose(text)).text)
+    assert made == (squeezed(text) if expected is None else expected)
+
+
+def test_a_comment_of_python_may_begin_with_dots():
+    text = ".. and so on\n\n:math:`x`"
+    assert set_rst(prose(text), is_docstring=False).text == ".. and so on\n\n$x$"
+    source = read(b"x = 1\n# .. and so on\ny = 1\n", "m.py", "m")
+    assert ".. and so on" in weave(source, {}).rows[-1].prose
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Text::\n\n  f(x)\n    y\n\nNext", "Text:\n```text\nf(x)\n  y\n```\nNext"),
+        ("Text ::\n\n  f(x)", "Text\n```python\nf(x)\n```"),
+        ("::\n\n  $ ls", "```console\n$ ls\n```"),
+        ("Text::\n  >>> 1", "Text:\n```pycon\n>>> 1\n```"),
+        ("- a::\n\n    b\n\n- c", "- a:\n    ```text\n    b\n    ```\n- c"),
+        ("Text::\nmore", "Text::\nmore"),
+        ("Text::", "Text::"),
+        ("Note::\n\n    Text", "Note:\n    Text"),
+    ],
+)
+def test_code_below_two_colons(text, expected):
+    assert squeezed(set_rst(prose(text)).text) == expected
+
+
+def test_a_title_with_two_colons_is_a_title():
+    html = html_of(
+        "F.\n\nArgs::\n    y: one\n\nExamples::\n\n    f(1)\n\nNote::\n  Two"
+    )
+    assert "<dt><code>y</code></dt>" in html
+    assert "<code>f(1)\n</code>" in html
+    assert '<div class="admonition note">' in html
+    assert html.count("sbs-fields") == 2
+
+
+def test_boxes_and_code_stay_in_lists_of_arguments():
+    html = html_of(
+        "F.\n\nParameters\n----------\nx : int\n    One.\n\n    .. versionadded:: 2\n"
+        "       Two.\n\n    Code::\n\n        f(1)\n\n    Three.\ny : int\n\n"
+        ".. versionchanged:: 3\n\nReturns\n-------\nz : int"
+    )
+    assert html.count("<dl>") == 2
+    inside = html.partition("</dl>")[0]
+    assert all(word in inside for word in ("Two.", "f(1)", "Three.", "<code>y</code>"))
+    assert "Changed in version 3" in html.partition("</dl>")[2]
+
+
+# ---- Tables
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "==  ==\nA   B\n==  ==\n1   a|b c\n    d\n\n2   e\n==  ==\n\nx",
+            "| A | B |\n|---|---|\n| 1 | a\\|b c d |\n| 2 | e |\nx",
+        ),
+        ("==  ==\n1   2\n==  ==", "|  |  |\n|---|---|\n| 1 | 2 |"),
+        (
+            "+---+---+\n| A | B |\n+===+===+\n| 1 | 2 |\n|   | 3 |\n+---+---+",
+            "| A | B |\n|---|---|\n| 1 | 2 3 |",
+        ),
+        # What is not simple is shown as it was drawn.
+        (
+            "==  ==\nA and\n------\n1   2\n==  ==",
+            "```text\n==  ==\nA and\n------\n1   2\n==  ==\n```",
+        ),
+        (
+            "+----+\n| a  |\n|  b |\n+----+",
+            "```text\n+----+\n| a  |\n|  b |\n+----+\n```",
+        ),
+        # And these are no tables.
+        ("==  ==\n1   2", None),
+        ("a = = b", None),
+    ],
+)
+def test_tables(text, expected):
+    made = squeezed(set_rst(prose(text)).text)
+    assert made == (squeezed(text) if expected is None else expected)
+
+
+# ---- Nothing is lost
+
+LINES = [
+    "{0}",
+    "{0}:",
+    "{0}::",
+    "- {0}",
+    "- {0}::",
+    "1. {0}",
+    "Args:",
+    "Args::",
+    "Returns:",
+    "Raises:",
+    "Note:",
+    "Example:",
+    "See Also:",
+    "{0}: {1}",
+    "{0} ({1}): {2}",
+    "bool: {0}",
+    "Parameters",
+    "Notes",
+    "----------",
+    "{0} : {1}",
+    ":param {0}: {1}",
+    ":type {0}: {1}",
+    ":rtype: {0}",
+    ">>> {0}({1})",
+    "```",
+    "$$",
+    "!!! note",
+    "| {0} | {1} |",
+    "|---|---|",
+    ".. note:: {0}",
+    ".. note::",
+    ".. versionadded:: {0} {1}",
+    ".. admonition:: {0}",
+    ".. unknown:: {0}",
+    ".. math:: {0}",
+    ".. code-block:: python",
+    ".. image:: {0}.png",
+    ".. rubric:: {0}",
+    ".. [1] {0}",
+    ".. [{0}]",
+    "`{0} <https://{1}>`_ and [{2}]_",
+    "`{0}",
+    ":class:`{0}` :math:`{1}` :file:`{2}`",
+    "====  ====",
+    "{0}  {1}",
+    "+----+----+",
+    "",
+    "",
+    "",
+]
+
+
+@st.composite
+def docstrings(draw):
+    chosen = st.tuples(
+        st.sampled_from(LINES), st.sampled_from([0, 0, 0, 2, 4, 4, 6, 8])
+    )
+    lines = []
+    for n, (line, indent) in enumerate(draw(st.lists(chosen, max_size=14))):
+        words = [f"word{n}{letter}" for letter in "xyz"]
+        lines.append(" " * indent + line.format(*words) if line else "")
+    return "\n".join(["F.", "", *lines])
+
+
+@given(docstrings())
+def test_each_word_is_still_there(text):
+    html = html_of(text)
+    missing = [word for word in re.findall(r"word\d+[xyz]", text) if word not in html]
+    assert missing == []
