@@ -115,8 +115,11 @@ def types_of(node: Definer) -> dict[str, str]:
     parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     parameters += [extra for extra in (node.args.vararg, node.args.kwarg) if extra]
     types = {p.arg: spelled(p.annotation) for p in parameters if p.annotation}
-    if node.returns and (kind := spelled(node.returns)) != "None":
-        types["return"] = kind
+    match node.returns:
+        case None | ast.Constant(value=None | "None"):
+            pass
+        case returns:
+            types["return"] = spelled(returns)
     return types
 
 
@@ -131,8 +134,9 @@ def spelled(node: ast.expr) -> str:
         return node.value
     text = ast.unparse(node)
     # What is quoted in a literal is a value.
-    has_values = "Literal[" in text or "Annotated[" in text
-    return text if has_values else QUOTED.sub(r"\2", text)
+    if "'" not in text or "Literal[" in text or "Annotated[" in text:
+        return text
+    return QUOTED.sub(r"\2", text)
 
 
 def has_fields(prose: Prose) -> bool:
@@ -215,11 +219,10 @@ def listings(prose: Prose) -> Iterator[Listing]:
 def pieces(lines: Lines, is_docstring: bool) -> Iterator[Listing | tuple[int, str]]:
     """Prose as its lists, and the lines around them."""
     at = 0
-    fence = ""
+    is_code = fences(lines)
     while at < len(lines):
         number, text = lines[at]
-        before, fence = fence, open_fence(text, fence)
-        if before or fence:
+        if is_code[at] or not (":" in (text[:1], text[-1:]) or text in TITLES):
             yield number, text
             at += 1
         elif is_docstring and (section := underlined(lines, at)):
@@ -242,6 +245,17 @@ def pieces(lines: Lines, is_docstring: bool) -> Iterator[Listing | tuple[int, st
         else:
             yield number, text
             at += 1
+
+
+def fences(lines: Lines) -> list[bool]:
+    """Which lines are in a fence, its own among them."""
+    found = [False] * len(lines)
+    fence = ""
+    if any("```" in text or "~~~" in text for _, text in lines):
+        for at, (_, text) in enumerate(lines):
+            before, fence = fence, open_fence(text, fence)
+            found[at] = bool(before or fence)
+    return found
 
 
 def caption(number: int, title: str) -> Lines:
@@ -349,17 +363,19 @@ def google_entries(body: Lines, title: str) -> Iterator[Entry]:
 
 def item_starts(lines: Lines, title: str) -> Iterator[tuple[int, str, str, str]]:
     """The lines that begin an item, each with its name, its type, and the rest."""
-    outer: list[int] = []
-    fence = ""
-    for at, (_, text) in enumerate(lines):
-        before, fence = fence, open_fence(text, fence)
-        if text and not text.startswith(" ") and not before:
-            outer.append(at)
+    outer = [
+        at
+        for at, ((_, text), is_code) in enumerate(
+            zip(lines, fences(lines), strict=True)
+        )
+        if text and text[0] != " " and not is_code
+    ]
     items = [(at, ITEM.match(lines[at][1])) for at in outer]
     comes_back = title in ("Returns", "Yields")
     # Several names may come back. A single word with a colon is likelier a sentence.
     has_names = (
-        len(items) > 1
+        comes_back
+        and len(items) > 1
         and not leading_type(lines[outer[0]][1])
         and all(item and not PROSE.match(item["name"]) for _, item in items)
     )
@@ -396,6 +412,8 @@ def leading_type(text: str) -> str:
 
 def clean(text: str) -> str:
     """A name or a type without backticks and roles."""
+    if "`" not in text:
+        return text
     return re.sub(r"(?::[\w:]+:)?`~?([^`]*)`", r"\1", text).replace("`", "")
 
 
@@ -433,11 +451,10 @@ def with_code(body: Lines) -> Iterator[tuple[int, str]]:
 
 def parts(lines: Lines) -> Iterator[tuple[str, Lines]]:
     """Paragraphs, fences and blank lines, each with which of these it is."""
-    fence = ""
-    kinds: list[str] = []
-    for _, text in lines:
-        before, fence = fence, open_fence(text, fence)
-        kinds.append("fence" if before or fence else "text" if text else "blank")
+    kinds = [
+        "fence" if is_code else "text" if text else "blank"
+        for (_, text), is_code in zip(lines, fences(lines), strict=True)
+    ]
     for kind, part in groupby(zip(kinds, lines, strict=True), key=lambda pair: pair[0]):
         yield kind, tuple(line for _, line in part)
 

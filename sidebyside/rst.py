@@ -51,7 +51,7 @@ from sidebyside.prose import ITEM as BULLET
 Lines = tuple[tuple[int, str], ...]
 
 # Without one of these there is nothing to do.
-SIGNS = ("::", ":`", "`_", "]_", ".. ", "= =", "=  =", "+--")
+SIGNS = ("::", ":`", "`_", "]_", ".. ", "== ", "+--")
 
 MARK = re.compile(r" *\.\.(?: +(?P<rest>.*))?")
 DIRECTIVE = re.compile(r"(?P<name>[\w:-]*\w) ?::(?: +(?P<words>.*))?")
@@ -122,7 +122,7 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
         The same prose as Markdown, with a fence around each example.
     """
     text = prose.text
-    if not any(sign in text for sign in SIGNS):
+    if not any(map(text.__contains__, SIGNS)):
         return open_examples(prose)
     lines = tuple(blocks(prose.lines, is_docstring))
     targets = dict(targets_in(prose.lines)) if ".. _" in text else {}
