@@ -514,6 +514,9 @@ def documented_arguments(prose: Prose) -> Iterator[tuple[Listing, str, int]]:
         if listing.title not in ("Arguments", "Keyword arguments", "Other arguments"):
             continue
         for entry in listing.entries:
+            # `x1, x2, ...` stands for what a star takes, and `None` for nothing.
+            if "..." in entry.name or entry.name == "None":
+                continue
             for name in entry.name.split(","):
                 if NAMES.fullmatch(name.strip()):
                     yield listing, name.strip().lstrip("*"), entry.number

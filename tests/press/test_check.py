@@ -152,6 +152,16 @@ DOC = '"""# Title"""\n'
             [(7, "SBS403"), (9, "SBS402")],
         ),
         (
+            DOC + "def f(*a):\n    '''T.\n\n    Parameters\n    ----------\n"
+            "    a1, a2, ... : int\n        Text.\n    '''\n",
+            [],
+        ),
+        (
+            DOC + "def f():\n    '''T.\n\n    Parameters\n    ----------\n"
+            "    None\n    '''\n",
+            [],
+        ),
+        (
             DOC + "def f(a, b, *c):\n    '''T.\n\n    :param a: x\n"
             "    :param str z: y\n    :type z: str\n    :return: x\n    '''\n",
             [(5, "SBS403"), (6, "SBS402")],
