@@ -106,7 +106,8 @@ The second learns a **policy**, that is, what to do:
 3. [Playing to learn](sampling.py): what is kept of the games; and [by everyone at
    once](players.py).
 4. [A2C](a2c/__init__.py): the policy gradient, and three losses.
-5. [PPO](ppo/__init__.py): several steps from one batch.
+5. [PPO](ppo/__init__.py): several steps from one batch; and [a problem that takes a
+   minute](small.py), for both.
 6. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
    watch](watch/__init__.py).
 
@@ -114,8 +115,7 @@ The third learns **values**, how well things will go, and does what promises mos
 
 1. [DQN](dqn/__init__.py): values of actions, learned from what they lead to.
 2. [Replay](replay/__init__.py): a memory, since old steps can be learned from again.
-3. [A problem that takes a minute](small.py), for each of the algorithms.
-4. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
+3. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
 """
 
 from importlib.metadata import PackageNotFoundError, version

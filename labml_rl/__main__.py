@@ -20,7 +20,7 @@ USAGE = """\
 usage: labml-rl COMMAND ...
 
   labml-rl train ALGORITHM [OPTIONS]   train an agent: a2c, ppo, dqn, fast-dqn,
-                                       small-a2c, small-ppo, small-dqn
+                                       small-a2c, small-ppo
   labml-rl resume FOLDER               go on with a run that was interrupted
   labml-rl watch FOLDER [OPTIONS]      let a trained agent play, and measure it
 

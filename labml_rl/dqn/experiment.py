@@ -20,11 +20,10 @@ labml-rl train dqn --game Breakout --double \
 
 The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
 game at a time, and that takes days. The second switches on what was found later. [The
-fast settings](fast.py) take hours, and [a pole on a cart](../small.py) takes a minute:
+fast settings](fast.py) take hours:
 
 ```sh
 labml-rl train fast-dqn --game Pong
-labml-rl train small-dqn
 ```
 """
 

@@ -60,7 +60,6 @@ ALGORITHMS = {
     "fast-dqn": "labml_rl.dqn.fast:Experiment",
     "ppo": "labml_rl.ppo.experiment:Experiment",
     "small-a2c": "labml_rl.small:SmallA2C",
-    "small-dqn": "labml_rl.small:SmallDQN",
     "small-ppo": "labml_rl.small:SmallPPO",
 }
 
