@@ -24,8 +24,8 @@ when the pole falls, or after 500 steps, so 500 points are all that can be had. 
 pushes at random gets some 20.
 
 The algorithms are those of the games, and so is every line of their code. But their
-settings for games are far too cautious here. They would learn this too, and take ten
-times as long. So this page is three lists of numbers. What all of them have in common:
+settings for games are far too cautious here: an agent would learn this too, but not in
+a minute. So this page is two lists of numbers. What both have in common:
 
 | what | games | here | why |
 |---|---|---|---|
