@@ -35,7 +35,8 @@ ELEMENTS = EMPTY | set(
     figcaption figure h1 h2 h3 h4 h5 h6 head html i ins kbd li main mark ol p pre q s
     samp sbs-math section small span strong style sub summary sup table tbody td th
     thead title tr u ul var math mfrac mi mn mo mover mrow msqrt mstyle msub msubsup
-    msup mtable mtd mtext mtr munder munderover mspace semantics svg path
+    msup mtable mtd mtext mtr munder munderover mspace semantics svg path menclose
+    mmultiscripts mpadded mphantom mprescripts mroot
     """.split()  # noqa: SIM905
 )
 
