@@ -42,7 +42,7 @@ CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\$", re.MULTILINE)
 
 # Comments that speak to a tool and not to a reader. They stay in the code.
 TOOLS = (
-    "black|codespell|cspell|cython|fmt|flake8|isort|mypy|noinspection|pragma|pyre"
+    "black|codespell|cspell|cython|fmt|flake8|isort|mypy|pragma|pyre"
     "|pylint|pyright|pytype|ruff|spell-checker|type|vim?|yapf"
 )
 PRAGMA = re.compile(

@@ -51,6 +51,7 @@ from torch import Tensor, nn
 FORMAT = "labml_rl.checkpoint"
 VERSION = "1"
 METADATA = "__metadata__"
+PARTIAL = ".partial"  # the end of the name of a file that is being written
 TREE = ""  # the name of the tree among the checksums: no array has it
 
 DTYPES = {
@@ -170,7 +171,7 @@ def save(path: str | Path, state: State) -> None:
     #     disk before the contents do, and after a power failure there is a file with
     #     the right name, the right size, and zeros. The name itself stands in the
     #     folder, so that one is waited for, too.
-    partial = path.with_name(path.name + ".partial")
+    partial = path.with_name(path.name + PARTIAL)
     try:
         with open(partial, "wb") as file:
             sums = {name: checksum(each) for name, each in tensors.items()}

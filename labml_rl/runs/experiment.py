@@ -134,15 +134,14 @@ def require(
         names: of those that the limits are for. `None` is within all limits.
         at_least: the lowest.
         above: what all have to be above of.
-        at_most: the highest.
+        at_most: the highest, together with the lowest.
 
     Raises:
         ValueError: if one is beyond; it says which, and what would be right.
     """
     limits = f"above {above}" if above > -math.inf else f"at least {at_least}"
     if at_most < math.inf:
-        lowest = f"above {above}" if above > -math.inf else at_least
-        limits = f"between {lowest} and {at_most}"
+        limits = f"between {at_least} and {at_most}"
     for name in names:
         value = getattr(settings, name)
         if value is None:

@@ -37,9 +37,8 @@ from typing import Any
 
 from labml_rl.environments import is_atari
 from labml_rl.game import find_game
+from labml_rl.runs.checkpoint import PARTIAL
 from labml_rl.runs.experiment import Settings
-
-PARTIAL = ".partial"  # the end of the name of a file that is being written
 
 
 class RunError(RuntimeError):

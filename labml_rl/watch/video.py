@@ -26,6 +26,7 @@ import numpy as np
 
 from labml_rl.environments import Resumable, is_atari
 from labml_rl.game import FRAMES_PER_STEP, Emulator, Game, GameOptions, loader
+from labml_rl.runs.checkpoint import PARTIAL
 from labml_rl.runs.folder import writing
 from labml_rl.screen import Pixels
 from labml_rl.watch.agent import Agent, Protocol, Saved
@@ -157,7 +158,7 @@ class Video:
     """
 
     def __init__(self, path: Path, rate: int) -> None:
-        self._path, self._partial = path, path.with_name(path.name + ".partial")
+        self._path, self._partial = path, path.with_name(path.name + PARTIAL)
         with writing(path):
             self._file = av.open(
                 self._partial,
