@@ -84,7 +84,8 @@ tests run, so it cannot say one thing and do another.
 
 Shapes stand behind the lines that make them: `# (4, 84, 84)` is an array of four
 pictures, 84 rows by 84 columns each. A box like this one marks a place where many
-programs go wrong:
+programs go wrong. Some of them are named there, such as the libraries Gymnasium,
+EnvPool, Baselines, Stable-Baselines3 and CleanRL; you need not know them:
 
 !!! warning "Frames or steps?"
     The emulator draws 60 *frames* a second. The agent decides once in 4 frames, and
@@ -103,15 +104,16 @@ The second learns a **policy**, that is, what to do:
 
 1. [Seeing](bodies.py) and [deciding](networks.py): the networks.
 2. [Returns and advantages](returns.py): what an action was worth.
-3. [Playing to learn](sampling.py): what is kept of the games; and [by everyone at
-   once](players.py).
+3. [Playing to learn](sampling.py): what is kept of the games, and [with a player in
+   each process](players.py).
 4. [A2C](a2c/__init__.py): the policy gradient, and three losses.
 5. [PPO](ppo/__init__.py): several steps from one batch; and [a problem that takes a
    minute](small.py), for both.
 6. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
    watch](watch/__init__.py).
 
-The third learns **values**, how well things will go, and does what promises most:
+The third learns **values**, how well things will go, and its agents do what promises
+most:
 
 1. [DQN](dqn/__init__.py): values of actions, learned from what they lead to.
 2. [Replay](replay/__init__.py): a memory, since old steps can be learned from again.

@@ -31,7 +31,7 @@ Each of them with --help says more.
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """
     Args:
-        argv: what was typed; `None` is what was.
+        argv: what was typed; `None` looks it up.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or arguments[0] in ("-h", "--help"):
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     except ModuleNotFoundError as error:
         sys.exit(
             f"labml-rl: this needs {error.name}, which is not installed. "
-            "pip install 'labml-rl[train]' installs all that is needed"
+            "In a copy of the book's repository, pip install '.[train]' has it"
         )
     command.dispatch(arguments)
     raise AssertionError("it exits")

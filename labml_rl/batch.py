@@ -95,7 +95,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         batch: where the environments write.
         autoreset_mode: what follows [the end of an
             episode][labml_rl.runner.Runner._step]. Wrappers of Gymnasium that change
-            the observations of a batch accept only the other two.
+            the observations of a batch accept only the modes other than `SAME_STEP`.
         copy: whether `reset` and `step` return copies of the observations. Without,
             they return the arrays that the games write to, and the next step changes
             them under the agent's eyes.

@@ -89,9 +89,9 @@ class NatureBody(nn.Module):
             nn.Conv2d(64, 64, kernel_size=3, stride=1),
         ]
 
-        # This is the shape of a picture [in blocks][as_blocks], if its sides can be cut
-        # and if one can tell it from its own: nine channels of 36 × 144 have the same
-        # either way.
+        # The shape of a picture [in blocks][as_blocks]. It is empty if the sides can't
+        # be cut, or if that is also the shape as it is, as with nine channels of 36 ×
+        # 144: nobody could tell the two apart.
         blocks = (sides[0] // 4, sides[1] // 4, 16 * channels)
         can_be_cut = not any(side % 4 for side in sides) and blocks != self.shape
         self.blocks: tuple[int, ...] = blocks if can_be_cut else ()
@@ -183,20 +183,20 @@ class FirstConvolution(nn.Conv2d):
     ## The layer that takes bytes
 
     The first convolution gets the pictures as the bytes that they are stored as. There
-    is nothing new in what it computes. It computes it in less time, and who came for
-    what networks do may [go on to the heads](networks.py).
+    is nothing new in what it computes. It computes it in less time, and whoever came
+    for what networks do may [go on to the heads](networks.py).
 
     ### Dividing by 255
 
     The network should see numbers from 0 to 1, so somebody has to divide. To divide all
     pixels takes longer than anything else here: a batch of 256 observations has seven
-    million of them, and they are in the memory of the processor no more when the
+    million of them, and they are no longer in the processor's cache when the
     convolution wants them. But a product is the same wherever one divides,
 
     $$w \cdot \frac{x}{255} = \frac{w}{255} \cdot x$$
 
     and there are only 8,192 weights. It is also more exact with numbers of 16 bits,
-    which hold each byte as it is, and a 255th of it only about.
+    which hold each byte as it is, and a 255th of it only roughly.
     """
 
     def forward(self, observations: Tensor) -> Tensor:
@@ -236,9 +236,9 @@ def as_blocks(pictures: Tensor, side: int = 4) -> Tensor:
     weights    (32, 4, 8, 8)   (32, 2, 2, 64)
     ```
 
-    Nothing is computed here, only sorted. Who stores observations in this order spares
-    the processor the sorting each time that it looks at them. What that is worth [has
-    been measured](../benchmarks/policies.md).
+    Nothing is computed here, only sorted. Whoever stores observations in this order
+    spares the processor the sorting each time that it looks at them. What that is worth
+    [has been measured](../benchmarks/policies.md).
 
     Args:
         pictures: or weights; shape `(N, C, H, W)`, with sides that can be cut.

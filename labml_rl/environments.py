@@ -24,7 +24,7 @@ carts = make_environments(
 Without `workers=0` they are played in [processes of their own](worker.py).
 
 Both can be saved in the middle of an episode and continued later. [A run that was
-interrupted](runs/__init__.py) goes on exactly as it would have without.
+interrupted](runs/__init__.py) goes on exactly as if it had not been.
 """
 
 import re

@@ -6,13 +6,13 @@ summary: A fingerprint of a module that prose does not change, and code does.
 
 # Is it the same code?
 
-A curve was drawn in spring, and the code beside it is of today. Is it the code that the
-curve is of? Each [run](runs/record.py) writes down a fingerprint of all modules that it
-uses, and the pages with results compare these with what is there when the site is
+A curve was drawn in spring, and the code beside it is of today. Is it the code that
+made the curve? Each [run](runs/record.py) writes down a fingerprint of all modules that
+it uses, and the pages with results compare these with what is there when the site is
 built.
 
-In this book, most of a module is prose. A fingerprint of the file would be another one
-after each comma. So this one is made of what Python makes of the file: the tree of its
+In this book, most of a module is prose. A fingerprint of the file would change with
+each comma. So this one is made of what Python makes of the file: the tree of its
 syntax, which has no comments in it, no blank lines, and no line numbers. Docstrings are
 in there, and are taken out.
 """

@@ -235,7 +235,8 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         ### One seed for all that is random
 
-        That is the number of no-ops, and the emulator's dice for sticky actions.
+        That is the number of no-ops, and the emulator's *dice*, its generator of random
+        numbers, for sticky actions.
 
         !!! warning "A new game is not a fresh console"
             In a dozen games, Beam Rider and Tennis among them, the emulator remembers
@@ -327,15 +328,15 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
         A reset takes as long as eighty frames, since that is what happens: the console
         is switched off and on, and the emulator plays for a second until the game is
-        ready. While one of eight games does so, seven wait. But many games know nothing
-        then of what was before, and every reset ends in [the same
+        ready. While one of eight games does so, seven wait. But in many games nothing
+        is left then of what came before, and every reset ends in [the same
         state][labml_rl.game.SAME_START]. So it is kept, and the next time it is put
         back, which takes no longer than half a frame.
 
         !!! warning "What is on the screen is not in the state"
-            It still shows the end of the game before. It is drawn anew with the next
-            frame, so with two no-ops nobody sees it. With fewer the console is switched
-            on after all.
+            After the state is put back, the screen still shows the end of the game
+            before, until the next frame is drawn. With two no-ops nobody sees that.
+            With fewer, the console is switched on after all.
 
         Args:
             noops: how many frames will be played before anyone looks.
@@ -413,8 +414,8 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
             If a game ends in the first two frames of a step, the last screens fetched
             are those of the step before. Baselines, Stable-Baselines3, EnvPool,
             Gymnasium and ALE's vector environment return these, a moment long gone, as
-            the final observation; the last two never show the final frame, in whichever
-            of the four it falls. Here it stands alone.
+            the final observation; the last two of these libraries never show the final
+            frame, whichever of the four it is. Here it stands alone.
 
         Args:
             action: what is held down all the while.
@@ -456,8 +457,8 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         The new picture pushes out the oldest. At the beginning of an episode there is
         no past, and the first picture stands in for it: nothing has moved yet.
 
-        Every observation is a new array. Who keeps one, in a replay memory say, must
-        not find it changed a step later.
+        Every observation is a new array. Whoever keeps one, in a replay memory say,
+        must not find it changed a step later.
         """
         picture = self._screens.picture()  # (84, 84)
         self._stack[:-1] = picture if first else self._stack[1:]
@@ -468,7 +469,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         ### Without a copy
 
-        Who copies the observations anyway, because they go [to another
+        Whoever copies the observations anyway, because they go [to another
         process](worker.py) or into a batch, can have them written there at once.
 
         Args:
@@ -494,15 +495,15 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         ### Saved games
 
-        A run of many hours can be interrupted. Who wants to continue it with the very
-        same games needs all that decides how they go on: the console with its dice, the
-        dice for the no-ops, the pictures in the stack, and a few counters.
+        A run of many hours can be interrupted. Whoever wants to continue it with the
+        very same games needs all that decides how they go on: the console with its
+        dice, the dice for the no-ops, the pictures in the stack, and a few counters.
 
         !!! warning "Where it is not exact"
             ALE's state does not have everything. Which action was last held is missing,
             so with sticky actions a game may go on with one action other than it would
-            have. And of all games four, Kool-Aid, Qbert, Tetris and Yars' Revenge, can
-            go on differently even so.
+            have. And four games, Kool-Aid, Qbert, Tetris and Yars' Revenge, can go on
+            differently even without them.
 
         Returns:
             Numbers, bytes and an array. No code is in it, and none is run to read it.
@@ -648,7 +649,7 @@ def _load(name: str, sticky_actions: float, seed: int) -> Emulator:
     emulator = ALEInterface()
     emulator.setInt("random_seed", seed)
 
-    # The emulator's own default is 0.25. Who forgets this line has sticky actions.
+    # The emulator's own default is 0.25. Without this line, actions are sticky.
     emulator.setFloat("repeat_action_probability", sticky_actions)
     emulator.loadROM(_rom(name))
     return emulator

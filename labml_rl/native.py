@@ -23,7 +23,7 @@ both spend their time in the same emulator; and it plays by rules of its own.
 
 !!! warning "What is different"
     - **Greys.** It turns frames grey before it takes their maximum, so in some games
-      [the picture is another][labml_rl.screen.preprocess].
+      [the picture differs][labml_rl.screen.preprocess].
     - **The beginning.** It presses the button *before* the no-ops, for one frame, and
       of these there are 0 to `noop_max - 2`; in games without a button up to one more.
       The first stack is three black pictures and one real one.
@@ -32,7 +32,7 @@ both spend their time in the same emulator; and it plays by rules of its own.
     - **The end.** The final picture never shows the final frame.
     - **The cap** counts frames after the no-ops.
 
-    A network trained on one of the two need not play the other as well.
+    A network trained on one of the two may not play the other as well.
 """
 
 from collections.abc import Sequence

@@ -123,10 +123,10 @@ class ActorCritic(nn.Module):
 
         The first changes where numbers lie in memory, so that all channels of a pixel
         are neighbours, and nothing else, however the observations come. The results are
-        the same but for the rounding of the last digits. The second lets the body count
-        with 16 bits in place of 32, and that is not quite three digits. The heads go on
-        in float32: PPO compares probabilities that differ by a few per cent, and
-        [returns](returns.py) are long sums of values.
+        the same but for the rounding of the last digits. The second lets the body
+        compute with 16 bits in place of 32, which leaves not quite three decimal
+        digits. The heads go on in float32: PPO compares probabilities that differ by a
+        few per cent, and [returns](returns.py) are long sums of values.
 
         Args:
             observations: $o$, shape `(N, …)`.
@@ -199,9 +199,9 @@ class QNetwork(nn.Module):
     the action with the largest. There is one output for each, so that one pass through
     the network answers for all.
 
-    These weights begin as PyTorch likes them, and that is faithful. PyTorch has its
-    default from Torch7, in which the authors of DQN wrote theirs: a layer of $n$ inputs
-    draws its weights evenly from $-1 / \sqrt{n}$ to $1 / \sqrt{n}$.
+    These weights begin with PyTorch's default, and that is faithful to DQN. PyTorch
+    took it over from Torch7, in which the authors of DQN wrote theirs: a layer of $n$
+    inputs draws its weights evenly from $-1 / \sqrt{n}$ to $1 / \sqrt{n}$.
 
     What goes through the body gets smaller from layer to layer, and comes out at a
     twenty-fifth of its size or so. Here that does good. DQN learns from its own

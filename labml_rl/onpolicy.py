@@ -54,9 +54,10 @@ class PolicySettings(SpeedSettings):
 
     Args:
         steps: how many steps each game is played before the network learns.
-        learning_rate: of the optimizer, at the beginning. It goes down to 0 in a
+        learning_rate: of the optimiser, at the beginning. It goes down to 0 in a
             straight line.
-        discount: what a reward is worth that comes a step later, of one that comes now.
+        discount: what a reward that comes a step later is worth, as a fraction of one
+            that comes now.
         value_coefficient: the weight of the critic's loss, which [not everybody
             counts alike][labml_rl.a2c.value_loss].
         entropy_coefficient: what the agent is paid for being undecided.
@@ -98,7 +99,7 @@ class PolicyExperiment(runs.Experiment[S]):
 
     A run is a long row of updates, and [what repeats, saves and resumes
     them](runs/experiment.py) is the same for all algorithms of the book. Here is what
-    an algorithm needs that plays by a policy and learns from its latest play.
+    an algorithm needs if it plays by a policy and learns from its latest play.
 
     Args:
         settings: of the algorithm.
@@ -157,14 +158,15 @@ class PolicyExperiment(runs.Experiment[S]):
     def make_optimizer(self) -> torch.optim.Optimizer:
         """
         Returns:
-            The optimizer of the algorithm, for the weights of the network.
+            The optimiser of the algorithm, for the weights of the network.
         """
 
     @staticmethod
     def game_options(settings: PolicySettings) -> dict[str, Any]:
         """
         Returns:
-            What makes another game of it. It holds when the agent is watched, too.
+            Options that change the game itself. They hold when the agent is watched,
+            too.
         """
         if not is_atari(settings.game):
             return {}

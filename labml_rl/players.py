@@ -31,15 +31,15 @@ sheet][labml_rl.sampling.Sheet] lie in memory that all of them see. The agent le
 that memory, so that the next time they all play with what it has learned.
 
 What is learned from is the same, whoever plays which game, since the agent throws the
-dice for all. Only an answer for four observations may be rounded otherwise than one for
-eight. So a run [notes how many play][labml_rl.runs.experiment.Settings], and goes on
-with as many.
+dice for all. But an answer for four observations may be rounded differently from one
+for eight. So a run [notes how many play][labml_rl.runs.experiment.Settings], and goes
+on with as many.
 
-How much is it worth? With PPO on two cores, a twentieth: there, most of the time goes
-into learning, and only one core is ever idle. [Here is the
-record](../benchmarks/policies.md). The more cores there are, the more of them had
-nothing to do. The price is that the agent's process plays, too, and nobody can give up
-*that* one when one of its games hangs.
+How much is it worth? With PPO on two cores, a twentieth was measured, which may be
+chance: there, most of the time goes into learning, and only one core is ever idle.
+[Here is the record](../benchmarks/policies.md). The more cores there are, the more of
+them would have nothing to do. The price is that the agent's process plays, too, and
+nobody can give up *that* one when one of its games hangs.
 
 All this is right for a small network on a processor. With a GPU, one large question is
 cheaper than many small ones, and there the games are [brought to the

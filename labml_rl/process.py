@@ -347,8 +347,8 @@ class Worker:
         """
         ### The end
 
-        First politely, so that the environment can close its files. Who is still busy
-        after that is killed. Closing twice does no harm.
+        First politely, so that the environment can close its files. Whoever is still
+        busy after that is killed. Closing twice does no harm.
 
         Args:
             patience: for how many seconds the worker may go on.

@@ -12,8 +12,8 @@ last. So most algorithms play eight or sixteen games at once, each at a differen
 and learn from all of them together. And a network is asked about sixteen observations
 in hardly more time than about one.
 
-The next three pages make several environments into one. This first one has the core of
-it, [Runner][]: it gives each of its environments an action, and puts what comes back
+This page and the next three make several environments into one. This one has the core
+of it, [Runner][]: it gives each of its environments an action, and puts what comes back
 into one [Batch][]. That would be a loop of three lines if games did not end.
 """
 

@@ -14,13 +14,13 @@ symbols:
 
 A2C and PPO take turns. First the network plays for a while, all games at once, and
 everything is written down. Then the network is changed so that what went well becomes
-likelier. Then it plays again, and what was written down is thrown away: it shows how
-an agent played that is no more. Algorithms that may only learn from their own latest
+likelier. Then it plays again, and what was written down is thrown away: it shows how an
+agent played that no longer exists. Algorithms that may only learn from their own latest
 play are called **on-policy**.
 
 This page is the first half: a [player][Player], a [sheet][Sheet] on which it writes,
-and a [sampler][Sampler], which has it play on for $T$ steps wherever it stopped, and
-gives [what was seen][Samples]:
+and a [sampler][Sampler], which lets the player go on for $T$ steps from where it
+stopped, and gives [what was seen][Samples]:
 
 ```python
 from labml_rl.environments import make_environments
@@ -273,7 +273,7 @@ class Player:
         return scores
 
     def ready(self) -> None:
-        """Do nothing. Who answers to that has been made, and so have its games."""
+        """Do nothing. An answer means that player and games have been made."""
 
     def get_states(self) -> list[Any]:
         """What the [games][labml_rl.batch.Games.get_states] say."""

@@ -61,8 +61,8 @@ def preprocess(screens: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
     !!! warning "The maximum of colours, not of greys"
         Mnih et al. (2015) take it for each *colour* of each pixel, on the full screen.
         Gymnasium, EnvPool and ALE's own vector environment turn the frames grey before
-        that. In Breakout it makes no difference. In Ms. Pac-Man nearly every picture is
-        another, by up to 37 of 255, and a network trained on one does not see quite the
+        that. In Breakout it makes no difference. In Ms. Pac-Man nearly every picture
+        differs, by up to 37 of 255, and a network trained on one does not see quite the
         same game in the other. CleanRL shrinks in colour, which differs by rounding
         alone.
 
@@ -121,7 +121,8 @@ class Display(Protocol):
     pairs to take the maximum of, nor many greys. So all of them go into a table, once,
     and a pixel costs one look into it.
 
-    This is what that needs of an emulator; ALE's has it.
+    This is what that needs of an emulator. ALE, [the one of this book](game.py), has
+    it.
     """
 
     def getScreenDims(self) -> tuple[int, int]: ...  # (height, width)
@@ -268,8 +269,8 @@ class Screens:
         small = cv2.resize(below, size, interpolation=cv2.INTER_AREA)
         self._small_tiles[changed] = small.reshape(-1, rows, columns)
 
-        # Where the two frames differ, this picture is a mixture. The next is another,
-        # even if nothing moves any more.
+        # Where the two frames differ, this picture is a mixture. The next one will
+        # differ, even if nothing moves any more.
         self._stale[stale] = False
         self._stale[differ] = True
         return self._picture

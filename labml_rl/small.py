@@ -8,10 +8,11 @@ summary: >-
 
 # A problem that takes a minute
 
-A game takes hours to learn. Who is new to this wants to see an agent learn today, and
-who has changed a line of an algorithm wants to know at once whether it still does. For
-both there are small problems. The best known is CartPole: a pole stands on a cart, and
-the agent pushes the cart to the left or to the right, so that the pole does not fall.
+A game takes hours to learn. Whoever is new to this wants to see an agent learn today,
+and whoever has changed a line of an algorithm wants to know at once whether it still
+does. For both there are small problems. The best known is CartPole: a pole stands on a
+cart, and the agent pushes the cart to the left or to the right, so that the pole does
+not fall.
 
 ```sh
 labml-rl train small-ppo
@@ -20,8 +21,8 @@ labml-rl watch runs/small-ppo/CartPole-v1/seed-1
 
 There are no pixels. The agent sees four numbers: where the cart is, how far the pole
 leans, and how fast both of these change. Each step is worth a point. An episode ends
-when the pole falls, or after 500 steps, so 500 points are all that can be had. Who
-pushes at random gets some 20.
+when the pole falls, or after 500 steps, so 500 points are all that can be had. Pushing
+at random gets some 20.
 
 The algorithms are those of the games, and so is every line of their code. But their
 settings for games are far too cautious here: an agent would learn this too, but not in
@@ -34,14 +35,14 @@ a minute. So this page is two lists of numbers. What both have in common:
 | learning rate | small | larger | four numbers are easier to read than pixels |
 
 The tests of this book learn with these settings. Then they plant a mistake in a loss, a
-wrong sign for instance, and see to it that the pole falls.
+wrong sign for instance, and check that the pole falls.
 
 !!! note "And DQN?"
-    The pole is harder for [DQN](dqn/__init__.py) than it looks. All that it can do is
-    worth nearly the same, a hundred steps and more of standing, and what it has learned
-    it can unlearn ten thousand steps later. `labml-rl train dqn --game CartPole-v1` and
-    a dozen options make a good agent with one seed and none with the next. So there is
-    no list for it here.
+    The pole is harder for [DQN](dqn/__init__.py) than it looks. All actions are worth
+    nearly the same, a hundred steps and more of standing, and DQN can unlearn ten
+    thousand steps later what it has learned. `labml-rl train dqn --game CartPole-v1`
+    and a dozen options make a good agent with one seed and none with the next. So there
+    is no list for it here.
 """
 
 from dataclasses import dataclass
@@ -98,7 +99,8 @@ class A2CSettings(a2c.Settings):
     ## A2C
 
     It takes one step for each rollout, where PPO takes twenty, so it needs more of
-    them. The learning rate was chosen among three, with other seeds than this one.
+    them. The learning rate was chosen among three, with other seeds than 3, which the
+    curve has.
 
     ![The mean score of the last hundred games of A2C in CartPole, over the frames
     played](../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)

@@ -6,9 +6,9 @@ summary: Games in several processes, a few in each, with one memory for all.
 
 # Workers
 
-With what the pages before this one have, many games on all cores are a matter of
-putting it together: each [worker][labml_rl.process.Worker] has a
-[runner][labml_rl.runner.Runner], and the agent sees one [VectorEnv](batch.py).
+The pages before this one have the parts, and here they are put together: each
+[worker][labml_rl.process.Worker] has a [runner][labml_rl.runner.Runner], and the agent
+sees one [VectorEnv](batch.py).
 
 ```python
 from labml_rl.worker import make_games
@@ -77,7 +77,7 @@ from labml_rl.game import make_game
 from labml_rl.process import Worker, close_all
 from labml_rl.runner import Batch, Runner, Spaces, spaces_of
 
-# Where Linux says how many microseconds of all cores a container may use, in how many.
+# Where Linux says how much processor time a container may use, and in how long.
 CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
 
 
@@ -258,7 +258,7 @@ class ParallelGames(Games):
         plays the last share of the games in the time in which it would sleep. Of the
         four times, two are left.
 
-        Then it has no time for anything else, though. Who wants to [do something
+        Then it has no time for anything else, though. Whoever wants to [do something
         meanwhile][labml_rl.batch.Games.step_async], or does not trust the environments
         (nobody can give up *this* process when one of them hangs), leaves that to
         workers.
@@ -321,8 +321,8 @@ def available_cores() -> int:
     """
     Returns:
         On how many cores this process may run. That can be fewer than the machine has:
-        of some, a process is told to stay away, and of all, a container may have only a
-        share of the time.
+        a process can be kept away from some, and a container may have only a share of
+        the time of all.
     """
     cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):

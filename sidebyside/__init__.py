@@ -26,7 +26,7 @@ The press never imports or runs a module that it renders. It reads text.
 ## Your own modules
 
 The site engine is MkDocs, and the press is a [plugin][sidebyside.plugin] of it. To
-install both, go to a copy of this project's repository, and say
+install both, type in a copy of this project's repository:
 
 ```sh
 pip install '.[docs]'
@@ -49,7 +49,7 @@ nav:
 ```
 
 Code that was written for another tool comes out well, too: docstrings in the styles of
-Google, [NumPy and Sphinx][sidebyside.fields], what is common of
+Google, [NumPy and Sphinx][sidebyside.fields], the common parts of
 [reStructuredText][sidebyside.rst], docstrings of variables, examples for `doctest`, and
 modules that were annotated for pylit. Comments may have
 [frames][sidebyside.prose.undecorated], and what they say to tools stays in the code.

@@ -24,7 +24,7 @@ from sidebyside.read import Source
 from sidebyside.references import Reference, references
 from sidebyside.weave import Crossing, Use, anchored
 
-# Who reads a page of code knows these. A link at each would be noise.
+# Whoever reads a page of code knows these. A link at each would be noise.
 WELL_KNOWN = {
     *("bool", "bytes", "dict", "float", "int", "len", "list", "object", "print"),
     *("range", "set", "str", "tuple", "type"),
@@ -130,8 +130,9 @@ def names_that_share(
 ) -> dict[str, str]:
     """
     The names that stand in one section with others, as where a module sets its
-    constants, each as one would say it there. Who looks at the uses of such a section
-    asks which of the names is used. What a class or a function defines is a part of it.
+    constants, each as one would say it there. Whoever looks at the uses of such a
+    section asks which of the names is used. What a class or a function defines is a
+    part of it.
 
     Args:
         pages: the modules, by the paths of their pages.

@@ -18,7 +18,7 @@ reasons.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import dropwhile
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
@@ -47,7 +47,6 @@ from sidebyside.links import still_of
 from sidebyside.mathematics import FormulaError, find, typeset
 
 PAGE = re.compile(r"\s*<!-- sidebyside:(\d+) -->\n")
-PIECE = r"^<!-- {what} -->\n(.*?)^<!-- /{what} -->$"
 PLACEHOLDER = re.compile(f"{STX}sbs-prose:(\\d+){ETX}")
 # What may not begin a line.
 BEHIND = re.compile("[-.,;:!?)'’”…]+")
@@ -61,10 +60,22 @@ LOOKS_FOR = {
 }
 
 
-def pieces(what: str, number: str) -> re.Pattern[str]:
-    """What stands between two marks: `<!-- code:1 -->` and `<!-- /code:1 -->`."""
-    what = f"{what}:{number}" if number else what
-    return re.compile(PIECE.format(what=what), re.DOTALL | re.MULTILINE)
+def replaced(text: str, what: str, take: Callable[[str], str]) -> str:
+    """
+    A page with something else in place of its pieces.
+
+    Args:
+        text: the page.
+        what: what the marks around a piece say: `code:1` begins one, and `/code:1` ends
+            it. Each mark has a line to itself.
+        take: gives what to put there, from what stands between the marks.
+    """
+    before, *pieces = text.split(f"<!-- {what} -->\n")
+    done = [before]
+    for piece in pieces:
+        inside, _, behind = piece.partition(f"<!-- /{what} -->")
+        done += take(inside), behind
+    return "".join(done)
 
 
 class Pieces(Preprocessor):
@@ -90,17 +101,18 @@ class Pieces(Preprocessor):
         """Replace each piece by a placeholder."""
         text = "\n".join(lines)
         page = PAGE.match(text)
-        number = page[1] if page else ""
         self.is_made = bool(page)
-        self.has_outline = self.is_made and "data-sbs-outline=" in text
+        self.has_outline = False
         self.prose = []
-        self.later = [*self.behind()] if page else []
-        text = text[page.end() :] if page else text
+        self.later = []
+        if page is None:
+            return lines
+        self.has_outline = "data-sbs-outline=" in text
+        self.later = [*self.behind()]
         store = self.md.htmlStash.store
-        if page:
-            # Prose goes first: it may quote a mark of code, and code none of prose.
-            text = pieces("prose", number).sub(self.keep, text)
-        text = pieces("code", number).sub(lambda match: store(match[1].rstrip()), text)
+        # Prose goes first: it may quote a mark of code, and code none of prose.
+        text = replaced(text[page.end() :], f"prose:{page[1]}", self.keep)
+        text = replaced(text, f"code:{page[1]}", lambda code: store(code.rstrip()))
         return text.split("\n")
 
     def behind(self) -> Iterator[tuple[Preprocessor, tuple[str, ...]]]:
@@ -111,9 +123,9 @@ class Pieces(Preprocessor):
             if stage is not self:
                 yield stage, signs.get(id(stage), ("",))
 
-    def keep(self, match: re.Match[str]) -> str:
+    def keep(self, prose: str) -> str:
         """Keep a piece of prose, in exchange for its placeholder."""
-        self.prose.append(match[1])
+        self.prose.append(prose)
         return f"\n{STX}sbs-prose:{len(self.prose) - 1}{ETX}\n"
 
 

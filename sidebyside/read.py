@@ -489,7 +489,7 @@ def docstring_lines(literal: str) -> tuple[str, ...]:
     text = literal[len(prefix) + quotes : -quotes]
     if "r" not in prefix.lower():
         text = CONTINUED.sub(r"\1", text)
-        # Who writes `\hat` with one backslash ends a row with two, not with four.
+        # Whoever writes `\hat` with one backslash ends a row with two, not with four.
         text = (SOME if LONE.search(text) else ALL).sub(r"\1", text)
     first, *rest = (line.expandtabs().rstrip() for line in text.split("\n"))
     margin = min((len(line) - len(line.lstrip()) for line in rest if line), default=0)

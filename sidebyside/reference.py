@@ -6,8 +6,8 @@ summary: An index of all that can be imported, which leads to the annotated page
 
 # The reference
 
-An annotated page is for reading. Who already knows what `make_game` does wants to look
-up one argument, and for that a reference is better: every public name, with its
+An annotated page is for reading. Whoever already knows what `make_game` does wants to
+look up one argument, and for that a reference is better: every public name, with its
 signature, and nothing around it.
 
 The signatures, types and lists of arguments come from
@@ -24,11 +24,13 @@ plugins:
         python:
           options:
             extensions:
-              - sidebyside.reference:AnnotatedPages
+              - sidebyside.reference:AnnotatedPages:
+                  exclude: [tests]
 ```
 """
 
 import re
+from collections.abc import Sequence
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any
@@ -53,10 +55,15 @@ class AnnotatedPages(griffe.Extension):
     Args:
         page: where the reference of a package lies among the site's sources, with
             `{package}` for its name.
+        exclude: the same patterns as in [the plugin's
+            options][sidebyside.plugin.Options]. What has no page keeps its docstrings.
     """
 
-    def __init__(self, page: str = "reference/{package}.md") -> None:
+    def __init__(
+        self, page: str = "reference/{package}.md", exclude: Sequence[str] = ()
+    ) -> None:
         self.page = page
+        self.exclude = exclude
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Shorten all docstrings of a package, once griffe has read it."""
@@ -64,7 +71,7 @@ class AnnotatedPages(griffe.Extension):
         folder = pkg.filepath.parent
         here = self.page.format(package=pkg.name)
         # A module that is not Python yet is the plugin's to complain about.
-        modules = find_modules(folder, folder.parent)
+        modules = find_modules(folder, folder.parent, self.exclude)
         sources = load_all(modules, report=lambda error: None)
         places = catalogue(sources)
         for source in sources:

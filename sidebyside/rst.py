@@ -7,7 +7,7 @@ summary: What was written for Sphinx, in Markdown.
 # reStructuredText
 
 Much code has docstrings for Sphinx, in another markup than Markdown. This stage puts
-what is common of it into Markdown: formulas, boxes, pieces of code, pictures, links,
+the common parts of it into Markdown: formulas, boxes, pieces of code, pictures, links,
 references and simple tables. What it does not know it leaves as it is, so that the
 reader sees at least what the author wrote.
 
@@ -51,7 +51,7 @@ from sidebyside.prose import ITEM as BULLET
 Lines = tuple[tuple[int, str], ...]
 
 # Without one of these there is nothing to do.
-SIGNS = ("::", ":`", "`_", "]_", ".. ", "== ", "+--")
+SIGNS = ("::", ":`", "`_", "]_", ".. ", "== ", "+--", "~~~", "^^^")
 
 MARK = re.compile(r" *\.\.(?: +(?P<rest>.*))?")
 DIRECTIVE = re.compile(r"(?P<name>[\w:-]*\w) ?::(?: +(?P<words>.*))?")
@@ -105,6 +105,7 @@ HIDDEN = re.compile(
     "|rst-class|tabularcolumns|testsetup|testcleanup"
 )
 RULE = re.compile(r" *=+(?: +=+)+")
+UNDERLINE = re.compile(r" *(?:~{3,}|\^{3,})")
 DRAWN = re.compile(r" *\+--[+-]*-\+")
 DEEPEST = 20
 
@@ -161,7 +162,11 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
         before, fence = fence, open_fence(text, fence)
         rest = lines[at:]
         taken: Lines = ()
-        if not (before or fence) and text:
+        if not before and underlines(text, done):
+            fence = ""
+            taken = rest[:1]
+            done.append((number, re.sub("[~^]", "-", text)))
+        elif not (before or fence) and text:
             if text.lstrip().startswith(">>> "):
                 taken = tuple(example(rest, indentation(text)))
                 done += taken
@@ -182,6 +187,23 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
             done.append((number, text))
         at += len(taken) or 1
     return done
+
+
+def underlines(text: str, before: list[tuple[int, str]]) -> bool:
+    """
+    Whether a line makes a title of the one in front of it. Markdown knows `=` and `-`
+    for that, and would take `~` for the beginning of a fence.
+
+    Args:
+        text: the line.
+        before: the lines in front of it.
+    """
+    if not (UNDERLINE.fullmatch(text) and before):
+        return False
+    title = before[-1][1]
+    stands_alone = len(before) == 1 or not before[-2][1]
+    is_words = bool(title) and indentation(title) == indentation(text)
+    return stands_alone and is_words and title[-1] != ":" and len(text) >= len(title)
 
 
 def marked(lines: Lines, words: str, hides: bool, depth: int) -> tuple[Lines, Lines]:

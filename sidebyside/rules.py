@@ -7,8 +7,8 @@ summary: What can be wrong with prose, one function for each habit.
 # Rules
 
 Each function looks for one thing in a whole module, and yields what it finds. A rule
-that cries wolf is soon ignored with all the others, so where one has to guess, it
-rather misses something.
+that cries wolf is soon ignored with all the others, so where one has to guess, it would
+rather miss something.
 """
 
 import ast

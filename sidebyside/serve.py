@@ -10,8 +10,8 @@ An author saves a module, and looks at the page. What lies between is a complete
 MkDocs knows no other. So that it feels like none, whatever has not changed since the
 build before is not made again, and the server looks at its files more often.
 
-Nothing of an earlier build is ever used but while an author is at work. A build that is
-published starts from nothing.
+An earlier build is used only while an author is at work. A build that is published
+starts from nothing.
 """
 
 import gc

@@ -155,7 +155,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
         The advantage is a number here, not a function of the weights. If a gradient
         goes through the value in it, this loss gets smaller the larger the value is,
         since no logarithm of a probability is above zero. Together with [its own
-        loss][value_loss], weighed by $c_v$, the critic ends at $H / c_v$ too much, with
+        loss][value_loss], weighed by $c_v$, the critic ends up $H / c_v$ too high, with
         $H$ the [entropy][labml_rl.sampling.entropy_of] of the policy. The returns that
         are made with such values are wrong in turn, and nothing fails. So the function
         refuses an advantage that still has a gradient.

@@ -27,8 +27,8 @@ minutes, and is the one to try first.
 played](../../assets/figures/run-a2c-spaceinvaders-seed-1.svg)
 
 *Space Invaders, as far as two cores get in an hour: a quarter of the frames that A2C
-has in the [paper on PPO](https://arxiv.org/abs/1707.06347), and better than random play
-by not much. Another library's A2C, with the same settings, [does no
+has in the [paper on PPO](https://arxiv.org/abs/1707.06347), and not much better than
+random play. Another library's A2C, with the same settings, [does no
 better](../../results.md#space-invaders-by-a2c).*
 
 ![The mean score of the last hundred games of A2C in CartPole, over the frames

@@ -65,10 +65,10 @@ memory](../replay/__init__.py).
 With a table of all observations, one would go through the steps that were played, and
 move each entry a little way to what the right side says. That is **Q-learning**
 ([Watkins and Dayan, 1992](https://doi.org/10.1007/BF00992698)). If each action is tried
-again and again everywhere, and these ways get shorter, not too slowly nor too fast,
-it gets to the right values for certain. For the right side shrinks errors: two tables
-that differ by no more than $e$ anywhere have right sides that differ by no more than
-$\gamma e$.
+again and again everywhere, and these moves get smaller, neither too slowly nor too
+fast, the table reaches the right values for certain. The reason is that the right side
+shrinks errors: two tables that differ by no more than $e$ anywhere have right sides
+that differ by no more than $\gamma e$.
 
 Nobody has a table of all screens of Breakout. So there is a network with weights
 $\theta$ for the left side, and each step gives it a number to learn, its **target**:
@@ -117,8 +117,8 @@ never go where its values are wrong, and see.
 **Replay** mixes steps of hours of play, so that one screen does not pull all others
 along. **The target network** stops the circle. It is a copy of the network, with
 weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It stands still for
-10,000 steps, and then becomes a copy of the network as it is by then. In between it
-*is* regression, with targets that are facts for a while.
+10,000 steps, and then becomes a copy of the network as it is by then. In between,
+learning *is* regression, with targets that are facts for a while.
 
 Mnih et al. tried with and without. These are the best scores of agents that were
 measured now and then within 10 million frames, with the best of three learning rates

@@ -45,7 +45,7 @@ class DuelingNetwork(nn.Module):
     Without the last term, one could add 10 to $V$ and subtract 10 from each $A$, and
     the sum would be the same. So the loss would not say what is value and what is
     advantage, and the streams could drift anywhere. With it, whatever all advantages
-    have in common falls out, and $V$ has to be the mean of the action values:
+    have in common cancels, and $V$ has to be the mean of the action values:
 
     | the streams say | with the mean gone | action values |
     |---|---|---|

@@ -107,7 +107,8 @@ class Experiment(runs.Experiment[Settings]):
     def game_options(settings: Settings) -> dict[str, Any]:
         """
         Returns:
-            What makes another game of it. It holds when the agent is watched, too.
+            Options that change the game itself. They hold when the agent is watched,
+            too.
         """
         if not is_atari(settings.game):
             return {}

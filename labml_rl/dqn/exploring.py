@@ -11,10 +11,10 @@ symbols:
 
 An agent that always does what it believes to be best will never find out that it was
 wrong. It has to try other things now and then. DQN does that in the simplest way that
-there is, called **ε-greedy**: with probability $\varepsilon$ it takes any action, no
-matter what it believes, and else it is *greedy* and takes the best. In the beginning it
-knows nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line,
-[to 0.1](settings.py) and no further.
+there is, called **ε-greedy**: with probability $\varepsilon$ it takes an action at
+random, and otherwise it is *greedy* and takes the best. In the beginning it knows
+nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
+0.1](settings.py) and no further.
 
 !!! warning "Frames or steps?"
     "The first million frames", says the [paper of
@@ -22,11 +22,11 @@ knows nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straigh
     settings says the same. In the authors' program it is a million *steps of the
     agent*, which are four million frames of the emulator. [DQN
     Zoo](https://github.com/google-deepmind/dqn_zoo), by the same company, does so too.
-    Who takes it for frames has an agent that explores for a quarter of the time. The
-    same goes for the 50,000 with which the memory is filled, and for the 10,000 after
-    which the target network is replaced. (Of these the table says that they are updates
-    of the network, which would be 40,000 steps. The program counts steps.) In this book
-    the names of settings say what they count.
+    Whoever takes it for frames has an agent that explores for a quarter of the time.
+    The same goes for the 50,000 with which the memory is filled, and for the 10,000
+    after which the target network is replaced. (Of these the table says that they are
+    updates of the network, which would be 40,000 steps. The program counts steps.) In
+    this book the names of settings say what they count.
 """
 
 from collections.abc import Callable
@@ -97,7 +97,7 @@ def explore(
         Actions, shape `(N,)`.
 
     Raises:
-        ValueError: if the probability is none.
+        ValueError: if it is not a probability.
     """
     if not 0 <= epsilon <= 1:
         raise ValueError(f"epsilon must be between 0 and 1, not {epsilon}")

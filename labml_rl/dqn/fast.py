@@ -8,7 +8,7 @@ summary: >-
 # DQN without a week
 
 The [settings of *Nature*](settings.py) are for one game at a time, and 38 days of play.
-These are for a notebook and an evening. The [algorithm and the loop](experiment.py) are
+These are for a laptop and an evening. The [algorithm and the loop](experiment.py) are
 the same, so this page is a list of numbers. [Ms. Pac-Man](mspacman.py) was learned with
 them.
 
@@ -19,11 +19,11 @@ labml-rl train fast-dqn --game Pong
 | what | Nature | here | why |
 |---|---|---|---|
 | games at once | 1 | 16 | one answer of the network for all |
-| a batch | 32, each 4 steps | 256, each 64 steps | large ones are faster |
+| a batch | 32 every 4 steps | 256 every 64 steps | large ones are faster |
 | each step is learned from | 8 times | 4 times | half of the work |
-| optimizer | RMSProp | Adam | what most have today |
+| optimiser | RMSProp | Adam | what most have today |
 | long gradients | as they are | cut to 10 | a single batch does less harm |
-| [double][labml_rl.dqn.following_values] | no | yes | values are less far too large |
+| [double][labml_rl.dqn.following_values] | no | yes | values are less exaggerated |
 | [n][labml_rl.dqn.td_loss] | 1 | 3 | rewards are known of sooner |
 | warm-up | 50,000 | 20,000 | the run is shorter |
 | target network | every 10,000 | every 8,000 | the run is shorter |
@@ -46,8 +46,8 @@ That curve is typical. In the beginning the agent loses every rally, whatever it
 and nothing tells it what would have been better. Now and then a random move sends the
 ball back, and later one of these becomes a point. Once the network has seen enough
 points to tell a good place of the paddle from a bad one, all the rest follows quickly.
-Who stops too early sees an agent that learns nothing. The run, with its command and its
-score, is on the [page of results](../../results.md#pong-by-dqn).
+Whoever stops too early sees an agent that learns nothing. The run, with its command and
+its score, is on the [page of results](../../results.md#pong-by-dqn).
 """
 
 from dataclasses import dataclass

@@ -17,8 +17,9 @@ python -m labml_rl.dqn.mspacman \
     --total-frames 5_000_000
 ```
 
-and it takes some hours on a notebook. What is shown below comes of it. Stopped with
-Ctrl-C, the same command goes on where it was.
+and it takes some hours on a laptop. What is shown below comes of it. If it is stopped
+with Ctrl-C, the same command goes on where it was. A run that has begun keeps its
+number of frames.
 
 ## The game
 
@@ -27,11 +28,10 @@ corners lie four power pills: for a while after one of these she can eat the gho
 which brings 200 points, then 400, 800 and 1,600. She has three lives. A maze is done
 when its last dot is eaten, and then comes another.
 
-It is a hard game for DQN. What matters most is rare and far off: the last dots are
-away from all others, and a pill should be kept until the ghosts are near. A human
-tester had 15,693 points and DQN 2,311, after 200 million frames ([Mnih et al., 2015,
-extended data, table 2](https://doi.org/10.1038/nature14236)). Who plays at random has
-307.
+It is a hard game for DQN. What matters most is rare and far off: the last dots are away
+from all others, and a pill should be kept until the ghosts are near. A human tester had
+15,693 points and DQN 2,311, after 200 million frames ([Mnih et al., 2015, extended
+data, table 2](https://doi.org/10.1038/nature14236)). Random play has 307.
 
 ## What the agent sees
 
@@ -68,7 +68,7 @@ def look(steps: int = 100, seed: int = 1) -> Pixels:
     """
     ### The observation above
 
-    Somebody who presses any buttons plays for a hundred steps, and then we look.
+    Buttons are pressed at random for a hundred steps, and then we look.
 
     Args:
         steps: how many.

@@ -49,9 +49,10 @@ class Settings(SpeedSettings):
         learn_every_steps: how many to play from one batch to the next.
         batch_size: how many steps there are in a batch.
         sync_every_steps: how many to play until the target network is replaced.
-        discount: what a reward is worth that comes a step later, of one that comes now.
+        discount: what a reward that comes a step later is worth, as a fraction of one
+            that comes now.
         optimizer_name: `rmsprop` is that of the authors, `adam` that of everybody else.
-        learning_rate: of the optimizer.
+        learning_rate: of the optimiser.
         rms_decay: of RMSProp's means.
         rms_epsilon: what keeps RMSProp from dividing by nothing. Theirs is 0.01 for
             losses that are added up over the batch of 32.

@@ -22,10 +22,10 @@ direction uphill was found with the old policy. After a step there is a new one,
 would have played differently, and after a few steps what was seen says little about it.
 
 [Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
-same, with a rule by which nothing is gained any more from moving an action's
-probability far from where it was. The rule is one line long, and it is on this page,
-with the reason why one may do it. The functions here are the losses. [The
-experiment](experiment.py) has the loop, and shows what it has learned.
+same, with a rule: once an action's probability has moved far enough, moving it further
+gains nothing. The rule is one line long, and it is on this page, with the reason why
+one may do it. The functions here are the losses. [The experiment](experiment.py) has
+the loop, and shows what it has learned.
 
 ## Learning from what another did
 

@@ -96,22 +96,22 @@ class Settings(PolicySettings):
     ## Settings
 
     These are the settings of Schulman et al. (2017) for Atari, in their table 5, and
-    where their table says nothing or something else than their code, those of the code,
-    which is what the world compares with. Many are tied to each other: a larger batch
-    can bear a larger learning rate, and so on.
+    where their table says nothing, or something other than their code, those of the
+    code, which is what the world compares with. Many are tied to each other: a larger
+    batch can bear a larger learning rate, and so on.
 
     Args:
         steps: how many steps each game is played before the network learns. All games
             together then make the batch, of 8 · 128 = 1,024 steps.
         epochs: how often it learns from each batch. The table has 3, the code 4.
         minibatches: into how many parts the batch is cut, each for one step of the
-            optimizer.
+            optimiser.
         learning_rate: of Adam, at the beginning. It goes down to 0 in a straight line.
         adam_epsilon: what keeps Adam from dividing by zero. From the code.
         gae_lambda: how far the advantages trust what was seen over what was expected.
-        clip: how far from 1 the ratio of an action pays. In the table, and at first in
-            the code, it goes down to 0 with the learning rate. In the code of today it
-            stays.
+        clip: how far from 1 the ratio of an action may move and still pay. In the
+            table, and at first in the code, it goes down to 0 with the learning rate.
+            In the code of today it stays.
         value_clip: the same for values, in points of reward; None does not clip them.
         value_coefficient: the weight of the critic's loss. From the code. The table has
             1, for a loss without the half: four times as much.
@@ -242,7 +242,7 @@ class Experiment(PolicyExperiment[Settings]):
 
     def learn(self, batch: "Batch") -> Tensor:
         r"""
-        ### One step of the optimizer
+        ### One step of the optimiser
 
         The network answers anew for each minibatch, since it has changed since the last
         one. How it has changed since it *played* is in the ratio, and for that the

@@ -20,8 +20,8 @@ eight:
 | one picture | 7,056 | 7 GB |
 
 This page keeps one picture, and puts the stacks together again when somebody wants to
-see them. Which pictures belong into a stack is [the memory's
-business](__init__.py); here they are only written and read.
+see them. Which pictures belong in a stack is for [the rings](rings.py) to say. Here
+they are only written and read.
 
 ```python
 frames = Frames(

@@ -35,7 +35,7 @@ P(i) = \frac{p_i^\alpha}{\sum_k p_k^\alpha}$$
 A new step has no error yet. It gets the largest priority that there has been so far, so
 that it is looked at soon.
 
-## What it is worth
+## How much each counts
 
 A mean over a batch stands for the mean over the memory. If some steps are drawn more
 often, it stands for another: in a game that pays 1 in one of ten tries, the tries that

@@ -28,7 +28,7 @@ episode at once give it [aside][labml_rl.environments.final_observations], and h
 gets a place of its own. So what followed a step is always in the next place, whether
 the episode went on, was terminated, or was cut off. It costs one place more for each
 episode. If every life is one, that is one in thirty while the agent of Breakout presses
-any buttons, and hardly one in a hundred once it can play.
+buttons at random, and hardly one in a hundred once it can play.
 
 This page writes the rings, and answers two questions about a step in them: which
 pictures belong to its observation, and is all there that one needs to learn from it?

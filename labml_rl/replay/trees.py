@@ -11,7 +11,7 @@ summary: >-
 Say that each of a million steps has a priority, and is to be drawn as often as that
 says. Put the priorities end to end on a line, throw a dart at it, and see whose piece
 it hit. But where does each piece begin? The sums of all priorities before it would tell
-at once. But change a single priority, and all sums behind it are others, and each batch
+at once. But change a single priority, and all sums after it change, and each batch
 changes 32.
 
 A **tree** of sums is between the two. It keeps the sums of pieces, and sums of these,
@@ -32,7 +32,7 @@ throw again. The 4 in the last row is hit with probability
 $$\frac{17}{29} \cdot \frac{10}{17} \cdot \frac{4}{10} = \frac{4}{29}$$
 
 which is its share of the whole. Each sum on the way stands once below a line and once
-above the next, and falls out.
+above the next, and cancels.
 
 A tree of pairs for $n$ numbers has $\log_2 n$ rows above them, 20 for a million.
 
@@ -93,7 +93,7 @@ class SumTree:
 
     @property
     def leaves(self) -> Numbers:
-        """The numbers. Who writes here has to [rebuild][SumTree.rebuild] the rest."""
+        """The numbers. After writing here, [rebuild][SumTree.rebuild] the rest."""
         return self.rows[0]
 
     @property

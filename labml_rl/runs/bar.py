@@ -6,7 +6,7 @@ summary: A progress bar in a terminal, and a line a minute everywhere else.
 
 # How far it is
 
-Who waits for hours wants to know how many hours, and whether it is worth it. In a
+Whoever waits for hours wants to know how many hours, and whether it is worth it. In a
 terminal, a run shows a bar with the frames, the speed, the time left, and the average
 score at the moment. Where nobody looks on, in the log file of a cluster for instance, a
 bar would be a megabyte of junk. There it prints a line a minute.

@@ -13,8 +13,8 @@ in a **checkpoint**, and can later go on from there.
 This page writes checkpoints and reads them, and promises four things about them:
 
 - There is always a whole one. A run that dies while it writes, or a disk that is full,
-  leaves the checkpoint before as it was.
-- If a disk gives back something else than it was given, that is noticed.
+  leaves the previous checkpoint as it was.
+- If a disk gives back something other than it was given, that is noticed.
 - To open one from a stranger is safe. No code in it is ever executed.
 - Other programs can read the weights. The format is
   [safetensors](https://huggingface.co/docs/safetensors), which is widely used.
@@ -28,9 +28,9 @@ state = checkpoint.load("run.safetensors")
 ```
 
 !!! warning "torch.load runs what it is told to"
-    Files of `torch.save` are pickles: lists of instructions how to make objects, with
-    any function of Python among them. Who opens one runs the program of whoever wrote
-    it. `weights_only=True` forbids most of it, and most of a run with it.
+    Files of `torch.save` are pickles: lists of instructions for making objects, with
+    any function of Python among them. To open one is to run the program of whoever
+    wrote it. `weights_only=True` forbids most of it, and most of a run with it.
 """
 
 import contextlib
@@ -250,7 +250,7 @@ def checksum(tensor: Tensor) -> int:
         tensor: an array, in main memory.
 
     Returns:
-        Its CRC-32, which is another one if a bit is.
+        Its CRC-32, which changes if a single bit does.
     """
     return zlib.crc32(_bytes_of(tensor))
 

@@ -284,7 +284,7 @@ def main(
 
     Args:
         experiment_class: that of the algorithm.
-        argv: what was typed; `None` is what was.
+        argv: what was typed; `None` looks it up.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     program = program_of(experiment_class)

@@ -6,7 +6,7 @@ summary: What a run consists of, so that it can be stopped anywhere and go on th
 
 # An experiment
 
-An **experiment** is an algorithm at work on a game: games, a network, an optimizer, and
+An **experiment** is an algorithm at work on a game: games, a network, an optimiser, and
 dice, that is, generators of random numbers. Each algorithm of this book has its own
 experiment, and all have to be seeded, watched, stopped, saved and continued. What that
 takes is on this page, once. An algorithm derives its experiment from [Experiment][],
@@ -39,15 +39,15 @@ class Experiment(runs.Experiment[Settings]):
 
 A run that was stopped and continued must come to the same end as one that was not, bit
 for bit. Not that anyone needs these very numbers. But "about the same" can't be tested,
-and what can't be tested breaks. An optimizer that forgets its averages, or dice that
+and what can't be tested breaks. An optimiser that forgets its averages, or dice that
 begin again, cost a little of the score at each stop, and nobody ever sees why.
 
-So everything that decides what happens next is in the state: weights, the optimizer's
+So everything that decides what happens next is in the state: weights, the optimiser's
 averages, all dice, and the games in the middle of play.
 
 !!! warning "On a GPU"
     A GPU adds up numbers in the order in which its threads come along, unless it is
-    told not to, and each order rounds otherwise. There, two runs with the same seed
+    told not to, and each order rounds differently. There, two runs with the same seed
     differ after a while, stopped or not. The state is complete all the same.
 """
 
@@ -126,14 +126,14 @@ def require(
     """
     ### What makes sense
 
-    A run that begins with a setting that makes none fails after an hour, or, what is
-    worse, does not fail.
+    A run with a setting that makes no sense fails after an hour, or, what is worse,
+    does not fail.
 
     Args:
-        settings: are asked for these.
+        settings: those to check.
         names: of those that the limits are for. `None` is within all limits.
         at_least: the lowest.
-        above: what all have to be above of.
+        above: what all must exceed.
         at_most: the highest, together with the lowest.
 
     Raises:
@@ -176,7 +176,7 @@ class Thoughts:
     """
     ## Thoughts
 
-    What a network has to say about a few observations. [Who watches it
+    What a network has to say about a few observations. [Whoever watches it
     play](../watch/__init__.py) wants to see that.
 
     Args:
@@ -225,7 +225,7 @@ class Experiment(ABC, Generic[S]):
     """
     ## The experiment
 
-    An algorithm's own has, when its constructor is through, the attributes `games`,
+    The experiment of an algorithm has, once it is made, the attributes `games`,
     `network` and `optimizer`.
 
     Args:
@@ -275,8 +275,8 @@ class Experiment(ABC, Generic[S]):
             settings: its own.
 
         Returns:
-            Options of the games that make another game of them, such as sticky actions
-            or another stack. They hold when the agent is watched, too.
+            Options that change the game itself, such as sticky actions or another
+            stack. They hold when the agent is watched, too.
         """
         return {}
 
@@ -290,7 +290,7 @@ class Experiment(ABC, Generic[S]):
 
         Returns:
             What follows a plan from the first frame to the last, and makes a run of 10
-            million frames another one than the first half of 20 million. `None` if
+            million frames different from the first half of one of 20 million. `None` if
             nothing does.
         """
         return None
@@ -336,8 +336,8 @@ class Experiment(ABC, Generic[S]):
         ### The parts
 
         Args:
-            options: for [make_environments][]. These are not the business of who
-                watches, such as `copy=False`.
+            options: for [make_environments][]. Those that do not hold when the agent is
+                watched, such as `copy=False`.
 
         Returns:
             As many games as the settings say.
@@ -449,16 +449,16 @@ class Experiment(ABC, Generic[S]):
 
 def load_optimizer(optimizer: torch.optim.Optimizer, state: State) -> None:
     """
-    ## What the optimizer remembers
+    ## What the optimiser remembers
 
     For each weight, Adam keeps averages of its gradients.
 
     !!! warning "In which order"
         It lays them out in memory as the weights are. A file knows nothing of layouts,
-        and what is read from one lies row by row. But weights may lie otherwise: with
+        and what is read from one lies row by row. But weights may lie differently: with
         `channels_last`, for instance, which is what makes a network fast. With
-        `fused=True` Adam goes through both memories in order, without looking, and
-        each weight gets the averages of another. There is no error, and the agent is a
+        `fused=True` Adam goes through both memories in order, without looking, and each
+        weight gets the averages of another. There is no error, and the agent is a
         little worse after each stop. So the averages are laid out again here.
 
     Args:

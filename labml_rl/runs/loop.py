@@ -16,6 +16,7 @@ from labml_rl.small import PPOSettings, SmallPPO
 folder = "runs/small-ppo/CartPole-v1/seed-2"
 if __name__ == "__main__":
     runs.train(SmallPPO, PPOSettings(seed=2))
+        # And if it was stopped:
     runs.resume(SmallPPO, folder)
 ```
 
@@ -27,8 +28,8 @@ A run can end in four ways, and in each of them it is clear what is left:
 |---|---|
 | it has had all its frames | the last checkpoint |
 | Ctrl-C, or the machine asks it to stop | it ends the update that it is in, and saves |
-| `kill -9`, a power failure | the checkpoint before, five minutes old at most |
-| a loss is NaN, the disk is full | the checkpoint before, and an error that says so |
+| `kill -9`, a power failure | the previous checkpoint, five minutes old at most |
+| a loss is NaN, the disk is full | the previous checkpoint, and an error that says so |
 """
 
 import contextlib
@@ -71,7 +72,7 @@ class Run:
     ) -> None:
         self.experiment, self.folder, self.record = experiment, folder, record
         self.curve = Curve(folder, experiment)
-        # Who measures agents knows of runs. So that page can't be imported before this.
+        # What measures agents knows of runs, so that page can't come before this.
         self.best = import_module("labml_rl.watch.best").Best(folder, experiment)
         self._saved_frames = 0
 
@@ -80,7 +81,7 @@ class Run:
         ### Save
 
         Raises:
-            CheckpointError: if that fails. The checkpoint before is as it was.
+            CheckpointError: if that fails. The previous checkpoint is as it was.
         """
         self.curve.flush()
         state = self.experiment.get_state() | {
@@ -111,7 +112,7 @@ class Run:
         self.record["sessions"].append(session(0))
         self.save()
 
-        # The next one is larger, by what the optimizer will remember: with Adam, two
+        # The next one is larger, by what the optimiser will remember: with Adam, two
         # averages for each weight. And while it is written, the one before is there.
         weights = sum(each.nbytes for each in self.experiment.network.parameters())
         needed = 2 * self.folder.checkpoint.stat().st_size + 4 * weights

@@ -24,8 +24,8 @@ class Stopped(KeyboardInterrupt):
     """
     ## Stopped
 
-    What a run ends with that somebody stopped. In a notebook that is what Ctrl-C always
-    ends with.
+    A run that somebody stopped ends with this. In a notebook, Ctrl-C always ends with
+    it.
 
     Args:
         number: of the signal.

@@ -30,8 +30,8 @@ of these were the same:
 - **Raw points.** In training, rewards may be clipped to their sign: a brick of 7 points
   counts 1. A score has the 7.
 - **How it decides.** The agents of PPO and A2C learned with actions drawn from their
-  policy, and play so here. That of DQN takes the best action, and any with probability
-  0.05, as its authors had it. `--greedy` and `--epsilon` change that.
+  policy, and play so here. That of DQN takes the best action, or with probability 0.05
+  one at random, as its authors had it. `--greedy` and `--epsilon` change that.
 - **How games begin and end.** They begin with up to 30
   [no-ops][labml_rl.game.GameOptions], so that no two are the same, and end after 30
   minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away for
@@ -61,7 +61,7 @@ its [standard error][labml_rl.watch.scores.Result.standard_error], which is prin
 beside it. If two agents differ by less than three times as much, play more.
 
 !!! warning "The best of many"
-    Who measures a hundred checkpoints and reports the best one reports luck. If all
+    Whoever measures a hundred checkpoints and reports the best one reports luck. If all
     hundred play equally well, the highest of their averages is about two and a half
     standard errors too high. Choose the checkpoint first, the last for instance, and
     measure it then. [The best so far](best.py) is chosen by other games than those that

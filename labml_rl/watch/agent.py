@@ -170,7 +170,7 @@ class Saved:
             protocol: how it is to be played.
 
         Returns:
-            The options of the games: those that make another game of them are as in
+            The options of the games: those that change the game itself are as in
             training, all others as the protocol says.
         """
         options = dict(self.experiment_class.game_options(self.settings))

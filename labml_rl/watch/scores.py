@@ -91,8 +91,8 @@ class Result:
         r"""
         ### How sure
 
-        Measured again, the average would be another. By how much it would typically
-        differ from that of very many games is the standard error,
+        Measured again, the average would differ. By how much it would typically differ
+        from that of very many games is the standard error,
 
         $$\frac{\sigma}{\sqrt{n}}$$
 

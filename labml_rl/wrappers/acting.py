@@ -11,8 +11,8 @@ for four of them, or press a button before its episode begins. What makes them h
 that a game can end at any time, also while it is a wrapper's turn. Widely used programs
 have forgotten that in one place or another. The boxes on this page say where.
 
-They hand on everything that happens in the meantime, except points: for what it has not
-done, the agent is not paid.
+These wrappers hand on everything that happens meanwhile, except points: the agent is
+not paid for what it has not done.
 """
 
 from typing import Any

@@ -197,7 +197,7 @@ class MoveChannels(gymnasium.ObservationWrapper):
         env: with observations that are arrays.
         source: the axis to move.
         destination: where it goes. −1 and 0 make `(3, 84, 84)` of `(84, 84, 3)`; 0 and
-            −1 make it undone.
+            −1 undo that.
     """
 
     def __init__(

@@ -216,7 +216,7 @@ def test_without_pytorch_it_says_what_to_install(monkeypatch):
     said = exit_of(program.main, ["train", "ppo"])
     assert said == (
         "labml-rl: this needs torch, which is not installed. "
-        "pip install 'labml-rl[train]' installs all that is needed"
+        "In a copy of the book's repository, pip install '.[train]' has it"
     )
 
 

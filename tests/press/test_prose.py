@@ -720,7 +720,8 @@ def test_formulas_pass_through_markdown():
 
 def test_finished_code_passes_through_markdown():
     cell = '<div class="x">\n\n*a* $b$ ```\n\n</div>'
-    text = f"<section markdown>\n\n<!-- code -->\n{cell}\n<!-- /code -->\n\n</section>"
+    code = f"<!-- code:1 -->\n{cell}\n<!-- /code:1 -->"
+    text = f"<!-- sidebyside:1 -->\n<section markdown>\n\n{code}\n\n</section>"
     html = Markdown(extensions=["md_in_html", "fenced_code", "sidebyside"]).convert(
         text
     )

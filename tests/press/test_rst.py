@@ -238,6 +238,24 @@ def test_tables(text, expected):
     assert made == (squeezed(text) if expected is None else expected)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One.\n\nTwo\n~~~~\nWords.", "One.\nTwo\n----\nWords."),
+        ("  Two\n  ^^^^^\n  Words.", "  Two\n  -----\n  Words."),
+        # And these are fences, or nothing.
+        ("Use:\n~~~~\nx\n~~~~", None),
+        ("Use it\n~~~\nx\n~~~", None),
+        ("A long\nparagraph\n~~~~~~~~~~\nx\n~~~~~~~~~~", None),
+        ("```\nTwo\n~~~~\n```", None),
+        ("~~~~\nx\n~~~~", None),
+    ],
+)
+def test_underlined_titles(text, expected):
+    made = squeezed(set_rst(prose(text)).text)
+    assert made == (squeezed(text) if expected is None else expected)
+
+
 # ---- Nothing is lost
 
 LINES = [
@@ -260,6 +278,7 @@ LINES = [
     "Parameters",
     "Notes",
     "----------",
+    "~~~~~~~~~~",
     "{0} : {1}",
     ":param {0}: {1}",
     ":type {0}: {1}",

@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 
+import griffe
 import pytest
 
-from sidebyside.reference import without_links
+from sidebyside.reference import AnnotatedPages, without_links
 
 
 @pytest.mark.parametrize("package", ["labml_rl", "sidebyside"])
@@ -56,3 +57,20 @@ def test_links_become_words_and_code_stays():
     assert without_links(text) == (
         "In the game, `infos['a']['b']` and Game.step have it."
     )
+
+
+def test_what_has_no_page_keeps_its_docstrings(tmp_path):
+    package = tmp_path / "kiln"
+    (package / "tests").mkdir(parents=True)
+    for name in ("__init__", "tests/__init__", "tests/heat"):
+        (package / f"{name}.py").write_text('"""First.\n\nSecond."""\n')
+    read = griffe.load(
+        "kiln",
+        search_paths=[tmp_path],
+        extensions=griffe.load_extensions(AnnotatedPages(exclude=["tests"])),
+    )
+    found = [
+        getattr(each.docstring, "value", "") for each in (read, read["tests.heat"])
+    ]
+    assert "The annotated code" in found[0]
+    assert found[1] == "First.\n\nSecond."
