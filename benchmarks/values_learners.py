@@ -211,7 +211,8 @@ def our_trees() -> Callable[[int], None]:
 
     def once(batch: int) -> None:
         places = tree.draw(batch, dice)
-        _ = (tree.smallest / tree.leaves[places]) ** 0.4
+        powers = tree.leaves[places]
+        _ = (powers.min() / powers) ** 0.4
         tree.set(places, (dice.random(batch) + 0.01) ** 0.6)
 
     return once

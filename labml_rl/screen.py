@@ -89,7 +89,8 @@ def shrink(grey: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
         It is the output array. `cv2.resize(grey, (84, 84), cv2.INTER_AREA)` runs
         without a complaint, and uses bilinear interpolation, which at half the size
         skips pixels: a small ball can vanish. `INTER_AREA` averages over all that a new
-        pixel covers.
+        pixel covers. (The program of Mnih et al. was bilinear on purpose; the average
+        is that of Baselines.)
 
     The scoreboard can be cut off. The cut is that of [Mnih et al.
     (2013)](https://arxiv.org/abs/1312.5602): the same for every game, wherever it shows

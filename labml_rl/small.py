@@ -57,11 +57,13 @@ class PPOSettings(ppo.Settings):
     """
     ## PPO
 
-    Short rollouts, so that the policy soon gets better, and many passes over each. All
-    but the clip are those of [RL Baselines3
-    Zoo](https://github.com/DLR-RM/rl-baselines3-zoo), which lets the clip go down in
-    the course of the run. Nobody is paid for being undecided: with two actions, the
-    agent will have tried both.
+    Short rollouts, so that the policy soon gets better, and many passes over each. The
+    numbers are those of [RL Baselines3
+    Zoo](https://github.com/DLR-RM/rl-baselines3-zoo), but for the length, which is
+    100,000 there, and for the clip, which goes down there in the course of the run.
+    Their network has tanh where this one has ReLU, and their critic's loss counts twice
+    as much. Nobody is paid for being undecided: with two actions, the agent will have
+    tried both.
 
     ![The mean score of the last hundred games of PPO in CartPole, over the frames
     played](../assets/figures/run-small-ppo-cartpolev1-seed-1.svg)

@@ -35,7 +35,9 @@ can be switched on one by one:
 | [the dueling network](dueling.py) | the network | no |
 | [priorities](../replay/prioritised.py) | which steps are drawn | no |
 
-[The experiment](experiment.py) puts them together.
+[The experiment](experiment.py) puts them together. Two parts of
+[Rainbow](https://arxiv.org/abs/1710.02298) are not in this book: noisy networks, and
+[the distribution of returns](https://arxiv.org/abs/1707.06887) in place of their mean.
 
 ## The Bellman equation
 
@@ -189,9 +191,10 @@ def following_values(
 
     This is never larger than the maximum. One was copied from the other, so their
     errors are not independent, and it is half a remedy. It costs one more look at the
-    next observations. Over 49 games, van Hasselt et al. report a median of 114.7% of a
-    human's score in place of 93.5%. Their values are about the returns that the agent
-    then gets, where those of DQN can be many times as large.
+    next observations. Over 49 games, van Hasselt et al. report a
+    [human-normalised](../watch/__init__.py) median of 114.7% in place of 93.5%. Their
+    values are about the returns that the agent then gets, where those of DQN can be
+    many times as large.
 
     Args:
         target_values: $\bar{Q}(o_{t+1}, a)$, shape `(B, A)`.

@@ -15,12 +15,14 @@ DQN](__init__.py).
 ```sh
 labml-rl train dqn --game Breakout
 labml-rl train dqn --game Breakout --double \
-    --dueling --n 3 --prioritised
+    --dueling --max-gradient-norm 10 --n 3 \
+    --prioritised --learning-rate 6.25e-5
 ```
 
 The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
-game at a time, and that takes days. The second switches on what was found later. [The
-fast settings](fast.py) take hours:
+game at a time, and that takes days. The second switches on what was found later, with
+the changes that [two](dueling.py) of the [papers](../replay/prioritised.py) make for
+it. [The fast settings](fast.py) take hours:
 
 ```sh
 labml-rl train fast-dqn --game Pong

@@ -20,13 +20,14 @@ nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line
     "The first million frames", says the [paper of
     DQN](https://doi.org/10.1038/nature14236) of $\varepsilon$, and its table of
     settings says the same. In the authors' program it is a million *steps of the
-    agent*, which are four million frames of the emulator. [DQN
-    Zoo](https://github.com/google-deepmind/dqn_zoo), by the same company, does so too.
-    Whoever takes it for frames has an agent that explores for a quarter of the time.
-    The same goes for the 50,000 with which the memory is filled, and for the 10,000
-    after which the target network is replaced. (Of these the table says that they are
-    updates of the network, which would be 40,000 steps. The program counts steps.) In
-    this book the names of settings say what they count.
+    agent*, which are four million frames of the emulator. The paper gives itself away:
+    its 50 million frames are "38 days", and 38 days of 60 frames a second are 200
+    million. [DQN Zoo](https://github.com/google-deepmind/dqn_zoo), by the same company,
+    does so too. Whoever takes it for frames has an agent that explores for a quarter of
+    the time. The same goes for the 50,000 with which the memory is filled, and for the
+    10,000 after which the target network is replaced. (Of these the table says that
+    they are updates of the network, which would be 40,000 steps. The program counts
+    steps.) In this book the names of settings say what they count.
 """
 
 from collections.abc import Callable

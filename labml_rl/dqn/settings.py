@@ -6,10 +6,12 @@ summary: The settings of Nature, complete, with their units, and a switch for ea
 
 # The settings of DQN
 
-These are the settings of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236),
-all of them, and a switch for each part that came later. Where their table and their
-program differ, they are those of the program, with which the scores were made. With
-them, a run is 38 days of play: for a try, there are [faster ones](fast.py).
+These are the settings of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236), all
+of them, and a switch for each part that came later. Where their table and their program
+differ, they are those of the program, with which the scores were made. With them, a run
+is 38 days of play: for a try, there are [faster ones](fast.py). Two things are not
+theirs, in what the agent sees: pictures are shrunk [by area][labml_rl.screen.shrink]
+and not bilinearly, and [the button][labml_rl.game.Game.reset] is pressed for the agent.
 
 !!! note "Units"
     One step of the agent is four frames of the emulator. In this list, *steps* are

@@ -91,13 +91,16 @@ How large is the error? Let the two policies play with the same dice, and say th
 any state they draw different actions with a probability of at most $\alpha$. Then the
 error is a product of two small numbers:
 
-- After $t$ steps they are in different states with a probability of at most
-  $1 - (1 - \alpha)^t$, which is about $t\alpha$. Only then is there an error at all.
+- After $t$ steps they are in different states with a probability of at most $1 - (1 -
+  \alpha)^t$, which is about $t\alpha$. Only then is there an error, and both games have
+  their part in it: that of $\pi$, and that of $\pi'$. So it is at most $2 t \alpha$
+  times what is averaged.
 - What is averaged over these states is the mean of $A^\pi$ over the actions of $\pi'$.
   Over those of $\pi$ it would be 0, since no policy does better than itself. They
   differ with a probability of $\alpha$, so it is at most $2\alpha \max |A^\pi|$.
 
-So the error at step $t$ is of the order $t \alpha^2$, and summed over time
+So the error at step $t$ is at most $2 t \alpha \cdot 2 \alpha \max |A^\pi|$. With
+$\sum_t t \gamma^t = \gamma / (1 - \gamma)^2$ that is, summed over time,
 
 $$\big| \text{error} \big| \le \frac{4 \gamma \alpha^2}{(1 - \gamma)^2}
 \max_{s, a} \big| A^\pi(s, a) \big|$$

@@ -57,6 +57,7 @@ from numpy.typing import NDArray
 
 WIDTH = 32  # children of a node
 TOP = 1024  # nodes that may have no parent
+SHORTEST = 1e-300  # a time that is not zero
 
 Numbers = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -86,7 +87,6 @@ class SumTree:
             self.rows.append(np.zeros(nodes * width))
             length = nodes
         self.rows.append(np.zeros(length))
-        self._smallest = np.inf
 
         # The same memory, with the children of each node side by side.
         self._children = [row.reshape(-1, width) for row in self.rows[:-1]]
@@ -101,25 +101,6 @@ class SumTree:
         """The sum of all: what a root would say."""
         return float(self.rows[-1].sum())
 
-    @property
-    def smallest(self) -> float:
-        """
-        ### The smallest
-
-        A tree of minima would cost as much time as that of the sums. It can be spared.
-        A number that gets smaller than the smallest is the smallest from now on. Only
-        when the smallest itself has grown, or is gone, does somebody have to look
-        through all of them. In a replay memory that is rare: what has the smallest
-        priority is hardly ever drawn, and overwritten once in a million steps.
-
-        Returns:
-            The smallest number that is not 0; if all are, infinity.
-        """
-        if self._smallest == 0:
-            there = self.leaves[self.leaves > 0]
-            self._smallest = float(there.min(initial=np.inf))
-        return self._smallest
-
     def set(self, places: Places, numbers: Numbers | float) -> None:
         """
         ### Change
@@ -132,17 +113,7 @@ class SumTree:
             numbers: what they are from now on: 0, which is never drawn, or at least
                 1e-300.
         """
-        before = self.leaves[places]
         self.leaves[places] = numbers
-
-        # What has become of the smallest? 0 is for "nobody knows".
-        after = self.leaves[places]
-        lowest = np.minimum.reduce(after, initial=np.inf, where=after > 0)
-        if lowest <= self._smallest:
-            self._smallest = float(lowest)
-        elif (before == self._smallest).any():
-            self._smallest = 0.0
-
         for children, above in zip(self._children, self.rows[1:], strict=True):
             places = places // self.width
             above[places] = np.add.reduce(children.take(places, axis=0), axis=1)
@@ -151,7 +122,6 @@ class SumTree:
         """Compute everything from the numbers."""
         for children, above in zip(self._children, self.rows[1:], strict=True):
             above[: len(children)] = children.sum(axis=1)
-        self._smallest = 0.0
 
     def draw(self, count: int, dice: np.random.Generator) -> Places:
         r"""
@@ -170,25 +140,15 @@ class SumTree:
             Places, each as often as its number says, shape `(count,)`. One whose number
             is 0 is never drawn.
         """
-        darts = dice.random((len(self.rows), count))
-
         # In the last row, all throw at the same line. The last part ends where the line
         # does, and rounding must not let a dart fly beyond.
         ends = self.rows[-1].cumsum()
-        first = (np.arange(count) + darts[0]) * (ends[-1] / count)
-        first = np.minimum(first, np.nextafter(ends[-1], 0))
-        places: Places = ends.searchsorted(first, side="right")
+        darts = (np.arange(count) + dice.random(count)) * (ends[-1] / count)
+        darts = np.minimum(darts, np.nextafter(ends[-1], 0))
+        places: Places = ends.searchsorted(darts, side="right")
 
-        # Below it, each throws again, at the children of a node of its own.
-        #
-        # !!! warning "Throw again"
-        #     One dart would be enough: what is left of it, after all that lies before
-        #     the node, says where it hits in the row below. But the same numbers, added
-        #     up in another order, have another last digit. So now and then what is left
-        #     lies beyond the last child, or before the first, and a step is drawn that
-        #     was never there. With a new dart nothing is left over.
-        for children, dart in zip(reversed(self._children), darts[1:], strict=True):
-            ends = children.take(places, axis=0).cumsum(axis=1)  # (B, width)
-            hit = ends > (dart * ends[:, -1])[:, None]
-            places = places * self.width + hit.argmax(axis=1)
+        for children in reversed(self._children):
+            waits = dice.standard_exponential((count, self.width))  # (B, width)
+            swiftness = children.take(places, axis=0) / (waits + SHORTEST)
+            places = places * self.width + swiftness.argmax(axis=1)
         return places

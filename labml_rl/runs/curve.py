@@ -22,8 +22,9 @@ curve tells what the run has been doing since the row before.
 | `length_mean` | its length in steps, the same |
 | and so on | what the algorithm measures, on average since the row before |
 
-Ten million frames are ten thousand updates of PPO. Nobody wants as many rows. A curve
-has 500 at most, whatever the length of the run, and then it can be kept for ever.
+Ten million frames are 2,442 updates of PPO, and 31,250 of A2C. Nobody wants as many
+rows. A curve has 500 at most, whatever the length of the run, and then it can be kept
+for ever.
 
 !!! warning "Which average?"
     The 100 games that ended last are not the 100 that were begun last. An agent that

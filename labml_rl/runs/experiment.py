@@ -48,7 +48,9 @@ averages, all dice, and the games in the middle of play.
 !!! warning "On a GPU"
     A GPU adds up numbers in the order in which its threads come along, unless it is
     told not to, and each order rounds differently. There, two runs with the same seed
-    differ after a while, stopped or not. The state is complete all the same.
+    differ after a while, stopped or not. The state is complete all the same. Of a few
+    games it is not, nor with sticky actions: [the emulator's
+    own][labml_rl.game.Game.get_state] lacks something.
 """
 
 import math

@@ -46,6 +46,15 @@ of these were the same:
 
 All of it is printed below the scores, and belongs wherever they are quoted.
 
+A point is worth little in one game and much in another. So to compare over games,
+papers give **human-normalised** scores,
+
+$$\frac{\text{score} - \text{random play}}{\text{human} - \text{random play}}$$
+
+which is 0% for play at random, and 100% for that of a human tester. But there is more
+than one tester: in Ms. Pac-Man, that of *Nature* had 15,693 points, and that of many
+later papers 6,951.6.
+
 These rules are those of the papers from which the algorithms come. [Machado et al.
 (2018)](https://doi.org/10.1613/jair.5699) propose others, and many newer papers follow
 them: actions are sticky with a probability of 0.25, a lost life ends no episode, an

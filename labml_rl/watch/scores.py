@@ -101,7 +101,10 @@ class Result:
 
         !!! warning "It speaks of this agent"
             Another seed of the training gives another agent, and these differ more than
-            games do. To compare *algorithms*, train several.
+            games do. To compare *algorithms*, train several. [Agarwal et al.
+            (2021)](https://arxiv.org/abs/2108.13264) show how few seeds mislead, and
+            recommend the mean of the middle half of all games and seeds, with an
+            interval.
         """
         return self.deviation / math.sqrt(len(self.points))
 

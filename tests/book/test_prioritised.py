@@ -38,37 +38,24 @@ class Loaded:
 
 @settings(deadline=None)
 @given(NUMBERS, st.integers(2, 17), st.integers(1, 9), st.integers(0, 2**32))
-def test_a_tree_knows_the_sum_and_the_smallest(numbers, width, top, seed):
+def test_a_tree_knows_the_sum(numbers, width, top, seed):
     numbers = np.array(numbers)
     tree = SumTree(len(numbers), width=width, top=top)
     assert tree.root == 0
-    assert tree.smallest == np.inf
     # Set in parts, in any order, some of them twice, and to something else at first.
     dice = np.random.default_rng(seed)
     order = dice.integers(len(numbers), size=2 * len(numbers))
     for part in (*np.array_split(order, 3), order[:0], np.arange(len(numbers))):
         tree.set(part, dice.permutation(numbers)[part])
-        if dice.random() < 0.5:  # ask now and then
-            there = tree.leaves[tree.leaves > 0]
-            assert tree.smallest == there.min(initial=np.inf)
+        assert tree.root == pytest.approx(tree.leaves.sum())
     tree.set(np.arange(len(numbers)), numbers)
-    root, smallest = tree.root, tree.smallest
+    root = tree.root
     assert root == pytest.approx(numbers.sum())
-    assert smallest == numbers[numbers > 0].min(initial=np.inf)
     for below, above in pairwise(tree.rows):
         above[: len(below) // width] = -1
     tree.rebuild()
     assert tree.rows[-1].size <= top
-    assert (tree.root, tree.smallest) == (root, smallest)
-
-
-def test_the_smallest_is_looked_for_only_if_it_is_gone():
-    tree = SumTree(100)
-    tree.set(np.arange(100), np.arange(1.0, 101))
-    tree.leaves[50] = 0.25  # behind its back
-    for place, number, smallest in ((7, 9.0, 1.0), (8, 0.5, 0.5), (8, 3.0, 0.25)):
-        tree.set(np.array([place]), number)
-        assert tree.smallest == smallest
+    assert tree.root == root
 
 
 def by_hand(tree, darts):
@@ -156,7 +143,10 @@ def test_a_row_of_a_binary_tree_is_as_large_as_the_page_says():
 
 
 def test_labml_finds_the_same_and_weighs_it_the_same(labml_dqn, monkeypatch):
-    """Where all places are in use: a ring of ours always has one that is not."""
+    """
+    Where all places are in use: a ring of ours always has one that is not. Theirs
+    divides all weights by another number.
+    """
     theirs = importlib.import_module("labml_nn.rl.dqn.replay_buffer").ReplayBuffer(
         16, 0.6
     )
@@ -177,8 +167,10 @@ def test_labml_finds_the_same_and_weighs_it_the_same(labml_dqn, monkeypatch):
 
     monkeypatch.setattr(random, "random", iter(dice.random(50)).__next__)
     sampled = theirs.sample(50, beta=0.7)
-    weights = (ours.smallest / ours.leaves[sampled["indexes"]]) ** 0.7
-    np.testing.assert_allclose(weights, sampled["weights"], rtol=1e-6)
+    powers = ours.leaves[sampled["indexes"]]
+    weights = (powers.min() / powers) ** 0.7
+    expected = sampled["weights"] / sampled["weights"].max()
+    np.testing.assert_allclose(weights, expected, rtol=1e-6)
 
 
 # --- the memory ---
@@ -227,8 +219,6 @@ def test_what_has_a_priority_is_what_can_be_drawn(
             memory.update(some, play.dice.normal(size=len(some)))
         known = {place: memory.tree.leaves[place] for place in now}
     assert memory.tree.root == pytest.approx(memory.tree.leaves.sum())
-    there = memory.tree.leaves[memory.tree.leaves > 0]
-    assert memory.tree.smallest == there.min(initial=np.inf)
     assert_all_right(play, memory)
 
 
@@ -260,26 +250,43 @@ def test_steps_are_drawn_as_often_as_their_priority_says(exponent):
 def test_weights_are_those_of_the_paper(importance):
     memory, places, priorities = with_errors(0.6, importance)
     chances = priorities**0.6 / (priorities**0.6).sum()
-    weights = (1 / (len(places) * chances)) ** importance
-    expected = dict(zip(places, weights / weights.max(), strict=True))
+    weight_of = (1 / (len(places) * chances)) ** importance
+    weight_of = dict(zip(places, weight_of, strict=True))
     batch = memory.sample(20)
+    expected = np.array([weight_of[each] for each in batch.places])
     found = batch.weights.numpy()
-    np.testing.assert_allclose(
-        found, [expected[each] for each in batch.places], rtol=1e-5
-    )
-    assert found.max() <= 1
+    np.testing.assert_allclose(found, expected / expected.max(), rtol=1e-5)
+    assert found.max() == 1
+
+
+def test_divided_by_the_largest_of_the_memory_weights_would_be_next_to_nothing():
+    """A million errors on a bell curve, and batches of 256, as the page has it."""
+    dice = np.random.default_rng(1)
+    for spread in (0.05, 0.3):
+        powers = (np.abs(dice.normal(0, spread, 1_000_000)) + EPSILON) ** 0.6
+        tree = SumTree(len(powers))
+        tree.leaves[: len(powers)] = powers
+        tree.rebuild()
+        drawn = powers[[tree.draw(256, dice) for _ in range(100)]]  # (100, 256)
+        assert 0.0005 < (powers.min() / drawn).mean() < 0.0025
+        assert 0.14 < (drawn.min(axis=1, keepdims=True) / drawn).mean() < 0.19
 
 
 def test_with_weights_the_mean_over_batches_is_that_of_the_memory():
-    """Any number that a step may have: its own place, say."""
+    """
+    Any number that a step may have: its own place, say. What all weights of a batch are
+    divided by is put back.
+    """
     memory, places, priorities = with_errors(0.6, importance=1.0)
     chances = priorities**0.6 / (priorities**0.6).sum()
-    largest = 1 / (len(places) * chances.min())
+    chance_of = dict(zip(places, chances, strict=True))
     batches, size = 3000, 20
     weighted = plain = 0.0
     for _ in range(batches):
         batch = memory.sample(size)
         rewards = memory.rewards[batch.places]
+        smallest = min(chance_of[each] for each in batch.places)
+        largest = 1 / (len(places) * smallest)
         weighted += (batch.weights.numpy() * rewards).mean() * largest / batches
         plain += rewards.mean() / batches
     truth = memory.rewards[places].mean()
