@@ -57,7 +57,6 @@ from numpy.typing import NDArray
 
 WIDTH = 32  # children of a node
 TOP = 1024  # nodes that may have no parent
-SHORTEST = 1e-300  # a time that is not zero
 
 Numbers = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -140,15 +139,25 @@ class SumTree:
             Places, each as often as its number says, shape `(count,)`. One whose number
             is 0 is never drawn.
         """
+        darts = dice.random((len(self.rows), count))
+
         # In the last row, all throw at the same line. The last part ends where the line
         # does, and rounding must not let a dart fly beyond.
         ends = self.rows[-1].cumsum()
-        darts = (np.arange(count) + dice.random(count)) * (ends[-1] / count)
-        darts = np.minimum(darts, np.nextafter(ends[-1], 0))
-        places: Places = ends.searchsorted(darts, side="right")
+        first = (np.arange(count) + darts[0]) * (ends[-1] / count)
+        first = np.minimum(first, np.nextafter(ends[-1], 0))
+        places: Places = ends.searchsorted(first, side="right")
 
-        for children in reversed(self._children):
-            waits = dice.standard_exponential((count, self.width))  # (B, width)
-            swiftness = children.take(places, axis=0) / (waits + SHORTEST)
-            places = places * self.width + swiftness.argmax(axis=1)
+        # Below it, each throws again, at the children of a node of its own.
+        #
+        # !!! warning "Throw again"
+        #     One dart would be enough: what is left of it, after all that lies before
+        #     the node, says where it hits in the row below. But the same numbers, added
+        #     up in another order, have another last digit. So now and then what is left
+        #     lies beyond the last child, or before the first, and a step is drawn that
+        #     was never there. With a new dart nothing is left over.
+        for children, dart in zip(reversed(self._children), darts[1:], strict=True):
+            ends = children.take(places, axis=0).cumsum(axis=1)  # (B, width)
+            hit = ends > (dart * ends[:, -1])[:, None]
+            places = places * self.width + hit.argmax(axis=1)
         return places
