@@ -145,8 +145,12 @@ def _next_request(connection: Connection) -> tuple[str | None, tuple[Any, ...]]:
 
 # `Connection.send` would set up a pickler with abilities that no message needs, which
 # takes longer than all the rest.
+def _packed(message: tuple[Any, Any]) -> bytes:
+    return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+
+
 def _send(connection: Connection, message: tuple[Any, Any]) -> None:
-    connection.send_bytes(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
+    connection.send_bytes(_packed(message))
 
 
 def _receive(connection: Connection) -> tuple[Any, Any]:
@@ -276,7 +280,9 @@ class Worker:
 
     def send(self, method: str, *arguments: Any) -> None:
         """
-        Ask for something and do not wait; [Worker.receive][] has the result.
+        Ask for something and do not wait; [Worker.receive][] has the result. Arguments
+        that can't be packed raise what `pickle` raises. The worker has not heard of
+        them then, and may be asked for something else.
 
         Raises:
             WorkerError: if the worker is closed, or does not even read the request. It
@@ -286,11 +292,12 @@ class Worker:
             raise WorkerError(f"{self.name} is closed")
         if self._waiting:
             raise RuntimeError(f"receive() what {self.name} was asked for before")
+        request = _packed((method, arguments))
         self._waiting = True
 
         # A worker that is dead has perhaps said why. `receive` will find out.
         try:
-            _send(self._connection, (method, arguments))
+            self._connection.send_bytes(request)
         except (BrokenPipeError, ConnectionResetError):
             pass
         except BlockingIOError as error:

@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -272,6 +273,13 @@ def test_asking_twice_and_receiving_nothing_are_refused():
         with pytest.raises(RuntimeError, match="receive"):
             there.send("step", "go on")
         assert there.receive()[0] == 0
+
+
+def test_a_request_that_can_not_be_sent_leaves_the_worker_as_it_was():
+    with worker() as there:
+        with pytest.raises((AttributeError, pickle.PicklingError)):
+            there.ask("begin", lambda: 0, None)
+        assert there.ask("reset")[0] == 0
 
 
 # ------------------------------------------------------------------------ the end
