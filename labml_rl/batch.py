@@ -325,6 +325,7 @@ class SerialGames(Games):
 
     Raises:
         ValueError: if there are no environments, or their spaces are not the same.
+            Those that were made are closed.
     """
 
     def __init__(
@@ -340,13 +341,16 @@ class SerialGames(Games):
         makers, called = listed(make_envs, names, first)
         envs = make_all(makers, called)
         self._runner = Runner(envs, called, autoreset_mode)
-        spaces = spaces or spaces_of(envs[0])
-        self._runner.check_spaces(spaces)
-        batch = Batch.empty(spaces[0], len(envs))
-        super().__init__(
-            spaces, len(envs), batch, autoreset_mode=autoreset_mode, copy=copy
-        )
-        self._runner.write_to(batch)
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._runner.close)
+            spaces = spaces or spaces_of(envs[0])
+            self._runner.check_spaces(spaces)
+            batch = Batch.empty(spaces[0], len(envs))
+            super().__init__(
+                spaces, len(envs), batch, autoreset_mode=autoreset_mode, copy=copy
+            )
+            self._runner.write_to(batch)
+            stack.pop_all()
         self.render_mode = envs[0].render_mode
 
     def _send(self, method: str, requests: Sequence[Any]) -> None:

@@ -24,6 +24,7 @@ from gymnasium.spaces import Box, Discrete
 from torch import Tensor
 
 from labml_rl import runs
+from labml_rl.batch import make_all
 from labml_rl.environments import (
     environment_makers,
     frames_per_step,
@@ -115,7 +116,8 @@ class PolicyExperiment(runs.Experiment[S]):
         makers, names = environment_makers(
             settings.game, settings.num_envs, seed=settings.seed, **options
         )
-        with contextlib.closing(makers[0]()) as env:
+        (first,) = make_all(makers[:1], names[:1])
+        with contextlib.closing(first) as env:
             spaces = check_spaces(*spaces_of(env))
         self.network = self.make_network(settings, *spaces).to(self.device)
         self.optimizer = self.make_optimizer()

@@ -46,6 +46,7 @@ cheaper than many small ones, and there the games are [brought to the
 network][labml_rl.sampling.Sampler].
 """
 
+import contextlib
 import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -107,7 +108,10 @@ class RemotePlayer(Player):
         torch.set_num_threads(1)
         keep_memory(settings)
         self.settings = settings
-        super().__init__(make_games(), network, sheet, preparer(network, settings))
+        with contextlib.ExitStack() as stack:
+            games = stack.enter_context(make_games())
+            super().__init__(games, network, sheet, preparer(network, settings))
+            stack.pop_all()
 
     def play(self) -> list[dict[str, float]]:
         """Play, in the [precision][labml_rl.speed.in_precision] that is wanted."""
@@ -182,18 +186,18 @@ class Players:
         ]
         columns = [self.sheet.columns(rows) for rows in self.shares]
         self.workers: list[Worker] = []
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._give_up)
             for number, rows in enumerate(self.shares[:-1]):
                 make = partial(
                     RemotePlayer, makes[number], network, columns[number], settings
                 )
                 name = f"player {number} with {', '.join(called[rows])}"
                 self.workers.append(Worker(make, name=name, start_method=start_method))
-            self.own = Player(makes[-1](), network, columns[-1], prepare)
+            games = stack.enter_context(makes[-1]())
+            self.own = Player(games, network, columns[-1], prepare)
             self._ask(Player.ready)
-        except BaseException:
-            self._give_up()
-            raise
+            stack.pop_all()
 
     def sample(self) -> Samples:
         """

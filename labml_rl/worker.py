@@ -144,8 +144,11 @@ def make_runner(
     """
     envs = make_all(makers, names)
     runner = Runner(envs, names, autoreset_mode)
-    runner.check_spaces(spaces)
-    runner.write_to(shared.batch().rows(first, first + len(envs)))
+    with contextlib.ExitStack() as stack:
+        stack.callback(runner.close)
+        runner.check_spaces(spaces)
+        runner.write_to(shared.batch().rows(first, first + len(envs)))
+        stack.pop_all()
     return runner
 
 
@@ -183,10 +186,11 @@ class ParallelGames(Games):
             `None` is never.
 
     Raises:
-        ValueError: if there are no environments or no workers, if spaces are not the
-            same, or if observations have no fixed size.
-        WorkerError: if an environment can't be made in a worker. What goes wrong with
-            one in this process is raised as it is, with a note which one it was.
+        ValueError: if there are no environments or no workers, or if observations have
+            no fixed size.
+        WorkerError: if an environment can't be made in a worker, or has other spaces
+            than the first. What goes wrong with one in this process is raised as it is,
+            with a note which one it was: other spaces are a `ValueError` there.
     """
 
     def __init__(
@@ -207,7 +211,8 @@ class ParallelGames(Games):
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
         num_envs = len(makers)
-        with contextlib.closing(makers[0]()) as env:
+        (first,) = make_all(makers[:1], called[:1])
+        with contextlib.closing(first) as env:
             spaces = spaces_of(env)
         shared = SharedBatch(spaces[0], num_envs, start_method)
         super().__init__(
@@ -244,8 +249,12 @@ class ParallelGames(Games):
         self.render_mode = self.call("render_mode")[0]
 
     def _send(self, method: str, requests: Sequence[Any]) -> None:
-        for worker, rows in zip(self.workers, self._rows, strict=False):
-            worker.send(method, requests[rows])
+        try:
+            for worker, rows in zip(self.workers, self._rows, strict=False):
+                worker.send(method, requests[rows])
+        except BaseException:
+            self._give_up()
+            raise
         self._own_request = method, requests[self._rows[-1]]
 
     def _receive(self) -> list[Any]:
@@ -268,7 +277,8 @@ class ParallelGames(Games):
         If one worker fails, there is no batch, and nothing that the others could go on
         with. So all of them are ended, and the error is the agent's. It may begin anew
         with new games. The same if Ctrl-C comes while it waits: an answer could be half
-        read.
+        read. And the same if a request can't be sent to one of them, whatever the
+        reason, since others have theirs already.
         """
         begun = time.monotonic()
         answers: list[Any] = []
@@ -288,6 +298,11 @@ class ParallelGames(Games):
     def _give_up(self) -> None:
         self.closed = True
         close_all(self.workers, patience=0)
+
+        # What was wrong with an environment may keep it from closing, too.
+        with contextlib.suppress(Exception):
+            if self._own:
+                self._own.close()
 
     def close_extras(self) -> None:
         """Close workers and environments."""

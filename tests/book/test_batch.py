@@ -1,6 +1,7 @@
 """Several environments as one: in this process and in others, the same."""
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -18,6 +19,7 @@ from gymnasium.vector import AutoresetMode
 
 from labml_rl.batch import Games, SerialGames, spawn_seeds
 from labml_rl.game import make_game
+from labml_rl.process import WorkerError
 from labml_rl.worker import ParallelGames, make_games
 
 KINDS: list[Any] = [
@@ -88,6 +90,23 @@ class OtherObservations(Counter):
 
 class OtherActions(Counter):
     action_space = Discrete(6)
+
+
+class Traced(Counter):
+    """Leaves a file when it is closed."""
+
+    def __init__(self, trace: Path, actions: int = 5, breaks: bool = False) -> None:
+        super().__init__()
+        self.trace, self.breaks = trace, breaks
+        self.action_space = Discrete(actions)
+
+    def step(self, action):
+        if self.breaks:
+            raise KeyError("the brick is missing")
+        return super().step(action)
+
+    def close(self):
+        self.trace.touch()
 
 
 LENGTHS = [2, 3, 5]
@@ -315,14 +334,53 @@ def test_wrong_actions_are_refused_and_the_games_go_on(kind, actions):
         assert games.step([0, 0, 0])[0].tolist() == [[1, 1]] * 3
 
 
-@kinds
+# What is wrong with a game of a worker is the worker's error. With `joins`, the last
+# game is one of this process.
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    list(zip(KINDS, [ValueError, WorkerError, ValueError], strict=True)),
+    ids=IDS,
+)
 @pytest.mark.parametrize(
     ("other", "which"), [(OtherObservations, "observation"), (OtherActions, "action")]
 )
-def test_spaces_that_differ_are_refused(kind, other, which):
+def test_spaces_that_differ_are_refused(kind, error, other, which):
     match = rf"same {which} space. That of game 2 is"
-    with pytest.raises((ValueError, RuntimeError), match=match):
+    with pytest.raises(error, match=match):
         kind([Counter, Counter, other])
+
+
+@kinds
+def test_games_that_are_refused_are_closed(kind, tmp_path):
+    first, second, third = (tmp_path / name for name in ("0", "1", "2"))
+    with pytest.raises((ValueError, WorkerError), match="action space"):
+        kind(
+            [partial(Traced, first), partial(Traced, second), partial(Traced, third, 6)]
+        )
+    assert first.exists()
+    assert second.exists()
+    assert third.exists()
+
+
+def test_a_game_without_a_size_is_closed(monkeypatch):
+    closed = []
+
+    def close(env: Wordy) -> None:
+        closed.append(env)
+
+    monkeypatch.setattr(Wordy, "close", close)
+    with pytest.raises(ValueError, match="fixed size"):
+        SerialGames([Wordy])
+    assert len(closed) == 1
+
+
+def test_who_joins_closes_its_own_games_when_all_are_ended(tmp_path):
+    makers = [Counter, partial(Traced, tmp_path / "own", breaks=True)]
+    games = ParallelGames(makers, workers=2, joins=True)
+    games.reset()
+    with pytest.raises(KeyError, match="brick"):
+        games.step([0, 0])
+    assert (tmp_path / "own").exists()
 
 
 @kinds

@@ -190,6 +190,33 @@ def test_a_game_of_the_own_share_that_does_not_begin():
     assert not multiprocessing.active_children()
 
 
+def test_games_that_do_not_begin_are_closed(tmp_path):
+    makers: list[Any] = [Tame, partial(Fragile, "reset", tmp_path / "own")]
+    with pytest.raises(ValueError, match="no way to begin"):
+        Players(
+            *(makers, ["a", "b"], ActorCritic((100,), 7)),
+            (Fragile.observation_space, Fragile.action_space),
+            steps=3,
+            settings=EXACT,
+            workers=2,
+        )
+    assert (tmp_path / "own").exists()
+    with pytest.raises(WorkerError, match="no way to begin"):
+        fragile(0, partial(Fragile, "reset", tmp_path / "there"))
+    assert (tmp_path / "there").exists()
+
+
+def test_an_experiment_says_which_game_can_not_be_made(monkeypatch):
+    def makers(*_: Any, **__: Any) -> Any:
+        return [partial(Fragile, "constructor")], ["Fragile, seed 10"]
+
+    monkeypatch.setattr("labml_rl.onpolicy.environment_makers", makers)
+    with pytest.raises(FileNotFoundError, match="no such game") as caught:
+        Experiment(Settings(game="Breakout", num_envs=1))
+    notes = ["This happened while Fragile, seed 10 was made."]
+    assert caught.value.__notes__ == notes
+
+
 class Small(Tame):
     observation_space = Box(0, 255, (1,), np.uint8)
 

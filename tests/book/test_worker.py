@@ -30,6 +30,11 @@ START_METHODS = ["fork", "spawn", "forkserver"]
 MEETING = multiprocessing.get_context("fork").Barrier(2)
 
 
+def mark(pid: Any) -> int:
+    """What tells a process from another, as a brightness: never 0."""
+    return 1 + int(pid) % 255
+
+
 class Fragile(gymnasium.Env[Any, Any]):
     """Its actions are the things that can go wrong."""
 
@@ -60,7 +65,7 @@ class Fragile(gymnasium.Env[Any, Any]):
             time.sleep(0.5)
         if action == 6:
             MEETING.wait(60)
-        return np.full(100, os.getpid() % 256, np.uint8), 0.0, False, False, {}
+        return np.full(100, mark(os.getpid()), np.uint8), 0.0, False, False, {}
 
     def close(self):
         if self.trace is not None:
@@ -129,8 +134,9 @@ def test_games_that_do_not_begin(breaks):
 
 
 def test_a_first_game_that_cannot_be_made_needs_no_worker():
-    with pytest.raises(FileNotFoundError, match="no such game"):
+    with pytest.raises(FileNotFoundError, match="no such game") as caught:
         ParallelGames([partial(Fragile, "constructor")])
+    assert caught.value.__notes__ == ["This happened while game 0 was made."]
     assert not multiprocessing.active_children()
 
 
@@ -152,6 +158,29 @@ def test_ctrl_c_while_waiting_ends_all():
     assert nobody_is_left(games)
     with fragile() as again:
         again.reset()
+
+
+def test_a_request_that_does_not_reach_one_worker_ends_all(monkeypatch):
+    games = fragile()
+    games.reset()
+
+    def fail(*_: Any) -> None:
+        raise WorkerError("worker 1: has not read its request")
+
+    monkeypatch.setattr(games.workers[1], "send", fail)
+    with pytest.raises(WorkerError, match="has not read"):
+        games.step([0, 0, 0, 0])
+    assert nobody_is_left(games)
+    assert games.closed
+
+
+def test_a_request_that_can_not_be_packed_ends_all():
+    games = fragile()
+    games.reset()
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        games.reset(options={"level": lambda: 1})
+    assert nobody_is_left(games)
+    assert games.closed
 
 
 # ---------------------------------------------------------------------------- the end
@@ -233,7 +262,7 @@ def test_games_are_shared_out_evenly(games, workers, shares):
     with fragile(games, workers=workers) as batch:
         batch.reset()
         marks = batch.step([0] * games)[0][:, 0].tolist()
-    found = [marks.count(worker.process.pid % 256) for worker in batch.workers]
+    found = [marks.count(mark(worker.process.pid)) for worker in batch.workers]
     assert found == shares
 
 
@@ -277,7 +306,7 @@ def test_who_joins_has_the_last_share_and_one_worker_less():
         games.reset()
         marks = games.step([0] * 5)[0][:, 0].tolist()
     (worker,) = games.workers
-    assert marks == [worker.process.pid % 256] * 2 + [os.getpid() % 256] * 3
+    assert marks == [mark(worker.process.pid)] * 2 + [mark(os.getpid())] * 3
 
 
 def test_a_failure_in_the_own_share_ends_all():
