@@ -104,6 +104,7 @@ def _flatten(value: State, name: str, tensors: dict[str, Tensor]) -> Any:
 
     Raises:
         TypeError: if there is something else in the tree.
+        ValueError: if an array would have the name of another, or none.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -118,7 +119,9 @@ def _flatten(value: State, name: str, tensors: dict[str, Tensor]) -> Any:
             raise TypeError(f"{name}: a key is neither a string nor a whole number")
         flat = _flatten_each(value.items(), name, tensors)
         return {"dict": [list(pair) for pair in zip(value, flat, strict=True)]}
-    if name in (*tensors, METADATA):
+    if name in (METADATA, TREE):
+        raise ValueError(f"an array can't have the name {name!r}: the file needs that")
+    if name in tensors:
         raise ValueError(f"two arrays of the state have the same name, {name}")
     kind, tensors[name] = _as_tensor(value, name)
     return {kind: name}
@@ -157,6 +160,7 @@ def save(path: str | Path, state: State) -> None:
     Raises:
         CheckpointError: if the file can't be written.
         TypeError: if there is something else in the tree.
+        ValueError: if an array would have the name of another, or none.
     """
     path = Path(path)
     tensors: dict[str, Tensor] = {}
@@ -277,6 +281,8 @@ def load(path: str | Path, *, only: Collection[str | int] | None = None) -> Stat
             metadata = file.metadata() or {}
             flat, sums = _tree(path, metadata)
             if only is not None:
+                if not isinstance(flat, dict) or "dict" not in flat:
+                    raise CheckpointError(f"{path} has no entries with names")
                 wanted = [pair for pair in flat["dict"] if pair[0] in only]
                 flat = {"dict": wanted}
 

@@ -169,6 +169,22 @@ def test_two_arrays_of_one_name_are_refused(tmp_path):
         save(tmp_path / "file", {"a.b": np.ones(1), "a": {"b": np.ones(1)}})
 
 
+@pytest.mark.parametrize(
+    "state", [{"": np.ones(1)}, np.ones(1), {"__metadata__": np.ones(1)}]
+)
+def test_names_that_the_file_needs_are_refused(tmp_path, state):
+    with pytest.raises(ValueError, match="an array can't have the name '"):
+        save(tmp_path / "file", state)
+
+
+@pytest.mark.parametrize("state", [[1, 2], (1, 2), "text", None])
+def test_a_state_without_names_has_no_part(tmp_path, state):
+    save(tmp_path / "file", state)
+    assert load(tmp_path / "file") == state
+    with pytest.raises(CheckpointError, match="file has no entries with names"):
+        load(tmp_path / "file", only=("network",))
+
+
 @contextmanager
 def disk_full_after(size: int) -> Iterator[None]:
     """No file may grow beyond this size; Python ignores the signal that comes first."""
