@@ -144,7 +144,9 @@ class PolicyExperiment(runs.Experiment[S]):
                 prepare=preparer(self.network, settings),
             )
 
-    def advance(self) -> tuple[dict[str, float], list[dict[str, float]]]:
+    def advance(
+        self,
+    ) -> tuple[runs.experiment.Metrics, list[runs.experiment.Score]]:
         """
         ### One update
 

@@ -249,7 +249,9 @@ class Experiment(runs.Experiment[Settings]):
         steps = settings.total_frames // frames_per_step(settings.game)
         return Linear(settings.importance_start, 1.0, steps)(self.steps)
 
-    def advance(self) -> tuple[dict[str, float], list[runs.experiment.Score]]:
+    def advance(
+        self,
+    ) -> tuple[runs.experiment.Metrics, list[runs.experiment.Score]]:
         """
         ### A few numbers need no second thread
 
@@ -259,7 +261,7 @@ class Experiment(runs.Experiment[Settings]):
         with threads_for(self.network.body, self.settings, self.device):
             return super().advance()
 
-    def update(self) -> dict[str, float]:
+    def update(self) -> dict[str, float | None]:
         """
         ### Play, learn, and again
 
@@ -269,7 +271,8 @@ class Experiment(runs.Experiment[Settings]):
         down how it goes.
 
         Returns:
-            The means over all batches.
+            The means over all batches. In the warm-up there are none, and their losses
+            are `None`.
         """
         settings = self.settings
         every, games = settings.learn_every_steps, settings.num_envs
@@ -286,10 +289,10 @@ class Experiment(runs.Experiment[Settings]):
                 self.sync()
             if self.done:
                 break
-        means = [0.0] * len(METRICS)
+        metrics: dict[str, float | None] = dict.fromkeys(METRICS)
         if learned:
             means = torch.stack(learned).mean(0).tolist()
-        metrics = dict(zip(METRICS, means, strict=True))
+            metrics = dict(zip(METRICS, means, strict=True))
         return metrics | {"epsilon": self.epsilon, "remembered": len(self.memory)}
 
     @torch.no_grad()
@@ -345,6 +348,9 @@ class Experiment(runs.Experiment[Settings]):
 
         Returns:
             What is worth drawing, in the order of `METRICS`.
+
+        Raises:
+            NotFiniteError: if the memory would be told of an error that is not finite.
         """
         settings = self.settings
         if isinstance(self.memory, PrioritisedMemory):
@@ -371,6 +377,11 @@ class Experiment(runs.Experiment[Settings]):
             nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
         self.optimizer.step()
         if isinstance(self.memory, PrioritisedMemory):
+            if not errors.isfinite().all():
+                raise runs.NotFiniteError(
+                    f"td_error is not finite after {self.frames:,} frames, in update "
+                    f"{self.updates + 1:,}"
+                )
             self.memory.update(batch.places, errors)
         return torch.stack([loss.detach(), errors.abs().mean(), values.detach().mean()])
 

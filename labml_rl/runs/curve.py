@@ -22,6 +22,8 @@ curve tells what the run has been doing since the row before.
 | `length_mean` | its length in steps, the same |
 | and so on | what the algorithm measures, on average since the row before |
 
+Where there was nothing to measure, as before the first game has ended, a cell is empty.
+
 Ten million frames are 2,442 updates of PPO, and 31,250 of A2C. Nobody wants as many
 rows. A curve has 500 at most, whatever the length of the run, and then it can be kept
 for ever.
@@ -43,7 +45,7 @@ from typing import Any
 from torch.utils.tensorboard import SummaryWriter
 
 from labml_rl.environments import frames_per_step
-from labml_rl.runs.experiment import Experiment
+from labml_rl.runs.experiment import Experiment, Metrics
 from labml_rl.runs.folder import RunFolder, write_whole, writing
 
 ROWS = 500
@@ -74,8 +76,8 @@ class Curve:
         self._experiment = experiment
         self._frames_per_step = frames_per_step(experiment.settings.game)
         self.rows: list[Row] = []
-        self._sums: dict[str, float] = {}
-        self._count = 0
+        self._sums: dict[str, float] = {}  # of what was measured since the last row
+        self._counts: dict[str, int] = {}  # and how often
         self._before = 0.0
         self._began = time.monotonic()
         self._events: SummaryWriter | None = None
@@ -105,7 +107,7 @@ class Curve:
                 flush_secs=10,
             )
 
-    def add(self, metrics: dict[str, float]) -> None:
+    def add(self, metrics: Metrics) -> None:
         """
         ### After an update
 
@@ -117,12 +119,22 @@ class Curve:
         Raises:
             KeyError: if they are not the same as before.
         """
-        self._count += 1
-        for name in metrics.keys() | self._sums.keys():
-            self._sums[name] = metrics[name] + self._sums.get(name, 0.0)
+        if not self._sums:
+            self._forget(metrics)
+        if strange := metrics.keys() ^ self._sums.keys():
+            raise KeyError(f"not in each update: {', '.join(sorted(strange))}")
+        for name, value in metrics.items():
+            if value is not None:
+                self._sums[name] += value
+                self._counts[name] += 1
         if self._due():
             self._write(self._next_row(list(metrics)))
-            self._sums, self._count = {}, 0
+            self._forget(metrics)
+
+    # The names are kept.
+    def _forget(self, metrics: Metrics) -> None:
+        self._sums = dict.fromkeys(metrics, 0.0)
+        self._counts = dict.fromkeys(metrics, 0)
 
     def _due(self) -> bool:
         def place(frames: float) -> int:
@@ -151,8 +163,12 @@ class Curve:
             "steps_per_second": frames / self._frames_per_step / took,
             "episodes": experiment.episodes,
             **means,
-            **{name: self._sums[name] / self._count for name in names},
+            **{name: self._mean(name) for name in names},
         }
+
+    def _mean(self, name: str) -> float | None:
+        count = self._counts[name]
+        return self._sums[name] / count if count else None
 
     def _write(self, row: Row) -> None:
         header = "" if self.rows else _as_csv(row)
@@ -176,14 +192,18 @@ class Curve:
         return {
             "rows": [dict(row) for row in self.rows],
             "sums": dict(self._sums),
-            "count": self._count,
+            "counts": dict(self._counts),
             "seconds": self.seconds,
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go on from what [Curve.get_state][] returned."""
         self.rows, self._sums = state["rows"], state["sums"]
-        self._count, self._before = state["count"], state["seconds"]
+        self._before = state["seconds"]
+        if "counts" in state:
+            self._counts = state["counts"]
+        else:  # a checkpoint from when there was one count for all
+            self._counts = dict.fromkeys(self._sums, state["count"])
 
     def flush(self) -> None:
         """Before a checkpoint, all rows so far must be in TensorBoard's file."""

@@ -56,7 +56,7 @@ averages, all dice, and the games in the middle of play.
 import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -70,6 +70,7 @@ from labml_rl.environments import make_environments
 from labml_rl.runs.checkpoint import State, load_weights
 
 Score = dict[str, float]
+Metrics = Mapping[str, float | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,13 +325,14 @@ class Experiment(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def update(self) -> dict[str, float]:
+    def update(self) -> Metrics:
         """
         One round of playing and learning. It counts up `frames`, and adds to `scores`
         what ended.
 
         Returns:
-            What is worth drawing: losses and the like, the same names each time.
+            What is worth drawing: losses and the like, the same names each time. `None`
+            is for what there was nothing of: the loss of a round that only played.
         """
 
     def make_games(self, **options: Any) -> Games:
@@ -354,7 +356,7 @@ class Experiment(ABC, Generic[S]):
             **options,
         )
 
-    def advance(self) -> tuple[dict[str, float], list[Score]]:
+    def advance(self) -> tuple[Metrics, list[Score]]:
         """
         ### One update
 
@@ -368,7 +370,7 @@ class Experiment(ABC, Generic[S]):
         self.updates += 1
         now = f"after {self.frames:,} frames, in update {self.updates:,}"
         for name, value in metrics.items():
-            if not math.isfinite(value):
+            if value is not None and not math.isfinite(value):
                 raise NotFiniteError(f"{name} is {value} {now}")
 
         # A loss can still be fine when the step after it spoils the weights. The length

@@ -1,5 +1,6 @@
 """Does DQN learn? Small problems, with each of its parts; and not with a bug in it."""
 
+import csv
 from collections import deque
 from dataclasses import replace
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from labml_rl import runs
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn import fast, td_loss
 from labml_rl.dqn.settings import Settings
@@ -237,7 +239,7 @@ def test_a_run_that_was_interrupted_comes_to_the_same_end(tmp_path, changes):
     for _ in range(4):
         metrics, scores = experiment.advance()
         assert (metrics, scores) == again.advance()
-        assert metrics["loss"] > 0
+        assert (metrics["loss"] or 0) > 0
     for network in ("network", "target"):
         for a, b in zip(
             getattr(experiment, network).parameters(),
@@ -276,6 +278,41 @@ def test_a_target_network_that_was_kept_in_full_goes_on_the_same(tmp_path):
     assert experiment.advance() == again.advance()
     experiment.close()
     again.close()
+
+
+def test_what_was_not_learned_yet_is_not_drawn(tmp_path, monkeypatch):
+    measured: list[Any] = []
+    update = dqn.Experiment.update
+
+    def noted(experiment):
+        measured.append(update(experiment))
+        return measured[-1]
+
+    monkeypatch.setattr(dqn.Experiment, "update", noted)
+    monkeypatch.setattr("labml_rl.runs.curve.ROWS", 5)
+    settings = replace(SMALL, total_frames=500, warm_up_steps=160)
+    folder = runs.train(dqn.Experiment, settings, folder=tmp_path / "run")
+    with (folder / "progress.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    # Of two updates each. The warm-up ends in the second of the second row.
+    assert len(rows) == 5
+    for name in dqn.METRICS:
+        assert [each[name] is None for each in measured[:4]] == [True] * 3 + [False]
+        assert rows[0][name] == ""
+        assert float(rows[1][name]) == pytest.approx(measured[3][name])
+        mean = (measured[4][name] + measured[5][name]) / 2
+        assert float(rows[2][name]) == pytest.approx(mean)
+    assert float(rows[0]["epsilon"]) == 1
+
+
+def test_a_prioritised_memory_hears_of_no_errors_that_are_not_finite():
+    experiment = dqn.Experiment(replace(SMALL, prioritised=True))
+    while experiment.steps < SMALL.warm_up_steps:
+        experiment.advance()
+    torch.nn.init.constant_(next(experiment.network.parameters()), torch.nan)
+    with pytest.raises(runs.NotFiniteError, match="td_error is not finite after 1"):
+        experiment.advance()
+    experiment.close()
 
 
 def test_the_memory_of_other_settings_is_refused():
@@ -375,5 +412,5 @@ def test_the_fast_settings_are_found_by_name():
     experiment = found(settings)
     while not experiment.done:
         metrics, _ = experiment.advance()
-    assert metrics["loss"] > 0
+    assert (metrics["loss"] or 0) > 0
     experiment.close()
