@@ -66,10 +66,14 @@ def writing(path: Path) -> Iterator[None]:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file that others never see half written."""
-    with writing(path):
-        partial = path.with_name(path.name + PARTIAL)
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
+    partial = path.with_name(path.name + PARTIAL)
+    try:
+        with writing(path):
+            partial.write_text(text, encoding="utf-8")
+            os.replace(partial, path)
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
 
 
 def default_folder(root: str | Path, algorithm: str, settings: Settings) -> Path:
@@ -204,7 +208,7 @@ class RunFolder:
                 raise RunError(f"{self.path} is running right now") from error
             except OSError:
                 # Some file systems on other machines know no locks.
-                return
+                self._release()
             return
 
     def _release(self) -> None:

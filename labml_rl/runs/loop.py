@@ -131,9 +131,15 @@ class Run:
             CheckpointError: if the checkpoint is missing, broken, or another's.
         """
         state = checkpoint.load(self.folder.checkpoint)
-        self.curve.set_state(state.pop("curve"))
-        self.best.set_state(state.pop("evaluations"))
-        self.experiment.set_state(state)
+        try:
+            self.curve.set_state(state.pop("curve"))
+            self.best.set_state(state.pop("evaluations"))
+            self.experiment.set_state(state)
+        except KeyError as error:
+            raise checkpoint.CheckpointError(
+                f"{self.folder.checkpoint} is not a checkpoint of this run, to go on "
+                f"from: it has no {error}"
+            ) from error
         self._saved_frames = self.experiment.frames
         self.record["sessions"].append(session(self.experiment.frames))
         self.folder.write_record(self.record)

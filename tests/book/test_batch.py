@@ -375,7 +375,7 @@ def test_a_game_without_a_size_is_closed(monkeypatch):
 
 
 def test_who_joins_closes_its_own_games_when_all_are_ended(tmp_path):
-    makers = [Counter, partial(Traced, tmp_path / "own", breaks=True)]
+    makers: list[Any] = [Counter, partial(Traced, tmp_path / "own", breaks=True)]
     games = ParallelGames(makers, workers=2, joins=True)
     games.reset()
     with pytest.raises(KeyError, match="brick"):

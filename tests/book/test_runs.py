@@ -1,6 +1,7 @@
 """Runs: however often one is interrupted, it comes to the same end."""
 
 import csv
+import errno
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from labml_rl.runs import checkpoint, curve
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.command import find_experiment
 from labml_rl.runs.folder import RunFolder
-from tests.book.tiny_runs import Settings, Tiny
+from tests.book.tiny_runs import HELD, Settings, Tiny
 
 ROOT = Path(__file__).parents[2]
 TIMES = ("seconds", "steps_per_second")
@@ -185,11 +187,11 @@ def test_tensorboard_shows_each_frame_once(tmp_path):
 
 
 def start(*arguments: str, folder: Path) -> subprocess.Popen[str]:
-    """The experiment in a program of its own, slowed down so that it can be caught."""
+    """The experiment in a program of its own, which is held in the middle."""
     command = [sys.executable, "-m", "tests.book.tiny_runs", *arguments]
-    slow = ["--pause", "0.02", "--folder", str(folder), "--checkpoint-minutes", "0.005"]
+    held = ["--hold", str(folder) + "-goes-on", "--checkpoint-minutes", "0"]
     return subprocess.Popen(
-        [*command, *slow],
+        [*command, *held, "--folder", str(folder)],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
@@ -197,25 +199,30 @@ def start(*arguments: str, folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def wait_for_frames(path: Path, frames: int) -> None:
+def wait_until_held(path: Path) -> int:
+    frames = 8 * (HELD - 1)
     for _ in range(4_000):
         if (path / "run.json").exists():
             reached = json.loads((path / "run.json").read_text())["frames"]
-            if reached >= frames:
-                return
+            if reached == frames:
+                return frames
         time.sleep(0.05)
     raise AssertionError(f"no checkpoint of {frames} frames")
+
+
+def let_go(path: Path) -> None:
+    Path(f"{path}-goes-on").touch()
 
 
 def test_kill_9(whole, tmp_path):
     """With workers, which hear of it and leave."""
     path = tmp_path / "run"
     program = start("--workers", "2", folder=path)
-    wait_for_frames(path, 100)
-    time.sleep(0.2)
+    frames = wait_until_held(path)
     program.kill()
     program.communicate()
-    assert 100 <= json.loads((path / "run.json").read_text())["frames"] < 640
+    assert json.loads((path / "run.json").read_text())["frames"] == frames
+    let_go(path)
     runs.resume(Tiny, path)
     assert_same_run(whole, path)
 
@@ -225,13 +232,18 @@ def test_kill_9(whole, tmp_path):
 def test_a_signal_to_all_processes_stops_it_cleanly(whole, tmp_path, workers, number):
     path = tmp_path / "run"
     program = start("--workers", str(workers), folder=path)
-    wait_for_frames(path, 50)
+    frames = wait_until_held(path)
     os.killpg(program.pid, number)
+    assert program.stderr is not None
+    heard = any("Stopping after this update" in line for line in program.stderr)
+    assert heard
+    let_go(path)
     # Standard error ends when the last process that has it is gone.
     _, said = program.communicate()
     assert program.returncode == 128 + number
+    # It may have been heard just before the update that was held.
     record = json.loads((path / "run.json").read_text())
-    assert 50 <= record["frames"] < 640
+    assert record["frames"] in (frames, frames + 8)
     assert (
         f"Stopped. The checkpoint {path / 'checkpoint.safetensors'} "
         f"is of {record['frames']} frames; to go on from there: "
@@ -333,7 +345,8 @@ def test_two_programs_can_not_go_on_with_one_run(tmp_path, monkeypatch):
     with RunFolder(path) as first:
         first.reopen()
         clock = iter(range(0, 100, 2))
-        monkeypatch.setattr("labml_rl.runs.folder.time.monotonic", clock.__next__)
+        impatient = SimpleNamespace(monotonic=clock.__next__, sleep=time.sleep)
+        monkeypatch.setattr("labml_rl.runs.folder.time", impatient)
         with pytest.raises(runs.RunError, match="is running right now"):
             runs.resume(Tiny, path)
         monkeypatch.undo()
@@ -359,6 +372,28 @@ def test_no_room_is_noticed_before_the_first_frame(tmp_path, monkeypatch):
     with pytest.raises(runs.RunError, match="no room for checkpoints"):
         runs.train(Tiny, Settings(), folder=tmp_path / "a" / "run")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_disk_that_is_full_at_once_has_nothing_left_on_it(tmp_path, monkeypatch):
+    replace = os.replace
+
+    def full(old: Path, new: Path) -> None:
+        if new.name == "run.json":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace(old, new)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(runs.RunError, match=r"run\.json can't be written: No space"):
+        runs.train(Tiny, Settings(), folder=tmp_path / "a" / "run")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_system_without_locks_is_good_enough(tmp_path, monkeypatch):
+    def flock(*_: Any) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("labml_rl.runs.folder.fcntl.flock", flock)
+    runs.train(Tiny, Settings(total_frames=8), folder=tmp_path / "run")
 
 
 def test_a_disk_that_fills_up_later_costs_what_was_since_the_last_one(
@@ -494,6 +529,18 @@ def test_a_checkpoint_of_another_run_is_refused(whole, tmp_path):
         runs.resume(Tiny, path)
 
 
+def test_a_checkpoint_that_is_none_of_a_run_is_refused(tmp_path):
+    """What is kept of the best agent is not enough to go on."""
+    path = tmp_path / "run"
+    Failing.fails_at = (1,)
+    with pytest.raises(PowerFailureError):
+        runs.train(Failing, Settings(), folder=path)
+    state = checkpoint.load(path / "checkpoint.safetensors", only=("network",))
+    checkpoint.save(path / "checkpoint.safetensors", state)
+    with pytest.raises(runs.CheckpointError, match=r"not a checkpoint .*no 'curve'"):
+        runs.resume(Tiny, path)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -581,7 +628,36 @@ def test_the_curve_wants_the_same_metrics_each_time(tmp_path):
         drawn.begin()
         experiment.settings = Settings(total_frames=10**9)
         drawn.add({"loss": 1.0})
-        with pytest.raises(KeyError, match=r"entropy|loss"):
-            drawn.add({"entropy": 1.0})
+        for strange in ({"entropy": 1.0}, {}, {"loss": 1.0, "entropy": 1.0}):
+            with pytest.raises(KeyError, match=r"entropy|loss"):
+                drawn.add(strange)
+        drawn.close()
+        experiment.close()
+
+
+def test_the_curve_wants_the_same_metrics_after_each_row(tmp_path):
+    with RunFolder(tmp_path) as place:
+        experiment = Tiny(Settings())
+        drawn = curve.Curve(place, experiment)
+        drawn.begin()
+        experiment.frames = 320
+        drawn.add({"loss": 1.0})
+        experiment.frames = 640
+        with pytest.raises(KeyError, match="entropy"):
+            drawn.add({"loss": 1.0, "entropy": 1.0})
+        assert len(drawn.rows) == 1
+        drawn.close()
+        experiment.close()
+
+
+def test_a_curve_goes_on_from_when_there_was_one_count_for_all(tmp_path):
+    with RunFolder(tmp_path) as place:
+        experiment = Tiny(Settings())
+        drawn = curve.Curve(place, experiment)
+        drawn.set_state({"rows": [], "sums": {"loss": 6.0}, "count": 2, "seconds": 9.0})
+        drawn.begin()
+        experiment.frames = 320
+        drawn.add({"loss": 3.0})
+        assert drawn.rows[0]["loss"] == 3.0
         drawn.close()
         experiment.close()

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from labml_rl import runs
 from labml_rl.batch import Games
 from labml_rl.environments import frames_per_step, scores_of
 from labml_rl.networks import ActorCritic
+
+HELD = 20  # the update in which a run can be held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +28,7 @@ class Settings(runs.Settings):
         steps: how many a round has, see [Tiny][] and `num_envs`.
         spoil_at: after so many updates, a weight becomes NaN; or, if negative, the
             loss does.
-        pause: seconds to sleep in each update.
+        hold: in update 20, wait until there is a file of this name.
     """
 
     game: str = "CartPole-v1"
@@ -34,7 +37,7 @@ class Settings(runs.Settings):
     workers: int | None = 0
     steps: int = 4
     spoil_at: int | None = None
-    pause: float = 0.0
+    hold: str = ""
 
 
 class Tiny(runs.Experiment[Settings]):
@@ -88,13 +91,14 @@ class Tiny(runs.Experiment[Settings]):
         return self.spoilt(metrics)
 
     def spoilt(self, metrics: dict[str, float]) -> dict[str, float]:
-        spoil_at, pause = self.settings.spoil_at, self.settings.pause
+        spoil_at, hold = self.settings.spoil_at, self.settings.hold
         if spoil_at is not None and self.updates + 1 == abs(spoil_at):
             if spoil_at < 0:
                 metrics["loss"] = float("nan")
             else:
                 nn.init.constant_(next(self.network.parameters()), float("nan"))
-        time.sleep(pause)
+        while hold and self.updates + 1 == HELD and not Path(hold).exists():
+            time.sleep(0.01)
         return metrics
 
     def set_state(self, state: runs.State) -> Any:
