@@ -45,6 +45,7 @@ tell, but [ghosts flicker](../screen.py), and a ghost that has been eaten is no 
 than a pair of eyes.
 """
 
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,6 +58,7 @@ from labml_rl.dqn import fast
 from labml_rl.game import make_game
 from labml_rl.runs import command
 from labml_rl.runs.folder import RunFolder, default_folder
+from labml_rl.runs.loop import refused
 from labml_rl.screen import Pixels
 from labml_rl.watch import summary
 from labml_rl.watch.agent import Protocol, Saved
@@ -117,7 +119,8 @@ def train(settings: Settings, keeping: command.Keeping, typed: str) -> Path:
     """
     folder = keeping.folder
     if folder is None:
-        folder = default_folder(keeping.runs, fast.Experiment.algorithm, settings)
+        with refused():
+            folder = default_folder(keeping.runs, fast.Experiment.algorithm, settings)
     minutes = keeping.checkpoint_minutes
     if RunFolder(folder).record.exists():
         return runs.resume(fast.Experiment, folder, checkpoint_minutes=minutes)
@@ -166,7 +169,8 @@ def main(arguments: Sequence[str]) -> None:
         command=program,
         description="Train an agent in Ms. Pac-Man, and film the best.",
     )
-    play(train(settings, keeping, " ".join((program, *arguments))))
+    typed = f"{program} {shlex.join(arguments)}".strip()
+    play(train(settings, keeping, typed))
 
 
 # ## What came of it
@@ -184,5 +188,9 @@ def main(arguments: Sequence[str]) -> None:
 # was measured, in games for choosing. The [page of results](../../results.md) has the
 # command, the machine, and the scores in games that it was not chosen by. The run has a
 # fortieth of the frames of Mnih et al. (2015), and its curve still rises.
+#
+# To go on with it, type `labml-rl resume runs/fast-dqn/ms_pacman/seed-1 --total-frames
+# 10_000_000`. To try an idea of your own, begin with [a problem that takes a
+# minute](../small.py).
 if __name__ == "__main__":
     command.run(main, sys.argv[1:])

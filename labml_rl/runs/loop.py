@@ -234,7 +234,7 @@ def train(
     check_minutes(checkpoint_minutes)
     path = folder
     if path is None:
-        with _refused():
+        with refused():
             path = default_folder(runs, experiment_class.algorithm, settings)
     if command is None:
         name = f"{experiment_class.__module__}.{experiment_class.__qualname__}"
@@ -246,7 +246,7 @@ def train(
         if settings.workers is None:
             settings = replace(settings, workers=available_cores())
         try:
-            with _refused():
+            with refused():
                 experiment = experiment_class(settings)
             stack.callback(experiment.close)
             record = new_record(experiment.algorithm, command, settings)
@@ -300,12 +300,12 @@ def resume(
             lengthen(experiment_class, place, record, total_frames)
         if record["finished"]:
             return place.path
-        with _refused():
+        with refused():
             settings = settings_of(record, experiment_class.settings_class)
             experiment = experiment_class(settings)
         stack.callback(experiment.close)
         run = Run(experiment, place, record)
-        with _refused():
+        with refused():
             run.restore()
         run.go_on(checkpoint_minutes)
     return place.path
@@ -351,10 +351,15 @@ def lengthen(
     record["finished"] = False
 
 
-# A value that makes no sense is reported as such by whatever gets it. Here these are
-# made one kind, so that whoever types a wrong name sees a sentence.
 @contextlib.contextmanager
-def _refused() -> Iterator[None]:
+def refused() -> Iterator[None]:
+    """
+    A value that makes no sense is reported as such by whatever gets it. Here these are
+    made one kind, so that whoever types a wrong name sees a sentence.
+
+    Raises:
+        RunError: for each `ValueError` inside.
+    """
     try:
         yield
     except ValueError as error:

@@ -8,6 +8,7 @@ import av
 import pytest
 
 from labml_rl.dqn import fast, mspacman
+from labml_rl.runs import command
 from labml_rl.watch import best
 from labml_rl.watch.agent import Protocol, Saved
 
@@ -53,6 +54,30 @@ def test_from_the_first_frame_to_the_film(tmp_path, monkeypatch, capsys):
     assert f"MsPacman, FAST-DQN after {chosen.frames:,} frames." in out
     with av.open(folder / "film.mp4") as film:
         assert sum(1 for _ in film.decode(video=0)) > 60
+
+
+def test_a_game_that_is_not_there_is_answered_with_a_sentence(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        command.run(mspacman.main, ["--game", "Pacmann"])
+    assert caught.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("labml-rl: ")
+    assert "'Pacmann'" in said
+    assert said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_that_is_noted_can_be_typed(monkeypatch):
+    noted = []
+    monkeypatch.setattr(mspacman, "train", lambda *given: noted.append(given[-1]))
+    monkeypatch.setattr(mspacman, "play", lambda folder: None)
+    mspacman.main([])
+    mspacman.main(["--folder", "my runs"])
+    program = "python -m labml_rl.dqn.mspacman"
+    assert noted == [program, f"{program} --folder 'my runs'"]
 
 
 def test_it_shows_four_moments():
