@@ -426,5 +426,12 @@ def _cause_of_death(exitcode: int | None) -> str:
     if exitcode is None:
         return "it hung up, but is still running"
     if exitcode < 0:
-        return f"killed by {signal.Signals(-exitcode).name}"
+        return f"killed by {_name_of(-exitcode)}"
     return f"exited with code {exitcode}"
+
+
+def _name_of(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # one of those for real time
+        return f"signal {number}"

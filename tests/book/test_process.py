@@ -1,6 +1,7 @@
 """Processes: what they answer, how they fail, and that none of them stays behind."""
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import pickle
@@ -163,6 +164,16 @@ def test_worker_that_is_killed_between_two_steps_is_noticed():
             there.ask("step", "go on")
 
 
+def test_a_signal_without_a_name_has_its_number():
+    number = signal.SIGRTMIN + 6
+    with worker() as there:
+        there.ask("reset")
+        os.kill(there.process.pid or 0, number)
+        there.process.join()
+        with pytest.raises(WorkerError, match=f"killed by signal {number}"):
+            there.ask("step", "go on")
+
+
 def test_worker_that_is_killed_halfway_through_an_answer_is_noticed():
     with Worker(Slow, name="slow") as there:
         there.ask("reset")
@@ -308,6 +319,17 @@ def test_closing_kills_a_worker_that_hangs():
     there.send("step", 1)
     there.close()
     assert there.process.exitcode == -signal.SIGKILL
+
+
+def test_a_worker_that_hangs_and_is_forgotten_is_killed():
+    there = Worker(Slow, name="slow")
+    there.ask("reset")
+    there.send("step", 1)
+    process = there.process
+    del there
+    gc.collect()
+    process.join(10)
+    assert process.exitcode == -signal.SIGKILL
 
 
 def test_leaving_by_an_exception_closes():
