@@ -34,6 +34,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
@@ -66,6 +67,7 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     ) -> None:
         super().__init__(env)
         self._dice = np.random.default_rng(seed)
+        self._episode_seed: int | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -91,7 +93,11 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         Returns:
             What the environment does; at the end of an episode, with the sum of its
             rewards and the number of its steps in `info["episode"]`.
+
+        Raises:
+            ResetNeeded: before the first `reset`.
         """
+        self._check_begun()
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._actions.append(np.asarray(action).tolist())
         self._return += float(reward)
@@ -108,7 +114,9 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
 
         Raises:
             ValueError: if the episode began with options.
+            ResetNeeded: before the first `reset`.
         """
+        self._check_begun()
         if self._options:
             raise ValueError(f"an episode with options can't be saved: {self._options}")
         return {
@@ -116,6 +124,10 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
             "seed": self._episode_seed,
             "actions": list(self._actions),
         }
+
+    def _check_begun(self) -> None:
+        if self._episode_seed is None:
+            raise ResetNeeded("call reset() first: there is no episode going on")
 
     def set_state(self, state: dict[str, Any]) -> Any:
         """
@@ -290,15 +302,26 @@ def scores_of(infos: dict[str, Any]) -> list[dict[str, float]]:
     Returns:
         The scores of all games that ended with it: `r`, the points, and `l`, the steps.
     """
-    scores = []
-    for found in (infos.get("final_info"), infos):
-        if found is not None and "episode" in found:
-            episodes, ended = found["episode"], found["_episode"]
-            scores += [
-                {"r": float(episodes["r"][row]), "l": int(episodes["l"][row])}
-                for row in np.flatnonzero(ended)
+    return [{"r": points, "l": steps} for _, points, steps in ended(infos)]
+
+
+def ended(infos: dict[str, Any]) -> list[tuple[int, float, int]]:
+    """
+    Args:
+        infos: those of a step.
+
+    Returns:
+        Which games ended with it: the row, the points, the steps.
+    """
+    found = []
+    for info in (infos.get("final_info"), infos):
+        if info is not None and "episode" in info:
+            episodes = info["episode"]
+            found += [
+                (int(row), float(episodes["r"][row]), int(episodes["l"][row]))
+                for row in np.flatnonzero(info["_episode"])
             ]
-    return scores
+    return found
 
 
 def has_channels_last(space: Box) -> bool:

@@ -27,11 +27,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
-from typing import Any
 
 import numpy as np
 
-from labml_rl.environments import make_environments
+from labml_rl.environments import ended, make_environments
 from labml_rl.watch.agent import Agent, Protocol, Saved
 
 AT_ONCE = 16
@@ -205,22 +204,3 @@ def measure(
                     played[row].append(game)
                     report(game)
     return Result(tuple(game for row in played for game in row))
-
-
-def ended(infos: dict[str, Any]) -> list[tuple[int, float, int]]:
-    """
-    Args:
-        infos: those of a step.
-
-    Returns:
-        Which games ended with it: the row, the points, the steps.
-    """
-    found = []
-    for info in (infos.get("final_info"), infos):
-        if info is not None and "episode" in info:
-            episodes = info["episode"]
-            found += [
-                (int(row), float(episodes["r"][row]), int(episodes["l"][row]))
-                for row in np.flatnonzero(info["_episode"])
-            ]
-    return found

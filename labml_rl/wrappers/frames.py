@@ -183,6 +183,7 @@ class EpisodeStatistics(gymnasium.Wrapper):
     """
 
     agent_steps: int | None = None  # `None` where nobody counts them
+    _frames: int | None = None  # `None` before the first game
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -194,7 +195,14 @@ class EpisodeStatistics(gymnasium.Wrapper):
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Any) -> Step:
-        """Add what this frame brings; report at the end."""
+        """
+        Add what this frame brings; report at the end.
+
+        Raises:
+            ResetNeeded: before the first `reset`.
+        """
+        if self._frames is None:
+            raise ResetNeeded("call reset() first: there is no game going on")
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._points += float(reward)
         self._frames += 1

@@ -6,6 +6,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Discrete
 
 from labml_rl.environments import Resumable, is_atari, make_environments
 from labml_rl.game import make_game
@@ -134,6 +136,31 @@ def test_what_cannot_be_saved_says_so():
         games.reset()
         with pytest.raises(ValueError, match="1 states for 2 environments"):
             games.set_states([{}])
+
+
+class Careless(gymnasium.Env[Any, Any]):
+    """Does not mind whether an episode has begun."""
+
+    action_space = Discrete(2)
+    observation_space = Discrete(1)
+
+    def reset(self, *, seed=None, options=None):
+        return 0, {}
+
+    def step(self, action):
+        return 0, 0.0, False, False, {}
+
+
+def test_before_the_first_episode_there_is_nothing_to_play_or_to_save():
+    env = Resumable(Careless())
+    with pytest.raises(ResetNeeded, match="no episode going on"):
+        env.step(0)
+    with pytest.raises(ResetNeeded, match="no episode going on"):
+        env.get_state()
+    again = Resumable(Careless())
+    env.reset()
+    again.set_state(env.get_state())
+    again.step(0)
 
 
 def test_unknown_names():

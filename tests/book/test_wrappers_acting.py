@@ -67,6 +67,14 @@ def test_frame_by_frame():
     assert np.array_equal(env.reset()[0], draw(2, 0))
 
 
+def test_there_is_no_score_before_the_first_game():
+    frames = ColourAtari().frames()
+    env = EpisodeStatistics(frames)
+    frames.reset()  # behind its back
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+
+
 @pytest.mark.parametrize("over_at", [None, 2])
 def test_frames_are_cut_off_at_the_cap(over_at):
     env = ColourAtari([Script(over_at=over_at)]).frames(max_frames=2)
