@@ -1,5 +1,8 @@
 """What several tests of the book need."""
 
+import multiprocessing
+from collections.abc import Iterator
+
 import pytest
 
 from labml_rl import game
@@ -11,3 +14,11 @@ def catch(monkeypatch: pytest.MonkeyPatch) -> None:
     """The small console in place of ALE's. No two of its games begin alike."""
     monkeypatch.setattr(game, "_load", lambda name, sticky, seed: Catch(seed))
     monkeypatch.setattr(game, "SAME_START", frozenset())
+
+
+@pytest.fixture
+def nobody_stays() -> Iterator[None]:
+    """No process is left after the test that was not there before it."""
+    before = set(multiprocessing.active_children())
+    yield
+    assert set(multiprocessing.active_children()) <= before

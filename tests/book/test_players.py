@@ -1,6 +1,5 @@
 """Processes that ask the network themselves: the same as one that asks for all."""
 
-import multiprocessing
 import os
 import shutil
 import signal
@@ -176,6 +175,7 @@ def test_a_game_that_does_not_begin(breaks):
         fragile(0, partial(Fragile, breaks))
 
 
+@pytest.mark.usefixtures("nobody_stays")
 def test_a_game_of_the_own_share_that_does_not_begin():
     makers: list[Any] = [Tame, partial(Fragile, "constructor")]
     with pytest.raises(FileNotFoundError, match="no such game") as caught:
@@ -187,7 +187,6 @@ def test_a_game_of_the_own_share_that_does_not_begin():
             workers=2,
         )
     assert "while game 1 (b) was made" in "".join(caught.value.__notes__)
-    assert not multiprocessing.active_children()
 
 
 def test_games_that_do_not_begin_are_closed(tmp_path):
@@ -225,6 +224,7 @@ class Undecided(Tame):
     action_space = Discrete(3)
 
 
+@pytest.mark.usefixtures("nobody_stays")
 @pytest.mark.parametrize("other", [Small, Undecided])
 @pytest.mark.parametrize("place", [0, 2])
 def test_games_that_are_not_alike_are_refused(other, place):
@@ -239,7 +239,6 @@ def test_games_that_are_not_alike_are_refused(other, place):
             workers=2,
             start_method="fork",
         )
-    assert not multiprocessing.active_children()
 
 
 def test_a_failure_in_the_own_share_ends_all():

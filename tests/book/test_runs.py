@@ -22,10 +22,11 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from labml_rl import runs
 from labml_rl.batch import spawn_seeds
 from labml_rl.process import STOP_SIGNALS
-from labml_rl.runs import checkpoint, curve
+from labml_rl.runs import checkpoint, curve, record
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.command import find_experiment
 from labml_rl.runs.folder import RunFolder
+from labml_rl.runs.signals import Ear
 from tests.book.tiny_runs import HELD, Settings, Tiny
 
 ROOT = Path(__file__).parents[2]
@@ -97,6 +98,30 @@ def test_a_run_leaves_all_that_is_needed_to_judge_it(whole):
     assert rows[0]["return_mean"] == ""
     assert float(rows[-1]["return_mean"]) > 5
     assert rows[-1]["return_mean"] == rows[-1]["length_mean"]  # CartPole pays each step
+
+
+def test_a_commit_is_noted_only_where_the_book_is_in_it(tmp_path, monkeypatch):
+    def git(*arguments: str) -> str:
+        who = ("-c", "user.name=A", "-c", "user.email=a@b.c")
+        command = ["git", *who, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+        return done.stdout.decode().strip()
+
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    monkeypatch.setattr(record, "PACKAGE", package)
+    git("init")
+    git("commit", "--allow-empty", "--message", "Another program")
+    assert record.session(0)["commit"] is None
+    assert record.session(0)["uncommitted_changes"] is None
+
+    git("add", ".")
+    git("commit", "--message", "The book")
+    assert record.session(0)["commit"] == git("rev-parse", "HEAD")
+    assert record.session(0)["uncommitted_changes"] is False
+    (package / "__init__.py").write_text("changed = True")
+    assert record.session(0)["uncommitted_changes"] is True
 
 
 def test_the_same_seed_is_the_same_run_and_another_is_not(whole, tmp_path):
@@ -279,6 +304,17 @@ def test_ctrl_c_once_and_twice(tmp_path):
     with pytest.raises(runs.Stopped, match=r"Stopped at once\. .* is of 0 frames"):
         runs.train(PressingTwice, Settings(), folder=tmp_path / "twice")
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_nohup_has_a_program_ignore_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Ear() as ear:
+            signal.raise_signal(signal.SIGHUP)
+            assert ear.heard is None
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_run_in_a_thread_needs_no_signals(tmp_path):

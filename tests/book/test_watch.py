@@ -327,6 +327,28 @@ def test_bars_and_marks():
     assert (whole[:, picture.LEFT :] == panel[:, picture.LEFT :]).all()
 
 
+def test_the_curve_of_values_goes_from_left_to_right():
+    painter = picture.Painter(
+        *("A game", "An agent", ("a",)),
+        value_is="",
+        bars_are_values=False,
+        steps_shown=9,
+    )
+    for value in (0.0, 1.0):
+        said = picture.Said(score=0, points=0, value=value, bars=(1.0,), action=0)
+        panel = painter.panel(said)
+    curve = panel[picture.CURVE_TOP : picture.CURVE_BOTTOM].astype(int)
+    drawn: Any = (abs(curve - picture.LINE) < 20).all(-1)
+    rows, columns = np.nonzero(drawn)
+    # One step of eight is this wide, and at the right end there is a dot.
+    width = (picture.RIGHT - 14 - picture.START) / 8
+    assert columns.max() - columns.min() == pytest.approx(width, abs=8)
+    assert drawn[:, columns.min() : columns.max() - 12].any(0).all()
+    first = rows[columns == columns.min()].mean()
+    last = rows[columns == columns.max()].mean()
+    assert last < first - 100
+
+
 @pytest.mark.parametrize("count", [1, 9, 18])
 def test_any_number_of_actions_fits(count):
     painter = picture.Painter(

@@ -119,6 +119,7 @@ def test_a_failure_is_reported_and_all_workers_are_gone(start_method, action, ca
         assert again.step([0, 0, 0, 0])[0].any()
 
 
+@pytest.mark.usefixtures("nobody_stays")
 @pytest.mark.parametrize("breaks", ["constructor", "reset"])
 def test_games_that_do_not_begin(breaks):
     makers: list[Any] = [Fragile, Fragile, partial(Fragile, breaks)]
@@ -130,20 +131,19 @@ def test_games_that_do_not_begin(breaks):
     when = {"constructor": "while game 2 was made", "reset": "in game 2"}[breaks]
     with pytest.raises(WorkerError, match=rf"(?s)worker 1.*This happened {when}"):
         begin()
-    assert not multiprocessing.active_children()
 
 
+@pytest.mark.usefixtures("nobody_stays")
 def test_a_first_game_that_cannot_be_made_needs_no_worker():
     with pytest.raises(FileNotFoundError, match="no such game") as caught:
         ParallelGames([partial(Fragile, "constructor")])
     assert caught.value.__notes__ == ["This happened while game 0 was made."]
-    assert not multiprocessing.active_children()
 
 
+@pytest.mark.usefixtures("nobody_stays")
 def test_a_function_that_cannot_travel_is_refused_and_nobody_is_left():
     with pytest.raises(TypeError, match="top level of a module"):
         ParallelGames([Fragile, lambda: Fragile("")], workers=2, start_method="spawn")
-    assert not multiprocessing.active_children()
 
 
 def test_ctrl_c_while_waiting_ends_all():
@@ -227,6 +227,7 @@ def test_games_that_are_forgotten_are_closed():
         assert process.exitcode == 0
 
 
+@pytest.mark.usefixtures("nobody_stays")
 def test_a_hundred_games_leave_nothing_behind():
     def descriptors() -> list[str]:
         paths = []
@@ -248,7 +249,6 @@ def test_a_hundred_games_leave_nothing_behind():
         if round_ in (20, 49):
             counts.append((descriptors(), segments(), threading.active_count()))
     assert counts[0] == counts[1]
-    assert not multiprocessing.active_children()
 
 
 # ------------------------------------------------------------------------- the workers
