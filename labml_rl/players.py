@@ -142,8 +142,9 @@ class Players:
 
     Raises:
         ValueError: if there is [no room][check_room].
-        WorkerError: if an environment can't be made in a worker. What goes wrong with
-            one in this process is raised as it is, with a note which one it was.
+        WorkerError: if an environment can't be made in a worker, or has other spaces.
+            What goes wrong with one in this process is raised as it is, with a note
+            which one it was: other spaces are a `ValueError` there.
     """
 
     def __init__(
