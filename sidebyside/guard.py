@@ -174,7 +174,7 @@ def lookalike(value: Any) -> Any:
     match value:
         case str():
             text = re.sub(r"&(?=#?\w+;)", "＆", value).translate(LOOKALIKES)
-            return re.sub(r"[\0-\x08\x0b-\x1f\x7f]", "", text)
+            return re.sub(r"[\0-\x08\x0b-\x1f\x7f\ud800-\udfff]", "", text)
         case list():
             return [lookalike(item) for item in value]
         case dict():

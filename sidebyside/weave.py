@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import yaml
+from yaml.constructor import ConstructorError
 
 from sidebyside.bindings import scopes
 from sidebyside.errors import PressError, Report, stop
@@ -33,6 +34,10 @@ from sidebyside.split import DEFINITIONS, Kind, Role, Section, split
 from sidebyside.symbols import set_symbols
 
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
+SYMBOLS = re.compile(r"""(?:^|[{,])\s*["']?symbols["']?\s*:""")
+# More letters, more levels and more values in one of them is nothing that a person
+# would write into front matter.
+LONG, DEEP, WIDE = 10_000, 20, 10_000
 
 
 class CodeLine(NamedTuple):
@@ -326,6 +331,15 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
             f"the front matter is not YAML: {getattr(error, 'problem', None) or error}",
             "Write `key: value` lines, and put quotes around a value that has a colon.",
         ) from None
+    except RecursionError:
+        meta = None
+    if not ends(meta):
+        raise PressError(
+            source.path,
+            number,
+            "the front matter is nested too deeply, or in itself",
+            "Write `key: value` lines, such as `title: The game`.",
+        )
     if not isinstance(meta, dict):
         raise PressError(
             source.path,
@@ -340,19 +354,69 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
     ):
         raise PressError(
             source.path,
-            number + next(n for n, t in enumerate(texts) if t.startswith("symbols")),
+            number + next((n for n, t in enumerate(texts) if SYMBOLS.search(t)), 0),
             "`symbols` is not a mapping of names to TeX",
             r"Write a line `name: '\tex'` for each, indented below `symbols:`.",
         )
     return meta, stripped(prose.lines[end + 1 :])
 
 
+class Checked(yaml.SafeLoader):
+    """
+    ### What YAML lets through
+
+    A date such as 2024-02-30 is one to YAML, and then a mistake without a line to
+    Python.
+    """
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        """
+        Make what a node says.
+
+        Raises:
+            ConstructorError: it says nothing, with its line.
+        """
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError) as error:
+            # YAML's own readers fail at an unknown word in ways that say nothing.
+            said = str(error) if isinstance(error, ValueError) else "a wrong value"
+            raise ConstructorError(None, None, said, node.start_mark) from None
+
+
 def parsed(text: str) -> Any:
     """What YAML says. The fast loader is not everywhere, and vague about mistakes."""
+    # Nor does it stop, where thousands of brackets are too many for Python.
+    fast = getattr(yaml, "CSafeLoader", Checked) if len(text) < LONG else Checked
     try:
-        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError:
-        return yaml.safe_load(text)
+        return yaml.load(text, fast)
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError):
+        return yaml.load(text, Checked)
+
+
+def ends(value: Any) -> bool:
+    """
+    ### What has no end
+
+    With `a: &x [*x]` a list is in itself, and a few lines of such names can stand for
+    more values than a computer holds.
+
+    Args:
+        value: what YAML made of the front matter; `None` if that had no end.
+    """
+    if value is None:
+        return False
+    level = [value]
+    for _ in range(DEEP):
+        level = [
+            item
+            for each in level
+            if isinstance(each, dict | list | tuple)
+            for item in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level or len(level) > WIDE:
+            break
+    return not level
 
 
 def check_formulas(prose: Prose, path: str, report: Report = stop) -> Prose:
@@ -477,7 +541,7 @@ def slug(text: str, words: int) -> str:
 
 def one_line(value: object) -> str:
     """What the front matter gives for a title, whatever it is, as one line of text."""
-    return " ".join(re.sub(r"[\0-\x1f\x7f]", " ", str(value)).split())
+    return " ".join(re.sub(r"[\0-\x1f\x7f\ud800-\udfff]", " ", str(value)).split())
 
 
 def plain(markdown: str) -> str:

@@ -691,12 +691,31 @@ def test_a_broken_formula_is_refused():
         typeset(r"\frac{a", False)
 
 
+LAUGHS = "&a0 [x, x]" + "".join(
+    f"\nb{n}: &a{n + 1} [{', '.join([f'*a{n}'] * 9)}]" for n in range(9)
+)
+
+
 @pytest.mark.parametrize(
     ("body", "line", "words"),
     [
         ('"""\n---\ntitle: A: B\n---\n"""', 3, "not YAML"),
         ('"""\n---\ntitle: A\n\nText\n"""', 2, "no end"),
         ('"""\n---\n- a\n---\n"""', 2, "a list, not a mapping"),
+        ('"""\n---\na: &x [*x]\n---\n"""', 2, "nested too deeply, or in itself"),
+        ('"""\n---\na: &x\n  b: *x\n---\n"""', 2, "nested too deeply"),
+        (f'"""\n---\na: {LAUGHS}\n---\n"""', 2, "nested too deeply"),
+        *(
+            (f'"""\n---\na: {"[" * n}{"]" * n}\n---\n"""', 2, "nested too deeply")
+            for n in (40, 900, 50_000)
+        ),
+        ('"""\n---\na: 1\ndate: 2024-02-30\n---\n"""', 4, "not YAML: day is out of"),
+        ('"""\n---\na: !!bool x\n---\n"""', 3, "not YAML: a wrong value"),
+        ('"""\n---\na: !!timestamp x\n---\n"""', 3, "not YAML: a wrong value"),
+        ('"""\n---\na: 1\n"symbols": 3\n---\n"""', 4, "`symbols` is not a mapping"),
+        ('"""\n---\n{a: 1, symbols: 3}\n---\n"""', 3, "`symbols` is not a mapping"),
+        ('"""\n---\n symbols: 3\n---\n"""', 3, "`symbols` is not a mapping"),
+        ('"""\n---\n? symbols\n: 3\n---\n"""', 2, "`symbols` is not a mapping"),
         ("x = 1\n\n# One.\n#\n# Then $\\frac{a$.\n", 5, r"`\frac{a` can't be set"),
         ("x = 1\n# [Nope][]\n", 2, "link to `Nope`"),
     ],

@@ -281,6 +281,10 @@ def test_front_matter_is_text(text):
     check(docstring(f"---\n{meta}---\n\nText."))
 
 
+def test_half_a_letter_in_the_front_matter_is_left_out():
+    check(docstring('---\ntitle: "\\ud800 A"\nsummary: "B\\udfff"\n---\n\nText.'))
+
+
 def shown(prose):
     """What a reader sees of some prose."""
     rows = check(f"r'''\n{prose}\n'''\n")
