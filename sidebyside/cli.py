@@ -76,6 +76,8 @@ wrong.
 
 import argparse
 import json
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -91,6 +93,7 @@ from sidebyside.links import page_of
 from sidebyside.press import (
     ASSETS,
     Module,
+    assets,
     find_modules,
     load,
     load_all,
@@ -133,6 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with undisturbed():
             status: int = options.run(options)
+        sys.stdout.flush()
     except UsageError as error:
         print(f"sidebyside: {error}", file=sys.stderr)
         return 2
@@ -142,11 +146,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RecursionError:
         print("sidebyside: something here is nested too deeply", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        # Whoever read what was printed has had enough: `sidebyside check . | head`.
+        print_no_more()
+        return 128 + signal.SIGPIPE
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        print(f"sidebyside: {error.filename}: {reason}", file=sys.stderr)
+        # What was opened and can't be written, on a full disk, has no name here.
+        named = f"{error.filename}: " if error.filename else ""
+        print(f"sidebyside: {named}{reason}", file=sys.stderr)
+        if not named:
+            print_no_more()
         return 2
     return status
+
+
+def print_no_more() -> None:
+    """Forget what could not be printed. Python would try once more in the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser() -> argparse.ArgumentParser:
@@ -436,15 +453,6 @@ def codes(words: str) -> tuple[str, ...]:
         return chosen(words.split(","))
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"no rule begins with {error}") from None
-
-
-def assets() -> list[Path]:
-    """The files that a reader's browser needs."""
-    return [
-        file.relative_to(ASSETS)
-        for file in sorted(ASSETS.rglob("*"))
-        if file.suffix in (".css", ".woff2") or file.name == "sidebyside.js"
-    ]
 
 
 def existing(path: Path) -> Path:

@@ -54,6 +54,7 @@ from sidebyside.press import (
     ASSETS,
     EXTENSIONS,
     Module,
+    assets,
     find_modules,
     make,
     named_from,
@@ -220,7 +221,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 )
         try:
             self.config.reference.format(package="")
-        except (KeyError, IndexError, ValueError):
+        except (LookupError, ValueError, AttributeError, TypeError):
             raise PluginError(f"reference: {WRONG_REFERENCE}") from None
 
     @undisturbed()
@@ -275,7 +276,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 # A page is made of these, of the places that it asks for, and of
                 # nothing else.
                 crossing = crossings[source.module]
-                parts = (source, crossing, design)
+                parts = (source, crossing, design, self.config.reference)
                 before, asked, text = self.made.get(where, ((), Asked(places), ""))
                 if parts != before or not asked.is_same_in(places):
                     asked = Asked(places)
@@ -364,11 +365,11 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             if path in self.sources:
                 file.edit_uri = posixpath.relpath(self.sources[path], docs)
             files.append(file)
-        for asset in ASSETS.rglob("*"):
-            if asset.suffix in (".css", ".woff2") or asset.name == "sidebyside.js":
-                path = f"assets/sidebyside/{asset.relative_to(ASSETS).as_posix()}"
-                if not files.get_file_from_path(path):
-                    files.append(File.generated(config, path, abs_src_path=str(asset)))
+        for asset in assets():
+            path = f"assets/sidebyside/{asset.as_posix()}"
+            if not files.get_file_from_path(path):
+                whole = str(ASSETS / asset)
+                files.append(File.generated(config, path, abs_src_path=whole))
         return files
 
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:

@@ -277,3 +277,12 @@ def make(
             "something in this file is nested too deeply",
             "Take it apart, or leave the file out.",
         ) from None
+
+
+def assets() -> list[Path]:
+    """The files that a reader's browser needs."""
+    return [
+        file.relative_to(ASSETS)
+        for file in sorted(ASSETS.rglob("*"))
+        if file.suffix in (".css", ".woff2") or file.name == "sidebyside.js"
+    ]

@@ -1,6 +1,8 @@
 """The press as a program."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import zlib
@@ -278,6 +280,40 @@ def test_a_wrong_command_is_answered_in_one_line(book, capsys, words, message):
     Path("src/kiln/__init__.py").write_text("")
     assert main(words) == 2
     assert capsys.readouterr().err == f"{message}\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["page", "book/thing.py", "-o", "-"], ["check", "book"]]
+)
+def test_whoever_has_read_enough_is_left_in_peace(book, words):
+    (book / "other.py").write_text("# [Nothing][]\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "sidebyside", *words],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert done.stderr == ""
+    assert done.returncode == 128 + signal.SIGPIPE
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+@pytest.mark.parametrize("out", ["-", "/dev/full"])
+def test_a_full_disk_is_said_in_one_line(book, out):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "sidebyside", "page", "book/thing.py", "-o", out],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.stderr == "sidebyside: no space left on device\n"
+    assert done.returncode == 2
 
 
 @pytest.mark.parametrize("program", [["-m", "sidebyside"]])

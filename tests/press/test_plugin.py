@@ -380,7 +380,17 @@ def test_another_theme_is_named(site, theme):
     ("reference", "message"),
     [
         ("ref/{package}.md", "reference: there is no page `ref/book.md`"),
-        ("ref/{name}.md", "reference: Name the page of a package"),
+        *(
+            (f"ref/{wrong}.md", "reference: Name the page of a package")
+            for wrong in (
+                "{name}",
+                "{package.name}",
+                "{package[x]}",
+                "{package:x}",
+                "{0}",
+            )
+        ),
+        ("'{package'", "reference: Name the page of a package"),
     ],
 )
 def test_a_reference_that_is_not_there_is_one_mistake(site, reference, message):

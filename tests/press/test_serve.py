@@ -1,6 +1,7 @@
 """What is kept between builds changes nothing but the time."""
 
 import filecmp
+import gc
 import re
 from pathlib import Path
 from typing import Literal
@@ -8,6 +9,7 @@ from typing import Literal
 import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
+from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 
 from sidebyside.read import PYTHON
@@ -18,12 +20,15 @@ MORE = (
     MODULES["game.py"] + "\n\n# A phrase about wombats, and [Game.run][].\nx = Game()\n"
 ).replace("step", "run")
 
+REFERENCE = ("packages: [book]", "packages: [book]\n      reference: one.md")
+
 NEW = "{% block footer %}A new template{% endblock %}"
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
+    monkeypatch.setattr(MkDocsConfig.plugins, "plugin_cache", {})
     monkeypatch.chdir(tmp_path)
     Path("mkdocs.yml").write_text(CONFIG)
     Path("docs").mkdir()
@@ -35,9 +40,16 @@ def project(tmp_path, monkeypatch):
 
 
 def built(folder: str, command: Literal["build", "serve"]) -> Path:
-    config = load_config("mkdocs.yml", site_dir=folder)
+    """A site as MkDocs makes it. While it serves, it keeps its plugins."""
+    with pytest.MonkeyPatch.context() as patch:
+        if command == "build":
+            patch.setattr(MkDocsConfig.plugins, "plugin_cache", {})
+        config = load_config("mkdocs.yml", site_dir=folder)
     config.plugins.on_startup(command=command, dirty=False)
-    build(config)
+    try:
+        build(config)
+    finally:
+        config.plugins.on_shutdown()
     return Path(folder)
 
 
@@ -110,6 +122,31 @@ def test_what_a_template_shows_is_never_old(project):
     assert all(new in page for new in ("A house", "A new template", "A library"))
 
 
+@pytest.mark.filterwarnings("default")
+def test_a_page_leads_to_the_reference_that_is_named_now(project):
+    config = Path("mkdocs.yml")
+    for name in ("one", "two"):
+        Path(f"docs/{name}.md").write_text("# The reference\n")
+    for change in (
+        lambda: config.write_text(CONFIG.replace(*REFERENCE)),
+        lambda: config.write_text(config.read_text().replace("one.md", "two.md")),
+        lambda: config.write_text(CONFIG),
+    ):
+        change()
+        check_same(built("served", "serve"), built("fresh", "build"))
+        page = Path("served/book/game.html").read_text()
+        assert ("two.html#book.game.Game" in page) == ("two.md" in config.read_text())
+
+
+def test_python_is_left_as_it_was(project):
+    before = gc.get_threshold()
+    config = load_config("mkdocs.yml")
+    config.plugins.on_startup(command="build", dirty=False)
+    assert gc.get_threshold() != before
+    config.plugins.on_shutdown()
+    assert gc.get_threshold() == before
+
+
 def test_the_server_looks_often(tmp_path):
     server = LiveReloadServer(
         lambda: None, host="127.0.0.1", port=0, root=str(tmp_path)
@@ -125,6 +162,8 @@ def test_the_server_looks_often(tmp_path):
 @pytest.mark.parametrize("was_good", [True, False])
 def test_a_module_that_cannot_be_read_breaks_no_other_page(project, was_good, caplog):
     user, game = Path("book/user.py"), Path("book/game.py")
+    # Without a link of MkDocs' own to what is not there yet.
+    Path("docs/index.md").write_text("# Home\n")
     user.write_text(
         '"""See [run][book.game.Game.run] and [Game][book.game.Game]."""\n'
         "from book.game import Game\n\nx = Game()\n"
