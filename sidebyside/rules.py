@@ -36,7 +36,7 @@ from sidebyside.links import (
     still_of,
 )
 from sidebyside.mathematics import continued, find, unpaired
-from sidebyside.prose import CODE, FENCE, ITEM, Prose
+from sidebyside.prose import CODE, ITEM, Prose, open_fence
 from sidebyside.read import Definer, Definition, Docstring, Source
 from sidebyside.split import DEFINITIONS, Kind, comment_text, prose_blocks, split
 from sidebyside.symbols import pattern
@@ -280,13 +280,8 @@ def commented_out(source: Source) -> Iterator[Finding]:
         fence = ""
         lines: list[tuple[int, str]] = []
         for comment, text in zip(block, texts, strict=True):
-            mark = FENCE.match(text)
-            inside = bool(fence) or bool(mark)
-            if mark and not fence:
-                fence = mark[1]
-            elif mark and mark[1].startswith(fence):
-                fence = ""
-            lines.append((comment.line, "" if inside else text))
+            before, fence = fence, open_fence(text, fence)
+            lines.append((comment.line, "" if before or fence else text))
         for blank, group in groupby(lines, key=lambda line: not line[1].strip()):
             paragraph = list(group)
             text = "\n".join(text for _, text in paragraph)
@@ -568,10 +563,6 @@ def visible(prose: Prose) -> Iterator[tuple[int, str]]:
     fence = ""
     formulas = continued(prose.text)
     for index, (number, text) in enumerate(prose.lines):
-        mark = FENCE.match(text)
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence):
-            fence = ""
-        elif not fence and index not in formulas:
+        before, fence = fence, open_fence(text, fence)
+        if not (before or fence) and index not in formulas:
             yield number, text

@@ -287,6 +287,23 @@ def test_a_part_of_a_package_has_its_names_from_the_whole(site):
     assert not (site / "site" / "part").exists()
 
 
+def test_a_folder_src_is_not_part_of_a_name(site):
+    (site / "src").mkdir()
+    (site / "book").rename(site / "src" / "book")
+    (site / "docs" / "index.md").write_text(
+        "# Home\n\n[hand](../src/book/game.py#Game) [site](book/game.md#Game)\n"
+    )
+    configured(site, ("[book]", "[src/book]"))
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    html = (site / "site" / "index.html").read_text()
+    for words in ("hand", "site"):
+        assert f'<a href="book/game.html#Game">{words}</a>' in html
+    assert not (site / "site" / "src" / "book" / "game.html").exists()
+    (site / "src" / "book" / "game.py").write_text("x = (\n")
+    assert "src/book/game.py:1: this is not Python" in refused(site)
+
+
 @pytest.mark.parametrize("code", ["from kiln import *\n", "from . import *\n"])
 def test_the_folder_above_a_package_is_no_package(site, code):
     (site / "src" / "kiln").mkdir(parents=True)
