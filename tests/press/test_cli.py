@@ -438,8 +438,8 @@ extra_css:
 EXTENSIONS = re.findall(r"^markdown_extensions:\n(?:  - .*\n)+", cli.__doc__, re.M)[0]
 
 
-@pytest.mark.parametrize("folders", [True, False])
-def test_another_engine_builds_the_markdown(tmp_path, folders):
+def built_by_zensical(tmp_path: Path, package: Path, folders: bool) -> int:
+    """Build a package with another engine, check it, and count the links in code."""
     pytest.importorskip("zensical")
     docs = tmp_path / "docs"
     docs.mkdir()
@@ -447,7 +447,7 @@ def test_another_engine_builds_the_markdown(tmp_path, folders):
     (tmp_path / "mkdocs.yml").write_text(
         ZENSICAL.format(folders=str(folders).lower(), extensions=EXTENSIONS)
     )
-    words = ["markdown", str(ROOT / "labml_rl"), "-o", str(docs), "--links", "sources"]
+    words = ["markdown", str(package), "-o", str(docs), "--links", "sources"]
     assert main(words) == 0
     subprocess.run(
         [sys.executable, "-m", "zensical", "build", "-f", "mkdocs.yml"],
@@ -455,8 +455,8 @@ def test_another_engine_builds_the_markdown(tmp_path, folders):
         check=True,
         capture_output=True,
     )
-    pages = sorted((docs / "labml_rl").rglob("*.md"))
-    assert len(pages) == len(list((ROOT / "labml_rl").rglob("*.py")))
+    pages = sorted((docs / package.name).rglob("*.md"))
+    assert len(pages) == len(list(package.rglob("*.py")))
     followed = 0
     for path in pages:
         made = path.read_text()
@@ -481,6 +481,24 @@ def test_another_engine_builds_the_markdown(tmp_path, folders):
         assert text.count("sbs-code highlight") == made.count("sbs-code highlight")
         assert "<!-- prose" not in text
         assert "\x02" not in text
-    assert followed > 100
+    return followed
+
+
+def test_another_engine_builds_the_markdown_of_a_book(tmp_path):
+    assert built_by_zensical(tmp_path, ROOT / "labml_rl", folders=False) > 100
     first = (tmp_path / "site/labml_rl/index.html").read_text()
     assert "Nobody wrote down how to play Breakout" in first
+
+
+def test_another_engine_makes_folders_of_pages(book, tmp_path):
+    """With links from one folder of modules to another, and back."""
+    (book / "other.py").write_text(
+        "# $x$, and [a thing](thing.py#Thing).\n"
+        "from .part.one import f\nfrom .thing import Thing\n\nThing(f)\n"
+    )
+    (book / "part").mkdir()
+    (book / "part" / "__init__.py").write_text("")
+    (book / "part" / "one.py").write_text(
+        "from ..thing import Thing\n\n\ndef f():\n    return Thing()\n"
+    )
+    assert built_by_zensical(tmp_path, book, folders=True) >= 6
