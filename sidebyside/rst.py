@@ -17,6 +17,7 @@ reader sees at least what the author wrote.
 | `.. note::`, `.. versionadded:: 2.0` and the like | a box |
 | `.. code-block:: c`, and what is indented below `::` | code |
 | `.. image:: x.png`, `.. figure:: x.png` | a picture |
+| `.. list-table::` | a table |
 | `` `words <address>`_ `` | a link |
 | `[1]_` and `.. [1] words` | a list of references |
 | `.. index::`, `.. autofunction::`, `.. a comment` | nothing |
@@ -59,9 +60,9 @@ REFERENCE = re.compile(r"\[(?P<label>#?[\w.-]+|[#*])\](?: +(?P<words>.*))?")
 TARGET = re.compile(r"_`?(?P<name>[^`:]+|_)`?: *(?P<address>.*)")
 OPTION = re.compile(
     r" *:(?P<name>align|alt|caption|class|context|dedent|emphasize-lines|fig\w+|force"
-    r"|format|height|hide|include-source|label|lineno-start|linenos|name|nofigs"
-    r"|nosignatures|nowrap|number-lines|options|pyversion|recursive|scale|skipif"
-    r"|target|template|toctree|width):(?: +(?P<value>.*))?"
+    r"|format|header-rows|height|hide|include-source|label|lineno-start|linenos|name"
+    r"|nofigs|nosignatures|nowrap|number-lines|options|pyversion|recursive|scale"
+    r"|skipif|target|template|toctree|widths?):(?: +(?P<value>.*))?"
 )
 # An item of a list of arguments, which may end in `::` as well.
 FIELD = re.compile(r" *[`*\\]{0,3}\w[\w.]*`?(?: ?\(.*\))?:(?: .*)?::")
@@ -107,6 +108,11 @@ HIDDEN = re.compile(
 RULE = re.compile(r" *=+(?: +=+)+")
 UNDERLINE = re.compile(r" *(?:~{3,}|\^{3,})")
 DRAWN = re.compile(r" *\+--[+-]*-\+")
+# A row of a table that is written as a list, one of its cells, and what is no text.
+ROW = re.compile(r"[-*+] +(?=[-*+](?: |$))")
+CELL = re.compile(r" *(?P<mark>[-*+])(?: +(?P<words>.*))?")
+MORE = re.compile(r"[-*+] |\d+[.)] |\.\. |>>> |`{3}|~{3}|\$\$")
+BARS = re.compile(r"(?P<whole>(?P<tick>`+)[^`]+(?P=tick)(?!`)|\$[^$ ][^$]*\$)|\|")
 DEEPEST = 20
 
 
@@ -263,6 +269,8 @@ def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
         made = picture(number, words.strip(), options, body)
     elif name == "rubric":
         made = (number, ""), (number, f"**{words}**"), (number, ""), *body
+    elif name == "list-table":
+        made = table_of_lists(head, options, body)
     elif name == "autosummary":
         names = ((n, f"- :obj:`{text.strip()}`") for n, text in body if text)
         made = (number, ""), *names, (number, "")
@@ -491,10 +499,67 @@ def table(lines: Lines) -> tuple[Lines, Lines]:
     first, last = own[0][0], own[-1][0]
     if not rows:
         return own, fenced(dedented(own), "text")
-    escaped = ([cell.replace("|", r"\|") for cell in row] for row in rows)
-    made = [f"| {' | '.join(row)} |" for row in escaped]
-    made.insert(1, "|" + "---|" * len(rows[0]))
-    return own, ((first, ""), *((first, row) for row in made), (last, ""))
+    return own, (*in_markdown([(first, row) for row in rows]), (last, ""))
+
+
+def in_markdown(rows: list[tuple[int, list[str]]]) -> Lines:
+    """Rows of cells with the numbers of their lines, as a table in Markdown."""
+    made = [(n, f"| {' | '.join(map(without_bars, row))} |") for n, row in rows]
+    made.insert(1, (made[0][0], "|" + "---|" * len(rows[0][1])))
+    return (made[0][0], ""), *made
+
+
+def without_bars(cell: str) -> str:
+    """A cell whose bars do not end it. In code and in formulas they do not anyway."""
+    return BARS.sub(lambda found: found["whole"] or r"\|", cell)
+
+
+def table_of_lists(
+    head: tuple[int, str], options: dict[str, str], body: Lines
+) -> Lines | None:
+    """
+    ### Tables written as lists
+
+    Each item of a list is a row, and a list of cells.
+
+    Returns:
+        The table below its title; nothing, if a cell is more than a few words.
+    """
+    rows: list[tuple[int, list[str]]] = []
+    margin = inner = -1
+    for number, line in body:
+        text = line
+        if row := ROW.match(text):
+            margin = row.end()
+            rows.append((number, []))
+            text = " " * margin + text[margin:]
+        cell = CELL.fullmatch(text)
+        if not text:
+            # Behind a blank line a cell does not go on.
+            inner = -1
+        elif rows and cell and cell.start("mark") == margin:
+            rows[-1][1].append(cell["words"] or "")
+            inner = cell.start("words")
+        elif rows and indentation(text) == inner:
+            rows[-1][1][-1] += f" {text.strip()}"
+        else:
+            return None
+    cells = [cell for _, row in rows for cell in row]
+    widths = {len(row) for _, row in rows}
+    heads = options.get("header-rows", "0").strip()
+    if len(widths) != 1 or heads not in ("0", "1") or any(map(is_more, cells)):
+        return None
+    number, title = head
+    if heads == "0":
+        rows.insert(0, (rows[0][0], [""] * len(rows[0][1])))
+    lead = ((number, ""), (number, title)) if title else ()
+    return *lead, *in_markdown(rows), (rows[-1][0], "")
+
+
+def is_more(cell: str) -> bool:
+    """Whether a cell is more than words, or would reach into the next one."""
+    plain = re.sub(r"(`+)[^`]+\1(?!`)", "", cell)
+    return bool(MORE.match(cell)) or cell.endswith("::") or "`" in plain
 
 
 def end_of_table(lines: Lines) -> int:

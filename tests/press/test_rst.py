@@ -219,6 +219,11 @@ def test_boxes_and_code_stay_in_lists_of_arguments():
             "+---+---+\n| A | B |\n+===+===+\n| 1 | 2 |\n|   | 3 |\n+---+---+",
             "| A | B |\n|---|---|\n| 1 | 2 3 |",
         ),
+        (
+            "==============  ==\nA               B\n==============  ==\n"
+            ":math:`|x|` |   `|`\n==============  ==",
+            "| A | B |\n|---|---|\n| $|x|$ \\| | `|` |",
+        ),
         # What is not simple is shown as it was drawn.
         (
             "==  ==\nA and\n------\n1   2\n==  ==",
@@ -236,6 +241,42 @@ def test_boxes_and_code_stay_in_lists_of_arguments():
 def test_tables(text, expected):
     made = squeezed(set_rst(prose(text)).text)
     assert made == (squeezed(text) if expected is None else expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            " Title\n   :header-rows: 1\n   :widths: 1 2\n   :align: left\n\n"
+            "   * - A\n     - B\n"
+            "   * - a|b\n       c\n     -\n\n   * - ``d``\n     - e",
+            "Title\n| A | B |\n|---|---|\n| a\\|b c |  |\n| ``d`` | e |",
+        ),
+        ("\n\n   - * 1\n     * :math:`2`", "|  |  |\n|---|---|\n| 1 | $2$ |"),
+        # What is not simple stays.
+        ("\n   :header-rows: 2\n\n   * - a\n   * - b\n   * - c", None),
+        ("\n\n   * - a\n     - b\n   * - c", None),
+        ("\n\n   * - a\n\n       b", None),
+        ("\n\n   * - - a", None),
+        ("\n\n   * - a::\n   * - b", None),
+        ("\n\n   * - `a\n     - b` c", None),
+        ("\n\n   * - a\n     b", None),
+        ("\n\n   * a", None),
+        ("\n\n   a", None),
+        ("", None),
+    ],
+)
+def test_tables_that_are_written_as_lists(text, expected):
+    text = f".. list-table::{text}"
+    made = squeezed(set_rst(prose(text)).text)
+    assert made == (squeezed(text) if expected is None else expected)
+
+
+def test_the_rows_of_a_list_keep_their_numbers():
+    text = ".. list-table::\n   :header-rows: 1\n\n   * - One\n\n   * - Two\n\nx"
+    numbers = {line: number for number, line in set_rst(prose(text)).lines}
+    assert (numbers["| One |"], numbers["| Two |"], numbers["x"]) == (13, 15, 17)
+    assert html_of(f"F.\n\n{text}").count("<th>") == 1
 
 
 @pytest.mark.parametrize(
@@ -298,6 +339,11 @@ LINES = [
     ".. code-block:: python",
     ".. image:: {0}.png",
     ".. rubric:: {0}",
+    ".. list-table:: {0}",
+    ":header-rows: 1",
+    "* - {0}",
+    "* - `{0}",
+    "  - {0} {1}",
     ".. [1] {0}",
     ".. [{0}]",
     "`{0} <https://{1}>`_ and [{2}]_",

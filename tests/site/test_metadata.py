@@ -5,6 +5,9 @@ import html
 import re
 from xml.etree import ElementTree
 
+from mkdocs.config import load_config
+
+from tests.site.conftest import ROOT
 from tests.site.test_pages import all_pages
 
 NAMESPACE = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
@@ -55,3 +58,18 @@ def test_the_sitemap_names_each_page(site):
         for name in all_pages(site)
     }
     assert named == canonical
+
+
+def test_whoever_publishes_the_site_sets_its_address(site, monkeypatch):
+    """All that is told to others begins with the address that the settings have."""
+    settings = str(ROOT / "mkdocs.yml")
+    address = load_config(settings).site_url
+    for name in all_pages(site):
+        text = (site / name).read_text(encoding="utf-8")
+        for kind in ("url", "image"):
+            shared = attribute(text, rf'property="og:{kind}" content="([^"]+)"')
+            assert shared.startswith(address)
+        canonical = attribute(text, r'<link rel="canonical" href="([^"]+)"')
+        assert canonical == f"{address}{name}"
+    monkeypatch.setenv("SITE_URL", "https://example.org/book/")
+    assert load_config(settings).site_url == "https://example.org/book/"

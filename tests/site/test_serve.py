@@ -26,27 +26,37 @@ def project(tmp_path):
 @pytest.fixture
 def address(project):
     """The address at which that copy is served."""
-    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as free:
-        port = free.getsockname()[1]
-    log = project / "log.txt"
-    with log.open("w") as out:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"],
-            cwd=project,
-            env=ENVIRONMENT,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-        )
+    server, log, port = started(project)
     try:
-        deadline = time.monotonic() + 240
-        while "Serving on" not in log.read_text():
-            assert server.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.1)
         yield f"http://127.0.0.1:{port}"
     finally:
         server.send_signal(signal.SIGINT)
         assert server.wait(60) == 0, log.read_text()
+
+
+def started(project):
+    """A server at a free port, which somebody else may take before it is bound."""
+    log = project / "log.txt"
+    deadline = time.monotonic() + 240
+    while True:
+        with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as free:
+            port = free.getsockname()[1]
+        with log.open("w") as out:
+            server = subprocess.Popen(
+                [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"],
+                cwd=project,
+                env=ENVIRONMENT,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+        while server.poll() is None and "Serving on" not in log.read_text():
+            if time.monotonic() > deadline:
+                server.kill()
+                pytest.fail(log.read_text())
+            time.sleep(0.1)
+        if server.poll() is None:
+            return server, log, port
+        assert "Address already in use" in log.read_text(), log.read_text()
 
 
 @pytest.mark.timeout(900)
