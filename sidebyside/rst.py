@@ -20,6 +20,7 @@ reader sees at least what the author wrote.
 | `.. list-table::` | a table |
 | `` `words <address>`_ `` | a link |
 | `[1]_` and `.. [1] words` | a list of references |
+| `.. |name| replace:: words` | these words in place of each `|name|` |
 | `.. index::`, `.. autofunction::`, `.. a comment` | nothing |
 
 Names such as ``:class:`Game` `` are for [links][sidebyside.links].
@@ -58,6 +59,9 @@ MARK = re.compile(r" *\.\.(?: +(?P<rest>.*))?")
 DIRECTIVE = re.compile(r"(?P<name>[\w:-]*\w) ?::(?: +(?P<words>.*))?")
 REFERENCE = re.compile(r"\[(?P<label>#?[\w.-]+|[#*])\](?: +(?P<words>.*))?")
 TARGET = re.compile(r"_`?(?P<name>[^`:]+|_)`?: *(?P<address>.*)")
+WORDING = re.compile(
+    r"\|(?P<name>[^|\s](?:[^|]*[^|\s])?)\| replace::(?: +(?P<words>.*))?"
+)
 OPTION = re.compile(
     r" *:(?P<name>align|alt|caption|class|context|dedent|emphasize-lines|fig\w+|force"
     r"|format|header-rows|height|hide|include-source|label|lineno-start|linenos|name"
@@ -114,6 +118,7 @@ CELL = re.compile(r" *(?P<mark>[-*+])(?: +(?P<words>.*))?")
 MORE = re.compile(r"[-*+] |\d+[.)] |\.\. |>>> |`{3}|~{3}|\$\$")
 BARS = re.compile(r"(?P<whole>(?P<tick>`+)[^`]+(?P=tick)(?!`)|\$[^$ ][^$]*\$)|\|")
 DEEPEST = 20
+SESSION = r"(?P<session>^[ ]*(?:>>>|\.\.\.)[ ][^\n]*)"
 
 
 def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
@@ -133,7 +138,47 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
         return open_examples(prose)
     lines = tuple(blocks(prose.lines, is_docstring))
     targets = dict(targets_in(prose.lines)) if ".. _" in text else {}
-    return set_words(open_examples(stripped(lines)), targets)
+    made = open_examples(stripped(lines))
+    if is_docstring and "| replace::" in text:
+        # What is still there was part of some code.
+        there = {line.strip() for _, line in lines}
+        made = set_wordings(made, dict(wordings_in(prose.lines, there)))
+    return set_words(made, targets)
+
+
+def wordings_in(lines: Lines, there: set[str]) -> Iterator[tuple[str, str]]:
+    """The names that stand for words, with these, unless their lines are there yet."""
+    for at, (_, text) in enumerate(lines):
+        mark = MARK.fullmatch(text)
+        wording = WORDING.fullmatch(mark["rest"] or "") if mark else None
+        if wording and text.strip() not in there:
+            below = deeper(lines[at + 1 :], indentation(text))
+            said = [wording["words"] or "", *(line for _, line in below)]
+            if words := " ".join(" ".join(said).split()):
+                yield wording["name"], words
+
+
+def set_wordings(prose: Prose, wordings: dict[str, str]) -> Prose:
+    """
+    ### Names that stand for words
+
+    Args:
+        prose: prose without directives. In a table it has a backslash before each bar.
+        wordings: what each name stands for.
+
+    Returns:
+        The same prose with these words, but in code.
+    """
+    if not wordings:
+        return prose
+    names = "|".join(map(re.escape, wordings))
+    pattern = re.compile(
+        rf"(?P<bar>\\?\|)(?P<name>{names})(?P=bar)(?:__?(?!\w))?|{SESSION}|{CODE}",
+        re.VERBOSE | re.MULTILINE | re.DOTALL,
+    )
+    return prose.with_text(
+        pattern.sub(lambda found: wordings.get(found["name"], found[0]), prose.text)
+    )
 
 
 def targets_in(lines: Lines) -> Iterator[tuple[str, str]]:
@@ -237,9 +282,9 @@ def marked(lines: Lines, words: str, hides: bool, depth: int) -> tuple[Lines, Li
         more = ((n, f"    {text}" if text else "") for n, text in plain)
         item = f"- {label(found['label'])} {found['words'] or ''}".rstrip()
         return own, ((number, item), *more)
-    if not hides or words.startswith("|"):
-        return (), ()
-    return own, ((number, ""),)
+    if hides and (WORDING.fullmatch(words) or not words.startswith("|")):
+        return own, ((number, ""),)
+    return (), ()
 
 
 def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
@@ -632,10 +677,9 @@ WORDS = re.compile(
     | (?<![\w`\\])`<(?P<only>[^`<>\s]+)>`__?(?!\w)
     | (?<![\w`\\])`(?P<name>[^`<>]+)`_(?!\w)
     | (?<![\w`\\])(?P<bare>[A-Za-z0-9]+)_(?![\w`])
-    | (?P<session>^[ ]*(?:>>>|\.\.\.)[ ][^\n]*)
     | \[(?P<label>\#?[\w.-]+|[#*])\]_(?!\w)
     |"""
-    + CODE,
+    + f"{SESSION}|{CODE}",
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 # Roles that are words of their own. For the others of Python's, the links are there.

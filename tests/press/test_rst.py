@@ -70,6 +70,22 @@ def test_words(text, expected):
     assert set_rst(prose(text)).text == (expected or text)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A |b c| and |b c|_.", "A few :class:`W` more and few :class:`W` more."),
+        ("`|b c|` ``|b c|`` |b| a|b", "`|b c|` ``|b c|`` |b| a|b"),
+        ("==  ======\nA   |b c|\n==  ======\n1   2\n==  ======", None),
+        ("Text::\n\n    |b c|", "Text:\n```text\n|b c|\n```"),
+    ],
+)
+def test_a_name_between_bars_stands_for_words(text, expected):
+    text = f"{text}\n\n.. |b c| replace:: few :class:`W`\n   more\n"
+    made = squeezed(set_rst(prose(text)).text)
+    assert made == (expected or "| A | few :class:`W` more |\n|---|---|\n| 1 | 2 |")
+    assert set_rst(prose(text), is_docstring=False).text.endswith("`W`\n   more")
+
+
 def test_each_line_keeps_its_number():
     made = set_rst(
         prose("`a <https://a.b/\nc>`_\n:math:`x`\n\n.. note::\n\n   One\n\nTwo")
@@ -147,7 +163,8 @@ def test_sessions_are_left_alone():
         (".. _label:\n\nx", "x"),
         # What is not known stays.
         (".. unknown:: x\n   :a: b\n\n   y", None),
-        (".. |a| replace:: b", None),
+        (".. |a| image:: b.png\n\nx |a|", None),
+        ("```\n.. |a| replace:: b\n```\n\n|a|", None),
         (".. plot:: a/file.py", None),
         ("... and so on", None),
         ("```\n.. note:: x\n```", None),
@@ -346,6 +363,8 @@ LINES = [
     "  - {0} {1}",
     ".. [1] {0}",
     ".. [{0}]",
+    "|it| |{0}| {1}|",
+    ".. |{0}| image:: {1}",
     "`{0} <https://{1}>`_ and [{2}]_",
     "`{0}",
     ":class:`{0}` :math:`{1}` :file:`{2}`",
