@@ -411,3 +411,18 @@ def make_all(makers: Sequence[MakeEnv], names: Sequence[str]) -> list[Any]:
             stack.callback(envs[-1].close)
         stack.pop_all()
     return envs
+
+
+def spaces_of_first(makers: Sequence[MakeEnv], names: Sequence[str]) -> Spaces:
+    """
+    Args:
+        makers: make the environments. The first is made, and closed again.
+        names: what to call them.
+
+    Returns:
+        Its spaces, of observations and of actions. If it can't be made, the error says
+        which it was.
+    """
+    (first,) = make_all(makers[:1], names[:1])
+    with contextlib.closing(first):
+        return spaces_of(first)

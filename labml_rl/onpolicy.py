@@ -13,7 +13,6 @@ have the rest, [one for A2C](a2c/experiment.py) and [one for PPO](ppo/experiment
 and the difference between these is the difference between the algorithms.
 """
 
-import contextlib
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -24,7 +23,7 @@ from gymnasium.spaces import Box, Discrete
 from torch import Tensor
 
 from labml_rl import runs
-from labml_rl.batch import make_all
+from labml_rl.batch import spaces_of_first
 from labml_rl.environments import (
     environment_makers,
     frames_per_step,
@@ -34,7 +33,6 @@ from labml_rl.environments import (
 )
 from labml_rl.networks import ActorCritic
 from labml_rl.players import Players, preparer
-from labml_rl.runner import spaces_of
 from labml_rl.sampling import Sampler, Samples, check_spaces
 from labml_rl.speed import (
     SpeedSettings,
@@ -116,9 +114,7 @@ class PolicyExperiment(runs.Experiment[S]):
         makers, names = environment_makers(
             settings.game, settings.num_envs, seed=settings.seed, **options
         )
-        (first,) = make_all(makers[:1], names[:1])
-        with contextlib.closing(first) as env:
-            spaces = check_spaces(*spaces_of(env))
+        spaces = check_spaces(*spaces_of_first(makers, names))
         self.network = self.make_network(settings, *spaces).to(self.device)
         self.optimizer = self.make_optimizer()
 

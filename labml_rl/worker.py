@@ -71,11 +71,12 @@ from labml_rl.batch import (
     SerialGames,
     listed,
     make_all,
+    spaces_of_first,
     spawn_seeds,
 )
 from labml_rl.game import make_game
 from labml_rl.process import Worker, close_all
-from labml_rl.runner import Batch, Runner, Spaces, spaces_of
+from labml_rl.runner import Batch, Runner, Spaces
 
 # Where Linux says how much processor time a container may use, and in how long.
 CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
@@ -211,9 +212,7 @@ class ParallelGames(Games):
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
         num_envs = len(makers)
-        (first,) = make_all(makers[:1], called[:1])
-        with contextlib.closing(first) as env:
-            spaces = spaces_of(env)
+        spaces = spaces_of_first(makers, called)
         shared = SharedBatch(spaces[0], num_envs, start_method)
         super().__init__(
             spaces,

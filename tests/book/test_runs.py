@@ -657,43 +657,42 @@ def test_in_a_terminal_there_is_a_bar(capsys, monkeypatch):
     assert "return " in said
 
 
-def test_the_curve_wants_the_same_metrics_each_time(tmp_path):
+@pytest.fixture
+def drawn(tmp_path):
+    """A curve that has not begun, and its experiment."""
     with RunFolder(tmp_path) as place:
         experiment = Tiny(Settings())
-        drawn = curve.Curve(place, experiment)
-        drawn.begin()
-        experiment.settings = Settings(total_frames=10**9)
-        drawn.add({"loss": 1.0})
-        for strange in ({"entropy": 1.0}, {}, {"loss": 1.0, "entropy": 1.0}):
-            with pytest.raises(KeyError, match=r"entropy|loss"):
-                drawn.add(strange)
-        drawn.close()
+        found = curve.Curve(place, experiment)
+        yield found, experiment
+        found.close()
         experiment.close()
 
 
-def test_the_curve_wants_the_same_metrics_after_each_row(tmp_path):
-    with RunFolder(tmp_path) as place:
-        experiment = Tiny(Settings())
-        drawn = curve.Curve(place, experiment)
-        drawn.begin()
-        experiment.frames = 320
-        drawn.add({"loss": 1.0})
-        experiment.frames = 640
-        with pytest.raises(KeyError, match="entropy"):
-            drawn.add({"loss": 1.0, "entropy": 1.0})
-        assert len(drawn.rows) == 1
-        drawn.close()
-        experiment.close()
+def test_the_curve_wants_the_same_metrics_each_time(drawn):
+    drawn, experiment = drawn
+    drawn.begin()
+    experiment.settings = Settings(total_frames=10**9)
+    drawn.add({"loss": 1.0})
+    for strange in ({"entropy": 1.0}, {}, {"loss": 1.0, "entropy": 1.0}):
+        with pytest.raises(KeyError, match=r"entropy|loss"):
+            drawn.add(strange)
 
 
-def test_a_curve_goes_on_from_when_there_was_one_count_for_all(tmp_path):
-    with RunFolder(tmp_path) as place:
-        experiment = Tiny(Settings())
-        drawn = curve.Curve(place, experiment)
-        drawn.set_state({"rows": [], "sums": {"loss": 6.0}, "count": 2, "seconds": 9.0})
-        drawn.begin()
-        experiment.frames = 320
-        drawn.add({"loss": 3.0})
-        assert drawn.rows[0]["loss"] == 3.0
-        drawn.close()
-        experiment.close()
+def test_the_curve_wants_the_same_metrics_after_each_row(drawn):
+    drawn, experiment = drawn
+    drawn.begin()
+    experiment.frames = 320
+    drawn.add({"loss": 1.0})
+    experiment.frames = 640
+    with pytest.raises(KeyError, match="entropy"):
+        drawn.add({"loss": 1.0, "entropy": 1.0})
+    assert len(drawn.rows) == 1
+
+
+def test_a_curve_goes_on_from_when_there_was_one_count_for_all(drawn):
+    drawn, experiment = drawn
+    drawn.set_state({"rows": [], "sums": {"loss": 6.0}, "count": 2, "seconds": 9.0})
+    drawn.begin()
+    experiment.frames = 320
+    drawn.add({"loss": 3.0})
+    assert drawn.rows[0]["loss"] == 3.0
