@@ -107,7 +107,8 @@ def cross(
             if f"{full}.".startswith(f"{name}."):
                 continue
             shown = spot.scope if spot.scope and spot.place.page == place.page else full
-            uses[place][of, full] = Use(shown, spot.place.seen_from(place.page), of)
+            href = spot.place.url_from(place.page, use_directory_urls)
+            uses[place][of, full] = Use(shown, href, of)
 
     by_page: defaultdict[str, dict[str, tuple[Use, ...]]] = defaultdict(dict)
     for place, users in uses.items():
@@ -190,11 +191,7 @@ def code_links(
         if place:
             if place in (here, Place(here.page, "")):
                 continue
-            href = (
-                place.seen_from(here.page)
-                if use_directory_urls is None
-                else place.url_from(here.page, use_directory_urls)
-            )
+            href = place.url_from(here.page, use_directory_urls)
         elif reference.name in outside and reference.name not in WELL_KNOWN:
             href = outside[reference.name].url
         else:

@@ -90,7 +90,7 @@ class Place(NamedTuple):
             f"{path}#{self.anchor}" if self.anchor else path or posixpath.basename(page)
         )
 
-    def url_from(self, page: str, use_directory_urls: bool) -> str:
+    def url_from(self, page: str, use_directory_urls: bool | None) -> str:
         """
         The address that leads here from another page, for HTML that is finished and
         will not pass through the site engine's own links.
@@ -98,8 +98,11 @@ class Place(NamedTuple):
         Args:
             page: the path of the other page among the site's sources.
             use_directory_urls: whether the page `a/b.md` is the folder `a/b/`, and not
-                the file `a/b.html`.
+                the file `a/b.html`; `None` if the site engine finds its pages to links
+                that lead to their sources, in HTML too.
         """
+        if use_directory_urls is None:
+            return self.seen_from(page)
         anchor = f"#{self.anchor}" if self.anchor else ""
         if page == self.page and anchor:
             return anchor

@@ -30,7 +30,6 @@ import gc
 import logging
 import os
 import posixpath
-import re
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -41,7 +40,7 @@ from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
-from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
+from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as SitePage
@@ -65,12 +64,12 @@ from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
 from sidebyside.references import Reference
 from sidebyside.render import PAGE, THEME, environment, render, render_error
+from sidebyside.search import Searched
 from sidebyside.serve import (
     Asked,
     CompiledTemplates,
     FilledTemplates,
     RenderedPages,
-    Searched,
     WithUnread,
     keep_what_is_there,
     look_often,
@@ -150,9 +149,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.templates = CompiledTemplates()
         self.filled = FilledTemplates()
         self.env: Any = None
-        self.blocks: list[str] = []
         self.searched = Searched()
-        self.is_known = False
         self.loaded: dict[str, tuple[bytes, Source]] = {}
         self.codes: dict[str, str] = {}
         self.references: dict[Source, tuple[Reference, ...]] = {}
@@ -353,6 +350,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
         MkDocs would have a page replace another that was written by hand.
         """
+        self.searched.take_part(config, self.serving)
         root = Path(config.config_file_path).parent
         docs = named_from(Path(config.docs_dir), root)
         for path, content in self.files:
@@ -434,66 +432,11 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         keep_what_is_there()
         return server
 
-    @event_priority(100)
-    def _name_sections(
-        self, context: Any, *, page: SitePage, config: MkDocsConfig, nav: Any
-    ) -> None:
-        r"""
-        ### What search sees
-
-        Material's search leads to headings, and most sections have none: a page with
-        fifty headings would be no easier to read. So each section gets a heading while
-        the index is made, and loses it again before the page is written.
-
-        Search looks at every element of a page and wants only its words. Most elements
-        are colours in code and parts of formulas, so the page goes without them for as
-        long, and without all else that search leaves out.
-        """
-        self.is_known = self.serving and self.searched.before(page, config)
-        self.blocks = []
-        named = SECTION.sub(
-            r'\g<0><h6 id="\g<id>" class="sbs-search">\g<title></h6>',
-            page.content or "",
-        )
-        page.content = BLOCK.sub(self._take, named)
-
-    def _take(self, block: re.Match[str]) -> str:
-        self.blocks.append(block["inside"])
-        words = TAG.sub("", block["inside"]) if block["tag"] == "code" else ""
-        number = len(self.blocks) - 1
-        return f'{block["begin"]} data-sbs-block="{number}">{words}</{block["tag"]}>'
-
-    def _give_back(self, block: re.Match[str]) -> str:
-        number = int(block[1])
-        return f">{self.blocks[number]}</" if number < len(self.blocks) else block[0]
-
     @event_priority(-100)
-    def _unname_sections(
+    def on_page_context(
         self, context: Any, *, page: SitePage, config: MkDocsConfig, nav: Any
     ) -> None:
+        """Keep what the templates make of a page that nobody changes anymore."""
         if self.serving:
             template = self.env.get_template(page.meta.get("template", "main.html"))
             self.filled.remember(template, page, config, nav)
-        if self.is_known:
-            self.searched.recall(page, config)
-            return
-        whole = TAKEN.sub(self._give_back, page.content or "")
-        page.content = NAME.sub("", whole)
-        if self.serving:
-            self.searched.learn(page, config)
-
-    on_page_context = CombinedEvent(_name_sections, _unname_sections)
-
-
-SECTION = re.compile(
-    r'<section class="sbs-row" (?=[^>]*\bid="(?P<id>[^"]*)")'
-    r'(?=[^>]*\bdata-title="(?P<title>[^"]*)")[^>]*>'
-)
-BLOCK = re.compile(
-    r'(?P<begin><(?P<tag>(?<=<div class="sbs-code highlight"><pre><)code|sbs-math'
-    r'|details(?= class="sbs-uses"))[^>]*)>(?P<inside>.*?)</(?P=tag)>',
-    re.DOTALL,
-)
-TAKEN = re.compile(r' data-sbs-block="(\d+)">[^<]*</')
-TAG = re.compile(r"<[^>]*>")
-NAME = re.compile(r'<h6 id="[^"]*" class="sbs-search">[^<]*</h6>')

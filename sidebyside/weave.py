@@ -49,7 +49,7 @@ class CodeLine(NamedTuple):
 
 class Use(NamedTuple):
     """
-    A place that uses a definition: its name, and the target of a link to it. Where a
+    A place that uses a definition: its name, and the address of a link to it. Where a
     section defines several things, also which of them it uses.
     """
 

@@ -730,8 +730,8 @@ def test_a_definition_knows_who_uses_it():
         ),
     )
     assert uses == [
-        ("book.here.f", "here.md#f"),
-        ("book.here", "here.md#make_game"),
+        ("book.here.f", "here.html#f"),
+        ("book.here", "here.html#make_game"),
     ], "once for each definition, not for the import"
 
 
@@ -781,8 +781,13 @@ def test_uses_say_of_what_where_a_section_defines_several_things():
     assert [(use.of, use.name) for use in fields] == [("y", "book.there")]
     assert [use.of for use in uses["C"]] == [""], "a class has its section to itself"
     text = render(weave(here, places, crossing=crossings["book.here"]), environment())
-    listed = re.sub(r"there\.md#\S+(?=\))", "there.md", text)
-    assert "\n`A`\n\n- [`book.there`](there.md)\n\n`a`\n\n- [`f`](#f)\n" in listed
+    listed = re.sub(r'there\.html#[^"]+', "there.html", text)
+    assert (
+        "</summary>\n<p><code>A</code></p>\n<ul>\n"
+        '<li><a href="there.html"><code>book.there</code></a></li>\n</ul>\n'
+        '<p><code>a</code></p>\n<ul>\n<li><a href="#f"><code>f</code></a></li>\n</ul>\n'
+        "</details>"
+    ) in listed
     assert "Used in 2 places" in text
 
 
@@ -793,7 +798,7 @@ def test_uses_are_on_the_page():
     game = next(s for s in found if s.module == "book.game")
     page = weave(game, places, crossing=crossings["book.game"])
     text = render(page, environment())
-    assert "- [`book.here.f`](here.md#f)" in text
+    assert '<li><a href="here.html#f"><code>book.here.f</code></a></li>' in text
     assert text.count("<details") == len([row for row in page.rows if row.uses])
     unused = next(row for row in page.rows if row.anchor == "games")
     assert not unused.uses

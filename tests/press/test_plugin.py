@@ -69,7 +69,7 @@ def test_a_site_is_built(site):
     assert "&#x27;&lt;b&gt;&#x27;" in html
     assert '<meta name="description" content="About $x$.">' in html
     assert '<a href="#Game.step"><code>Game.step</code></a>' in html
-    assert "sbs-search" not in html, "the names of sections are for search alone"
+    assert "<h6" not in html, "the names of sections are for search alone"
     assert (site / "site" / "book" / "game.py").read_text() == MODULES["game.py"]
     home = (site / "site" / "book" / "index.html").read_text()
     assert '<a href="game.html">the game</a>' in home

@@ -1,0 +1,117 @@
+r"""
+---
+title: Search
+summary: What a site's search is shown of a page, so that it leads to sections.
+---
+
+# Search
+
+A site's search parses each page that has been made, and puts one entry for each heading
+into an index. Pages of the press need two things of it. A section without a heading is
+to be found as well. And a page is mostly colours in code and parts of formulas, which
+take long to parse and hold no words. So search is shown another page than the reader.
+"""
+
+import re
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.pages import Page
+
+# A row that has a title but no heading.
+SECTION = re.compile(
+    r'<section class="sbs-row" (?=[^>]*\bid="(?P<id>[^"]*)")'
+    r'(?=[^>]*\bdata-title="(?P<title>[^"]*)")[^>]*>'
+)
+# The code of a row, and what has no words of its own.
+BLOCK = re.compile(
+    r'<div class="sbs-code highlight"><pre><code>(?P<code>.*?)</code></pre></div>'
+    r"|<sbs-math[ >].*?</sbs-math>"
+    r'|<details class="sbs-uses".*?</details>'
+    r'|<div class="sbs-link">.*?</div>'
+    r'|<a class="headerlink"[^>]*>[^<]*</a>',
+    re.DOTALL,
+)
+TAG = re.compile(r"<[^>]*>")
+
+
+def words_of(html: str) -> str:
+    r"""
+    ## What is shown
+
+    Material's search leads to headings, and most sections have none: a page with fifty
+    headings would be no easier to read. So each section gets one here. Of code its text
+    remains. Formulas go, and so do links that lead to the section itself or to where a
+    name is used.
+
+    Args:
+        html: a page, as it will be read.
+
+    Returns:
+        The page, as search will see it.
+    """
+    named = SECTION.sub(r'\g<0><h6 id="\g<id>">\g<title></h6>', html)
+    return BLOCK.sub(only_words, named)
+
+
+def only_words(block: re.Match[str]) -> str:
+    """Code without its colours, and nothing for all else."""
+    code = block["code"]
+    return "" if code is None else f"<pre><code>{TAG.sub('', code)}</code></pre>"
+
+
+class Searched:
+    """
+    ## In its place
+
+    The index has one method that takes a page. While it is at work, the page holds what
+    search is to see.
+
+    An author who serves the site builds it again and again. While nothing on a page has
+    changed, its entries are put into the new index as they were.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[str, tuple[Any, list[Any]]] = {}
+
+    def take_part(self, config: MkDocsConfig, is_kept: bool) -> None:
+        """
+        Come between search and the pages of a build.
+
+        Args:
+            config: the options of the site, whose search has made its index.
+            is_kept: whether another build may follow in which entries are of use.
+        """
+        index = index_of(config)
+        if index is None:
+            return
+        add = index.add_entry_from_context
+        # MkDocs' own search has a list of another name, and parses every page.
+        entries = getattr(index, "entries", None)
+
+        def instead(page: Page) -> None:
+            whole, uri = page.content or "", page.file.src_uri
+            key = whole, page.url, page.title, repr(page.meta)
+            before, found = self.known.get(uri, (None, []))
+            if entries is not None and key == before:
+                entries.extend(found)
+                return
+            first = len(entries or ())
+            page.content = words_of(whole)
+            try:
+                add(page)
+            finally:
+                page.content = whole
+            if is_kept and entries is not None:
+                self.known[uri] = key, entries[first:]
+
+        index.add_entry_from_context = instead
+
+
+def index_of(config: MkDocsConfig) -> Any:
+    """The index of the site's search, if it has one."""
+    for name in ("search", "material/search"):
+        plugin = config.plugins.get(name)
+        if index := getattr(plugin, "search_index", None):
+            return index
+    return None
