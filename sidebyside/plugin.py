@@ -438,5 +438,6 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     ) -> None:
         """Keep what the templates make of a page that nobody changes anymore."""
         if self.serving:
+            self.searched.give_back(page)
             template = self.env.get_template(page.meta.get("template", "main.html"))
             self.filled.remember(template, page, config, nav)

@@ -23,9 +23,10 @@ SECTION = re.compile(
     r'<section class="sbs-row" (?=[^>]*\bid="(?P<id>[^"]*)")'
     r'(?=[^>]*\bdata-title="(?P<title>[^"]*)")[^>]*>'
 )
-# The code of a row, and what has no words of its own.
+# Code, of a row or in prose, and what has no words of its own.
 BLOCK = re.compile(
-    r'<div class="sbs-code highlight"><pre><code>(?P<code>.*?)</code></pre></div>'
+    r'<div class="(?:sbs-code )?highlight"><pre>(?:<span></span>)?<code>'
+    r"(?P<code>.*?)</code></pre></div>"
     r"|<sbs-math[ >].*?</sbs-math>"
     r'|<details class="sbs-uses".*?</details>'
     r'|<div class="sbs-link">.*?</div>'
@@ -68,44 +69,63 @@ class Searched:
     search is to see.
 
     An author who serves the site builds it again and again. While nothing on a page has
-    changed, its entries are put into the new index as they were.
+    changed, its entries are put into the new index as they were, and search finds the
+    page empty.
     """
 
     def __init__(self) -> None:
         self.known: dict[str, tuple[Any, list[Any]]] = {}
+        self.contents: dict[str, str] = {}
+        self.is_known = False
 
-    def take_part(self, config: MkDocsConfig, is_kept: bool) -> None:
+    def take_part(self, config: MkDocsConfig, is_serving: bool) -> None:
         """
         Come between search and the pages of a build.
 
         Args:
             config: the options of the site, whose search has made its index.
-            is_kept: whether another build may follow in which entries are of use.
+            is_serving: whether other builds will follow.
         """
         index = index_of(config)
         if index is None:
             return
         add = index.add_entry_from_context
         # MkDocs' own search has a list of another name, and parses every page.
-        entries = getattr(index, "entries", None)
+        entries: list[Any] = getattr(index, "entries", [])
+        is_kept = is_serving and hasattr(index, "entries")
 
         def instead(page: Page) -> None:
             whole, uri = page.content or "", page.file.src_uri
             key = whole, page.url, page.title, repr(page.meta)
             before, found = self.known.get(uri, (None, []))
-            if entries is not None and key == before:
+            self.is_known = is_kept and before == key
+            if self.is_known:
                 entries.extend(found)
+                page.content = ""
                 return
-            first = len(entries or ())
+            first = len(entries)
             page.content = words_of(whole)
             try:
                 add(page)
             finally:
                 page.content = whole
-            if is_kept and entries is not None:
+            if is_kept:
                 self.known[uri] = key, entries[first:]
 
         index.add_entry_from_context = instead
+
+    def give_back(self, page: Page) -> None:
+        """
+        Give a page the content that it had when search had seen it.
+
+        Args:
+            page: a page that search is done with.
+        """
+        uri = page.file.src_uri
+        if self.is_known:
+            page.content, self.is_known = self.contents[uri], False
+        elif uri in self.known:
+            self.contents[uri] = page.content or ""
 
 
 def index_of(config: MkDocsConfig) -> Any:

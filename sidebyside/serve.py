@@ -16,9 +16,9 @@ starts from nothing.
 
 import gc
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, TypeVar
 
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, Template
@@ -35,6 +35,8 @@ from watchdog.observers.polling import PollingObserver
 from sidebyside.links import Place
 
 T = TypeVar("T")
+# All that something depends on. Nothing is made again while it is the same.
+Key = tuple[Any, ...]
 
 # How often the server looks for changes, and how long it waits for more, in seconds.
 LOOK_EVERY = 0.1
@@ -203,8 +205,10 @@ def visible(folders: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Rendered:
-    """What MkDocs makes of a page's Markdown."""
+    """What MkDocs makes of a page's Markdown, and what other plugins note of it."""
 
+    registered: Sequence[tuple[Any, Any]]
+    handlers: Sequence[str]
     content: str | None
     toc: TableOfContents
     title: str | None
@@ -221,8 +225,8 @@ class RenderedPages:
     """
 
     def __init__(self) -> None:
-        self.rendered: dict[str, tuple[bytes, Rendered]] = {}
-        self.site: tuple[Files | None, bytes] = None, b""
+        self.rendered: dict[str, tuple[Key, Rendered]] = {}
+        self.site: tuple[Files | None, Key] = None, ()
 
     def remember(self, page: Page) -> None:
         """
@@ -243,12 +247,13 @@ class RenderedPages:
             if self.site[0] is not files:
                 self.site = files, key_of_site(config, files)
             key = key_of(page, self.site[1])
-            before, rendered = self.rendered.get(uri, (b"", None))
+            before, rendered = self.rendered.get(uri, ((), None))
             if before == key and rendered:
-                restore(page, rendered, files)
+                restore(page, rendered, config, files)
             else:
-                render(config, files)
-                self.rendered[uri] = key, rendering_of(page)
+                with registered(config) as anchors:
+                    render(config, files)
+                self.rendered[uri] = key, rendering_of(page, config, anchors)
 
         page.render = from_memory  # type: ignore[method-assign]
 
@@ -263,8 +268,8 @@ class FilledTemplates:
     """
 
     def __init__(self) -> None:
-        self.filled: dict[str, tuple[bytes, str]] = {}
-        self.site: tuple[Navigation | None, bytes] = None, b""
+        self.filled: dict[str, tuple[Key, str]] = {}
+        self.site: tuple[Navigation | None, Key] = None, ()
 
     def remember(
         self, template: Template, page: Page, config: MkDocsConfig, nav: Navigation
@@ -288,7 +293,7 @@ class FilledTemplates:
                 return Template.render(template, context)
             uri = page.file.src_uri
             key = key_of_filled(page, self.site[1])
-            before, text = self.filled.get(uri, (b"", ""))
+            before, text = self.filled.get(uri, ((), ""))
             if before != key:
                 text = Template.render(template, context)
                 self.filled[uri] = key, text
@@ -304,22 +309,17 @@ CONTEXT = {
 }
 
 
-def key_of_theme(config: MkDocsConfig, nav: Navigation, env: Environment) -> bytes:
+def key_of_theme(config: MkDocsConfig, nav: Navigation, env: Environment) -> Key:
     """What the templates of all pages depend on."""
     options = {name: value for name, value in config.items() if name not in OBJECTS}
     known = env.globals.items()
-    return fingerprint(
-        [
-            repr(options),
-            # A hook is a plugin without options.
-            *(
-                repr(getattr(plugin, "config", None))
-                for plugin in config.plugins.values()
-            ),
-            repr({name: value for name, value in known if not callable(value)}),
-            repr([(page.title, page.url, page.meta) for page in nav.pages]),
-            repr([*stamps(config.theme.dirs)]),
-        ]
+    return (
+        repr(options),
+        # A hook is a plugin without options.
+        *(repr(getattr(plugin, "config", None)) for plugin in config.plugins.values()),
+        repr({name: value for name, value in known if not callable(value)}),
+        repr([(page.title, page.url, page.meta) for page in nav.pages]),
+        *stamps(config.theme.dirs),
     )
 
 
@@ -337,48 +337,74 @@ def stamps(folders: Iterable[str]) -> Iterator[tuple[str, int, int]]:
                 yield path, status.st_mtime_ns, status.st_size
 
 
-def key_of_filled(page: Page, site: bytes) -> bytes:
+def key_of_filled(page: Page, site: Key) -> Key:
     """All that the text of a page depends on, with what is the same for all pages."""
 
     def outline(links: Iterable[AnchorLink]) -> list[Any]:
         return [(x.title, x.id, x.level, outline(x.children)) for x in links]
 
     there = (page.title, page.url, page.canonical_url, page.edit_url, page.meta)
-    return fingerprint(
-        [site.hex(), page.content or "", repr(there), repr(outline(page.toc))]
-    )
+    return site, page.content, repr(there), repr(outline(page.toc))
 
 
-def key_of(page: Page, site: bytes) -> bytes:
+def key_of(page: Page, site: Key) -> Key:
     """All that a page's HTML depends on, with what is the same for all pages."""
-    return fingerprint([site.hex(), repr(page.meta), page.markdown or ""])
+    return site, repr(page.meta), page.markdown
 
 
-def key_of_site(config: MkDocsConfig, files: Files) -> bytes:
+def key_of_site(config: MkDocsConfig, files: Files) -> Key:
     """What the HTML of all pages depends on."""
     # A plugin's Markdown extension is another object in each build.
     extensions: list[Any] = config.markdown_extensions
-    return fingerprint(
-        [
-            *(file.src_uri for file in files),
-            *(e if isinstance(e, str) else repr(type(e)) for e in extensions),
-            repr((config.mdx_configs, config.use_directory_urls)),
-        ]
+    return (
+        *(file.src_uri for file in files),
+        *(e if isinstance(e, str) else repr(type(e)) for e in extensions),
+        repr((config.mdx_configs, config.use_directory_urls)),
     )
 
 
-def fingerprint(texts: Iterable[str]) -> bytes:
-    """A number that differs if any of the texts does."""
-    digest = sha256()
-    for text in texts:
-        digest.update(f"{len(text)}:{text}".encode("utf-8", "surrogatepass"))
-    return digest.digest()
+@contextmanager
+def registered(config: MkDocsConfig) -> Iterator[list[tuple[Any, Any]]]:
+    """
+    Note what is registered with the plugin autorefs while a page is rendered: anchors
+    on it to which other pages can refer. In each build the plugin starts without any.
+    """
+    anchors: list[tuple[Any, Any]] = []
+    autorefs: Any = config.plugins.get("autorefs")
+    if autorefs is None:
+        yield anchors
+        return
+    register = autorefs.register_anchor
+
+    def register_anchor(page: Page, *args: Any, **options: Any) -> None:
+        anchors.append((args, options))
+        register(page, *args, **options)
+
+    autorefs.register_anchor = register_anchor
+    try:
+        yield anchors
+    finally:
+        del autorefs.register_anchor
 
 
-def rendering_of(page: Page) -> Rendered:
+def handlers_of(config: MkDocsConfig) -> Any:
+    """
+    What the plugin mkdocstrings has for each language that it has met, if the site has
+    it. In each build it starts without any, and writes styles for those that it has.
+    """
+    plugin: Any = config.plugins.get("mkdocstrings")
+    return plugin.handlers if plugin and plugin.plugin_enabled else None
+
+
+def rendering_of(
+    page: Page, config: MkDocsConfig, anchors: Sequence[tuple[Any, Any]]
+) -> Rendered:
     """What rendering has left on a page."""
     links = page.links_to_anchors
+    handlers = handlers_of(config)
     return Rendered(
+        anchors,
+        [handler.name for handler in handlers.seen_handlers] if handlers else [],
         page.content,
         page.toc,
         page._title_from_render,
@@ -387,8 +413,12 @@ def rendering_of(page: Page) -> Rendered:
     )
 
 
-def restore(page: Page, rendered: Rendered, files: Files) -> None:
+def restore(page: Page, rendered: Rendered, config: MkDocsConfig, files: Files) -> None:
     """Leave the same on another page. Links lead to the files of this build."""
+    for args, options in rendered.registered:
+        config.plugins["autorefs"].register_anchor(page, *args, **options)  # type: ignore[attr-defined]
+    for name in rendered.handlers:
+        handlers_of(config).get_handler(name)
     page.content = rendered.content
     page.toc = rendered.toc
     page._title_from_render = rendered.title

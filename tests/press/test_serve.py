@@ -123,6 +123,33 @@ def test_what_a_template_shows_is_never_old(project):
 
 
 @pytest.mark.filterwarnings("default")
+def test_references_of_other_plugins_stay(project):
+    """Autorefs forgets in each build where the anchors are that it once saw."""
+    Path("docs/one.md").write_text("# The reference\n\n::: book.game\n")
+    Path("docs/two.md").write_text("See [a house][].\n")
+    home = Path("docs/index.md")
+    home.write_text("# Home\n\n## A house\n\nOf wood.\n")
+    Path("mkdocs.yml").write_text(
+        CONFIG.replace(*REFERENCE).replace(
+            "  - sidebyside", "  - autorefs\n  - mkdocstrings\n  - sidebyside"
+        )
+    )
+    for change in (
+        lambda: None,
+        lambda: Path("book/__init__.py").write_text("# Prose.\n"),
+        lambda: home.write_text(home.read_text() + "\nWith a roof.\n"),
+    ):
+        change()
+        built("served", "serve")
+        fresh = built("fresh", "build")
+        # The inventory is for other sites, and nobody takes it from an author's.
+        Path("served/objects.inv").write_bytes(Path("fresh/objects.inv").read_bytes())
+        check_same(Path("served"), fresh)
+    page = Path("served/two.html").read_text()
+    assert 'href="index.html#a-house"' in page
+
+
+@pytest.mark.filterwarnings("default")
 def test_a_page_leads_to_the_reference_that_is_named_now(project):
     config = Path("mkdocs.yml")
     for name in ("one", "two"):
