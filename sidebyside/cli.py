@@ -275,6 +275,9 @@ def write_page(options: argparse.Namespace) -> int:
     file = existing(options.file)
     if file.is_dir():
         raise UsageError(f"{file}: a folder; name one file, or use `markdown`")
+    output: Path = options.output or Path(f"{file.stem}.html")
+    if output.exists() and output.samefile(file):
+        raise UsageError(f"{output}: is the module itself; give the page another name")
     package = package_of(file)
     here = Path.cwd()
     path = named_from(file, here) if file.resolve().is_relative_to(here) else str(file)
@@ -301,7 +304,6 @@ def write_page(options: argparse.Namespace) -> int:
         shown = named_from(file.resolve(), package.parent) if package else file.name
         page = replace(page, source=replace(source, path=shown))
     html = standalone(page, environment(), folder, root)
-    output: Path = options.output or Path(f"{file.stem}.html")
     if str(output) == "-":
         sys.stdout.buffer.write(html.encode())
     else:

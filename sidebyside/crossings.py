@@ -141,7 +141,10 @@ def names_that_share(
     """
     sections: defaultdict[Place, list[str]] = defaultdict(list)
     for name, place in places.items():
-        if place.anchor and place.page in pages:
+        if not place.anchor or place.page not in pages:
+            continue
+        # A package may have another name for it.
+        if name.startswith(f"{pages[place.page].module}."):
             sections[place].append(name)
     found: dict[str, str] = {}
     for place, names in sections.items():

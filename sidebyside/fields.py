@@ -150,7 +150,9 @@ def has_fields(prose: Prose) -> bool:
     )
 
 
-def set_fields(prose: Prose, types: Mapping[str, str] | None = None) -> Prose:
+def set_fields(
+    prose: Prose, types: Mapping[str, str] | None = None, *, is_module: bool = False
+) -> Prose:
     """
     ## The lists
 
@@ -158,15 +160,19 @@ def set_fields(prose: Prose, types: Mapping[str, str] | None = None) -> Prose:
         prose: a docstring, or other prose.
         types: what [types_of][] found for the definition that it belongs to. Without a
             definition, a line of dashes makes a heading, as in Markdown.
+        is_module: whether it is the docstring of a module, where a line of dashes makes
+            a heading of all but the titles of lists.
 
     Returns:
         The same prose with its lists of arguments and the like as definition lists.
     """
-    return Prose(tuple(_set(prose.lines, types)))
+    return Prose(tuple(_set(prose.lines, types, is_module)))
 
 
-def _set(lines: Lines, types: Mapping[str, str] | None) -> Iterator[tuple[int, str]]:
-    for piece in pieces(lines, types is not None):
+def _set(
+    lines: Lines, types: Mapping[str, str] | None, is_module: bool
+) -> Iterator[tuple[int, str]]:
+    for piece in pieces(lines, types is not None, is_module):
         if not isinstance(piece, Listing):
             yield piece
             continue
@@ -216,7 +222,9 @@ def listings(prose: Prose) -> Iterator[Listing]:
                 yield piece
 
 
-def pieces(lines: Lines, is_docstring: bool) -> Iterator[Listing | tuple[int, str]]:
+def pieces(
+    lines: Lines, is_docstring: bool, is_module: bool = False
+) -> Iterator[Listing | tuple[int, str]]:
     """Prose as its lists, and the lines around them."""
     at = 0
     is_code = fences(lines)
@@ -225,7 +233,9 @@ def pieces(lines: Lines, is_docstring: bool) -> Iterator[Listing | tuple[int, st
         if is_code[at] or not (":" in (text[:1], text[-1:]) or text in TITLES):
             yield number, text
             at += 1
-        elif is_docstring and (section := underlined(lines, at)):
+        elif (section := underlined(lines, at)) and (
+            is_docstring or (is_module and section[0] in LISTS)
+        ):
             title, body = section
             at += 2
             if title in LISTS:
@@ -495,7 +505,7 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
         if not colon and (match := re.match(rf"({NAMES.pattern}) ?:(?: +|$)", head)):
             name, colon, kind = clean(match[1]), ":", clean(head[match.end() :])
         name = name.replace("\\", "")
-        if title == "See also" and head:
+        if title in ("Methods", "See also") and head:
             yield Entry(number, name, "", ((number, kind), *text) if kind else text)
         elif title in ("Returns", "Yields") and not colon:
             if " " in head and not any(line for _, line in text):

@@ -66,8 +66,11 @@ ADDRESSES = ("href", "src", "cite")
 ATTRIBUTES = re.compile(
     "abbr|align|alt|class|colspan|dir|height|id|lang|loading|open|rel|reversed|role"
     "|rowspan|scope|start|target|title|type|value|width|aria-[a-z]+|data-sbs-[a-z]+"
-    "|data-(lang|line|linenos|search-exclude|title)"
+    "|data-(lang|line|linenos|search-exclude|tabs|title)"
 )
+# What the buttons of content tabs are tied together with. No author can write either
+# element, and those that an extension makes have such names.
+TABS = re.compile("__tabbed_[0-9_]+")
 
 
 def number_of(texts: Iterable[str]) -> int:
@@ -125,9 +128,11 @@ def is_safe(address: str) -> bool:
     return not colon or bool(re.search("[/?#]", scheme)) or scheme.lower() in SCHEMES
 
 
-def is_kept(name: str, value: str) -> bool:
+def is_kept(tag: str, name: str, value: str) -> bool:
     """Whether an attribute is one that an author may set, with this value."""
     name = name.lower()
+    if tag in ("input", "label") and name in ("checked", "for", "id", "name"):
+        return name == "checked" or TABS.fullmatch(value) is not None
     if name in ADDRESSES:
         return is_safe(value)
     if name == "style":  # which is how Markdown aligns the columns of a table
@@ -148,7 +153,7 @@ def disarm(tree: Element) -> None:
     """
     for element in tree.iter():
         for name, value in [*element.attrib.items()]:
-            if not is_kept(name, value):
+            if not is_kept(element.tag, name, value):
                 del element.attrib[name]
         if element.tag == "img" and "src" not in element.attrib:
             element.tag = "span"
@@ -197,7 +202,7 @@ class Disarm(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Write a tag with those of its attributes that are kept."""
         kept = [(name, value or "") for name, value in attrs]
-        kept = [(name, value) for name, value in kept if is_kept(name, value)]
+        kept = [(name, value) for name, value in kept if is_kept(tag, name, value)]
         attributes = "".join(f' {name}="{escape(value)}"' for name, value in kept)
         self.html.append(f"<{tag}{attributes}>")
 

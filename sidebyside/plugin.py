@@ -30,7 +30,7 @@ import gc
 import logging
 import os
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -48,7 +48,14 @@ from mkdocs.structure.pages import Page as SitePage
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import Entry, inventory, own_inventory
-from sidebyside.links import Place, file_of, page_of, pictures_in, set_links_by_hand
+from sidebyside.links import (
+    PAGE_OF_REFERENCE,
+    Place,
+    file_of,
+    page_of,
+    pictures_in,
+    set_links_by_hand,
+)
 from sidebyside.press import (
     ASSETS,
     EXTENSIONS,
@@ -90,6 +97,11 @@ SAME_PAGE = (
     "{} would be the same page, `{}`. "
     "Rename one of them, or leave the module out with `exclude`."
 )
+OTHER_REFERENCE = (
+    "The extension `sidebyside.reference` makes links for the page `{0}`, and the "
+    "plugin for `{1}`. Write `sidebyside.reference: {{page: {1}}}` into the options "
+    "of mkdocstrings."
+)
 WRONG_REFERENCE = "Name the page of a package, such as `reference/{package}.md`."
 
 
@@ -121,7 +133,11 @@ class Options(Config):  # type: ignore[no-untyped-call]
     built, such as `venv` and `build`, are left out anyway.
 
     `{package}` in `reference` stands for the name of the package. Each definition leads
-    to its entry there.
+    to its entry there, and [from there back][sidebyside.reference].
+
+    What the press itself writes on a page is English, whatever the language of the
+    theme: "Used in", "Arguments", "Copy module". Templates of a site's own can say
+    something else, but for the lists of arguments and the buttons.
 
     Where Python, NumPy, PyTorch and a few others are documented, the press knows. To
     have links to other documentation, take the file `objects.inv` that lies beside its
@@ -377,6 +393,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             if page and not files.get_file_from_path(page):
                 wrong = f"reference: there is no page `{page}`"
                 raise PluginError(f"{wrong}. {WRONG_REFERENCE}")
+        for page in pages_of_extension(config):
+            if self.config.reference and page != self.config.reference:
+                log.warning(OTHER_REFERENCE.format(page, self.config.reference))
 
     def on_page_markdown(
         self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files
@@ -390,7 +409,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         and definitions lead to their pages.
         """
         # With `--8<--` a page depends on files that only the extension knows.
-        if self.serving and "--8<--" not in markdown:
+        if self.serving and "-8<-" not in markdown:
             self.rendered.remember(page)
         if page.file.generated_by is not None:
             return None
@@ -441,3 +460,15 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.searched.give_back(page)
             template = self.env.get_template(page.meta.get("template", "main.html"))
             self.filled.remember(template, page, config, nav)
+
+
+def pages_of_extension(config: MkDocsConfig) -> Iterator[str]:
+    """For which pages mkdocstrings is told to use the press's extension."""
+    plugin: Any = config.plugins.get("mkdocstrings")
+    handlers = plugin.config.handlers if plugin else {}
+    options = handlers.get("python", {}).get("options", {})
+    for extension in options.get("extensions", []):
+        named = extension if isinstance(extension, dict) else {extension: {}}
+        for name, given in named.items():
+            if str(name).startswith("sidebyside.reference"):
+                yield (given or {}).get("page", PAGE_OF_REFERENCE)

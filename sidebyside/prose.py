@@ -118,6 +118,7 @@ LISTS = {
     "Arguments",
     "Attributes",
     "Keyword arguments",
+    "Methods",
     "Other arguments",
     "Raises",
     "Returns",

@@ -24,9 +24,16 @@ plugins:
         python:
           options:
             extensions:
-              - sidebyside.reference:AnnotatedPages:
+              - sidebyside.reference:
+                  page: reference/{package}.md
                   exclude: [tests]
 ```
+
+`page` is the same as `reference` among [the plugin's
+options][sidebyside.plugin.Options].
+
+A server makes the reference once, and not again when a module changes, since that would
+take seconds. To see it change, start the server anew.
 """
 
 import re
@@ -37,6 +44,7 @@ from typing import Any
 
 import griffe
 
+from sidebyside.links import PAGE_OF_REFERENCE
 from sidebyside.press import find_modules, load_all
 from sidebyside.prose import LISTS, TITLES, Prose, is_title
 from sidebyside.split import DEFINITIONS
@@ -60,7 +68,7 @@ class AnnotatedPages(griffe.Extension):
     """
 
     def __init__(
-        self, page: str = "reference/{package}.md", exclude: Sequence[str] = ()
+        self, page: str = PAGE_OF_REFERENCE, exclude: Sequence[str] = ()
     ) -> None:
         self.page = page
         self.exclude = exclude

@@ -15,6 +15,7 @@ import ast
 import glob
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from html import unescape
@@ -427,21 +428,26 @@ def without_prose(source: Source) -> Iterator[Finding]:
     stubs are spoken for by what they belong to.
     """
     public = public_names(source)
-    definitions = {d.name: d for d in source.definitions}
+    # Several may have one name: overloads, or a property and its setter.
+    definitions: defaultdict[str, list[Definition]] = defaultdict(list)
+    for each in source.definitions:
+        definitions[each.name].append(each)
     sections = split(source)
     if public and not source.docstring and source.tree.body:
         yield found(
             source, 1, "SBS401", "a module without prose", "Begin it with a docstring."
         )
     for section in sections:
-        definition = definitions.get(section.scope)
         if (
-            definition is None
-            or section.kind not in DEFINITIONS
+            section.kind not in DEFINITIONS
             or section.prose.lines
             or section.scope not in public
-            or is_spoken_for(definition)
         ):
+            continue
+        lines = range(section.spans[0].first, section.spans[-1].stop)
+        here = (d for d in definitions[section.scope] if d.header in lines)
+        definition = next(here, None)
+        if definition is None or is_spoken_for(definition):
             continue
         kind = "class" if section.kind is Kind.CLASS else "function"
         yield found(

@@ -18,6 +18,7 @@ import gc
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -234,8 +235,8 @@ class RenderedPages:
         next if not.
 
         !!! warning "Pages that look beyond the site"
-            A reference that another plugin makes of the modules' docstrings stays as it
-            was when the server was started. To make it again would take seconds.
+            A reference that mkdocstrings makes of the modules' docstrings stays as it
+            is while modules are edited. To make it again would take seconds.
 
         Args:
             page: a page that is about to be rendered.
@@ -328,13 +329,17 @@ OBJECTS = {"plugins", "markdown_extensions", "hooks"}
 
 
 def stamps(folders: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    """When each template in some folders was written, and how long it is."""
+    """Those of each template in some folders."""
     for folder in folders:
         for name in visible([folder]):
             if not name.startswith("assets/"):
-                path = os.path.join(folder, name)
-                status = os.stat(path)
-                yield path, status.st_mtime_ns, status.st_size
+                yield stamp(os.path.join(folder, name))
+
+
+def stamp(path: str) -> tuple[str, int, int]:
+    """When a file was written, and how long it is."""
+    status = os.stat(path)
+    return path, status.st_mtime_ns, status.st_size
 
 
 def key_of_filled(page: Page, site: Key) -> Key:
@@ -360,7 +365,17 @@ def key_of_site(config: MkDocsConfig, files: Files) -> Key:
         *(file.src_uri for file in files),
         *(e if isinstance(e, str) else repr(type(e)) for e in extensions),
         repr((config.mdx_configs, config.use_directory_urls)),
+        *map(stamp, appended(config)),
     )
+
+
+def appended(config: MkDocsConfig) -> Iterator[str]:
+    """The files that Snippets puts below each page, such as a glossary."""
+    options = config.mdx_configs.get("pymdownx.snippets", {})
+    folders = options.get("base_path", ["."])
+    for folder in [folders] if isinstance(folders, str) else folders:
+        paths = (os.path.join(folder, name) for name in options.get("auto_append", []))
+        yield from filter(os.path.isfile, paths)
 
 
 @contextmanager
@@ -387,6 +402,18 @@ def registered(config: MkDocsConfig) -> Iterator[list[tuple[Any, Any]]]:
         del autorefs.register_anchor
 
 
+def outline_like(toc: TableOfContents) -> TableOfContents:
+    """The same outline once more: other plugins add to what they find on a page."""
+
+    def again(links: Iterable[AnchorLink]) -> list[AnchorLink]:
+        copies = [copy(link) for link in links]
+        for link in copies:
+            link.children = again(link.children)
+        return copies
+
+    return TableOfContents(again(toc))
+
+
 def handlers_of(config: MkDocsConfig) -> Any:
     """
     What the plugin mkdocstrings has for each language that it has met, if the site has
@@ -406,7 +433,7 @@ def rendering_of(
         anchors,
         [handler.name for handler in handlers.seen_handlers] if handlers else [],
         page.content,
-        page.toc,
+        outline_like(page.toc),
         page._title_from_render,
         page.present_anchor_ids,
         None if links is None else {file.src_uri: to for file, to in links.items()},
@@ -420,7 +447,7 @@ def restore(page: Page, rendered: Rendered, config: MkDocsConfig, files: Files) 
     for name in rendered.handlers:
         handlers_of(config).get_handler(name)
     page.content = rendered.content
-    page.toc = rendered.toc
+    page.toc = outline_like(rendered.toc)
     page._title_from_render = rendered.title
     page.present_anchor_ids = rendered.anchors
     if rendered.links is not None:

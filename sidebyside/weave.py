@@ -13,6 +13,7 @@ to.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -127,8 +128,9 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
     ## What can be linked to
 
     Every module, definition and variable of a book, by full name, with its place on the
-    pages.
+    pages. What a package imports into its `__init__.py` is there by that name as well.
     """
+    sources = tuple(sources)
     places: dict[str, Place] = {}
     for source in sources:
         page = page_of(source.module, source.is_package)
@@ -141,6 +143,17 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
                 places.setdefault(f"{source.module}.{name}", Place(page, anchor))
         for name, line in variables(scopes(source)):
             places.setdefault(name, Place(page, anchors[line]))
+
+    # From the inside out, since a package may import what one in it has imported.
+    packages = [source for source in sources if source.is_package]
+    for package in sorted(packages, key=lambda p: p.module.count("."), reverse=True):
+        known = sorted(places)
+        for name, full in package.imports.items():
+            if full in places:
+                inside = bisect_left(known, f"{full}."), bisect_left(known, f"{full}/")
+                for member in (full, *known[slice(*inside)]):
+                    alias = f"{package.module}.{name}{member.removeprefix(full)}"
+                    places.setdefault(alias, places[member])
     return places
 
 
@@ -221,7 +234,7 @@ def weave(
         defines = section.kind in DEFINITIONS
         if has_fields(prose):
             types = types_of(nodes[section.scope]) if defines else None
-            prose = set_fields(prose, types)
+            prose = set_fields(prose, types, is_module=section.kind is Kind.MODULE)
         prose = open_lists(prose, continued(prose.text))
         prose = set_links(prose, section.scope, source, places, report)
         rows.append(

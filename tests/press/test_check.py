@@ -110,6 +110,17 @@ DOC = '"""# Title"""\n'
             "    def x(self, v):\n        pass\n",
             [],
         ),
+        (
+            DOC + "class P:\n    '''Text.'''\n    @overload\n    def f(self, x: int):\n"
+            "        ...\n    @overload\n    def f(self, x: str):\n        ...\n"
+            "    def f(self, x):\n        '''Text.'''\n        return x\n",
+            [],
+        ),
+        (
+            DOC + "class P:\n    '''Text.'''\n    @property\n    def x(self):\n"
+            "        return 1\n    @x.setter\n    def x(self, v):\n        pass\n",
+            [(5, "SBS401")],
+        ),
         # Arguments
         (
             DOC + "def f(a, b, *c, _d, **e):\n    '''T.\n\n    Args:\n"

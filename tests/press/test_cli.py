@@ -243,6 +243,11 @@ def test_what_is_not_python_is_a_failure(book, capsys):
             "sidebyside: book: a folder; name one file, or use `markdown`",
         ),
         (
+            ["page", "book/thing.py", "-o", "book/../book/thing.py"],
+            "sidebyside: book/../book/thing.py: is the module itself; "
+            "give the page another name",
+        ),
+        (
             ["page", "book/thing.py", "-o", "no/where.html"],
             "sidebyside: no/where.html: no such file or directory",
         ),

@@ -749,6 +749,23 @@ def test_a_class_is_not_used_by_its_own_methods():
     assert uses_of("book.here.C", here=code) == []
 
 
+def test_names_that_a_package_imports_can_be_linked_to():
+    found = sources(
+        user="from book.game import make_game\n\nmake_game()\n",
+        deep="class Mine:\n    # Words.\n    def f(self): pass\n",
+    )
+    inner = "from ..deep import Mine\nfrom ..game import make_game as x_\n"
+    found.append(read(inner.encode(), "book/inner/__init__.py", "book.inner"))
+    places = catalogue(found)
+    assert places["book.make_game"] == places["book.game.make_game"]
+    assert places["book.inner.Mine.f"] == places["book.deep.Mine.f"]
+    assert places["book.inner.x_"] == places["book.game.make_game"]
+    assert "book.inner.x" not in places
+    crossings = cross(found, places, inventory())
+    uses = crossings["book.game"].uses[places["book.game.make_game"].anchor]
+    assert not any(use.of for use in uses), "another name is no other definition"
+
+
 def test_uses_in_the_same_module_have_short_names():
     code = "def f(): ...\n\n\nclass C:\n    def g(self):\n        f()\n"
     assert uses_of("book.here.f", here=code) == [("C.g", "#C.g")]

@@ -85,6 +85,48 @@ def test_search_leads_to_the_section(site):
     assert "katex" not in index
 
 
+def test_content_tabs_in_a_module(site):
+    """Their buttons and labels have attributes that no author can set elsewhere."""
+    config = (
+        CONFIG + "markdown_extensions:\n  - pymdownx.tabbed: {alternate_style: true}\n"
+    )
+    (site / "mkdocs.yml").write_text(config)
+    text = '# Text.\n#\n# === "A"\n#\n#     One.\n#\n# === "B"\n#\n#     Two.\n'
+    more = "#\n# ![x](y.png){ name=body for=__search checked=1 }\nx = 1\n"
+    (site / "book" / "game.py").write_text(MODULES["game.py"] + "\n\n" + text + more)
+    (site / "docs" / "book").mkdir()
+    (site / "docs" / "book" / "y.png").write_bytes(b"")
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    html = (site / "site" / "book" / "game.html").read_text()
+    for part in (
+        'data-tabs="1:2"',
+        '<input checked="checked" id="__tabbed_1_1" name="__tabbed_1" type="radio"',
+        '<label for="__tabbed_1_2">B</label>',
+    ):
+        assert part in html
+    assert '<img alt="x" src="y.png" />' in html
+
+
+def test_the_reference_and_its_extension_agree_on_the_page(site):
+    (site / "docs" / "api.md").write_text("# The reference\n\n::: book.game\n")
+    options = "{options: {extensions: [EXTENSION], show_if_no_docstring: true}}"
+    config = CONFIG.replace("[book]\n", "[book]\n      reference: api.md\n").replace(
+        "validation",
+        f"  - mkdocstrings: {{handlers: {{python: {options}}}}}\nvalidation",
+    )
+    (site / "mkdocs.yml").write_text(
+        config.replace("EXTENSION", "sidebyside.reference")
+    )
+    done = build(site)
+    assert (
+        "Write `sidebyside.reference: {page: api.md}` into the options" in done.stderr
+    )
+    right = config.replace("EXTENSION", "{sidebyside.reference: {page: api.md}}")
+    (site / "mkdocs.yml").write_text(right)
+    assert "sidebyside.reference" not in build(site).stderr
+
+
 def test_a_second_build_writes_the_same(site):
     build(site)
     first = (site / "site" / "book" / "game.html").read_bytes()

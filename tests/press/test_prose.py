@@ -603,6 +603,20 @@ def test_examples_are_words_and_code():
     assert html.count("sbs-fields") == 2
 
 
+def test_numpys_methods_are_a_list():
+    html = html_of("F.\n\nMethods\n-------\nmix(other)\n    Two.\nstir\n    Stir.")
+    assert re.search(r"<dt><code>mix\(other\)</code></dt>\s*<dd>Two.</dd>", html)
+    assert re.search(r"<dt><code>stir</code></dt>\s*<dd>Stir.</dd>", html)
+
+
+def test_numpys_lists_in_the_docstring_of_a_module():
+    text = "M.\n\nAttributes\n----------\nRATE : float\n    One.\n\nNotes\n-----\nTwo."
+    lists = set_fields(prose(text), is_module=True).text
+    assert "\n`RATE` `float`{ .sbs-type }\n:   One.\n" in lists
+    assert lists.endswith("Notes\n-----\nTwo."), "any other title is a heading"
+    assert set_fields(prose(text)).text == text, "and so are all in a comment"
+
+
 def test_numpys_dashes_make_no_heading_of_a_list():
     html = html_of("F.\n\nArguments\n---------\nx : int\n    One.\nNot a name. Words.")
     assert "<h2" not in html

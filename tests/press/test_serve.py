@@ -150,6 +150,35 @@ def test_references_of_other_plugins_stay(project):
 
 
 @pytest.mark.filterwarnings("default")
+def test_pages_that_show_other_files_and_pages_are_never_old(project):
+    """What Snippets puts into a page or below it, and what the tags say of others."""
+    docs, config = Path("docs"), Path("mkdocs.yml")
+    for name in ("part", "words"):
+        Path(f"{name}.txt").write_text(f"Some {name}.\n")
+    (docs / "one.md").write_text('# One\n\n-8<- "part.txt"\n')
+    (docs / "tags.md").write_text("# Tags\n\n<!-- material/tags -->\n")
+    (docs / "two.md").write_text("---\ntags: [few]\n---\n# Two\n")
+    snippets = "{base_path: ['.'], auto_append: [words.txt]}"
+    config.write_text(
+        CONFIG.replace("  - search\n", "  - search\n  - tags\n")
+        + f"markdown_extensions:\n  - pymdownx.snippets: {snippets}\n"
+    )
+    for change in (
+        lambda: None,
+        lambda: Path("part.txt").write_text("Another part.\n"),
+        lambda: Path("words.txt").write_text("Other words.\n"),
+        lambda: (docs / "two.md").write_text("---\ntags: [many]\n---\n# Two\n"),
+        lambda: Path("book/game.py").write_text(MORE),
+    ):
+        change()
+        check_same(built("served", "serve"), built("fresh", "build"))
+    page = Path("served/one.html").read_text()
+    assert "Another part." in page
+    assert "Other words." in page
+    assert 'href="two.html"' in Path("served/tags.html").read_text()
+
+
+@pytest.mark.filterwarnings("default")
 def test_a_page_leads_to_the_reference_that_is_named_now(project):
     config = Path("mkdocs.yml")
     for name in ("one", "two"):
