@@ -72,7 +72,9 @@ class NatureBody(nn.Module):
         if len(shape) != 3:
             raise ValueError(
                 "observations must be pictures, with a shape of 3 numbers, or vectors, "
-                f"with 1; not {tuple(shape)}"
+                f"with 1; not {tuple(shape)}. Grey pictures without a channel get one "
+                "from Gymnasium's GrayscaleObservation(keep_dim=True), or from its "
+                "FrameStackObservation"
             )
         self.shape = tuple(shape)
         self.channels_last = channels_last

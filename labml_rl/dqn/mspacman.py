@@ -48,7 +48,7 @@ than a pair of eyes.
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -57,8 +57,9 @@ from labml_rl import runs
 from labml_rl.dqn import fast
 from labml_rl.game import make_game
 from labml_rl.runs import command
-from labml_rl.runs.folder import RunFolder, default_folder
+from labml_rl.runs.folder import RunError, RunFolder, default_folder
 from labml_rl.runs.loop import refused
+from labml_rl.runs.record import settings_of
 from labml_rl.screen import Pixels
 from labml_rl.watch import summary
 from labml_rl.watch.agent import Protocol, Saved
@@ -122,7 +123,9 @@ def train(settings: Settings, keeping: command.Keeping, typed: str) -> Path:
         with refused():
             folder = default_folder(keeping.runs, fast.Experiment.algorithm, settings)
     minutes = keeping.checkpoint_minutes
-    if RunFolder(folder).record.exists():
+    place = RunFolder(folder)
+    if place.record.exists():
+        check_same(place, settings)
         return runs.resume(fast.Experiment, folder, checkpoint_minutes=minutes)
     return runs.train(
         fast.Experiment,
@@ -131,6 +134,28 @@ def train(settings: Settings, keeping: command.Keeping, typed: str) -> Path:
         checkpoint_minutes=minutes,
         command=typed,
     )
+
+
+def check_same(place: RunFolder, settings: Settings) -> None:
+    """
+    ### The same settings as before
+
+    Args:
+        place: a folder with a run.
+        settings: those with which somebody wants to go on.
+
+    Raises:
+        RunError: if the run has others. How many processes play, and how long it is,
+            does not count.
+    """
+    found = settings_of(place.read_record(), Settings)
+    names = {each.name for each in fields(Settings)} - {"workers", "total_frames"}
+    if other := [n for n in sorted(names) if getattr(found, n) != getattr(settings, n)]:
+        raise RunError(
+            f"{place} has a run already, with another {' and another '.join(other)}. "
+            "To go on with it, leave that as it was. To begin another run, choose "
+            "another --folder"
+        )
 
 
 def play(folder: Path, games: int = 30) -> Result:

@@ -133,6 +133,8 @@ class PrioritisedMemory(ReplayMemory):
         super().__init__(observation_space, num_envs, capacity=capacity, **options)
         if not 0 <= exponent < np.inf:
             raise ValueError(f"exponent must be at least 0, not {exponent}")
+        if not 0 <= importance <= 1:
+            raise ValueError(f"importance must be between 0 and 1, not {importance}")
         self.exponent, self.importance = exponent, importance
 
         # Around the heads, steps become complete, and others are overwritten. These are
@@ -255,6 +257,11 @@ class PrioritisedMemory(ReplayMemory):
             "priorities": self.tree.leaves[: self.written],
             "largest": self.largest,
         }
+
+    @property
+    def described(self) -> str:
+        """What can be drawn, and so has a priority, depends on `n`."""
+        return f"{super().described}, with priorities and n = {self.n}"
 
     def set_state(self, state: dict[str, Any]) -> None:
         """

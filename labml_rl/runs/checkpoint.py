@@ -295,6 +295,9 @@ def load(path: str | Path, *, only: Collection[str | int] | None = None) -> Stat
 
             return _restore(flat, find)
     except FileNotFoundError as error:
+        # The library says so of a file that it may not read, too.
+        if os.path.exists(path):
+            raise CheckpointError(f"{path} can't be read: no permission") from error
         raise CheckpointError(f"there is no checkpoint {path}") from error
     except (OSError, SafetensorError, ValueError, KeyError) as error:
         raise CheckpointError(

@@ -26,7 +26,7 @@ Where there was nothing to measure, as before the first game has ended, a cell i
 
 Ten million frames are 2,442 updates of PPO, and 31,250 of A2C. Nobody wants as many
 rows. A curve has 500 at most, whatever the length of the run, and then it can be kept
-for ever.
+for ever. One of a run that was made longer has a few hundred more.
 
 !!! warning "Which average?"
     The 100 games that ended last are not the 100 that were begun last. An agent that
@@ -36,10 +36,12 @@ for ever.
     question.
 """
 
+import contextlib
 import csv
 import io
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from torch.utils.tensorboard import SummaryWriter
@@ -128,8 +130,9 @@ class Curve:
                 self._sums[name] += value
                 self._counts[name] += 1
         if self._due():
-            self._write(self._next_row(list(metrics)))
+            row = self._next_row(list(metrics))
             self._forget(metrics)
+            self._write(row)
 
     # The names are kept.
     def _forget(self, metrics: Metrics) -> None:
@@ -180,7 +183,8 @@ class Curve:
         for name, value in row.items():
             if value is not None and name != "frames":
                 group = "run" if name in OF_THE_RUN else "learning"
-                self._events.add_scalar(f"{group}/{name}", value, row["frames"])
+                with writing(self._path.parent):
+                    self._events.add_scalar(f"{group}/{name}", value, row["frames"])
 
     def get_state(self) -> dict[str, Any]:
         """
@@ -212,9 +216,34 @@ class Curve:
                 self._events.flush()
 
     def close(self) -> None:
-        """Close TensorBoard's file."""
+        """
+        Close TensorBoard's file. What it can't write now, it could not write before.
+        """
         if self._events is not None:
-            self._events.close()
+            with contextlib.suppress(OSError):
+                self._events.close()
+
+
+@contextlib.contextmanager
+def said_once() -> Iterator[None]:
+    """
+    ### A full disk
+
+    TensorBoard writes in a thread of its own. When that fails, Python prints where the
+    thread was, over some forty lines, and the next row raises the same error here,
+    where it is reported in a sentence. So within this, the thread says nothing.
+    """
+    before = threading.excepthook
+
+    def hook(error: threading.ExceptHookArgs) -> None:
+        if not isinstance(error.exc_value, OSError):
+            before(error)
+
+    threading.excepthook = hook
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 def _as_csv(cells: Iterable[Any]) -> str:

@@ -132,10 +132,10 @@ class RunFolder:
         Raises:
             RunError: if there is something in it, or if it can't be written to.
         """
-        self._check_free()
-        chain = (self.path, *self.path.parents)
-        self._made = [each for each in chain if not each.exists()]
         with writing(self.path):
+            self._check_free()
+            chain = (self.path, *self.path.parents)
+            self._made = [each for each in chain if not each.exists()]
             self.path.mkdir(parents=True, exist_ok=True)
         self._take()
 

@@ -44,10 +44,16 @@ from typing import Any
 
 from labml_rl.runs import checkpoint
 from labml_rl.runs.bar import Bar
-from labml_rl.runs.curve import Curve
+from labml_rl.runs.curve import Curve, said_once
 from labml_rl.runs.experiment import Experiment, NotFiniteError, Settings
 from labml_rl.runs.folder import RunError, RunFolder, default_folder
-from labml_rl.runs.record import new_record, session, settings_of
+from labml_rl.runs.record import (
+    check_origin,
+    new_record,
+    origin,
+    session,
+    settings_of,
+)
 from labml_rl.runs.signals import Ear, Stopped
 from labml_rl.worker import available_cores
 
@@ -84,18 +90,22 @@ class Run:
             CheckpointError: if that fails. The previous checkpoint is as it was.
         """
         self.curve.flush()
-        state = self.experiment.get_state() | {
-            "curve": self.curve.get_state(),
-            "evaluations": self.best.get_state(),
-        }
-        checkpoint.save(self.folder.checkpoint, state)
-        self._saved_frames = self.experiment.frames
+        self._write_checkpoint()
         self.record |= {
             "frames": self.experiment.frames,
             "seconds": round(self.curve.seconds, 1),
             "finished": self.experiment.done,
         }
         self.folder.write_record(self.record)
+
+    def _write_checkpoint(self) -> None:
+        state = self.experiment.get_state() | {
+            "of": origin(self.experiment.algorithm, self.experiment.settings),
+            "curve": self.curve.get_state(),
+            "evaluations": self.best.get_state(),
+        }
+        checkpoint.save(self.folder.checkpoint, state)
+        self._saved_frames = self.experiment.frames
 
     def begin(self) -> None:
         """
@@ -131,6 +141,8 @@ class Run:
             CheckpointError: if the checkpoint is missing, broken, or another's.
         """
         state = checkpoint.load(self.folder.checkpoint)
+        of = origin(self.experiment.algorithm, self.experiment.settings)
+        check_origin(self.folder.checkpoint, state, of)
         try:
             self.curve.set_state(state.pop("curve"))
             self.best.set_state(state.pop("evaluations"))
@@ -160,7 +172,8 @@ class Run:
         """
         self.curve.begin()
         bar = Bar(self.experiment)
-        with contextlib.closing(bar), contextlib.closing(self.curve), Ear() as ear:
+        closing = contextlib.closing
+        with said_once(), closing(bar), closing(self.curve), Ear() as ear:
             try:
                 self._loop(bar, ear, 60 * checkpoint_minutes)
             except NotFiniteError as error:
@@ -182,12 +195,21 @@ class Run:
 
     def _loop(self, bar: Bar, ear: Ear, seconds: float) -> None:
         due = time.monotonic() + seconds
-        while not self.experiment.done and ear.heard is None:
-            metrics, _ = self.experiment.advance()
-            self.curve.add(metrics)
-            bar.show()
+        while True:
+            # Whoever stops a run need not wait for games that only measure. They are
+            # played when it goes on.
             if self.best.due:
-                self.best.look()
+                self.best.look(lambda: bool(ear.heard) and not self.experiment.done)
+            if self.experiment.done or ear.heard is not None:
+                break
+            metrics, _ = self.experiment.advance()
+            try:
+                self.curve.add(metrics)
+            except RunError:
+                # Of a disk that is full, there may be enough left for the checkpoint.
+                self._write_checkpoint()
+                raise
+            bar.show()
             if time.monotonic() >= due:
                 self.save()
                 due = time.monotonic() + seconds

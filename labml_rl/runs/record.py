@@ -25,6 +25,7 @@ from typing import Any
 import torch
 
 from labml_rl.fingerprint import fingerprint
+from labml_rl.runs.checkpoint import CheckpointError
 from labml_rl.runs.experiment import Settings
 from labml_rl.runs.folder import RunError
 
@@ -89,6 +90,32 @@ def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Setti
         return settings_class(**found)
     except (TypeError, ValueError) as error:
         raise RunError(f"the settings in run.json make no sense: {error}") from error
+
+
+def origin(algorithm: str, settings: Settings) -> str:
+    """
+    ## Whose a checkpoint is
+
+    Two games may have networks of the same shape. So a checkpoint says what it is of.
+    """
+    return f"{algorithm} in {settings.game}"
+
+
+def check_origin(path: str | Path, state: dict[str, Any], of: str) -> None:
+    """
+    Args:
+        path: of a checkpoint.
+        state: what is in it.
+        of: what it should be [of][origin].
+
+    Raises:
+        CheckpointError: if it says that it is of something else.
+    """
+    if state.get("of", of) != of:
+        raise CheckpointError(
+            f"{path} is of {state['of']}, and the run is of {of}. Put the file of this "
+            "run in its place"
+        )
 
 
 def session(frames: int) -> dict[str, Any]:

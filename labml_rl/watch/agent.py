@@ -25,7 +25,7 @@ from labml_rl.environments import is_atari
 from labml_rl.runs import checkpoint
 from labml_rl.runs.experiment import Experiment, Settings, Thoughts, find_device
 from labml_rl.runs.folder import RunError, RunFolder
-from labml_rl.runs.record import settings_of
+from labml_rl.runs.record import check_origin, origin, settings_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +122,8 @@ class Saved:
                 f"{settings.evaluate_every_frames:,}, and it has had "
                 f"{record['frames']:,} frames"
             )
-        state = checkpoint.load(file, only=("network", "frames"))
+        state = checkpoint.load(file, only=("network", "frames", "of"))
+        check_origin(file, state, origin(experiment_class.algorithm, settings))
         return Saved(experiment_class, settings, state["network"], state["frames"])
 
     @property

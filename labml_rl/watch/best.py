@@ -46,6 +46,7 @@ task than another.
 import csv
 import io
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -53,10 +54,15 @@ import torch
 from labml_rl.runs import checkpoint
 from labml_rl.runs.experiment import Experiment
 from labml_rl.runs.folder import RunFolder, write_whole
+from labml_rl.runs.record import origin
 from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.scores import CHOOSING, measure
 
 Row = dict[str, Any]
+
+
+class Later(Exception):  # noqa: N818 - it is no mistake
+    """The games that measure can wait: somebody wants the run to stop."""
 
 
 class Best:
@@ -81,9 +87,12 @@ class Best:
         last = self.rows[-1]["frames"] if self.rows else 0
         return bool(self._experiment.frames // every > last // every)
 
-    def look(self) -> None:
+    def look(self, is_stopped: Callable[[], bool] = lambda: False) -> None:
         """
         ### Measure, and keep
+
+        Args:
+            is_stopped: whether to leave it for later, asked again and again.
 
         Raises:
             RunError: if the scores can't be written.
@@ -93,19 +102,29 @@ class Best:
         weights = experiment.network.state_dict()
         saved = Saved(type(experiment), settings, weights, experiment.frames)
         devices = [experiment.device] if experiment.device.type == "cuda" else []
-        with torch.random.fork_rng(devices):
-            result = measure(
-                saved,
-                Protocol(),
-                games=settings.evaluation_games,
-                workers=settings.workers,
-                purpose=CHOOSING,
-            )
+
+        def ask() -> None:
+            if is_stopped():
+                raise Later
+
+        try:
+            with torch.random.fork_rng(devices):
+                result = measure(
+                    saved,
+                    Protocol(),
+                    games=settings.evaluation_games,
+                    workers=settings.workers,
+                    purpose=CHOOSING,
+                    before_step=ask,
+                )
+        except Later:
+            return
 
         # Of two that are equal, the first stays.
         before = max((row["return_mean"] for row in self.rows), default=-math.inf)
         if result.mean > before:
-            state = {"network": weights, "frames": experiment.frames}
+            of = origin(experiment.algorithm, settings)
+            state = {"network": weights, "frames": experiment.frames, "of": of}
             checkpoint.save(self._folder.best, state)
         self.rows.append(
             {

@@ -157,6 +157,7 @@ def measure(
     workers: int | None = None,
     purpose: int = MEASURING,
     report: Callable[[Played], None] = lambda _: None,
+    before_step: Callable[[], None] = lambda: None,
 ) -> Result:
     """
     ## Play and count
@@ -168,6 +169,7 @@ def measure(
         workers: how many processes play them; `None` is one for each core.
         purpose: see [seed_of][].
         report: is told of each game as soon as it has ended.
+        before_step: is called before each step. What it raises ends the measurement.
 
     Returns:
         All games: those of the first environment, those of the second, and so on. The
@@ -196,6 +198,7 @@ def measure(
         )
         observations, _ = environments.reset()
         while any(len(p) < n for p, n in zip(played, to_play, strict=True)):
+            before_step()
             actions, _ = agent.act(observations)
             observations, _, _, truncated, infos = environments.step(actions)
             for row, points, steps in ended(infos):

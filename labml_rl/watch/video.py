@@ -98,7 +98,10 @@ class Stage:
             self.steps_per_second = 60 // FRAMES_PER_STEP
             self.rate = 60 if all_frames else self.steps_per_second
         else:
-            made = gymnasium.make(name, render_mode="rgb_array", **options)
+            try:
+                made = gymnasium.make(name, render_mode="rgb_array", **options)
+            except TypeError as error:
+                raise ValueError(f"{name} can't be filmed: {error}") from error
             self.env = Resumable(made, seed=seed)
             count = int(getattr(made.action_space, "n", 0))
             self.actions = tuple(f"action {each}" for each in range(count))

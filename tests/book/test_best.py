@@ -1,7 +1,9 @@
 """The best so far: chosen by games of its own, and no run notices."""
 
 import csv
+import os
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.runs import checkpoint
 from labml_rl.runs.folder import RunError
-from labml_rl.watch.agent import Protocol, Saved
+from labml_rl.watch.agent import Agent, Protocol, Saved
 from labml_rl.watch.scores import CHOOSING, measure
 from tests.book.test_runs import curve_of, end_of
 from tests.book.tiny_runs import Settings, Tiny
@@ -88,6 +90,26 @@ def test_a_run_that_was_stopped_finds_the_same_best(looked, tmp_path, monkeypatc
     assert bests[0]["frames"] == bests[1]["frames"]
     for name, weight in bests[0]["network"].items():
         assert torch.equal(weight, bests[1]["network"][name]), name
+
+
+def test_games_that_measure_keep_nobody_waiting(looked, tmp_path, monkeypatch):
+    """Ctrl-C while they are played: they begin again when the run goes on."""
+    act, acted = Agent.act, []
+
+    def interrupted(self, observations):
+        acted.append(1)
+        if len(acted) == 30:
+            os.kill(os.getpid(), signal.SIGINT)
+        return act(self, observations)
+
+    monkeypatch.setattr(Agent, "act", interrupted)
+    folder = tmp_path / "run"
+    with pytest.raises(runs.Stopped):
+        runs.train(Tiny, Settings(**LOOKING), folder=folder)
+    assert len(acted) == 30
+    assert not (folder / "evaluations.csv").exists()
+    runs.resume(Tiny, folder)
+    assert evaluations_of(folder) == evaluations_of(looked)
 
 
 def test_without_a_best_there_is_a_sentence(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from labml_rl.dqn import fast, mspacman
 from labml_rl.runs import command
+from labml_rl.runs.folder import RunError
 from labml_rl.watch import best
 from labml_rl.watch.agent import Protocol, Saved
 
@@ -48,6 +49,9 @@ def test_from_the_first_frame_to_the_film(tmp_path, monkeypatch, capsys):
     assert [int(row["frames"]) for row in looks] == [1_536, 3_072]
     chosen = Saved.of(folder, fast.Experiment, best=True)
     assert chosen.frames in (1_536, 3_072)
+
+    with pytest.raises(RunError, match="with another double and another learning_rate"):
+        mspacman.main([*OPTIONS, "--no-double", "--learning-rate", "0.5"])
 
     out = capsys.readouterr().out
     assert "2 games" in out

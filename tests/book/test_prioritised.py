@@ -314,6 +314,8 @@ def test_saved_and_restored_it_draws_the_same(tmp_path):
     assert memory.tree.root == pytest.approx(other.tree.root, rel=1e-12)
     with pytest.raises(ValueError, match="without priorities"):
         other.set_state(memory_for(play, 60, n=2).get_state())
+    with pytest.raises(ValueError, match=r"with priorities and n = 3. Here .* n = 2"):
+        other.set_state(prioritised(play, 60, n=3).get_state())
 
 
 @pytest.mark.parametrize(
@@ -350,6 +352,9 @@ def test_places_without_a_step_are_refused():
 def test_numbers_that_make_no_sense_are_refused():
     with pytest.raises(ValueError, match="exponent must be at least 0"):
         prioritised(Play(1, 2), 20, exponent=-0.1)
+    for importance in (2.0, np.nan):
+        with pytest.raises(ValueError, match="importance must be between 0 and 1"):
+            prioritised(Play(1, 2), 20, importance=importance)
     with pytest.raises(ValueError, match="can't draw 1 steps"):
         prioritised(Play(1, 2), 20).sample(1)
     # However small, a priority does not vanish.

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.summary.writer.record_writer import RecordWriter
 
 from labml_rl import runs
 from labml_rl.batch import spawn_seeds
@@ -396,6 +397,13 @@ def test_a_folder_that_may_not_be_written(tmp_path):
         runs.train(Tiny, Settings(), folder=tmp_path / "run")
 
 
+@pytest.mark.skipif(os.getuid() == 0, reason="root may read everywhere")
+def test_a_folder_that_may_not_be_searched(tmp_path):
+    tmp_path.chmod(0)
+    with pytest.raises(runs.RunError, match="Permission denied"):
+        runs.train(Tiny, Settings(), folder=tmp_path / "run")
+
+
 def test_a_place_where_there_can_be_no_folder(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(runs.RunError, match="can't be written: Not a directory"):
@@ -449,6 +457,29 @@ def test_a_disk_that_fills_up_later_costs_what_was_since_the_last_one(
         runs.train(Tiny, Settings(), folder=path, checkpoint_minutes=0)
     monkeypatch.undo()
     assert json.loads((path / "run.json").read_text())["frames"] == 8
+    runs.resume(Tiny, path)
+    assert_same_run(whole, path)
+
+
+def test_a_curve_that_can_not_be_written_ends_it_with_a_checkpoint(
+    whole, tmp_path, monkeypatch, capfd
+):
+    """TensorBoard writes in a thread, which would print where it was."""
+    path, write = tmp_path / "run", RecordWriter.write
+
+    def full(*arguments: Any) -> None:
+        if (path / "progress.csv").read_text().count("\n") > 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(*arguments)
+
+    monkeypatch.setattr(RecordWriter, "write", full)
+    with pytest.raises(runs.RunError, match="run can't be written: No space") as caught:
+        runs.train(Tiny, Settings(), folder=path)
+    monkeypatch.undo()
+    assert "Traceback" not in capfd.readouterr().err
+    frames = checkpoint.load(path / "checkpoint.safetensors", only=("frames",))
+    assert frames["frames"] > 16
+    assert f"of {frames['frames']} frames; to go on" in "".join(caught.value.__notes__)
     runs.resume(Tiny, path)
     assert_same_run(whole, path)
 
@@ -558,9 +589,16 @@ def test_a_checkpoint_of_another_run_is_refused(whole, tmp_path):
     Failing.fails_at = (1,)
     with pytest.raises(PowerFailureError):
         runs.train(Failing, Settings(game="Acrobot-v1"), folder=path)
-    (path / "checkpoint.safetensors").write_bytes(
-        (whole / "checkpoint.safetensors").read_bytes()
-    )
+    file = path / "checkpoint.safetensors"
+    file.write_bytes((whole / "checkpoint.safetensors").read_bytes())
+    said = r"is of tiny in CartPole-v1, and the run is of tiny in Acrobot-v1\. Put"
+    with pytest.raises(runs.CheckpointError, match=said):
+        runs.resume(Tiny, path)
+
+    # An older one does not say what it is of.
+    state = checkpoint.load(file)
+    del state["of"]
+    checkpoint.save(file, state)
     with pytest.raises(runs.CheckpointError, match=r"another network: .*has the shape"):
         runs.resume(Tiny, path)
 

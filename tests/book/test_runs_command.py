@@ -104,7 +104,7 @@ def test_a_disk_that_is_full_later_ends_it_with_what_is_left(
     said = capsys.readouterr().err
     assert f"{tmp_path} can't be written: Is a directory. The checkpoint" in said
     assert (
-        f"of 0 frames; to go on from there: {command.program_of(Tiny)} resume" in said
+        f"of 8 frames; to go on from there: {command.program_of(Tiny)} resume" in said
     )
 
 

@@ -14,7 +14,7 @@ from gymnasium.spaces import Box, Discrete
 
 from labml_rl import runs
 from labml_rl.environments import Resumable, make_environments
-from labml_rl.runs import Thoughts
+from labml_rl.runs import Thoughts, checkpoint
 from labml_rl.watch import Watching, main, picture, summary, video, watch
 from labml_rl.watch.agent import Agent, Protocol, Saved
 from labml_rl.watch.scores import (
@@ -60,6 +60,16 @@ class ShortOrLong(gymnasium.Env[Any, Any]):
 
 gymnasium.register("labml_rl_tests/ShortOrLong-v0", f"{__name__}:ShortOrLong")
 SHORT_OR_LONG = "labml_rl_tests/ShortOrLong-v0"
+
+
+class Unseen(ShortOrLong):
+    """The same, and nobody thought of pictures."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+gymnasium.register("labml_rl_tests/Unseen-v0", f"{__name__}:Unseen")
 
 
 class WithLives(Tiny):
@@ -402,12 +412,25 @@ def test_what_can_not_be_played(cart):
         main(Tiny, [str(cart), "--workers", "-1"], program="labml-rl")
 
 
+def test_what_can_not_be_filmed(tmp_path):
+    settings = Settings(game="labml_rl_tests/Unseen-v0", total_frames=8)
+    folder = runs.train(Tiny, settings, folder=tmp_path / "run")
+    with pytest.raises(runs.RunError, match=r"Unseen-v0 can't be filmed: .*render_mode"):
+        main(
+            Tiny, [str(folder), "--video", str(tmp_path / "a.mp4")], program="labml-rl"
+        )
+
+
 def test_the_checkpoint_of_another_network(cart, tmp_path):
     folder = tmp_path / "run"
     runs.train(Tiny, Settings(game="Acrobot-v1", total_frames=8), folder=folder)
-    (folder / "checkpoint.safetensors").write_bytes(
-        (cart / "checkpoint.safetensors").read_bytes()
-    )
+    file = folder / "checkpoint.safetensors"
+    file.write_bytes((cart / "checkpoint.safetensors").read_bytes())
+    with pytest.raises(runs.CheckpointError, match="is of tiny in CartPole-v1, and"):
+        Saved.of(folder, Tiny)
+    state = checkpoint.load(file)
+    del state["of"]
+    checkpoint.save(file, state)
     with pytest.raises(runs.CheckpointError, match="is of another network"):
         measure(Saved.of(folder, Tiny), Protocol(), games=1, workers=0)
     record = json.loads((folder / "run.json").read_text())
