@@ -415,7 +415,9 @@ def test_what_can_not_be_played(cart):
 def test_what_can_not_be_filmed(tmp_path):
     settings = Settings(game="labml_rl_tests/Unseen-v0", total_frames=8)
     folder = runs.train(Tiny, settings, folder=tmp_path / "run")
-    with pytest.raises(runs.RunError, match=r"Unseen-v0 can't be filmed: .*render_mode"):
+    with pytest.raises(
+        runs.RunError, match=r"Unseen-v0 can't be filmed: .*render_mode"
+    ):
         main(
             Tiny, [str(folder), "--video", str(tmp_path / "a.mp4")], program="labml-rl"
         )
