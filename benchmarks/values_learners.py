@@ -79,7 +79,8 @@ class Ours(Memory):
         self.t = 0
         memory = self.memory
         parts = (memory.actions, memory.rewards, memory.outcomes, memory.ages)
-        size = sum(each.nbytes for each in (memory.frames.kept, *parts))
+        rows = memory.tree.rows if kind is not ReplayMemory else []
+        size = sum(each.nbytes for each in (memory.frames.kept, *parts, *rows))
         self.bytes_a_step = size / CAPACITY
 
     def add(self) -> None:
@@ -144,8 +145,10 @@ class LabML(Memory):
     def __init__(self) -> None:
         self.memory = labml("dqn.replay_buffer").ReplayBuffer(CAPACITY, 0.6)
         self.t = 0
+        # The numbers in the trees are objects, which take another 24 bytes each.
+        trees = (self.memory.priority_sum, self.memory.priority_min)
         size = sum(each.nbytes for each in self.memory.data.values())
-        self.bytes_a_step = size / CAPACITY
+        self.bytes_a_step = (size + sum(map(sys.getsizeof, trees))) / CAPACITY
 
     def add(self) -> None:
         """One step of all games, one after the other."""

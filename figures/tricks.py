@@ -16,9 +16,9 @@ from figures.policies import line
 
 RECORD = Path(__file__).parents[1] / "results" / "benchmarks" / "tricks.json"
 LINES = (
-    ("all", "all tricks", COLOURS[0]),
+    ("all", "all three", COLOURS[0]),
     ("without_bfloat16", "with 32 bits", COLOURS[1]),
-    ("without_any", "without any", COLOURS[2]),
+    ("without_any", "none of the three", COLOURS[2]),
 )
 LEFT, RIGHT, TOP, BOTTOM = 56, WIDTH - 24, 76, 240
 

@@ -86,8 +86,9 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
     ![Balls caught over the frames: thin lines in three colours that go up together, and
     three thick ones for their means](../assets/figures/speed-tricks.svg)
 
-    *Balls caught by PPO with all tricks, with 32 bits in place of 16, and without any
-    trick. A thin line is one run, and a thick one the mean of five.*
+    *Balls caught by PPO with 16 bits, blocks and few threads, with 32 bits in place of
+    16, and without any of the three. A thin line is one run, and a thick one the mean
+    of five.*
 
     !!! warning "Where it is slow"
         PyTorch computes with bfloat16 on any processor. Without units for it, that is a
