@@ -40,7 +40,7 @@ from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
-from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
+from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as SitePage
@@ -77,6 +77,7 @@ from sidebyside.serve import (
     CompiledTemplates,
     FilledTemplates,
     RenderedPages,
+    ResolvedReferences,
     WithUnread,
     keep_what_is_there,
     look_often,
@@ -166,6 +167,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.filled = FilledTemplates()
         self.env: Any = None
         self.searched = Searched()
+        self.referring = ResolvedReferences()
         self.loaded: dict[str, tuple[bytes, Source]] = {}
         self.codes: dict[str, str] = {}
         self.references: dict[Source, tuple[Reference, ...]] = {}
@@ -437,11 +439,24 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             report=lambda error: log.warning(str(error)),
         ).text
 
-    def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
+    def _keep_templates(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
         """Keep the theme's templates from one build to the next."""
         self.env = env
         if self.serving and env.bytecode_cache is None:
             env.bytecode_cache = self.templates
+
+    # Autorefs comes at -50.
+    @event_priority(-49)
+    def _set_aside(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
+        if self.serving:
+            self.referring.before(config, files)
+
+    @event_priority(-51)
+    def _take_back(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
+        if self.serving:
+            self.referring.after(files)
+
+    on_env = CombinedEvent(_keep_templates, _set_aside, _take_back)
 
     def on_serve(
         self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Any

@@ -17,7 +17,7 @@ reader sees at least what the author wrote.
 | `.. note::`, `.. versionadded:: 2.0` and the like | a box |
 | `.. code-block:: c`, and what is indented below `::` | code |
 | `.. image:: x.png`, `.. figure:: x.png` | a picture |
-| `.. list-table::` | a table |
+| `.. list-table::`, `.. csv-table::` | a table |
 | `` `words <address>`_ `` | a link |
 | `[1]_` and `.. [1] words` | a list of references |
 | `.. |name| replace:: words` | these words in place of each `|name|` |
@@ -31,10 +31,11 @@ role in a piece of code is none.
 """
 
 import ast
+import csv
 import re
 import warnings
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from sidebyside.prose import (
     CODE,
@@ -107,7 +108,7 @@ FENCES = {
 # What speaks to Sphinx, and not to a reader.
 HIDDEN = re.compile(
     "(py:)?(current)?module|index|highlight|auto(?!summary)[a-z]+|contents|default-role"
-    "|rst-class|tabularcolumns|testsetup|testcleanup"
+    "|rst-class|sectionauthor|codeauthor|tabularcolumns|testsetup|testcleanup|toctree"
 )
 RULE = re.compile(r" *=+(?: +=+)+")
 UNDERLINE = re.compile(r" *(?:~{3,}|\^{3,})")
@@ -316,6 +317,8 @@ def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
         made = (number, ""), (number, f"**{words}**"), (number, ""), *body
     elif name == "list-table":
         made = table_of_lists(head, options, body)
+    elif name == "csv-table":
+        made = table_of_values(head, options, body)
     elif name == "autosummary":
         names = ((n, f"- :obj:`{text.strip()}`") for n, text in body if text)
         made = (number, ""), *names, (number, "")
@@ -598,6 +601,43 @@ def table_of_lists(
     if heads == "0":
         rows.insert(0, (rows[0][0], [""] * len(rows[0][1])))
     lead = ((number, ""), (number, title)) if title else ()
+    return *lead, *in_markdown(rows), (rows[-1][0], "")
+
+
+def table_of_values(
+    head: tuple[int, str], options: dict[str, str], body: Lines
+) -> Lines | None:
+    """
+    ### Tables written as values with commas
+
+    Returns:
+        The table below its title; nothing, if a cell is more than a few words.
+    """
+    # Its title row is an option of its own.
+    header = ""
+    while body and body[0][1].startswith(":"):
+        if found := re.fullmatch(":header: +(.+)", body[0][1]):
+            header, body = found[1], body[1:]
+        if not found and not OPTION.fullmatch(body[0][1]):
+            return None
+        more, body = with_options(body)
+        options |= more
+    lines = [(number, text) for number, text in body if text]
+    if header:
+        lines.insert(0, (head[0], header))
+    if not lines or any(text.count('"') % 2 for _, text in lines):
+        return None
+    values = csv.reader((text for _, text in lines), skipinitialspace=True)
+    try:
+        cells = [[cell.strip() for cell in row] for row in values]
+    except csv.Error:
+        return None
+    if len({len(row) for row in cells}) != 1 or any(map(is_more, chain(*cells))):
+        return None
+    rows = [(number, row) for (number, _), row in zip(lines, cells, strict=True)]
+    if not header and options.get("header-rows", "0").strip() != "1":
+        rows.insert(0, (rows[0][0], [""] * len(cells[0])))
+    lead = ((head[0], ""), (head[0], head[1])) if head[1] else ()
     return *lead, *in_markdown(rows), (rows[-1][0], "")
 
 

@@ -15,6 +15,7 @@ starts from nothing.
 """
 
 import gc
+import logging
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -257,6 +258,92 @@ class RenderedPages:
                 self.rendered[uri] = key, rendering_of(page, config, anchors)
 
         page.render = from_memory  # type: ignore[method-assign]
+
+
+class ResolvedReferences:
+    """
+    ## Resolved references
+
+    When all pages are there, the plugin autorefs goes through them and makes links of
+    what refers to other pages. It parses each reference for that, and those of
+    mkdocstrings have thousands. A page comes out the same while it is the same, and
+    while all anchors are where they were.
+    """
+
+    def __init__(self) -> None:
+        self.resolved: dict[str, tuple[Key, str]] = {}
+        self.waiting: dict[str, Key] = {}
+        self.anchors: Key = ()
+        self.complaints = Complaints()
+
+    def before(self, config: MkDocsConfig, files: Files) -> None:
+        """
+        Have autorefs find nothing on pages whose links are known.
+
+        Args:
+            config: the options of the site.
+            files: its files, with all pages.
+        """
+        self.waiting = {}
+        pages = [file.page for file in files if file.page and file.page.content]
+        anchors = anchors_of(config)
+        # To where a name leads back, autorefs learns only on its way through all pages.
+        if not anchors or any("<backlinks" in (page.content or "") for page in pages):
+            return
+        if anchors != self.anchors:
+            self.resolved = {}
+        self.anchors = anchors
+        for page in pages:
+            content = page.content or ""
+            if "<autoref" in content:
+                key = content, page.url
+                self.waiting[page.file.src_uri] = key
+                if self.resolved.get(page.file.src_uri, ((), ""))[0] == key:
+                    page.content = ""
+        self.complaints.heard = False
+        logging.getLogger("mkdocs.plugins").addHandler(self.complaints)
+
+    def after(self, files: Files) -> None:
+        """
+        Give the links to these pages, and learn those of the others.
+
+        Args:
+            files: the files of the site.
+        """
+        logging.getLogger("mkdocs.plugins").removeHandler(self.complaints)
+        for file in files:
+            key = self.waiting.pop(file.src_uri, None)
+            if key is None or file.page is None:
+                continue
+            if file.page.content:
+                self.resolved[file.src_uri] = key, file.page.content
+            else:
+                file.page.content = self.resolved[file.src_uri][1]
+        # What leads nowhere is to be said in each build.
+        if self.complaints.heard:
+            self.resolved = {}
+
+
+class Complaints(logging.Handler):
+    """Whether there was a warning."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.heard = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Remember that there was one."""
+        self.heard = True
+
+
+def anchors_of(config: MkDocsConfig) -> Key:
+    """All anchors that autorefs knows of, and what they are called."""
+    autorefs: Any = config.plugins.get("autorefs")
+    if autorefs is None:
+        return ()
+    names = ("_primary_url_map", "_secondary_url_map", "_abs_url_map", "_title_map")
+    maps = [getattr(autorefs, name, {}) for name in names]
+    return tuple({name: str(where) for name, where in each.items()} for each in maps)
 
 
 class FilledTemplates:

@@ -299,6 +299,32 @@ def test_the_rows_of_a_list_keep_their_numbers():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        (
+            ' T\n   :header: A, "B, b"\n\n   1, "2, |3|"\n   4,\n\nEnd.',
+            "T\n| A | B, b |\n|---|---|\n| 1 | 2, \\|3\\| |\n| 4 |  |\nEnd.",
+        ),
+        (
+            "\n   :header-rows: 1\n\n   A, B\n   1, 2",
+            "| A | B |\n|---|---|\n| 1 | 2 |",
+        ),
+        ("\n\n   1, 2", "|  |  |\n|---|---|\n| 1 | 2 |"),
+        # What is not so simple stays.
+        ("\n   :file: x.csv", None),
+        ("\n\n   1, 2\n   3", None),
+        ('\n\n   1, "2\n   3", 4', None),
+        ("\n\n   1, - a", None),
+        ("", None),
+    ],
+)
+def test_tables_that_are_written_with_commas(text, expected):
+    text = f".. csv-table::{text}"
+    made = squeezed(set_rst(prose(text)).text)
+    assert made == (squeezed(text) if expected is None else expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("One.\n\nTwo\n~~~~\nWords.", "One.\nTwo\n----\nWords."),
         ("  Two\n  ^^^^^\n  Words.", "  Two\n  -----\n  Words."),
         # And these are fences, or nothing.
@@ -357,6 +383,9 @@ LINES = [
     ".. image:: {0}.png",
     ".. rubric:: {0}",
     ".. list-table:: {0}",
+    ".. csv-table:: {0}",
+    ':header: {0}, "{1}"',
+    '{0}, "{1}"',
     ":header-rows: 1",
     "* - {0}",
     "* - `{0}",

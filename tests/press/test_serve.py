@@ -150,6 +150,28 @@ def test_references_of_other_plugins_stay(project):
 
 
 @pytest.mark.filterwarnings("default")
+def test_a_reference_that_leads_nowhere_is_said_in_each_build(project, caplog):
+    home = Path("docs/index.md")
+    home.write_text("# Home\n\n## A house\n\nNot [a shed][], but [a house][].\n")
+    Path("mkdocs.yml").write_text(
+        CONFIG.replace("  - sidebyside", "  - autorefs\n  - sidebyside")
+    )
+    for _ in range(3):
+        caplog.clear()
+        built("served", "serve")
+        assert "Could not find cross-reference target 'a shed'" in caplog.text
+    home.write_text(home.read_text().replace("## A house", "## A shed"))
+    caplog.clear()
+    check_same(built("served", "serve"), built("fresh", "build"))
+    assert "target 'a house'" in caplog.text
+    assert "target 'a shed'" not in caplog.text
+    home.write_text("# Home\n\n## A house\n\nHere is [a house][].\n")
+    for _ in range(2):
+        check_same(built("served", "serve"), built("fresh", "build"))
+    assert 'href="#a-house"' in Path("served/index.html").read_text()
+
+
+@pytest.mark.filterwarnings("default")
 def test_pages_that_show_other_files_and_pages_are_never_old(project):
     """What Snippets puts into a page or below it, and what the tags say of others."""
     docs, config = Path("docs"), Path("mkdocs.yml")
