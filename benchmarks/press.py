@@ -68,13 +68,16 @@ def site(setup: Setup) -> dict[str, Any]:
     found = {}
     for name in ("book", "library"):
         folder = setup.fresh(f"site-{name}")
+        repeats = setup.repeats
         if name == "book":
             modules = setup.book
             ours, peer = material.book_sites(modules, folder, whole=False)
+            # A build takes seconds, in which a busy host can do a lot.
+            repeats *= 3
         else:
             modules = setup.library
             ours, peer = material.library_sites(modules, folder)
-        taken = interleave({"ours": ours.build, "peer": peer.build}, setup.repeats)
+        taken = interleave({"ours": ours.build, "peer": peer.build}, repeats)
         found[name] = comparison(taken, "ours", "peer", **modules.describe())
     return found
 
