@@ -131,8 +131,11 @@ def is_safe(address: str) -> bool:
 def is_kept(tag: str, name: str, value: str) -> bool:
     """Whether an attribute is one that an author may set, with this value."""
     name = name.lower()
-    if tag in ("input", "label") and name in ("checked", "for", "id", "name"):
-        return name == "checked" or TABS.fullmatch(value) is not None
+    if tag in ("input", "label"):
+        if name in ("for", "id", "name") and TABS.fullmatch(value):
+            return True
+        if name == "checked":
+            return True
     if name in ADDRESSES:
         return is_safe(value)
     if name == "style":  # which is how Markdown aligns the columns of a table

@@ -597,8 +597,15 @@ def table_of_lists(
     heads = options.get("header-rows", "0").strip()
     if len(widths) != 1 or heads not in ("0", "1") or any(map(is_more, cells)):
         return None
+    return titled(head, rows, has_head=heads == "1")
+
+
+def titled(
+    head: tuple[int, str], rows: list[tuple[int, list[str]]], *, has_head: bool
+) -> Lines:
+    """A table below its title. In Markdown its first row is that of the heads."""
     number, title = head
-    if heads == "0":
+    if not has_head:
         rows.insert(0, (rows[0][0], [""] * len(rows[0][1])))
     lead = ((number, ""), (number, title)) if title else ()
     return *lead, *in_markdown(rows), (rows[-1][0], "")
@@ -635,10 +642,8 @@ def table_of_values(
     if len({len(row) for row in cells}) != 1 or any(map(is_more, chain(*cells))):
         return None
     rows = [(number, row) for (number, _), row in zip(lines, cells, strict=True)]
-    if not header and options.get("header-rows", "0").strip() != "1":
-        rows.insert(0, (rows[0][0], [""] * len(cells[0])))
-    lead = ((head[0], ""), (head[0], head[1])) if head[1] else ()
-    return *lead, *in_markdown(rows), (rows[-1][0], "")
+    heads = options.get("header-rows", "0").strip()
+    return titled(head, rows, has_head=bool(header) or heads == "1")
 
 
 def is_more(cell: str) -> bool:

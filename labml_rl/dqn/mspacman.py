@@ -59,7 +59,7 @@ from labml_rl.game import make_game
 from labml_rl.runs import command
 from labml_rl.runs.folder import RunError, RunFolder, default_folder
 from labml_rl.runs.loop import refused
-from labml_rl.runs.record import settings_of
+from labml_rl.runs.record import check_algorithm, settings_of
 from labml_rl.screen import Pixels
 from labml_rl.watch import summary
 from labml_rl.watch.agent import Protocol, Saved
@@ -145,10 +145,12 @@ def check_same(place: RunFolder, settings: Settings) -> None:
         settings: those with which somebody wants to go on.
 
     Raises:
-        RunError: if the run has others. How many processes play, and how long it is,
-            does not count.
+        RunError: if the run has others, or is of another algorithm. How many processes
+            play, and how long it is, does not count.
     """
-    found = settings_of(place.read_record(), Settings)
+    record = place.read_record()
+    check_algorithm(place, record, fast.Experiment.algorithm)
+    found = settings_of(record, Settings)
     names = {each.name for each in fields(Settings)} - {"workers", "total_frames"}
     if other := [n for n in sorted(names) if getattr(found, n) != getattr(settings, n)]:
         raise RunError(

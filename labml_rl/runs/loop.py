@@ -48,6 +48,7 @@ from labml_rl.runs.curve import Curve, said_once
 from labml_rl.runs.experiment import Experiment, NotFiniteError, Settings
 from labml_rl.runs.folder import RunError, RunFolder, default_folder
 from labml_rl.runs.record import (
+    check_algorithm,
     check_origin,
     new_record,
     origin,
@@ -313,11 +314,7 @@ def resume(
     with contextlib.ExitStack() as stack:
         place = stack.enter_context(RunFolder(folder, program=program))
         record = place.reopen()
-        if record["algorithm"] != experiment_class.algorithm:
-            raise RunError(
-                f"{place} is a run of {record['algorithm']}, not of "
-                f"{experiment_class.algorithm}"
-            )
+        check_algorithm(place, record, experiment_class.algorithm)
         if total_frames is not None:
             lengthen(experiment_class, place, record, total_frames)
         if record["finished"]:

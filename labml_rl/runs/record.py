@@ -92,6 +92,20 @@ def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Setti
         raise RunError(f"the settings in run.json make no sense: {error}") from error
 
 
+def check_algorithm(path: object, record: dict[str, Any], algorithm: str) -> None:
+    """
+    Args:
+        path: the folder of a run.
+        record: what its `run.json` says.
+        algorithm: what it should be a run of.
+
+    Raises:
+        RunError: if it is one of another.
+    """
+    if record["algorithm"] != algorithm:
+        raise RunError(f"{path} is a run of {record['algorithm']}, not of {algorithm}")
+
+
 def origin(algorithm: str, settings: Settings) -> str:
     """
     ## Whose a checkpoint is

@@ -25,7 +25,12 @@ from labml_rl.environments import is_atari
 from labml_rl.runs import checkpoint
 from labml_rl.runs.experiment import Experiment, Settings, Thoughts, find_device
 from labml_rl.runs.folder import RunError, RunFolder
-from labml_rl.runs.record import check_origin, origin, settings_of
+from labml_rl.runs.record import (
+    check_algorithm,
+    check_origin,
+    origin,
+    settings_of,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,11 +114,7 @@ class Saved:
         """
         folder = RunFolder(path)
         record = folder.read_record()
-        if record["algorithm"] != experiment_class.algorithm:
-            raise RunError(
-                f"{path} is a run of {record['algorithm']}, not of "
-                f"{experiment_class.algorithm}"
-            )
+        check_algorithm(path, record, experiment_class.algorithm)
         settings = settings_of(record, experiment_class.settings_class)
         file = folder.best if best else folder.checkpoint
         if best and not file.exists():

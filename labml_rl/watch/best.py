@@ -108,6 +108,7 @@ class Best:
                 raise Later
 
         try:
+            ask()
             with torch.random.fork_rng(devices):
                 result = measure(
                     saved,

@@ -33,6 +33,12 @@ def squeezed(text):
     return "\n".join(line for line in text.split("\n") if line)
 
 
+def check_set(text, expected):
+    """Whether a text becomes another one; `None` if it stays as it is."""
+    made = squeezed(set_rst(prose(text)).text)
+    assert made == (squeezed(text) if expected is None else expected)
+
+
 # ---- Words
 
 
@@ -171,8 +177,7 @@ def test_sessions_are_left_alone():
     ],
 )
 def test_directives(text, expected):
-    made = squeezed(set_rst(prose(text)).text)
-    assert made == (squeezed(text) if expected is None else expected)
+    check_set(text, expected)
 
 
 def test_a_comment_of_python_may_begin_with_dots():
@@ -256,8 +261,7 @@ def test_boxes_and_code_stay_in_lists_of_arguments():
     ],
 )
 def test_tables(text, expected):
-    made = squeezed(set_rst(prose(text)).text)
-    assert made == (squeezed(text) if expected is None else expected)
+    check_set(text, expected)
 
 
 @pytest.mark.parametrize(
@@ -285,8 +289,7 @@ def test_tables(text, expected):
 )
 def test_tables_that_are_written_as_lists(text, expected):
     text = f".. list-table::{text}"
-    made = squeezed(set_rst(prose(text)).text)
-    assert made == (squeezed(text) if expected is None else expected)
+    check_set(text, expected)
 
 
 def test_the_rows_of_a_list_keep_their_numbers():
@@ -318,8 +321,7 @@ def test_the_rows_of_a_list_keep_their_numbers():
 )
 def test_tables_that_are_written_with_commas(text, expected):
     text = f".. csv-table::{text}"
-    made = squeezed(set_rst(prose(text)).text)
-    assert made == (squeezed(text) if expected is None else expected)
+    check_set(text, expected)
 
 
 @pytest.mark.parametrize(
@@ -336,8 +338,7 @@ def test_tables_that_are_written_with_commas(text, expected):
     ],
 )
 def test_underlined_titles(text, expected):
-    made = squeezed(set_rst(prose(text)).text)
-    assert made == (squeezed(text) if expected is None else expected)
+    check_set(text, expected)
 
 
 # ---- Nothing is lost
