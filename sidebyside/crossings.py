@@ -72,7 +72,8 @@ def cross(
         use_directory_urls: how the site engine makes addresses from paths; `None` if it
             finds its pages to links that lead to their sources, in HTML too.
         known: the references of modules that are known from before, as long as no
-            module has another code. What is found is added.
+            module that they [reach][sidebyside.references.reach] has another code. What
+            is found is added.
 
     Returns:
         For the name of each module, what its page needs.

@@ -69,7 +69,7 @@ from sidebyside.press import (
 )
 from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
-from sidebyside.references import Reference
+from sidebyside.references import Reference, reach
 from sidebyside.render import PAGE, THEME, environment, render, render_error
 from sidebyside.search import Searched
 from sidebyside.serve import (
@@ -272,9 +272,14 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.mistake(module.page, mistake, templates)
         design = templates.loader and templates.loader.get_source(templates, PAGE)[0]
         codes = {source.module: code_of(source) for source in sources}
-        is_same = codes == self.codes and outside == self.outside
-        known = self.references if is_same else {}
-        self.references = {s: known[s] for s in sources if s in known}
+        is_same = codes.keys() == self.codes.keys() and outside == self.outside
+        changed = {name for name in codes if codes[name] != self.codes.get(name)}
+        known, reached = self.references if is_same else {}, reach(sources)
+        self.references = {
+            source: known[source]
+            for source in sources
+            if source in known and not changed & reached[source.module]
+        }
         self.codes, self.outside = codes, outside
         crossings = cross(
             sources, places, outside, config.use_directory_urls, self.references

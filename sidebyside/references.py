@@ -11,12 +11,14 @@ all names of a module, asks, and writes down where in the text each of them is.
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from sidebyside.bindings import scopes
 from sidebyside.names import Book
-from sidebyside.read import Source
+from sidebyside.read import Source, once
 
 
 class Reference(NamedTuple):
@@ -75,6 +77,55 @@ def references(book: Book, source: Source) -> tuple[Reference, ...]:
                     found += columns.dotted(node, at + level, module or "", parents)
     ordered = sorted(filter(None, found), key=lambda r: (r.line, r.column, -r.end))
     return tuple(without_overlaps(ordered))
+
+
+def reach(sources: Sequence[Source]) -> dict[str, set[str]]:
+    """
+    ## How far names lead
+
+    From one module into another a name leads by an import, and on by the imports that
+    stand there. What the rest of a book defines makes no difference to it.
+
+    Args:
+        sources: all modules of a book.
+
+    Returns:
+        For the name of each module, those of all modules that decide what its names
+        stand for. It is one of them.
+    """
+    below: defaultdict[str, set[str]] = defaultdict(set)
+    for source in sources:
+        parts = source.module.split(".")
+        for end in range(1, len(parts) + 1):
+            below[".".join(parts[:end])].add(source.module)
+    modules = {source.module for source in sources}
+    direct: dict[str, set[str]] = {}
+    for source in sources:
+        names = imported(source)
+        parents = {name.rpartition(".")[0] for name in names}
+        direct[source.module] = (parents & modules).union(
+            *(below[name] for name in names & below.keys())
+        )
+    found: dict[str, set[str]] = {}
+    for module in modules:
+        reached = new = {module}
+        while new:
+            new = set().union(*(direct[name] for name in new)) - reached
+            reached = reached | new
+        found[module] = reached
+    return found
+
+
+@once
+def imported(source: Source) -> set[str]:
+    """
+    The full names of all that a module imports. `import a.b` gives it the whole of `a`.
+    """
+    names = {f"{star}.*" for star, _ in scopes(source).module.stars}
+    for node, _, name in scopes(source).uses:
+        if isinstance(node, ast.alias):
+            names.add(name.partition(".")[0] if name == node.name else name)
+    return names
 
 
 class Columns:

@@ -22,7 +22,7 @@ from sidebyside.inventory import INVENTORIES, distill, inventory, read_inventory
 from sidebyside.links import Place
 from sidebyside.names import Book
 from sidebyside.read import read
-from sidebyside.references import references
+from sidebyside.references import reach, references
 from sidebyside.render import environment, render
 from sidebyside.weave import catalogue, weave
 from tests.press.test_lossless import PAGES, STANDARD_LIBRARY
@@ -421,6 +421,52 @@ def test_this_book_is_full_of_links():
     assert "labml_rl.game.Emulator.lives" in names, "through what a function returns"
     names = {r.name for r in references(book, by_module["labml_rl.worker"])}
     assert "labml_rl.game.make_game" in names
+
+
+DEFINED = "class Game:\n    def step(self): ...\n\ndef play(): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "also", "reached"),
+    [
+        ("x = 1", "", ""),
+        ("import numpy", "", ""),
+        ("from kit.game import Game", "", "kit.game"),
+        ("def f():\n    from kit.game import Game", "", "kit.game"),
+        ("from kit.game import *", "", "kit.game"),
+        ("from kit import game", "", "kit kit.game"),
+        ("from kit import Game", "", "kit"),
+        ("from kit import Game", "from kit.game import Game", "kit kit.game"),
+        ("from kit import deep", "", "kit kit.deep kit.deep.end"),
+        ("import kit.game as g", "", "kit kit.game kit.deep kit.deep.end"),
+        ("import kit", "", "kit kit.game kit.deep kit.deep.end"),
+    ],
+)
+def test_how_far_names_lead(code, also, reached):
+    texts = {"kit": also, "kit.game": DEFINED, "kit.deep": "", "kit.deep.end": ""}
+    book = [
+        read(text.encode(), f"{name}/__init__.py", name) for name, text in texts.items()
+    ]
+    user = read(code.encode(), "user.py", "user")
+    assert reach([*book, user])["user"] == {"user", *reached.split()}
+
+
+def test_what_no_import_leads_to_makes_no_difference():
+    """Modules of this book are broken in turn, and those that differ reach them."""
+    reached = reach(PAGES)
+    book = Book(PAGES)
+    as_it_is = {source: references(book, source) for source in PAGES}
+    differ = 0
+    for broken in PAGES[::4]:
+        code = re.sub(r"(?m)^( *)(def|class) ", r"\1\2 no_", "".join(broken.lines))
+        new = read(code.encode(), broken.path, broken.module)
+        others = [source for source in PAGES if source is not broken]
+        book = Book([new, *others])
+        for source in others:
+            if references(book, source) != as_it_is[source]:
+                assert broken.module in reached[source.module]
+                differ += 1
+    assert differ > len(PAGES[::4])
 
 
 # ---- Any code at all
