@@ -73,7 +73,13 @@ class Ours(Memory):
 
         kind = options.pop("kind", ReplayMemory)
         space = Box(0, 255, STACK, np.uint8)
-        self.memory = kind(space, GAMES, capacity=CAPACITY, stack=4, seed=1, **options)
+        options = {
+            "capacity": CAPACITY,
+            "stack": 4,
+            "blocks": True,
+            "seed": 1,
+        } | options
+        self.memory = kind(space, GAMES, **options)
         self.memory.begin(pictures()[0])
         self.zeros, self.no = np.zeros(GAMES, np.int64), np.zeros(GAMES, np.bool_)
         self.t = 0

@@ -252,7 +252,14 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
     def _infos(self, infos: Infos) -> dict[str, Any]:
         together: dict[str, Any] = {}
         for row, info in enumerate(infos):
-            together = self._add_info(together, info, row)
+            try:
+                together = self._add_info(together, info, row)
+            except (TypeError, ValueError, IndexError) as error:
+                error.add_note(
+                    f"This happened with the infos of environment {row}, {info}. What "
+                    "has one key must be of one type and shape in all environments"
+                )
+                raise
         return together
 
     def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:

@@ -35,11 +35,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from labml_rl.batch import Games, MakeEnv, SerialGames, spawn_seeds
-from labml_rl.game import FRAMES_PER_STEP, find_game, make_game
+from labml_rl.game import FRAMES_PER_STEP, Game, find_game, make_game
 from labml_rl.worker import ParallelGames
 
 
@@ -53,9 +53,14 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     it is enough to write down these two: *the state is how one got there*.
 
     For that, each episode begins with a seed of its own. It is drawn from the first
-    one, so that still one seed decides everything.
+    one, so that still one seed decides everything. As with a game, `info` has the score
+    of an episode that ends.
 
-    As with a game, `info` has the score of an episode that ends.
+    !!! warning "A game with something around it"
+        An Atari game in a wrapper of your own, or under a name of your own, comes here,
+        too. An episode of it may be one of five lives, and a seed would [begin all
+        over][labml_rl.game.Game.reset]. So there, each *game* gets a seed, and between
+        its lives it goes on.
 
     Args:
         env: any environment that its seed makes repeatable.
@@ -68,6 +73,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         self._dice = np.random.default_rng(seed)
         self._episode_seed: int | None = None
+        self._is_game = isinstance(env.unwrapped, Game)
+        self._goes_on = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -80,37 +87,54 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         Returns:
             The first observation, and `info`.
         """
+        if self._goes_on and seed is None and not options:
+            return self._go_on()
         if seed is not None:
             self._dice = np.random.default_rng(seed)
         self._options = options
         self._episode_seed = int(self._dice.integers(2**31))
+        return self._begin(options)
+
+    def _begin(self, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
         self._actions: list[Any] = []
-        self._return = 0.0
+        self._return, self._steps, self._goes_on = 0.0, 0, False
         return self.env.reset(seed=self._episode_seed, options=options)
+
+    def _go_on(self) -> tuple[Any, dict[str, Any]]:
+        self._actions.append(None)
+        self._goes_on = False
+        observation, info = self.env.reset()
+        # Between two lives, the game may have ended, and another have begun.
+        if "episode" in info:
+            self._return, self._steps = 0.0, 0
+        return observation, info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """
         Returns:
             What the environment does; at the end of an episode, with the sum of its
-            rewards and the number of its steps in `info["episode"]`.
+            rewards and the number of its steps in `info["episode"]`, if it has nothing
+            there itself.
 
         Raises:
             ResetNeeded: before the first `reset`.
         """
         self._check_begun()
         observation, reward, terminated, truncated, info = self.env.step(action)
-        self._actions.append(np.asarray(action).tolist())
+        self._actions.append(self.action_space.to_jsonable([action]))
         self._return += float(reward)
-        if terminated or truncated:
-            score = {"r": self._return, "l": len(self._actions)}
-            info = info | {"episode": score}
+        self._steps += 1
+        if (terminated or truncated) and "episode" not in info:
+            self._goes_on = self._is_game and terminated
+            if not self._goes_on:
+                info = info | {"episode": {"r": self._return, "l": self._steps}}
         return observation, reward, terminated, truncated, info
 
     def get_state(self) -> dict[str, Any]:
         """
         Returns:
-            The seed of the episode, all actions in it so far, and the dice for the
-            seeds of the episodes to come.
+            The seed of the episode, all actions in it so far, with `None` where a game
+            went on after a life, and the dice for the seeds of the episodes to come.
 
         Raises:
             ValueError: if the episode began with options.
@@ -139,25 +163,24 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         Returns:
             The observation that the agent had before it.
         """
-        self._options, self._actions, self._return = None, [], 0.0
-        self._episode_seed = state["seed"]
-        observation, _ = self.env.reset(seed=self._episode_seed)
-        for action in state["actions"]:
-            observation, *_ = self.step(self._as_action(action))
+        self._options, self._episode_seed = None, state["seed"]
+        observation, _ = self._begin(None)
+        for noted in state["actions"]:
+            if noted is None:
+                observation, _ = self._go_on()
+            else:
+                (action,) = self.action_space.from_jsonable(noted)
+                observation, *_ = self.step(action)
         self._dice.bit_generator.state = state["dice"]
         return observation
-
-    def _as_action(self, action: Any) -> Any:
-        if isinstance(self.action_space, Discrete):
-            return action
-        return np.asarray(action, self.action_space.dtype)
 
 
 def is_atari(name: str) -> bool:
     """
     ## By name
 
-    Gymnasium's names end in a version: `CartPole-v1`. Those of games do not.
+    Gymnasium's names end in a version, `CartPole-v1`, or have a module in front. Those
+    of games do not.
 
     Raises:
         ValueError: if it is one of Gymnasium's names for an Atari game. These come with
@@ -172,6 +195,8 @@ def is_atari(name: str) -> bool:
             f"{name!r} is Gymnasium's Atari. This book has a pipeline of its own: "
             f"{game!r} is the name of the game"
         )
+    if name in gymnasium.registry and not _is_game(name):
+        return False
     versions = [
         each.id
         for each in gymnasium.registry.values()
@@ -181,7 +206,7 @@ def is_atari(name: str) -> bool:
         raise ValueError(
             f"no game {name!r}. Names of Gymnasium end in a version: {versions[-1]!r}"
         )
-    return "-v" not in name
+    return not re.search("-v|:|/", name)
 
 
 def _is_game(name: str) -> bool:
@@ -190,6 +215,29 @@ def _is_game(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def game_options(settings: Any) -> dict[str, Any]:
+    """
+    ## For training and after
+
+    Args:
+        settings: of an algorithm. Of Atari games they say how each is played.
+
+    Returns:
+        Options for [make_environments][] that hold when the agent is watched, too.
+
+    Raises:
+        ValueError: if they say so of something that is no Atari game.
+    """
+    names = ("sticky_actions", "full_action_space")
+    options = {name: getattr(settings, name) for name in names}
+    if is_atari(settings.game):
+        return options
+    for name, value in options.items():
+        if value:
+            raise ValueError(f"{name} is for Atari games, and {settings.game} is none")
+    return {}
 
 
 def training_options(settings: Any) -> dict[str, Any]:
@@ -315,8 +363,9 @@ def ended(infos: dict[str, Any]) -> list[tuple[int, float, int]]:
     """
     found = []
     for info in (infos.get("final_info"), infos):
-        if info is not None and "episode" in info:
-            episodes = info["episode"]
+        episodes = (info or {}).get("episode")
+        if isinstance(episodes, dict):
+            assert info is not None
             found += [
                 (int(row), float(episodes["r"][row]), int(episodes["l"][row]))
                 for row in np.flatnonzero(info["_episode"])
@@ -351,5 +400,13 @@ def final_observations(infos: dict[str, Any], rows: NDArray[np.bool_]) -> Any:
 
     Returns:
         The last observation of each, shape `(rows.sum(), …)`.
+
+    Raises:
+        ValueError: if the games do not tell them.
     """
+    if "final_obs" not in infos:
+        raise ValueError(
+            "an episode ended, and infos has no final_obs: make the games with "
+            "autoreset_mode=SAME_STEP"
+        )
     return np.stack(list(infos["final_obs"][rows]))

@@ -27,18 +27,19 @@ from labml_rl.batch import spaces_of_first
 from labml_rl.environments import (
     environment_makers,
     frames_per_step,
+    game_options,
     has_channels_last,
-    is_atari,
     training_options,
 )
 from labml_rl.networks import ActorCritic
-from labml_rl.players import Players, preparer
+from labml_rl.players import Players
 from labml_rl.sampling import Sampler, Samples, check_spaces
 from labml_rl.speed import (
     SpeedSettings,
     few_threads,
     in_precision,
     keep_memory,
+    preparer,
     threads_for,
 )
 
@@ -62,11 +63,14 @@ class PolicySettings(SpeedSettings):
         entropy_coefficient: what the agent is paid for being undecided.
         max_gradient_norm: longer gradients are cut to this length, all weights taken
             together.
-        clip_rewards: learn from the sign of a reward alone. Scores are raw in any case.
-        episodic_life: an episode ends with each life that is lost. Scores are of whole
-            games in any case.
-        sticky_actions: the probability that the game ignores an action and repeats the
-            one before.
+        clip_rewards: learn from the sign of a reward alone, in Atari games. Scores are
+            raw in any case.
+        episodic_life: in Atari games, an episode ends with each life that is lost.
+            Scores are of whole games in any case.
+        sticky_actions: the probability that an Atari game ignores an action and repeats
+            the one before.
+        full_action_space: let the agent have all 18 actions in each Atari game, and not
+            only those that do something in it.
         players: let [each process](players.py) ask the network for its own games.
     """
 
@@ -79,6 +83,7 @@ class PolicySettings(SpeedSettings):
     clip_rewards: bool = True
     episodic_life: bool = True
     sticky_actions: float = 0.0
+    full_action_space: bool = False
     players: bool = True
 
     def __post_init__(self) -> None:
@@ -151,7 +156,7 @@ class PolicyExperiment(runs.Experiment[S]):
         Returns:
             What any experiment [returns][labml_rl.runs.experiment.Experiment.advance].
         """
-        with threads_for(self.network.body, self.settings, self.device):
+        with threads_for(self.network, self.settings, self.device):
             return super().advance()
 
     @abstractmethod
@@ -168,9 +173,7 @@ class PolicyExperiment(runs.Experiment[S]):
             Options that change the game itself. They hold when the agent is watched,
             too.
         """
-        if not is_atari(settings.game):
-            return {}
-        return {"sticky_actions": settings.sticky_actions}
+        return game_options(settings)
 
     @staticmethod
     def needs_plan(settings: PolicySettings) -> str:
@@ -187,6 +190,29 @@ class PolicyExperiment(runs.Experiment[S]):
         action_space: gymnasium.Space[Any],
     ) -> ActorCritic:
         """
+        ### A network of your own
+
+        Override this, and PPO and A2C learn with any other network. For a batch of
+        observations it has to give logits, shape `(B, A)`, and values, shape `(B,)`:
+
+        ```python
+        class Mine(ppo.Experiment):
+            algorithm = "my-ppo"
+
+            @staticmethod
+            def make_network(settings, observation_space, action_space):
+                return MyNetwork(observation_space.shape, action_space.n)
+        ```
+
+        Pictures come as the bytes that they are. On a machine that has units for it,
+        all of it is computed [with 16 bits][labml_rl.speed.precision_of]. A head should
+        not be: [in_full][labml_rl.networks.in_full] keeps it out of that.
+
+        Args:
+            settings: of the algorithm.
+            observation_space: that of one game.
+            action_space: the same.
+
         Returns:
             Policy and value for these spaces.
         """
@@ -237,8 +263,8 @@ class PolicyExperiment(runs.Experiment[S]):
             Logits, shape `(B, A)`, and values, shape `(B,)`, with gradients.
         """
         with in_precision(self.settings, self.device):
-            answer: tuple[Tensor, Tensor] = self.network(observations)
-        return answer
+            logits, values = self.network(observations)
+        return logits.float(), values.float()
 
     def anneal(self) -> float:
         """

@@ -61,27 +61,12 @@ from gymnasium.spaces import Box, Discrete
 from labml_rl.batch import MakeEnv, SerialGames, listed
 from labml_rl.networks import ActorCritic
 from labml_rl.process import Worker, close_all
-from labml_rl.sampling import Player, Prepare, Samples, Sheet, blank
-from labml_rl.speed import SpeedSettings, in_precision, keep_memory
+from labml_rl.sampling import Player, Samples, Sheet, blank
+from labml_rl.speed import SpeedSettings, in_precision, keep_memory, preparer
 from labml_rl.worker import available_cores, shares
 
 CPU = torch.device("cpu")
 SHARED = Path("/dev/shm")
-
-
-def preparer(network: ActorCritic, settings: SpeedSettings) -> Prepare | None:
-    """
-    ## In which order
-
-    Observations are sorted once, when they are written down, and not each time that the
-    network looks at them.
-
-    Returns:
-        What puts observations into the order that the network [likes
-            best][labml_rl.bodies.NatureBody.prepared], if that is wanted.
-    """
-    prepared: Prepare = network.body.prepared
-    return prepared if settings.blocks else None
 
 
 class RemotePlayer(Player):

@@ -57,6 +57,7 @@ import select
 import signal
 import socket
 import struct
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -96,6 +97,14 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
         signal.signal(each, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+    # !!! warning "A fork has no threads"
+    #     PyTorch computes with several threads, and keeps them. A forked process has
+    #     none of them, but believes that it has, and the first large product would wait
+    #     for them for ever. With one thread there is nobody to wait for, and one is
+    #     right here: the other cores have workers of their own.
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
 
     try:
         with contextlib.closing(make()) as made:

@@ -30,8 +30,6 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import create_empty_array
 from numpy.typing import NDArray
 
-from labml_rl.game import Game
-
 Infos = list[dict[str, Any]]
 Spaces = tuple[Space[Any], Space[Any]]  # of observations and of actions
 
@@ -113,7 +111,19 @@ def _put(batch: Any, row: int, observation: Any) -> None:
         for value, part in zip(batch, observation, strict=True):
             _put(value, row, part)
     else:
-        batch[row] = observation
+        found = np.asarray(observation)
+        # NumPy would write one number into all places, and cut 0.7 down to 0.
+        if found.shape != batch.shape[1:] or is_cut(found.dtype, batch.dtype):
+            raise ValueError(
+                f"the space of the observations says {batch.dtype} of shape "
+                f"{batch.shape[1:]}, and this is {found.dtype} of shape {found.shape}"
+            )
+        batch[row] = found
+
+
+def is_cut(found: np.dtype[Any], expected: np.dtype[Any]) -> bool:
+    """Whether numbers of the first type would lose what stands behind the point."""
+    return found.kind in "fc" and expected.kind not in "fc"
 
 
 def spaces_of(env: gymnasium.Env[Any, Any]) -> Spaces:
@@ -149,7 +159,7 @@ def _saving(env: gymnasium.Env[Any, Any]) -> SavesState:
     if not hasattr(env, "get_state"):
         raise TypeError(
             f"{env} cannot be saved: it has no get_state. "
-            "labml_rl.environments.Resumable gives it one"
+            "labml_rl.environments.Resumable around it gives it one"
         )
     return cast(SavesState, env)
 
@@ -177,12 +187,15 @@ class Runner:
         self._over = [False] * len(envs)
 
     def write_to(self, batch: Batch) -> None:
-        """Say where the results go. A [Game][labml_rl.game.Game] needs no copy."""
+        """
+        Say where the results go. What can [write there
+        itself][labml_rl.game.Game.observe_into], as a game can, needs no copy.
+        """
         self._batch = batch
-        self._in_place = [isinstance(env, Game) for env in self.envs]
+        self._in_place = [hasattr(env, "observe_into") for env in self.envs]
         for row, env in enumerate(self.envs):
-            if isinstance(env, Game):
-                env.observe_into(batch.observations[row])
+            if self._in_place[row]:
+                cast(Any, env).observe_into(batch.observations[row])
 
     def check_spaces(self, spaces: Spaces) -> None:
         """

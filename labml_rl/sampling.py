@@ -50,6 +50,7 @@ from torch import Tensor
 
 from labml_rl.batch import Games
 from labml_rl.environments import final_observations, scores_of
+from labml_rl.networks import draw, log_probs_of
 from labml_rl.returns import Rollout
 
 ActorCriticFunction = Callable[[Tensor], tuple[Tensor, Tensor]]
@@ -361,72 +362,6 @@ def blank(space: Box, num_envs: int, prepare: Prepare | None) -> Tensor:
     """
     nothing = np.zeros((num_envs, *space.shape), space.dtype)
     return (prepare or as_they_are)(torch.from_numpy(nothing))
-
-
-def draw(logits: Tensor, dice: Tensor) -> Tensor:
-    r"""
-    ## Drawing an action
-
-    The policy is a distribution, and the agent draws from it. It must not simply take
-    the likeliest action: an action that is never tried is never learned about.
-
-    Put the probabilities side by side, and they fill the line from 0 to 1. Each game
-    throws one dart at it, and takes the action that it hits.
-
-    Args:
-        logits: shape `(N, A)`.
-        dice: from 0 to 1, shape `(N,)`.
-
-    Returns:
-        Actions, shape `(N,)`.
-    """
-    ends = logits.softmax(-1).cumsum(-1)  # (N, A)
-
-    # Rounded, all probabilities together can be a little less than 1.
-    ends[:, -1] = 1
-    return (ends <= dice[:, None]).sum(-1)
-
-
-def log_probs_of(logits: Tensor, actions: Tensor) -> Tensor:
-    r"""
-    ## How likely it was
-
-    With the logarithm of the softmax in one piece, nothing overflows, and no
-    probability is rounded to 0.
-
-    $$\log \pi(a \mid o) = \ell_a - \log \sum_b e^{\ell_b}$$
-
-    Args:
-        logits: $\ell$, shape `(…, A)`.
-        actions: $a$, shape `(…)`.
-
-    Returns:
-        $\log \pi(a \mid o)$, shape `(…)`.
-    """
-    each = logits.log_softmax(-1)  # (…, A)
-    return each.gather(-1, actions[..., None]).squeeze(-1)  # (…)
-
-
-def entropy_of(logits: Tensor) -> Tensor:
-    r"""
-    ## How undecided it is
-
-    The **entropy** of a policy is largest where all actions are equally likely. With
-    $A$ of them it is $\log A$ then. It is 0 where one is certain:
-
-    $$H(\pi) = -\sum_a \pi(a \mid o) \log \pi(a \mid o)$$
-
-    An agent that always does the same sees only what comes of that, and never learns
-    whether something else is better. So A2C and PPO pay a little for entropy.
-
-    Args:
-        logits: $\ell$, shape `(…, A)`.
-
-    Returns:
-        $H$, in nats (so it is called with natural logarithms), shape `(…)`.
-    """
-    log_probs = logits.log_softmax(-1)  # (…, A)
-    return -(log_probs.exp() * log_probs).sum(-1)
 
 
 def check_spaces(observations: Space[Any], actions: Space[Any]) -> tuple[Box, Discrete]:

@@ -36,13 +36,13 @@ between two measurements of the same program.
 
 import ctypes
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from labml_rl.bodies import VectorBody
 from labml_rl.runs.experiment import Settings
@@ -157,8 +157,31 @@ def few_threads(settings: SpeedSettings, device: torch.device) -> Iterator[None]
         torch.set_num_threads(threads)
 
 
+def preparer(
+    network: nn.Module, settings: SpeedSettings
+) -> Callable[[Tensor], Tensor] | None:
+    """
+    ## Sorting once
+
+    Observations are sorted once, when they are written down, and not each time that the
+    network looks at them.
+
+    Args:
+        network: of the agent.
+        settings: what is wanted.
+
+    Returns:
+        What puts observations into the order that the network [likes
+        best][labml_rl.bodies.NatureBody.prepared], if it likes one, and if that is
+        wanted.
+    """
+    if not settings.blocks:
+        return None
+    return getattr(getattr(network, "body", None), "prepared", None)
+
+
 def threads_for(
-    body: nn.Module, settings: SpeedSettings, device: torch.device
+    network: nn.Module, settings: SpeedSettings, device: torch.device
 ) -> AbstractContextManager[None]:
     """
     ## One thread for a few numbers
@@ -169,14 +192,14 @@ def threads_for(
     one thread does everything, learning too.
 
     Args:
-        body: of the network that plays and learns.
+        network: that plays and learns.
         settings: what is wanted.
         device: where the network is.
 
     Returns:
         What stands behind `with`.
     """
-    if isinstance(body, VectorBody):
+    if isinstance(getattr(network, "body", None), VectorBody):
         return few_threads(settings, device)
     return nullcontext()
 

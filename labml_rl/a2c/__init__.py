@@ -97,7 +97,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from labml_rl.sampling import entropy_of
+from labml_rl.networks import entropy_of
 
 
 def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
@@ -156,7 +156,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
         goes through the value in it, this loss gets smaller the larger the value is,
         since no logarithm of a probability is above zero. Together with [its own
         loss][value_loss], weighed by $c_v$, the critic ends up $H / c_v$ too high, with
-        $H$ the [entropy][labml_rl.sampling.entropy_of] of the policy. The returns that
+        $H$ the [entropy][labml_rl.networks.entropy_of] of the policy. The returns that
         are made with such values are wrong in turn, and nothing fails. So the function
         refuses an advantage that still has a gradient.
 

@@ -50,10 +50,10 @@ import torch
 from torch import nn
 
 from labml_rl.a2c import RMSProp, policy_loss, total_loss, value_loss
+from labml_rl.networks import entropy_of, log_probs_of
 from labml_rl.onpolicy import PolicyExperiment, PolicySettings
 from labml_rl.returns import discounted_returns
 from labml_rl.runs import require
-from labml_rl.sampling import entropy_of, log_probs_of
 
 
 @dataclass(frozen=True, kw_only=True)

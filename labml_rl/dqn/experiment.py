@@ -49,6 +49,7 @@ from labml_rl.dqn.settings import Settings
 from labml_rl.environments import (
     final_observations,
     frames_per_step,
+    game_options,
     has_channels_last,
     is_atari,
     scores_of,
@@ -65,6 +66,7 @@ from labml_rl.speed import (
     keep_memory,
     make_adam,
     precision_of,
+    preparer,
     threads_for,
 )
 
@@ -99,6 +101,7 @@ class Experiment(runs.Experiment[Settings]):
             self.games.single_observation_space,
             self.games.single_action_space,
         ).to(self.device)
+        self.prepare = preparer(self.network, settings)
         self.target = self.make_target()
         self.optimizer = self.make_optimizer()
         self.memory = self.make_memory()
@@ -112,9 +115,7 @@ class Experiment(runs.Experiment[Settings]):
             Options that change the game itself. They hold when the agent is watched,
             too.
         """
-        if not is_atari(settings.game):
-            return {}
-        return {"sticky_actions": settings.sticky_actions}
+        return game_options(settings)
 
     @staticmethod
     def needs_plan(settings: Settings) -> str | None:
@@ -134,6 +135,18 @@ class Experiment(runs.Experiment[Settings]):
         action_space: gymnasium.Space[Any],
     ) -> QNetwork | DuelingNetwork:
         """
+        ### A network of your own
+
+        Override this, and DQN learns with any network that gives action values, shape
+        `(B, A)`, for a batch of observations. What the [page of
+        policies][labml_rl.onpolicy.PolicyExperiment.make_network] says of one holds
+        here, too.
+
+        Args:
+            settings: of the algorithm.
+            observation_space: that of one game.
+            action_space: the same.
+
         Returns:
             Action values for these spaces.
         """
@@ -171,7 +184,8 @@ class Experiment(runs.Experiment[Settings]):
             A copy of the network, which does not learn.
         """
         target = deepcopy(self.network).requires_grad_(False)
-        for layer in target.body.modules():
+        body: nn.Module = getattr(target, "body", nn.Identity())
+        for layer in body.modules():
             # The first layer divides its weights, and rounds them after that.
             rounds = isinstance(layer, nn.Conv2d | nn.Linear)
             if rounds and not isinstance(layer, FirstConvolution):
@@ -208,7 +222,7 @@ class Experiment(runs.Experiment[Settings]):
             "stack": space.shape[0] if is_atari(settings.game) else 1,
             "n": settings.n,
             "discount": settings.discount,
-            "blocks": settings.blocks,
+            "blocks": self.prepare is not None,
             "seed": np.random.SeedSequence(settings.seed).spawn(3)[2],
         }
         if not settings.prioritised:
@@ -258,7 +272,7 @@ class Experiment(runs.Experiment[Settings]):
         Returns:
             What any experiment [returns][labml_rl.runs.experiment.Experiment.advance].
         """
-        with threads_for(self.network.body, self.settings, self.device):
+        with threads_for(self.network, self.settings, self.device):
             return super().advance()
 
     def update(self) -> dict[str, float | None]:
@@ -333,8 +347,8 @@ class Experiment(runs.Experiment[Settings]):
             What the network says of all actions, in all games, shape `(N, A)`.
         """
         seen = torch.from_numpy(self.observations)
-        if self.settings.blocks:
-            seen = self.network.body.prepared(seen)
+        if self.prepare is not None:
+            seen = self.prepare(seen)
         answer: Tensor = self.network(seen.to(self.device))
         return answer
 

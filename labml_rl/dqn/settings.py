@@ -71,11 +71,14 @@ class Settings(SpeedSettings):
         priority_exponent: how much more often. With 0, all are alike.
         importance_start: how much of that is made up for in the loss, in the beginning.
             In the end it is all, 1.
-        clip_rewards: learn from the sign of a reward alone. Scores are raw in any case.
-        episodic_life: an episode ends with each life that is lost. Scores are of whole
-            games in any case.
-        sticky_actions: the probability that the game ignores an action and repeats the
-            one before.
+        clip_rewards: learn from the sign of a reward alone, in Atari games. Scores are
+            raw in any case.
+        episodic_life: in Atari games, an episode ends with each life that is lost.
+            Scores are of whole games in any case.
+        sticky_actions: the probability that an Atari game ignores an action and repeats
+            the one before.
+        full_action_space: let the agent have all 18 actions in each Atari game, and not
+            only those that do something in it.
         turns: how often to play and learn before anything is written down.
     """
 
@@ -105,6 +108,7 @@ class Settings(SpeedSettings):
     clip_rewards: bool = True
     episodic_life: bool = True
     sticky_actions: float = 0.0
+    full_action_space: bool = False
     turns: int = 64
 
     def __post_init__(self) -> None:

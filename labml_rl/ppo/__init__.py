@@ -299,7 +299,7 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     | `clip_fraction` | some, not most | most: steps are too large |
     | `explained_variance` | goes up from 0 | stays at 0: the critic learns nothing |
 
-    The [entropy][labml_rl.sampling.entropy_of] is on another page. Here are the others.
+    The [entropy][labml_rl.networks.entropy_of] is on another page. Here are the others.
 
     ### How far the policy went
 

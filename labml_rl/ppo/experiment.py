@@ -70,11 +70,12 @@ but for the clip of the values. One thing that A advises is neither in that code
 here: to compute the advantages anew before each pass.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
+from labml_rl.networks import entropy_of, log_probs_of
 from labml_rl.onpolicy import PolicyExperiment, PolicySettings
 from labml_rl.ppo import (
     clip_fraction,
@@ -86,7 +87,7 @@ from labml_rl.ppo import (
 )
 from labml_rl.returns import gae
 from labml_rl.runs import require
-from labml_rl.sampling import entropy_of, log_probs_of
+from labml_rl.sampling import Samples
 from labml_rl.speed import make_adam
 
 
@@ -195,28 +196,7 @@ class Experiment(PolicyExperiment[Settings]):
         """
         settings = self.settings
         learning_rate = self.anneal()
-        samples = self.play()
-
-        # The targets of the values are the advantages on top of what was expected.
-        # $$G_t = \hat{A}_t + V(o_t)$$
-        old_values = samples.rollout.values[:-1]  # (T, N)
-        advantages = gae(
-            samples.rollout,
-            discount=settings.discount,
-            gae_lambda=settings.gae_lambda,
-        )  # (T, N)
-        returns = advantages + old_values  # (T, N)
-
-        # From here on it no longer matters which step came after which, and all games
-        # are one long list.
-        batch = Batch(
-            samples.observations.flatten(0, 1),
-            samples.actions.flatten(),
-            samples.log_probs.flatten(),
-            advantages.flatten(),
-            returns.flatten(),
-            old_values.flatten(),
-        )
+        batch = self.make_batch(self.play())
 
         # Neighbours in this list are the same moment of the game, or nearly. They would
         # pull a minibatch in one direction, so each pass has another order.
@@ -236,23 +216,82 @@ class Experiment(PolicyExperiment[Settings]):
         #
         means = torch.stack(learned).mean(0).tolist()
         metrics = dict(zip(METRICS, means, strict=True))
-        metrics["explained_variance"] = explained_variance(old_values, returns).item()
+        explained = explained_variance(batch.values, batch.returns)
+        metrics["explained_variance"] = explained.item()
         metrics["learning_rate"] = learning_rate
         return metrics
+
+    def make_batch(self, samples: Samples) -> "Batch":
+        r"""
+        ### What to learn from
+
+        Args:
+            samples: what was seen.
+
+        Returns:
+            The same as one long list, with advantages, and with targets for the values.
+        """
+        settings = self.settings
+        advantages = gae(
+            samples.rollout,
+            discount=settings.discount,
+            gae_lambda=settings.gae_lambda,
+        )  # (T, N)
+
+        # The targets of the values are the advantages on top of what was expected.
+        # $$G_t = \hat{A}_t + V(o_t)$$
+        old_values = samples.rollout.values[:-1]  # (T, N)
+        returns = advantages + old_values  # (T, N)
+
+        # From here on it no longer matters which step came after which, and all games
+        # are one long list.
+        return Batch(
+            samples.observations.flatten(0, 1),
+            samples.actions.flatten(),
+            samples.log_probs.flatten(),
+            advantages.flatten(),
+            returns.flatten(),
+            old_values.flatten(),
+        )
 
     def learn(self, batch: "Batch") -> Tensor:
         r"""
         ### One step of the optimiser
-
-        The network answers anew for each minibatch, since it has changed since the last
-        one. How it has changed since it *played* is in the ratio, and for that the
-        batch has the probabilities of then.
 
         Args:
             batch: the steps to learn from.
 
         Returns:
             What is worth drawing, in the order of `METRICS`.
+        """
+        seen = self.losses(batch)
+        self.optimizer.zero_grad()
+        seen["loss"].backward()  # type: ignore[no-untyped-call]
+
+        # Now and then a gradient is many times as long as usual. One step along it
+        # could undo a day's work. The limit of the authors is a short one: in the
+        # recorded runs of PPO the mean of an update is mostly above it. So it cuts
+        # often.
+        seen["gradient_norm"] = nn.utils.clip_grad_norm_(
+            self.network.parameters(), self.settings.max_gradient_norm
+        )
+        self.optimizer.step()
+        return torch.stack([seen[name].detach() for name in METRICS])
+
+    def losses(self, batch: "Batch") -> dict[str, Tensor]:
+        r"""
+        ### What is to be less
+
+        The network answers anew for each minibatch, since it has changed since the last
+        one. How it has changed since it *played* is in the ratio, and for that the
+        batch has the probabilities of then. An algorithm that adds something of its own
+        adds it to the `loss` in here.
+
+        Args:
+            batch: the steps to learn from.
+
+        Returns:
+            The loss, of which a gradient is to be had, and what is worth drawing.
         """
         settings = self.settings
         logits, values = self.evaluate(batch.observations)  # (B, A), (B,)
@@ -277,28 +316,15 @@ class Experiment(PolicyExperiment[Settings]):
             - settings.entropy_coefficient * entropy
         )
 
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-
-        # Now and then a gradient is many times as long as usual. One step along it
-        # could undo a day's work. The limit of the authors is a short one: in the
-        # recorded runs of PPO the mean of an update is mostly above it. So it cuts
-        # often.
-        parameters = self.network.parameters()
-        norm = nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
-        self.optimizer.step()
-
         log_probs = log_probs.detach()
-        seen = {
+        return {
             "loss": loss,
             "policy_loss": policy,
             "value_loss": value,
             "entropy": entropy,
             "divergence": divergence(log_probs, batch.log_probs),
             "clip_fraction": clip_fraction(log_probs, batch.log_probs, settings.clip),
-            "gradient_norm": norm,
         }
-        return torch.stack([each.detach() for each in seen.values()])
 
 
 METRICS = (
@@ -343,4 +369,5 @@ class Batch:
         Returns:
             A batch of these alone.
         """
-        return Batch(*(each.index_select(0, which) for each in vars(self).values()))
+        rows = {name: each.index_select(0, which) for name, each in vars(self).items()}
+        return replace(self, **rows)

@@ -138,7 +138,7 @@ class ReplayMemory(Rings):
         stack: int = 1,
         n: int = 1,
         discount: float = 0.99,
-        blocks: bool = True,
+        blocks: bool = False,
         seed: int | np.random.SeedSequence | None = None,
     ) -> None:
         if not 0 <= discount <= 1:

@@ -32,7 +32,7 @@ frames = Frames(
 )
 # (N,) and (N, 4, 84, 84)
 frames.write(places, observations)
-# (B, 4), and what comes is (B, 21, 21, 64)
+# (B, 4), and what comes is (B, 4, 84, 84)
 (stacks,) = frames.read(of_each)
 ```
 """
@@ -79,9 +79,9 @@ class Frames:
         *,
         stack: int,
         places: int,
-        blocks: bool = True,
+        blocks: bool = False,
     ) -> None:
-        if stack < 1 or (stack > 1 and (len(shape) != 3 or shape[0] % stack)):
+        if stack < 1 or (stack > 1 and not is_stack(tuple(shape), stack)):
             raise ValueError(
                 f"an observation of shape {tuple(shape)} is no stack of {stack} "
                 "pictures, with the stack in front"
@@ -109,7 +109,7 @@ class Frames:
 
         # What is written in blocks comes out in blocks. In such a picture there are 16
         # bytes for each of 21 × 21 squares.
-        cut = blocks and stack > 1 and kept.dtype == np.uint8
+        cut = blocks and stack > 1 and kept.dtype == np.uint8 and len(shape) == 3
         self.blocks = cut and not any(side % SIDE for side in shape[1:])
         if self.blocks:
             self._squares = prod(shape[1:]) // SIDE**2
@@ -132,6 +132,23 @@ class Frames:
         if self.blocks:
             words = kept.reshape(len(kept), -1).view(np.complex128)
             self._words = words.reshape(len(kept), self._squares, self.channels)
+
+    def check(self, observations: NDArray[Any], count: int) -> None:
+        """
+        Args:
+            observations: what is to be written.
+            count: how many there should be.
+
+        Raises:
+            ValueError: if they are more or fewer, or others than was said.
+        """
+        expected = (count, *self.shape)
+        is_cut = observations.dtype.kind in "fc" and self.kept.dtype.kind not in "fc"
+        if observations.shape != expected or is_cut:
+            raise ValueError(
+                f"observations must be {self.kept.dtype} of shape {expected}, not "
+                f"{observations.dtype} of shape {observations.shape}"
+            )
 
     def write(self, places: Places, observations: NDArray[Any]) -> None:
         """
@@ -205,6 +222,22 @@ class Frames:
         given = room.view()
         weakref.finalize(given, self._free.append, room).atexit = False
         return given
+
+
+def is_stack(shape: tuple[int, ...], stack: int) -> bool:
+    """
+    Args:
+        shape: of an observation.
+        stack: how many pictures should be in it.
+
+    Returns:
+        Whether its first axis is a stack: by itself, as Gymnasium's
+        `FrameStackObservation` has it, or together with the channels of a picture. A
+        picture whose channels come last has its rows there.
+    """
+    if len(shape) == 3 and shape[0] != stack:
+        return shape[0] % stack == 0 and shape[2] >= min(shape[:2])
+    return len(shape) > 1 and shape[0] == stack
 
 
 def memory_of_machine() -> int | None:

@@ -136,7 +136,11 @@ class Rings:
         Args:
             observations: the first of all games, shape `(N, …)`. What was in the memory
                 before is forgotten.
+
+        Raises:
+            ValueError: if they have another shape or type than was said.
         """
+        self.frames.check(observations, self.num_envs)
         self._forget()
         everybody = np.arange(self.num_envs)
         self._write(everybody, observations, first=np.ones(self.num_envs, np.bool_))
@@ -155,7 +159,8 @@ class Rings:
         ### One step of all games
 
         Args:
-            actions: what was done about the observations before, shape `(N,)`.
+            actions: what was done about the observations before, by number, shape
+                `(N,)`.
             rewards: what it brought, the same.
             terminated: whether the episode ended with it, the same.
             truncated: whether it was cut off after it.
@@ -165,8 +170,9 @@ class Rings:
                 the games. May be left out if none did.
 
         Raises:
-            ValueError: if the memory was not begun, or if there is not one final
-                observation for each end. Nothing is written then.
+            ValueError: if the memory was not begun, if the actions are not numbered, if
+                observations have another shape or type than was said, or if there is
+                not one final observation for each end. Nothing is written then.
         """
         ends = terminated | truncated
         over = np.flatnonzero(ends)
@@ -178,6 +184,15 @@ class Rings:
                 f"{len(over)} of {self.num_envs} episodes ended, and there are "
                 f"{given} final observations, and {len(actions)} actions"
             )
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+            raise ValueError(
+                "actions must be whole numbers, one for each game, not "
+                f"{actions.dtype} of shape {actions.shape}"
+            )
+        self.frames.check(observations, self.num_envs)
+        if final_observations is not None:
+            self.frames.check(final_observations, len(over))
         now = self.heads
         self.actions[now], self.rewards[now] = actions, rewards
         self.outcomes[now] = np.where(

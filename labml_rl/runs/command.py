@@ -50,6 +50,7 @@ from labml_rl.runs import loop
 from labml_rl.runs.checkpoint import CheckpointError
 from labml_rl.runs.experiment import Experiment, NotFiniteError
 from labml_rl.runs.folder import RunError, RunFolder
+from labml_rl.runs.record import place_of
 from labml_rl.runs.signals import Stopped
 
 # Where the algorithms of the book are. They are imported only when somebody asks for
@@ -89,8 +90,7 @@ def program_of(experiment_class: type[Experiment[Any]]) -> str:
     Returns:
         What to type in front of `resume`.
     """
-    place = f"{experiment_class.__module__}:{experiment_class.__qualname__}"
-    if ALGORITHMS.get(experiment_class.algorithm) == place:
+    if ALGORITHMS.get(experiment_class.algorithm) == place_of(experiment_class):
         return "labml-rl"
     started = sys.orig_argv
     if "-m" in started:
@@ -271,9 +271,17 @@ def resume(
 def experiment_of(folder: Path) -> type[Experiment[Any]]:
     """
     Raises:
-        RunError: if there is no run, or if the book has no such algorithm.
+        RunError: if there is no run, or if it is not one of the book's algorithms.
     """
-    return find_experiment(RunFolder(folder).read_record()["algorithm"])
+    record = RunFolder(folder).read_record()
+    found = find_experiment(record["algorithm"])
+    place = record.get("experiment", place_of(found))
+    if place != place_of(found):
+        raise RunError(
+            f"{folder} is a run of {place}, which only has the name of an algorithm of "
+            "the book. It is resumed and watched with your own program"
+        )
+    return found
 
 
 def main(
@@ -330,7 +338,7 @@ def dispatch(arguments: list[str]) -> NoReturn:
 
 
 def _watch(*arguments: Any, **options: Any) -> None:
-    import_module("labml_rl.watch").main(*arguments, **options)
+    import_module("..watch", __package__).main(*arguments, **options)
 
 
 def _refuse(message: str) -> None:

@@ -80,7 +80,8 @@ class Run:
         self.experiment, self.folder, self.record = experiment, folder, record
         self.curve = Curve(folder, experiment)
         # What measures agents knows of runs, so that page can't come before this.
-        self.best = import_module("labml_rl.watch.best").Best(folder, experiment)
+        best = import_module("..watch.best", __package__)
+        self.best = best.Best(folder, experiment)
         self._saved_frames = 0
 
     def save(self) -> None:
@@ -272,7 +273,7 @@ def train(
             with refused():
                 experiment = experiment_class(settings)
             stack.callback(experiment.close)
-            record = new_record(experiment.algorithm, command, settings)
+            record = new_record(experiment_class, command, settings)
             run = Run(experiment, place, record)
             run.begin()
         except BaseException:

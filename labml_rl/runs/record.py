@@ -26,7 +26,7 @@ import torch
 
 from labml_rl.fingerprint import fingerprint
 from labml_rl.runs.checkpoint import CheckpointError
-from labml_rl.runs.experiment import Settings
+from labml_rl.runs.experiment import Experiment, Settings
 from labml_rl.runs.folder import RunError
 
 PACKAGE = Path(__file__).parents[1]
@@ -41,12 +41,14 @@ PACKAGES = (
 )
 
 
-def new_record(algorithm: str, command: str, settings: Settings) -> dict[str, Any]:
+def new_record(
+    experiment_class: type[Experiment[Any]], command: str, settings: Settings
+) -> dict[str, Any]:
     """
     ## What was run
 
     Args:
-        algorithm: its name.
+        experiment_class: that of the algorithm.
         command: that does the same again.
         settings: all, those that nobody changed among them. Defaults change with the
             years.
@@ -56,7 +58,8 @@ def new_record(algorithm: str, command: str, settings: Settings) -> dict[str, An
         [session][] when it began, at which frame, and on what.
     """
     return {
-        "algorithm": algorithm,
+        "algorithm": experiment_class.algorithm,
+        "experiment": place_of(experiment_class),
         "command": command,
         "settings": asdict(settings),
         "frames": 0,
@@ -64,6 +67,14 @@ def new_record(algorithm: str, command: str, settings: Settings) -> dict[str, An
         "finished": False,
         "sessions": [],
     }
+
+
+def place_of(experiment_class: type[Experiment[Any]]) -> str:
+    """
+    Returns:
+        Where it is defined. Two experiments may have the same name.
+    """
+    return f"{experiment_class.__module__}:{experiment_class.__qualname__}"
 
 
 def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Settings:

@@ -37,7 +37,7 @@ of these were the same:
   minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away for
   ever never gets a score. With a longer one, scores are higher in games that go on.
 - **Sticky actions** or not: whether the game now and then ignores an action and repeats
-  the one before. As in training.
+  the one before. As in training; `--sticky-actions` changes that.
 - **Who presses the button.** In Breakout there is no ball until someone presses it. If
   that was done [for the agent in its training][labml_rl.game.Game.reset], it has never
   seen a screen without a ball, and may wait for ever. So it is done here as well;
@@ -60,8 +60,8 @@ These rules are those of the papers from which the algorithms come. [Machado et 
 them: actions are sticky with a probability of 0.25, a lost life ends no episode, an
 agent has all 18 actions in each game, and what counts are the games of training, at
 several moments of it, and not those of the best agent. With `--sticky-actions 0.25
---no-episodic-life` a run is trained like that, but for the 18 actions, and its curve
-has the scores.
+--no-episodic-life --full-action-space` a run is trained like that, and its curve has
+the scores.
 
 ## How many games
 

@@ -47,6 +47,8 @@ class Protocol:
         epsilon: with this probability, take any action instead, so that the agent can't
             get stuck. None is what is usual: 0.05 for DQN, and 0 for those that draw
             their actions.
+        sticky_actions: with this probability an Atari game ignores an action and
+            repeats the one before. None is as in training.
         serve: press the button for the agent after each life that is lost, if that was
             done in its training. Without, it has to do so itself.
         noop_max: each Atari game begins with 1 to so many frames without an action, so
@@ -59,14 +61,17 @@ class Protocol:
 
     greedy: bool = False
     epsilon: float | None = None
+    sticky_actions: float | None = None
     serve: bool = True
     noop_max: int = 30
     frames_cap: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.epsilon is not None and not 0 <= self.epsilon <= 1:
-            raise ValueError(f"epsilon must be between 0 and 1, not {self.epsilon}")
+        for name in ("epsilon", "sticky_actions"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise ValueError(f"{name} must be between 0 and 1, not {value}")
         if self.frames_cap is not None and self.frames_cap < 1:
             raise ValueError(f"frames_cap must be at least 1, not {self.frames_cap}")
         for name in ("noop_max", "seed"):
@@ -176,9 +181,16 @@ class Saved:
             training, all others as the protocol says.
         """
         options = dict(self.experiment_class.game_options(self.settings))
-        cap = protocol.frames_cap
+        cap, sticky = protocol.frames_cap, protocol.sticky_actions
         if not is_atari(self.settings.game):
+            if sticky is not None:
+                raise ValueError(
+                    f"sticky_actions is for Atari games, and {self.settings.game} is "
+                    "none"
+                )
             return options | ({} if cap is None else {"max_episode_steps": cap})
+        if sticky is not None:
+            options["sticky_actions"] = sticky
         return options | {
             "clip_rewards": False,
             # Scores are those of whole games, with this or without. It only says
@@ -209,6 +221,7 @@ class Saved:
                 f"{noops} no-ops",
                 f"Sticky actions with probability {sticky:g}" * bool(sticky)
                 or "No sticky actions",
+                *["All 18 actions"] * bool(options.get("full_action_space")),
                 f"The button is {button} for the agent after a lost life",
                 f"At most {options['max_frames']:,} frames a game",
             ]

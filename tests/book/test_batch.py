@@ -446,3 +446,33 @@ def test_gymnasium_finds_the_games(workers):
     games.close()
     game = gymnasium.make("labml_rl/Atari-v0", game="Pong", seed=3)
     assert game.reset()[0].shape == (4, 84, 84)
+
+
+class Contrary(gymnasium.Env[Any, Any]):
+    """Observes something else than its space says."""
+
+    observation_space = Box(0, 255, (4,), np.uint8)
+    action_space = Discrete(2)
+
+    def __init__(self, observation: Any, info: Any = None) -> None:
+        self.observation, self.info = observation, info
+
+    def reset(self, *, seed=None, options=None):
+        return self.observation, {"told": self.info}
+
+
+@pytest.mark.parametrize("observation", [np.full(4, 0.7), np.ones(1, np.uint8), 3])
+def test_observations_that_contradict_their_space_are_refused(observation):
+    with SerialGames([partial(Contrary, observation)], names=["odd"]) as games:
+        with pytest.raises(ValueError, match=r"says uint8 of shape \(4,\)") as caught:
+            games.reset()
+        assert "This happened in game 0 (odd)." in caught.value.__notes__
+    with SerialGames([partial(Contrary, np.arange(4))]) as games:
+        assert games.reset()[0].tolist() == [[0, 1, 2, 3]], "whole numbers of any type"
+
+
+def test_infos_that_do_not_fit_together_are_named():
+    makes = [partial(Contrary, np.arange(4), np.zeros(each)) for each in (2, 3)]
+    with SerialGames(makes) as games, pytest.raises(ValueError, match="shape") as found:
+        games.reset()
+    assert "infos of environment 1" in found.value.__notes__[0]

@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 
 from figures import policies as figure
 from labml_rl import a2c, ppo
-from labml_rl.sampling import draw, entropy_of, log_probs_of
+from labml_rl.networks import draw, entropy_of, log_probs_of
 
 ROOT = Path(__file__).parents[2]
 

@@ -17,12 +17,12 @@ from labml_rl import runs
 from labml_rl.batch import SerialGames
 from labml_rl.environments import environment_makers
 from labml_rl.networks import ActorCritic
-from labml_rl.players import Players, preparer
+from labml_rl.players import Players
 from labml_rl.ppo.experiment import Experiment, Settings
 from labml_rl.process import WorkerError
 from labml_rl.runs import checkpoint
 from labml_rl.sampling import Sampler
-from labml_rl.speed import SpeedSettings
+from labml_rl.speed import SpeedSettings, preparer
 from tests.book.test_worker import START_METHODS, Fragile
 
 EXACT = SpeedSettings(precision="float32")

@@ -17,6 +17,7 @@ from typing import Any
 
 import gymnasium
 import pytest
+import torch
 
 from labml_rl.process import STOP_SIGNALS, Worker, WorkerError
 from tests.book.program_with_workers import Slow
@@ -452,3 +453,27 @@ def test_workers_go_on_after_a_signal_to_all(start_method, number):
 
 def test_worker_ignores_signals_from_its_first_moment():
     assert end_of_program("fork", "told at once") == (0, "")
+
+
+class Thinker:
+    """Computes with PyTorch."""
+
+    def think(self) -> float:
+        return float((torch.ones(600, 600) @ torch.ones(600, 600)).sum())
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked there")
+def test_a_forked_worker_can_compute_as_well():
+    """Threads that its parent has, and that it has not, would be waited for."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        expected = Thinker().think()
+        with Worker(Thinker, name="thinker", start_method="fork") as worker:
+            worker.send("think")
+            assert worker.receive(30) == expected
+    finally:
+        torch.set_num_threads(threads)

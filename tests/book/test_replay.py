@@ -255,7 +255,7 @@ def test_an_atari_game_comes_out_as_it_went_in():
     game = make_game("Breakout", seed=1)
     space = game.observation_space
     assert isinstance(space, Box)
-    memory = ReplayMemory(space, 1, capacity=500, stack=4, blocks=False)
+    memory = ReplayMemory(space, 1, capacity=500, stack=4)
     observation, _ = game.reset()
     memory.begin(observation[None])
     seen, dice = [], np.random.default_rng(1)
@@ -446,7 +446,7 @@ def test_numbers_that_make_no_sense_are_refused(changes, message):
 
 
 def test_pictures_that_cannot_be_cut_are_kept_whole():
-    kept = Frames((2, 6, 8), np.uint8, stack=2, places=3)
+    kept = Frames((2, 6, 8), np.uint8, stack=2, places=3, blocks=True)
     assert not kept.blocks
     pictures = np.arange(2 * 6 * 8, dtype=np.uint8).reshape(1, 2, 6, 8)
     kept.write(np.array([1]), pictures)
@@ -470,3 +470,68 @@ def test_the_figures_are_what_is_done(monkeypatch, tmp_path):
     monkeypatch.setattr(figure, "FOLDER", tmp_path)
     with pytest.raises(SystemExit, match=r"dqn-huber\.svg"):
         figure.main()
+
+
+@pytest.mark.parametrize(
+    "actions", [np.array([0.5, 1.0]), np.zeros((2, 3), np.int64), [0.7, 0.2]]
+)
+def test_actions_must_be_numbered(actions):
+    play = Play(2, 4, ends=0.0)
+    memory = memory_for(play, 60)
+    play.play(memory, 10)
+    _, rewards, no, _ = play_step(2)
+    observations = np.zeros((2, 4, SIDE, SIDE), np.uint8)
+    with pytest.raises(ValueError, match="whole numbers, one for each game, not float"):
+        memory.add(np.array([0.5, 1.0]), rewards, no, no, observations)
+    with pytest.raises(ValueError, match="actions must be whole numbers"):
+        memory.add(actions, rewards, no, no, observations)
+    assert_all_right(play, memory)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        np.zeros((1, 4, SIDE, SIDE), np.uint8),
+        np.zeros((4, SIDE, SIDE), np.uint8),
+        np.full((2, 4, SIDE, SIDE), 0.7),
+    ],
+)
+def test_observations_must_be_what_the_space_says(wrong):
+    play = Play(2, 4, ends=0.0)
+    memory = memory_for(play, 60)
+    play.play(memory, 10)
+    right = np.zeros((2, 4, SIDE, SIDE), np.uint8)
+    actions, rewards, no, _ = play_step(2)
+    message = r"observations must be uint8 of shape \(2, 4, 8, 8\), not"
+    with pytest.raises(ValueError, match=message):
+        memory.add(actions, rewards, no, no, wrong)
+    final = np.full_like(right, 0.7, np.float64)
+    with pytest.raises(ValueError, match=message):
+        memory.add(actions, rewards, ~no, no, right, final_observations=final)
+    with pytest.raises(ValueError, match=message):
+        memory.begin(wrong)
+    assert_all_right(play, memory)
+
+
+@pytest.mark.parametrize(
+    ("shape", "one"),
+    [((4, 3, 8, 8), (1, 3, 8, 8)), ((4, 5), (1, 5)), ((12, 8, 8), (3, 8, 8))],
+)
+def test_a_stack_may_be_of_anything(shape, one):
+    """Gymnasium stacks coloured pictures and vectors with an axis of its own."""
+    kept = Frames(shape, np.uint8, stack=4, places=6)
+    assert kept.kept.shape == (6, *one)
+    dice = np.random.default_rng(1)
+    stacks = dice.integers(256, size=(6, *shape), dtype=np.uint8)
+    kept.write(np.arange(6), stacks)
+    (found,) = kept.read(np.array([[2, 3, 4, 5], [0, 0, 0, 1]]))
+    assert found.shape == (2, *shape)
+    assert np.array_equal(found[0, -one[0] :], stacks[5, -one[0] :])
+    assert np.array_equal(found[1, : one[0]], stacks[0, -one[0] :])
+
+
+@pytest.mark.parametrize("shape", [(96, 96, 3), (8, 5), (8,)])
+def test_what_is_no_stack_is_refused(shape):
+    """The rows of a picture whose channels come last are none."""
+    with pytest.raises(ValueError, match="is no stack of 4 pictures"):
+        Frames(shape, np.uint8, stack=4, places=6)

@@ -15,6 +15,7 @@ from labml_rl import __main__ as program
 from labml_rl import runs
 from labml_rl.runs import command, curve
 from labml_rl.runs.folder import write_whole
+from labml_rl.small import SmallPPO
 from tests.book.tiny_runs import Settings, Tiny
 
 SMALL = ["--total-frames", "16"]
@@ -206,6 +207,34 @@ def test_a_run_of_ones_own_is_not_the_books(tmp_path, capsys):
     assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(tmp_path / "run")]) == 0
     assert exit_of(program.main, ["resume", str(tmp_path / "run")]) == 2
     assert "with your own program" in capsys.readouterr().err
+
+
+class OtherPPO(SmallPPO):
+    """Learns in another way, and has kept the name."""
+
+
+def test_a_run_with_the_name_of_one_of_the_books_is_not_the_books(tmp_path, capsys):
+    folder = str(tmp_path / "run")
+    typed = ["--total-frames", "512", "--folder", folder]
+    assert exit_of(runs.main, OtherPPO, typed) == 0
+    for what in ("resume", "watch"):
+        assert exit_of(program.main, [what, folder]) == 2
+        said = capsys.readouterr().err
+        assert "is a run of tests.book.test_runs_command:OtherPPO, which only" in said
+    assert exit_of(runs.main, OtherPPO, ["resume", folder]) == 0
+
+
+@pytest.mark.parametrize("typed", ["--sticky-actions=0.25", "--full-action-space"])
+def test_settings_of_atari_games_are_for_atari_games(
+    typed, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    for algorithm in ("small-ppo", "dqn"):
+        arguments = ["train", algorithm, "--game", "CartPole-v1", typed]
+        assert exit_of(program.main, arguments) == 2
+        said = capsys.readouterr().err
+        assert "is for Atari games, and CartPole-v1 is none" in said
+    assert not list(tmp_path.rglob("*"))
 
 
 def test_without_pytorch_it_says_what_to_install(monkeypatch):

@@ -13,9 +13,9 @@ from gymnasium.vector import AutoresetMode
 from labml_rl.batch import SerialGames
 from labml_rl.bodies import NatureBody
 from labml_rl.environments import Resumable, make_environments
-from labml_rl.networks import ActorCritic
+from labml_rl.networks import ActorCritic, log_probs_of
 from labml_rl.returns import gae
-from labml_rl.sampling import Sampler, log_probs_of
+from labml_rl.sampling import Sampler
 
 
 class Counter(gymnasium.Env[Any, Any]):

@@ -7,9 +7,15 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Box, Dict, Discrete, Tuple
 
-from labml_rl.environments import Resumable, is_atari, make_environments
+from labml_rl.environments import (
+    Resumable,
+    final_observations,
+    is_atari,
+    make_environments,
+    scores_of,
+)
 from labml_rl.game import make_game
 
 
@@ -186,3 +192,101 @@ def test_names_that_gymnasium_shares_with_the_console():
 def test_a_package_in_front_of_the_name_is_imported():
     with make_environments("gymnasium.envs:CartPole-v1", 1, workers=0) as games:
         assert games.single_observation_space.shape == (4,)
+
+
+gymnasium.register(
+    "labml_rl_tests/Breakout-v0",
+    "labml_rl.game:make_game",
+    kwargs={"game": "Breakout", "clip_rewards": True},
+)
+WRAPPED = "labml_rl_tests/Breakout-v0"
+
+
+def test_a_game_under_another_name_goes_on_after_a_life():
+    """And its score is that of the game, in points, as without anything around it."""
+    ends, lives = [], []
+    with make_environments(WRAPPED, 1, seed=1, workers=0) as games:
+        games.reset()
+        for _, _, terminated, _, infos in games_steps(games, 600):
+            if terminated[0]:
+                lives.append((infos["final_info"]["lives"][0], infos["lives"][0]))
+                ends += scores_of(infos)
+    assert lives[:5] == [(4, 4), (3, 3), (2, 2), (1, 1), (0, 5)]
+    games_played = sum(before == 0 for before, _ in lives)
+    assert len(ends) == games_played > 1
+    steps = sum(each["l"] for each in ends)
+    assert 100 * games_played < steps < 600, "all lives count, and not the last alone"
+
+
+def games_steps(games, steps):
+    dice = np.random.default_rng(0)
+    for _ in range(steps):
+        yield games.step(dice.integers(4, size=games.num_envs))
+
+
+def test_a_game_under_another_name_is_saved_between_two_of_its_lives():
+    with make_environments(WRAPPED, 2, seed=1, workers=0) as games:
+        games.reset()
+        play(games, 100, seed=2)
+        states = json.loads(json.dumps(games.get_states()))
+        after = play(games, 200, seed=3)
+    assert any(None in state["actions"] for state in states)
+    with make_environments(WRAPPED, 2, seed=9, workers=0) as others:
+        others.reset()
+        others.set_states(states)
+        assert_same(after, play(others, 200, seed=3))
+
+
+class Pushed(gymnasium.Env[Any, Any]):
+    """What its actions say is what it becomes."""
+
+    observation_space = Box(-9, 9, (2,), np.float32)
+    action_space: Any = Dict(left=Discrete(3), force=Box(-1, 1, (2,)))
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = self.np_random.random(2).astype(np.float32)
+        return self.at, {}
+
+    def step(self, action):
+        self.at = (self.at + action["force"]) / (1 + action["left"])
+        return self.at, 0.0, False, False, {}
+
+
+class PushedByTwo(Pushed):
+    """The same in another order."""
+
+    action_space = Tuple((Discrete(3), Box(-1, 1, (2,))))
+
+    def step(self, action):
+        return super().step({"left": action[0], "force": action[1]})
+
+
+@pytest.mark.parametrize("kind", [Pushed, PushedByTwo])
+def test_actions_with_parts_are_played_again(kind):
+    env, again = Resumable(kind(), seed=1), Resumable(kind(), seed=2)
+    env.reset()
+    env.action_space.seed(1)
+    for _ in range(10):
+        expected, *_ = env.step(env.action_space.sample())
+    state = json.loads(json.dumps(env.get_state()))
+    np.testing.assert_array_equal(again.set_state(state), expected)
+
+
+def test_names_need_no_version():
+    gymnasium.register("Pushed", f"{__name__}:Pushed")
+    for name in ("Pushed", "tests.book.test_saved_games:Pushed"):
+        assert not is_atari(name)
+        with make_environments(name, 1, workers=0) as games:
+            assert games.single_observation_space.shape == (2,)
+    with pytest.raises(ValueError, match="no environment 'lab/Cart'"):
+        make_environments("lab/Cart", 1)
+
+
+def test_what_is_no_score_is_none():
+    assert scores_of({"episode": np.array([3]), "_episode": np.array([True])}) == []
+
+
+def test_last_observations_must_be_told():
+    with pytest.raises(ValueError, match="autoreset_mode=SAME_STEP"):
+        final_observations({}, np.array([True]))

@@ -1,16 +1,23 @@
 """The tricks that make it faster, and that they can be switched off."""
 
+import contextlib
 import json
+import math
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 from unittest import mock
 
 import pytest
 import torch
+from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector
 
 from figures import tricks
+from labml_rl.dqn import experiment as dqn
+from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.networks import ActorCritic
-from labml_rl.ppo.experiment import Experiment, Settings
+from labml_rl.ppo.experiment import Batch, Experiment, Settings
 from labml_rl.speed import (
     SpeedSettings,
     few_threads,
@@ -137,3 +144,93 @@ def test_the_figure_says_what_the_record_says(monkeypatch, tmp_path):
     tricks.RECORD.write_text(json.dumps(record))
     with pytest.raises(SystemExit, match=r"speed-tricks\.svg"):
         tricks.main()
+
+
+class Plain(nn.Module):
+    """A network that knows nothing of this book."""
+
+    def __init__(self, shape: tuple[int, ...], outputs: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(math.prod(shape), 8)
+        self.last = nn.Linear(8, outputs)
+
+    def forward(self, observations: Tensor) -> Any:
+        pixels = observations.flatten(1).float() / 255
+        return self.last(self.hidden(pixels).relu())
+
+
+class PlainActorCritic(Plain):
+    """The same with the answers that PPO wants."""
+
+    def forward(self, observations: Tensor) -> Any:
+        answers = super().forward(observations)
+        return answers[:, 1:], answers[:, 0]
+
+
+class PlainPPO(Experiment):
+    """PPO with that, and with something of its own in the loss."""
+
+    algorithm = "plain"
+
+    @staticmethod
+    def make_network(settings, observation_space, action_space):
+        return PlainActorCritic(observation_space.shape, int(action_space.n) + 1)
+
+    def make_batch(self, samples):
+        return Longer(
+            **vars(super().make_batch(samples)),
+            brightness=samples.observations.flatten(0, 1).float().flatten(1).mean(1),
+        )
+
+    def losses(self, batch):
+        assert batch.brightness.shape == batch.actions.shape
+        seen = super().losses(batch)
+        return seen | {"loss": seen["loss"] + 1e6 + batch.brightness.mean()}
+
+
+@dataclass(frozen=True)
+class Longer(Batch):
+    """A batch with one thing more."""
+
+    brightness: Tensor
+
+
+class PlainDQN(dqn.Experiment):
+    """DQN with it."""
+
+    algorithm = "plain-dqn"
+
+    @staticmethod
+    def make_network(settings, observation_space, action_space):
+        return Plain(observation_space.shape, int(action_space.n))
+
+
+@pytest.mark.usefixtures("catch")
+@pytest.mark.parametrize("players", [True, False])
+def test_ppo_learns_with_any_network(players):
+    settings = Settings(game="Pong", workers=0, num_envs=2, steps=8, players=players)
+    with contextlib.closing(PlainPPO(settings)) as experiment:
+        before = parameters_to_vector(experiment.network.parameters()).clone()
+        metrics, _ = experiment.advance()
+        after = parameters_to_vector(experiment.network.parameters())
+    assert (metrics["loss"] or 0.0) > 1e6
+    assert not torch.equal(before, after)
+
+
+@pytest.mark.usefixtures("catch")
+def test_dqn_learns_with_any_network():
+    settings = DQNSettings(
+        game="Pong",
+        workers=0,
+        total_frames=4_000,
+        capacity=200,
+        warm_up_steps=40,
+        turns=20,
+        sync_every_steps=20,
+    )
+    with contextlib.closing(PlainDQN(settings)) as experiment:
+        before = parameters_to_vector(experiment.network.parameters()).clone()
+        metrics, _ = experiment.advance()
+        after = parameters_to_vector(experiment.network.parameters())
+    assert math.isfinite(metrics["loss"] or math.nan)
+    assert not torch.equal(before, after)

@@ -218,6 +218,28 @@ def test_the_protocol_is_as_in_training_but_for_what_is_measured(breakout):
     ).replace("No sticky actions", "Sticky actions with probability 0.25")
 
 
+def test_a_game_can_be_made_harder_for_the_measurement(breakout, cart):
+    saved = replace(breakout, experiment_class=WithLives)
+    assert saved.game_options(Protocol(sticky_actions=0.0))["sticky_actions"] == 0
+    said = saved.described(Protocol(sticky_actions=0.5))
+    assert "Sticky actions with probability 0.5." in said
+    assert "All 18 actions" not in said
+    with pytest.raises(ValueError, match="sticky_actions must be between 0 and 1"):
+        Protocol(sticky_actions=2.0)
+    with pytest.raises(ValueError, match="for Atari games, and CartPole-v1 is none"):
+        measure(Saved.of(cart, Tiny), Protocol(sticky_actions=0.25), games=1)
+
+
+def test_an_agent_with_all_actions_is_said_to_have_them(breakout):
+    class AllActions(Tiny):
+        @staticmethod
+        def game_options(settings: Any) -> dict[str, Any]:
+            return {"full_action_space": True}
+
+    said = replace(breakout, experiment_class=AllActions).described(Protocol())
+    assert "No sticky actions. All 18 actions. The button" in said
+
+
 def test_a_score_is_of_the_whole_game_even_where_episodes_are_lives(
     breakout, monkeypatch
 ):
