@@ -35,12 +35,11 @@ from labml_rl.networks import ActorCritic
 from labml_rl.players import Players
 from labml_rl.sampling import Sampler, Samples, check_spaces
 from labml_rl.speed import (
+    SpeedExperiment,
     SpeedSettings,
     few_threads,
     in_precision,
-    keep_memory,
     preparer,
-    threads_for,
 )
 
 
@@ -97,7 +96,7 @@ class PolicySettings(SpeedSettings):
 S = TypeVar("S", bound=PolicySettings)
 
 
-class PolicyExperiment(runs.Experiment[S]):
+class PolicyExperiment(SpeedExperiment[S]):
     """
     ## The experiment
 
@@ -114,7 +113,6 @@ class PolicyExperiment(runs.Experiment[S]):
 
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
-        keep_memory(settings)
         options = self.game_options(settings) | training_options(settings)
         makers, names = environment_makers(
             settings.game, settings.num_envs, seed=settings.seed, **options
@@ -144,20 +142,6 @@ class PolicyExperiment(runs.Experiment[S]):
                 generator=self.generator,
                 prepare=preparer(self.network, settings),
             )
-
-    def advance(
-        self,
-    ) -> tuple[runs.experiment.Metrics, list[runs.experiment.Score]]:
-        """
-        ### One update
-
-        [With vectors][threads_for], one thread does everything.
-
-        Returns:
-            What any experiment [returns][labml_rl.runs.experiment.Experiment.advance].
-        """
-        with threads_for(self.network, self.settings, self.device):
-            return super().advance()
 
     @abstractmethod
     def make_optimizer(self) -> torch.optim.Optimizer:

@@ -291,11 +291,11 @@ class Player:
         self.games.close()
 
 
-class Sampler:
+class Sampler(Player):
     """
     ## The sampler
 
-    A player, a sheet, and the dice.
+    A player with a sheet and the dice of its own.
 
     Args:
         games: see [Player][], as for `network` and `prepare`.
@@ -324,9 +324,9 @@ class Sampler:
             games.single_observation_space, games.single_action_space
         )
         first = blank(observations, games.num_envs, prepare).to(device)
-        self.sheet = Sheet.empty(first, steps, int(actions.n))
+        sheet = Sheet.empty(first, steps, int(actions.n))
+        super().__init__(games, network, sheet, prepare)
         self.generator = generator
-        self.player = Player(games, network, self.sheet, prepare)
 
     def sample(self) -> Samples:
         """
@@ -335,19 +335,7 @@ class Sampler:
             sampler's own arrays, and the next call overwrites them.
         """
         self.sheet.throw(self.generator)
-        return self.sheet.samples(self.player.play())
-
-    def get_states(self) -> list[Any]:
-        """The states of all games, [to be saved][labml_rl.batch.Games.get_states]."""
-        return self.player.get_states()
-
-    def set_states(self, states: Sequence[Any]) -> Any:
-        """Go on from there."""
-        return self.player.set_states(states)
-
-    def close(self) -> None:
-        """Close the games."""
-        self.player.close()
+        return self.sheet.samples(self.play())
 
 
 def as_they_are(observations: Tensor) -> Tensor:

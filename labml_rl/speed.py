@@ -37,15 +37,15 @@ between two measurements of the same program.
 import ctypes
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from labml_rl.bodies import VectorBody
-from labml_rl.runs.experiment import Settings
+from labml_rl.runs.experiment import Experiment, Metrics, Score, Settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,30 +180,6 @@ def preparer(
     return getattr(getattr(network, "body", None), "prepared", None)
 
 
-def threads_for(
-    network: nn.Module, settings: SpeedSettings, device: torch.device
-) -> AbstractContextManager[None]:
-    """
-    ## One thread for a few numbers
-
-    Where an observation is [a few numbers][labml_rl.bodies.VectorBody] and no picture,
-    a layer takes less time than it takes to wake a thread. If other programs need the
-    cores as well, threads that wait for each other make it far slower still. So here
-    one thread does everything, learning too.
-
-    Args:
-        network: that plays and learns.
-        settings: what is wanted.
-        device: where the network is.
-
-    Returns:
-        What stands behind `with`.
-    """
-    if isinstance(getattr(network, "body", None), VectorBody):
-        return few_threads(settings, device)
-    return nullcontext()
-
-
 def make_adam(
     parameters: Iterable[nn.Parameter], *, lr: float, eps: float
 ) -> torch.optim.Adam:
@@ -255,3 +231,35 @@ def keep_memory(settings: SpeedSettings) -> None:
 # From glibc's `malloc.h`: blocks from this size on are asked for one by one, and this
 # much may lie free before some is given back.
 M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -3, -1
+
+S = TypeVar("S", bound=SpeedSettings)
+
+
+class SpeedExperiment(Experiment[S]):
+    """
+    ## An experiment with all this
+
+    What concerns the whole of an experiment is done here, for all algorithms. Memory is
+    kept from the beginning. And there is one thing more to say about threads.
+
+    Where an observation is [a few numbers][labml_rl.bodies.VectorBody] and no picture,
+    a layer takes less time than it takes to wake a thread. If other programs need the
+    cores as well, threads that wait for each other make it far slower still. So here
+    one thread does everything, learning too.
+
+    Args:
+        settings: of the algorithm.
+    """
+
+    def __init__(self, settings: S) -> None:
+        super().__init__(settings)
+        keep_memory(settings)
+
+    def advance(self) -> tuple[Metrics, list[Score]]:
+        """
+        Returns:
+            What any experiment [returns][labml_rl.runs.experiment.Experiment.advance].
+        """
+        vectors = isinstance(getattr(self.network, "body", None), VectorBody)
+        with few_threads(self.settings, self.device) if vectors else nullcontext():
+            return super().advance()

@@ -168,6 +168,13 @@ def scopes(source: Source) -> Scopes:
     return Scopes(walk.module, tuple(walk.uses), tuple(walk.inner), opened, walk.quoted)
 
 
+@once
+def imports(source: Source) -> dict[str, str]:
+    """The names that a module imports, each with what it stands for in full."""
+    bindings = scopes(source).module.bindings
+    return {name: last.origin for name, (*_, last) in bindings.items() if last.origin}
+
+
 def parsed(string: ast.Constant, text: str) -> ast.expr | None:
     """A string as an expression, at its own place in the file."""
     try:

@@ -185,13 +185,6 @@ def parser() -> argparse.ArgumentParser:
         help="where to write it; FILE.html in the current folder if not given, and "
         "the standard output stream if it is `-`",
     )
-    one.add_argument(
-        "--docs",
-        metavar="DIR",
-        type=Path,
-        help="the documents of the site, where its pictures lie; the folder `docs` "
-        "beside the package, if there is one and nothing else is said",
-    )
     one.set_defaults(run=write_page)
 
     many = commands.add_parser("markdown", help="make Markdown of a package")
@@ -218,13 +211,6 @@ def parser() -> argparse.ArgumentParser:
             option, metavar="CODES", type=codes, action="extend", default=[], help=words
         )
     lint.add_argument(
-        "--docs",
-        metavar="DIR",
-        type=Path,
-        help="the documents of the site, where its pictures lie; the folder `docs` "
-        "beside the package, if there is one and nothing else is said",
-    )
-    lint.add_argument(
         "--format",
         choices=("text", "json", "github"),
         default="text",
@@ -243,6 +229,14 @@ def parser() -> argparse.ArgumentParser:
             action="append",
             default=[],
             help="the address of a documentation, and its file `objects.inv`",
+        )
+    for command in (one, lint):
+        command.add_argument(
+            "--docs",
+            metavar="DIR",
+            type=Path,
+            help="the documents of the site, where its pictures lie; the folder `docs` "
+            "beside the package, if there is one and nothing else is said",
         )
     for command in (many, lint):
         command.add_argument(

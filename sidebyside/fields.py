@@ -33,6 +33,7 @@ from sidebyside.prose import (
     LISTS,
     TITLES,
     Prose,
+    fences,
     indentation,
     is_title,
     open_fence,
@@ -257,17 +258,6 @@ def pieces(
             at += 1
 
 
-def fences(lines: Lines) -> list[bool]:
-    """Which lines are in a fence, its own among them."""
-    found = [False] * len(lines)
-    fence = ""
-    if any("```" in text or "~~~" in text for _, text in lines):
-        for at, (_, text) in enumerate(lines):
-            before, fence = fence, open_fence(text, fence)
-            found[at] = bool(before or fence)
-    return found
-
-
 def caption(number: int, title: str) -> Lines:
     """The title of a list."""
     return (number, ""), (number, title), (number, "{ .sbs-fields }"), (number, "")
@@ -288,7 +278,7 @@ def definitions(
         yield number, ""
         if terms:
             yield number, " ".join(terms)
-        margin = margin_of(text) if any(line for _, line in text) else 0
+        margin = margin_of(text)
         mark = ":   " if terms else ""
         if mark and is_block(text):
             yield number, mark
@@ -308,12 +298,12 @@ def is_block(text: Lines) -> bool:
 
 def margin_of(body: Lines) -> int:
     """The indentation that all lines of a field share."""
-    return min(indentation(text) for _, text in body if text)
+    return min((indentation(text) for _, text in body if text), default=0)
 
 
 def dedented(body: Lines) -> Lines:
     """Lines without the indentation that they share."""
-    margin = margin_of(body) if any(text for _, text in body) else 0
+    margin = margin_of(body)
     return tuple((number, text[margin:]) for number, text in body)
 
 
@@ -561,7 +551,7 @@ def sphinx_entries(body: Lines) -> Iterator[tuple[str, Entry]]:
     for start, stop in zip(starts, [*starts[1:], len(body)], strict=True):
         number, first = body[start]
         more = body[start + 1 : stop]
-        margin = margin_of(more) if any(text for _, text in more) else 0
+        margin = margin_of(more)
         if match := COLON.match(first):
             *kind, name = (match["what"] or "").replace("\\", "").split() or [""]
             text = first[match.end() :]

@@ -200,22 +200,14 @@ def colours(  # noqa: PLR0912, PLR0915
             css = WORDS.get(word, "n")
             if after_dot:
                 css = "n"
-            elif css == "n":
-                if first and word in SOFT:
-                    column = start - text.rfind("\n", 0, start)
-                    if is_soft_keyword(text, tokens, index, column, match_column):
-                        css = "k"
-                        match_column = column if word == "match" else match_column
-            elif css in SHADOWED:
-                # `sorted(x, key=list)` calls no `key`, and `f(type=1)` no `type`.
-                if (
-                    first
-                    and word in SOFT
-                    and is_soft_keyword(text, tokens, index, 0, 0)
-                ):
+            elif first and word in SOFT:
+                column = start - text.rfind("\n", 0, start)
+                if is_soft_keyword(text, tokens, index, column, match_column):
                     css = "k"
-                elif depth and text[end : end + 1] == "=" and text[end + 1] != "=":
-                    css = "n"
+                    match_column = column if word == "match" else match_column
+            elif depth and text[end : end + 1] == "=" and text[end + 1] != "=":
+                # `sorted(x, key=list)` calls no `key`, and `f(type=1)` no `type`.
+                css = "n" if css in SHADOWED else css
             if css == "n" or css in SHADOWED:
                 if coming:
                     css = coming

@@ -136,28 +136,32 @@ def own_inventory(base: str, data: bytes) -> dict[str, Entry]:
     """
     base = f"{base.rstrip('/')}/"
     entries: dict[str, Entry] = {}
-    for line in unpacked(data):
-        if match := LINE.match(line):
-            name, role, location = match.groups()
-            if location.endswith("$"):
-                location = location[:-1] + name
-            entries[name] = Entry(base + location, SORTS.get(role) == "c")
+    for name, sort, location in sphinx_entries(data):
+        own = location[:-1] + name if location.endswith("$") else location
+        entries[name] = Entry(base + own, sort == "c")
     return entries
 
 
-def unpacked(data: bytes) -> list[str]:
-    """The lines of an `objects.inv`, one for each name."""
+def sphinx_entries(data: bytes) -> Iterator[tuple[str, str, str]]:
+    """The Python names in an `objects.inv`, each with its sort and where it is."""
     if not data.startswith(HEADER):
         raise ValueError("this is no `objects.inv`")
     try:
-        return zlib.decompress(data.split(b"\n", 4)[-1]).decode().splitlines()
+        lines = zlib.decompress(data.split(b"\n", 4)[-1]).decode().splitlines()
     except (zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"this `objects.inv` is damaged: {error}") from None
+    for match in filter(None, map(LINE.match, lines)):
+        name, role, location = match.groups()
+        yield name, SORTS.get(role, "f"), location
 
 
 def distill(base: str, data: bytes) -> Iterator[str]:
     """
     ## Making one
+
+    Only the names of the library are of use here, without what newer versions have
+    removed. Names that have their anchor from something else than the name are few, and
+    left out as well.
 
     Args:
         base: the address of the documentation.
@@ -169,8 +173,12 @@ def distill(base: str, data: bytes) -> Iterator[str]:
     pages: defaultdict[str, dict[str, list[str]]] = defaultdict(
         lambda: {"m": [], "f": [], "c": []}
     )
-    for name, sort, page in sphinx_entries(data):
-        pages[page][sort].append(name)
+    for name, sort, location in sphinx_entries(data):
+        page, _, anchor = location.partition("#")
+        expected = anchor == ("module-$" if sort == "m" else "$")
+        gone = name.partition(".")[0] in REMOVED
+        if expected and page.startswith("library/") and not gone:
+            pages[page][sort].append(name)
     yield base
     for page, sorts in sorted(pages.items()):
         prefix = shared_prefix([*sorts["m"], *sorts["f"], *sorts["c"]])
@@ -181,24 +189,6 @@ def distill(base: str, data: bytes) -> Iterator[str]:
                 " ".join(short), 84, break_long_words=False, break_on_hyphens=False
             ):
                 yield f"{sort} {line}"
-
-
-def sphinx_entries(data: bytes) -> Iterator[tuple[str, str, str]]:
-    """
-    The Python names in an `objects.inv`, each with its sort and its page. Only those of
-    the library are of use here, without what newer versions have removed. Names that
-    have their anchor from something else than the name are few, and left out as well.
-    """
-    for line in unpacked(data):
-        name, _, rest = line.partition(" py:")
-        match rest.split(" "):
-            case [role, _, location, _]:
-                page, _, anchor = location.partition("#")
-                sort = SORTS.get(role, "f")
-                expected = anchor == ("module-$" if sort == "m" else "$")
-                gone = name.partition(".")[0] in REMOVED
-                if expected and page.startswith("library/") and not gone:
-                    yield name, sort, page
 
 
 def shared_prefix(names: Iterable[str]) -> str:

@@ -38,6 +38,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from sidebyside.bindings import imports
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.prose import CODE, Prose
 from sidebyside.read import Source
@@ -145,15 +146,15 @@ def resolve(
         source: the module that it stands in.
         places: every definition and module of the book, by full name.
     """
-    imports = source.imports
+    known = imports(source)
     head, _, tail = name.partition(".")
     scopes = scope.split(".") if scope else []
     candidates = [
         ".".join([source.module, *scopes[:depth], name])
         for depth in range(len(scopes), -1, -1)
     ]
-    if head in imports:
-        candidates.append(".".join(filter(None, (imports[head], tail))))
+    if head in known:
+        candidates.append(".".join(filter(None, (known[head], tail))))
     candidates += [name, f"{source.module.split('.')[0]}.{name}"]
     return next((places[c] for c in candidates if c in places), None)
 

@@ -138,6 +138,17 @@ def open_fence(text: str, before: str) -> str:
     return "" if mark[1].startswith(before) else before
 
 
+def fences(lines: Sequence[tuple[int, str]]) -> list[bool]:
+    """Which lines are in a fence, its own among them."""
+    found = [False] * len(lines)
+    fence = ""
+    if any("```" in text or "~~~" in text for _, text in lines):
+        for at, (_, text) in enumerate(lines):
+            before, fence = fence, open_fence(text, fence)
+            found[at] = bool(before or fence)
+    return found
+
+
 # ## Lines that are only drawn
 #
 # Many authors draw a line above a comment, or all around it. To Markdown such a line is

@@ -281,24 +281,6 @@ class Source:
             line += 1
         return last
 
-    @cached_property
-    def imports(self) -> dict[str, str]:
-        """The names that the module imports, each with what it stands for in full."""
-        return dict(self._imports())
-
-    def _imports(self) -> Iterator[tuple[str, str]]:
-        package = self.module.split(".")
-        package = package if self.is_package else package[:-1]
-        for node in self.tree.body:
-            match node:
-                case ast.ImportFrom(module=module, names=names, level=level):
-                    parents = package[: len(package) - level + 1] if level else []
-                    origin = ".".join([*parents, *([module] if module else [])])
-                    for name in names:
-                        yield name.asname or name.name, f"{origin}.{name.name}"
-                case ast.Import(names=names):
-                    yield from ((name.asname or name.name, name.name) for name in names)
-
     def _docstring(self, node: Definer | ast.Module) -> Docstring | None:
         return self._string(node.body[0]) if node.body else None
 
@@ -467,6 +449,25 @@ def undisturbed() -> Iterator[None]:
             gc.unfreeze()
         if collects:
             gc.enable()
+
+
+def tree_of(text: str) -> ast.Module | None:
+    """
+    ### Whether a piece is Python
+
+    Args:
+        text: any text, from a comment for instance.
+
+    Returns:
+        Its tree; `None` if it is not Python. What Python has to say about a `\\d` in it
+        is of no interest.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def docstring_lines(literal: str) -> tuple[str, ...]:

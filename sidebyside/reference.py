@@ -48,7 +48,7 @@ from sidebyside.links import PAGE_OF_REFERENCE
 from sidebyside.press import find_modules, load_all
 from sidebyside.prose import LISTS, TITLES, Prose, is_title
 from sidebyside.split import DEFINITIONS
-from sidebyside.weave import HEADING, catalogue, sections_of
+from sidebyside.weave import HEADING, catalogue, described
 
 # A link, or a piece of code, in which brackets mean something else.
 LINK = re.compile(
@@ -83,9 +83,9 @@ class AnnotatedPages(griffe.Extension):
         sources = load_all(modules, report=lambda error: None)
         places = catalogue(sources)
         for source in sources:
-            meta, sections = sections_of(source, report=lambda error: None)
-            texts = {source.module: str(meta.get("summary", ""))}
-            for section in sections:
+            read = described(source)
+            texts = {source.module: str(read.meta.get("summary", ""))}
+            for section in read.sections:
                 # A stub that stands in the section of its class has no prose.
                 for name in section.defines:
                     own = section.kind in DEFINITIONS and name == section.scope

@@ -33,7 +33,6 @@ role in a piece of code is none.
 import ast
 import csv
 import re
-import warnings
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
@@ -50,6 +49,7 @@ from sidebyside.prose import (
     within,
 )
 from sidebyside.prose import ITEM as BULLET
+from sidebyside.read import tree_of
 
 Lines = tuple[tuple[int, str], ...]
 
@@ -503,13 +503,8 @@ def is_python(text: str) -> bool:
     """Whether a text is Python that does something."""
     if not re.search(r"\w\(|[=@]|^(import|from) ", text, re.MULTILINE):
         return False
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return any(is_deed(statement) for statement in tree.body)
+    tree = tree_of(text)
+    return tree is not None and any(map(is_deed, tree.body))
 
 
 def is_deed(statement: ast.stmt) -> bool:

@@ -37,23 +37,24 @@ from sidebyside.links import (
     still_of,
 )
 from sidebyside.mathematics import continued, find, unpaired
-from sidebyside.prose import CODE, ITEM, Prose, open_fence
-from sidebyside.read import Definer, Definition, Docstring, Source
+from sidebyside.prose import CODE, ITEM, Prose, fences
+from sidebyside.read import Definer, Definition, Docstring, Source, tree_of
 from sidebyside.split import DEFINITIONS, Kind, comment_text, prose_blocks, split
 from sidebyside.symbols import pattern
 from sidebyside.weave import (
     HEADING,
     check_formulas,
-    front_matter,
+    described,
     public_names,
-    sections_of,
 )
 
 
 def what_stops_a_build(source: Source) -> Iterator[Finding]:
     """## SBS102 and SBS201: what stops a build"""
     errors: list[tuple[str, PressError]] = []
-    _, sections = sections_of(source, lambda e: errors.append(("SBS102", e)))
+    _, sections, mistake = described(source)
+    if mistake:
+        errors.append(("SBS102", mistake))
     for section in sections:
         check_formulas(
             section.prose, source.path, lambda e: errors.append(("SBS201", e))
@@ -72,7 +73,7 @@ def what_stops_a_build(source: Source) -> Iterator[Finding]:
 def links(source: Source, places: Mapping[str, Place]) -> Iterator[Finding]:
     """## SBS202: links that lead nowhere"""
     errors: list[PressError] = []
-    for section in sections_of(source, lambda error: None)[1]:
+    for section in described(source).sections:
         set_links(section.prose, section.scope, source, places, errors.append)
     for error in errors:
         yield found(source, error.line, "SBS202", error.found, error.remedy, at="[")
@@ -118,14 +119,7 @@ def symbols(source: Source) -> Iterator[Finding]:
     A symbol ties formulas to code. One that the code has not, or that no formula has,
     ties nothing. On a page of words alone, symbols tie its formulas together.
     """
-    sections = split(source)
-    if not sections or not source.docstring:
-        return
-    try:
-        meta, _ = front_matter(sections[0].prose, source)
-    except PressError:
-        return
-    wanted: dict[str, str] = meta.get("symbols", {})
+    wanted: dict[str, str] = described(source).meta.get("symbols", {})
     if not wanted:
         return
     names = {source.text[a:b] for kind, a, b in source.tokens if kind == NAME}
@@ -277,12 +271,12 @@ def commented_out(source: Source) -> Iterator[Finding]:
     `x or y` or `Note: this`, do nothing. Fenced and indented code was meant to be read.
     """
     for block in prose_blocks(source):
-        texts = comment_text(block)
-        fence = ""
-        lines: list[tuple[int, str]] = []
-        for comment, text in zip(block, texts, strict=True):
-            before, fence = fence, open_fence(text, fence)
-            lines.append((comment.line, "" if before or fence else text))
+        numbers = (comment.line for comment in block)
+        lines = [*zip(numbers, comment_text(block), strict=True)]
+        lines = [
+            (number, "" if is_code else text)
+            for (number, text), is_code in zip(lines, fences(lines), strict=True)
+        ]
         for blank, group in groupby(lines, key=lambda line: not line[1].strip()):
             paragraph = list(group)
             text = "\n".join(text for _, text in paragraph)
@@ -301,11 +295,8 @@ def does_something(text: str) -> bool:
     """Whether a text is Python that does something."""
     if text.startswith(" ") or not re.search(r"[=(:]|\b(import|del)\b", text):
         return False
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return any(is_deed(statement, text) for statement in tree.body)
+    tree = tree_of(text)
+    return tree is not None and any(is_deed(each, text) for each in tree.body)
 
 
 def is_deed(statement: ast.stmt, text: str) -> bool:
@@ -477,7 +468,7 @@ def arguments(source: Source) -> Iterator[Finding]:
     left out, and so may names with an underscore.
     """
     definitions = {d.name: d.node for d in source.definitions}
-    for section in sections_of(source, lambda error: None)[1]:
+    for section in described(source).sections:
         node = definitions.get(section.scope)
         if node is None or section.kind not in DEFINITIONS:
             continue
@@ -560,15 +551,14 @@ def parameters(node: Definer) -> tuple[set[str], set[str], bool]:
 
 def proses(source: Source) -> Iterator[Prose]:
     """All the prose of a module, without front matter."""
-    for section in sections_of(source, lambda error: None)[1]:
+    for section in described(source).sections:
         yield section.prose
 
 
 def visible(prose: Prose) -> Iterator[tuple[int, str]]:
     """The lines of a prose that are neither in a fenced block nor in a formula."""
-    fence = ""
     formulas = continued(prose.text)
-    for index, (number, text) in enumerate(prose.lines):
-        before, fence = fence, open_fence(text, fence)
-        if not (before or fence) and index not in formulas:
-            yield number, text
+    is_code = fences(prose.lines)
+    for index, line in enumerate(prose.lines):
+        if not is_code[index] and index not in formulas:
+            yield line

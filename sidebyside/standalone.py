@@ -31,7 +31,7 @@ from sidebyside.links import file_of, pictures_in
 from sidebyside.press import ASSETS, EXTENSIONS
 from sidebyside.read import Source
 from sidebyside.render import render
-from sidebyside.weave import Page, one_line, sections_of
+from sidebyside.weave import Page, described, one_line
 
 FONT_FACE = re.compile(r"@font-face\{(?P<body>[^}]*)\}")
 RULE = re.compile(r"(?P<selector>[^{}]+)\{(?P<body>[^{}]*)\}")
@@ -172,7 +172,7 @@ def missing_pictures(source: Source, folder: Path, root: Path) -> Iterator[Press
         A mistake for each picture that will be missing from the page.
     """
     name = root.resolve().name
-    for section in sections_of(source, report=lambda error: None)[1]:
+    for section in described(source).sections:
         prose = section.prose
         for picture in pictures_in(prose.text):
             path = file_of(picture.address, "")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.constructor import ConstructorError
 
-from sidebyside.bindings import scopes
+from sidebyside.bindings import imports, scopes
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
@@ -148,7 +148,7 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
     packages = [source for source in sources if source.is_package]
     for package in sorted(packages, key=lambda p: p.module.count("."), reverse=True):
         known = sorted(places)
-        for name, full in package.imports.items():
+        for name, full in imports(package).items():
             if full in places:
                 inside = bisect_left(known, f"{full}."), bisect_left(known, f"{full}/")
                 for member in (full, *known[slice(*inside)]):
@@ -157,21 +157,17 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
     return places
 
 
-def sections_of(
-    source: Source, report: Report = stop
-) -> tuple[dict[str, Any], tuple[Section, ...]]:
-    """The sections of a module, and its front matter, taken out of them."""
-    meta, sections, mistake = described(source)
-    if mistake:
-        report(mistake)
-    return meta, sections
+class Described(NamedTuple):
+    """The front matter and the sections, and what is wrong with the front matter."""
+
+    meta: dict[str, Any]
+    sections: tuple[Section, ...]
+    mistake: PressError | None
 
 
 @once
-def described(
-    source: Source,
-) -> tuple[dict[str, Any], tuple[Section, ...], PressError | None]:
-    """The front matter and the sections, and what is wrong with the front matter."""
+def described(source: Source) -> Described:
+    """The sections of a module, and its front matter, taken out of them."""
     sections = split(source)
     meta: dict[str, Any] = {}
     mistake = None
@@ -183,7 +179,7 @@ def described(
             sections = (replace(sections[0], prose=prose), *sections[1:])
         except PressError as error:
             mistake = error
-    return meta, tuple(map(in_markdown, sections)), mistake
+    return Described(meta, tuple(map(in_markdown, sections)), mistake)
 
 
 def in_markdown(section: Section) -> Section:
@@ -195,11 +191,10 @@ def in_markdown(section: Section) -> Section:
 @once
 def anchored(source: Source) -> tuple[tuple[str, Section], ...]:
     """The sections of a module, each with its anchor."""
-    _, sections, _ = described(source)
     anchors = Anchors(source)
     return tuple(
         (anchors.name(section, leading_heading(section.prose)[1], source), section)
-        for section in sections
+        for section in described(source).sections
     )
 
 
@@ -220,7 +215,9 @@ def weave(
         crossing: the links in its code, and the uses of its definitions.
     """
     crossing = crossing or Crossing()
-    meta, _ = sections_of(source, report)
+    meta, _, mistake = described(source)
+    if mistake:
+        report(mistake)
     html = highlight(source.lines, crossing.links, source.tokens)
     nodes = {definition.name: definition.node for definition in source.definitions}
     public = public_names(source)

@@ -61,17 +61,16 @@ from labml_rl.replay.prioritised import PrioritisedMemory
 from labml_rl.runs.checkpoint import load_weights
 from labml_rl.sampling import check_spaces
 from labml_rl.speed import (
+    SpeedExperiment,
     few_threads,
     in_precision,
-    keep_memory,
     make_adam,
     precision_of,
     preparer,
-    threads_for,
 )
 
 
-class Experiment(runs.Experiment[Settings]):
+class Experiment(SpeedExperiment[Settings]):
     """
     ## The experiment
 
@@ -90,7 +89,6 @@ class Experiment(runs.Experiment[Settings]):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        keep_memory(settings)
         self.games = self.make_games(copy=False, **training_options(settings))
         _, actions = check_spaces(
             self.games.single_observation_space, self.games.single_action_space
@@ -262,18 +260,6 @@ class Experiment(runs.Experiment[Settings]):
         settings = self.settings
         steps = settings.total_frames // frames_per_step(settings.game)
         return Linear(settings.importance_start, 1.0, steps)(self.steps)
-
-    def advance(
-        self,
-    ) -> tuple[runs.experiment.Metrics, list[runs.experiment.Score]]:
-        """
-        ### A few numbers need no second thread
-
-        Returns:
-            What any experiment [returns][labml_rl.runs.experiment.Experiment.advance].
-        """
-        with threads_for(self.network, self.settings, self.device):
-            return super().advance()
 
     def update(self) -> dict[str, float | None]:
         """

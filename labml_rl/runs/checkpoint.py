@@ -289,7 +289,7 @@ def load(path: str | Path, *, only: Collection[str | int] | None = None) -> Stat
             def find(name: str) -> Tensor:
                 # What the library gives is a view of the file.
                 tensor: Tensor = file.get_tensor(name).clone()
-                if sums.get(name) not in (None, checksum(tensor)):
+                if sums[name] != checksum(tensor):
                     raise _damaged(path, name)
                 return tensor
 
@@ -315,10 +315,9 @@ def _tree(path: str | Path, metadata: dict[str, str]) -> tuple[Any, dict[str, in
             f"reads version {VERSION}. Use the labml_rl that run.json names"
         )
 
-    # Older files have no sums.
     text = metadata["state"]
-    sums = json.loads(metadata.get("sums", "{}"))
-    if sums.get(TREE) not in (None, zlib.crc32(text.encode())):
+    sums = json.loads(metadata["sums"])
+    if sums[TREE] != zlib.crc32(text.encode()):
         raise _damaged(path, "its table")
     return json.loads(text), sums
 

@@ -203,11 +203,7 @@ class Curve:
     def set_state(self, state: dict[str, Any]) -> None:
         """Go on from what [Curve.get_state][] returned."""
         self.rows, self._sums = state["rows"], state["sums"]
-        self._before = state["seconds"]
-        if "counts" in state:
-            self._counts = state["counts"]
-        else:  # a checkpoint from when there was one count for all
-            self._counts = dict.fromkeys(self._sums, state["count"])
+        self._counts, self._before = state["counts"], state["seconds"]
 
     def flush(self) -> None:
         """Before a checkpoint, all rows so far must be in TensorBoard's file."""

@@ -134,11 +134,12 @@ def check_origin(path: str | Path, state: dict[str, Any], of: str) -> None:
         of: what it should be [of][origin].
 
     Raises:
-        CheckpointError: if it says that it is of something else.
+        CheckpointError: if it is of something else.
     """
-    if state.get("of", of) != of:
+    found = state.get("of", "no run")
+    if found != of:
         raise CheckpointError(
-            f"{path} is of {state['of']}, and the run is of {of}. Put the file of this "
+            f"{path} is of {found}, and the run is of {of}. Put the file of this "
             "run in its place"
         )
 

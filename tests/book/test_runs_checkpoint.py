@@ -295,20 +295,6 @@ def test_a_bit_that_has_flipped_is_noticed(tmp_path):
         assert torch.equal(found["weights"], weights)
 
 
-def test_files_from_before_there_were_checksums_are_read(tmp_path, monkeypatch):
-    file = tmp_path / "a.safetensors"
-    write = checkpoint._write
-
-    def without_sums(file, tensors, metadata):
-        write(
-            file, tensors, {name: metadata[name] for name in metadata.keys() - {"sums"}}
-        )
-
-    monkeypatch.setattr(checkpoint, "_write", without_sums)
-    checkpoint.save(file, {"weights": torch.ones(3), "frames": 800})
-    assert checkpoint.load(file)["frames"] == 800
-
-
 def test_another_version_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "VERSION", "99")
     save(tmp_path / "file", {"frames": 1})

@@ -14,7 +14,7 @@ from gymnasium.spaces import Box, Discrete
 
 from labml_rl import runs
 from labml_rl.environments import Resumable, make_environments
-from labml_rl.runs import Thoughts, checkpoint
+from labml_rl.runs import Thoughts
 from labml_rl.watch import Watching, main, picture, summary, video, watch
 from labml_rl.watch.agent import Agent, Protocol, Saved
 from labml_rl.watch.scores import (
@@ -452,11 +452,6 @@ def test_the_checkpoint_of_another_network(cart, tmp_path):
     file.write_bytes((cart / "checkpoint.safetensors").read_bytes())
     with pytest.raises(runs.CheckpointError, match="is of tiny in CartPole-v1, and"):
         Saved.of(folder, Tiny)
-    state = checkpoint.load(file)
-    del state["of"]
-    checkpoint.save(file, state)
-    with pytest.raises(runs.CheckpointError, match="is of another network"):
-        measure(Saved.of(folder, Tiny), Protocol(), games=1, workers=0)
     record = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps(record | {"algorithm": "other"}))
     with pytest.raises(runs.RunError, match="a run of other, not of tiny"):

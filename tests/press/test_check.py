@@ -428,3 +428,8 @@ def test_where_the_syntax_is_wrong(book, capsys):
     said = capsys.readouterr().out
     assert said.startswith("book/thing.py:2:5: SBS101 this is not Python: Missing par")
     assert "Did you mean print(...)? (Mend the syntax" in said
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_python_has_to_say_about_comments_is_of_no_interest():
+    assert findings('# x = compile("\\d", y)\npass\n')

@@ -5,6 +5,7 @@ import io
 import re
 import sysconfig
 import tokenize
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sidebyside.crossings import cross
 from sidebyside.errors import PressError
+from sidebyside.inventory import inventory
 from sidebyside.press import module_name
 from sidebyside.read import Source, read
 from sidebyside.split import Role, Section, split
@@ -113,10 +116,17 @@ PAGES = [
 ]
 
 
+@cache
+def book():
+    places = catalogue(PAGES)
+    return places, cross(PAGES, places, inventory())
+
+
 @pytest.mark.parametrize("source", PAGES, ids=lambda source: source.path)
 def test_each_line_of_code_is_shown_once(source):
+    places, crossings = book()
     shown: dict[int, str] = {}
-    for row in weave(source, catalogue(PAGES)).rows:
+    for row in weave(source, places, crossing=crossings[source.module]).rows:
         for line in row.code:
             assert line.number not in shown, "shown twice"
             shown[line.number] = unescape(re.sub(r"<[^>]*>", "", line.html))

@@ -7,7 +7,6 @@ import re
 import sys
 import time
 import zlib
-from functools import cache
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -696,17 +695,6 @@ def test_parts_of_a_token_can_be_links():
         '<span class="nn"><a href="a">a</a>.<a href="b">b</a>.<a href="c">c</a></span>'
         in html
     )
-
-
-@cache
-def our_crossings():
-    return cross(PAGES, catalogue(PAGES), inventory())
-
-
-@pytest.mark.parametrize("source", PAGES, ids=lambda source: source.path)
-def test_the_text_of_our_pages_is_unchanged(source):
-    crossing = our_crossings()[source.module]
-    check_text(source, highlight(source.lines, crossing.links))
 
 
 def test_the_tab_key_stops_once_at_each_place():

@@ -107,6 +107,20 @@ def test_links_to_modules_lead_to_their_pages(text, expected):
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "if TYPE_CHECKING:\n    from book.game import Game as Played",
+        "try:\n    from .game import Game as Played\nexcept ImportError:\n    pass",
+        "with hope:\n    import book.game\n    from book.game import Game as Played",
+    ],
+)
+def test_names_are_imported_wherever_that_stands(code):
+    source = read(code.encode(), "book/user.py", "book.user")
+    found = set_links(prose("[Played.step][]"), "", source, PLACES).text
+    assert found == "[`Played.step`](game.md#Game.step)"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "`[Nothing][]` in a code span",
