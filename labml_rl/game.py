@@ -185,7 +185,10 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
     emulator, no-ops included. The number of lives is there in every step.
 
     ```python
-    {"lives": 0, "episode": {"r": 9.0, "l": 741, "frames": 2981}}
+    {
+        "lives": 0,
+        "episode": {"r": 9.0, "l": 741, "frames": 2981},
+    }
     ```
 
     Args:
@@ -566,8 +569,9 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
     ### Make a game
 
     ```python
-    make_game("Pong", seed=1)  # to train
-    make_game("Pong", seed=2, episodic_life=False)  # to evaluate
+    # to train, and to evaluate
+    make_game("Pong", seed=1)
+    make_game("Pong", seed=2, episodic_life=False)
     ```
 
     Args:

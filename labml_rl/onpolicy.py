@@ -184,8 +184,8 @@ class PolicyExperiment(SpeedExperiment[S]):
             algorithm = "my-ppo"
 
             @staticmethod
-            def make_network(settings, observation_space, action_space):
-                return MyNetwork(observation_space.shape, action_space.n)
+            def make_network(settings, seen, actions):
+                return MyNetwork(seen.shape, actions.n)
         ```
 
         Pictures come as the bytes that they are. On a machine that has units for it,

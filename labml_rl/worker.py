@@ -14,11 +14,12 @@ sees one [VectorEnv](batch.py).
 from labml_rl.worker import make_games
 
 if __name__ == "__main__":
-    with make_games("Pong", num_envs=8, seed=1) as games:
+    games = make_games("Pong", num_envs=8, seed=1)
+    with games:
         obs, infos = games.reset()
         for _ in range(1000):
             actions = games.action_space.sample()
-            obs, rewards, ends, cuts, infos = games.step(
+            obs, rewards, *ends, infos = games.step(
                 actions
             )
 ```

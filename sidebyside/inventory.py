@@ -34,7 +34,8 @@ to the address.
 To make the long one again:
 
 ```sh
-python -m sidebyside.inventory https://docs.python.org/3/ objects.inv \\
+python -m sidebyside.inventory \\
+    https://docs.python.org/3/ objects.inv \\
     > sidebyside/inventories/python.txt
 ```
 """

@@ -50,6 +50,8 @@ from sidebyside.prose import LISTS, TITLES, Prose, is_title
 from sidebyside.split import DEFINITIONS
 from sidebyside.weave import HEADING, catalogue, described
 
+# A last sentence that ends with a colon, if there is one before it.
+ANNOUNCED = re.compile(r"(?s)(?<=[.!?])\s+(?:(?![.!?]\s).)*:\Z")
 # A link, or a piece of code, in which brackets mean something else.
 LINK = re.compile(
     r"(?P<code>`[^`]*`)|\[(?P<words>[^\]]+)\](?:\[[^\]]*\]|\((?!https?:)[^)]*\))"
@@ -126,7 +128,8 @@ def digest(prose: Prose) -> str:
         prose: the docstring.
 
     Returns:
-        Its first paragraph, and its lists of arguments and the like.
+        Its first paragraph, and its lists of arguments and the like. What the last
+        sentence of that paragraph only announces is on the annotated page.
     """
     texts = [text for _, text in prose.lines]
     starts = (i for i, t in enumerate(texts) if is_title(t) and TITLES[t[:-1]] in LISTS)
@@ -134,7 +137,8 @@ def digest(prose: Prose) -> str:
     summary = dropwhile(
         lambda text: not text or HEADING.fullmatch(text), texts[:first_field]
     )
-    return "\n".join([*takewhile(bool, summary), "", *texts[first_field:]])
+    said = ANNOUNCED.sub("", "\n".join(takewhile(bool, summary)))
+    return "\n".join([said, "", *texts[first_field:]])
 
 
 def without_links(text: str) -> str:

@@ -96,7 +96,8 @@ def dark(css: str) -> str:
         css: the stylesheet of a site.
     """
     rules = (re.sub('="?slate"?', "", rule) for rule in DARK.findall(css))
-    return "@media (prefers-color-scheme: dark) {\n" + "\n".join(rules) + "\n}"
+    # Paper is white, whatever the screen is.
+    return "@media screen and (prefers-color-scheme: dark) {\n" + "\n".join(rules) + "}"
 
 
 def formula_style(html: str) -> str:

@@ -215,9 +215,12 @@ class Experiment(SpeedExperiment[Settings]):
         """
         settings, space = self.settings, self.games.single_observation_space
         assert isinstance(space, Box)
+        stack = settings.stack
+        if stack is None:
+            stack = space.shape[0] if is_atari(settings.game) else 1
         options: dict[str, Any] = {
             "capacity": settings.capacity,
-            "stack": space.shape[0] if is_atari(settings.game) else 1,
+            "stack": stack,
             "n": settings.n,
             "discount": settings.discount,
             "blocks": self.prepare is not None,

@@ -85,6 +85,7 @@ class Settings(SpeedSettings):
     total_frames: int = 200_000_000
     num_envs: int = 1
     capacity: int = 1_000_000
+    stack: int | None = None
     warm_up_steps: int = 50_000
     learn_every_steps: int = 4
     batch_size: int = 32
@@ -113,6 +114,7 @@ class Settings(SpeedSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require(self, "stack", at_least=1)
         counts = ("learn_every_steps", "batch_size", "sync_every_steps", "turns", "n")
         require(self, *counts, "epsilon_steps", at_least=1)
         fractions = ("epsilon_start", "epsilon_end", "discount", "importance_start")

@@ -2,7 +2,7 @@
 
    - Pointing at a name in the prose lights it in the code beside, and the reverse.
    - Pointing at a symbol in a formula lights its name in the code, and the reverse.
-   - j and k lead to the next section and back.
+   - j and k lead to the next section and back, and the outline follows.
    - The whole module can be copied.
 */
 
@@ -116,19 +116,27 @@
 
   // ---- From section to section ----------------------------------------------------------
 
+  /* A row is a section, and so is what has a heading in the prose of one. On a page that
+     was made from no module, headings are all there is. */
+  const HEADINGS = ":is(h1, h2, h3, h4, h5, h6)";
+  const STOPS =
+    `.sbs-row, .sbs-prose ${HEADINGS}[id], ` +
+    `.md-content__inner:not(:has(.sbs)) ${HEADINGS}[id]`;
+
   function go(step) {
-    const rows = [...document.querySelectorAll(".sbs-row")];
+    const stops = [...document.querySelectorAll(STOPS)];
     const header = document.querySelector(".md-header")?.offsetHeight ?? 0;
-    const tops = rows.map(row => row.getBoundingClientRect().top - header);
-    const current = Math.max(0, tops.findLastIndex(top => top <= 24));
+    const tops = stops.map(stop => stop.getBoundingClientRect().top - header);
+    // As high as a stop comes to stand, and a little more.
+    const current = Math.max(0, tops.findLastIndex(top => top <= 32));
     // Back means first to the beginning of the section that is being read.
-    const next = rows[step < 0 && tops[current] < -24 ? current : current + step];
+    const next = stops[step < 0 && tops[current] < -32 ? current : current + step];
     if (!next) return;
-    const target = next.querySelector(":scope > :is(h1, h2, h3, h4, h5, h6)") ?? next;
+    const target = next.querySelector(`:scope > ${HEADINGS}`) ?? next;
     const link = next.querySelector(".headerlink, .sbs-link a");
     next.scrollIntoView({ block: "start" });
     link?.focus({ preventScroll: true });
-    openLinks(next);
+    if (next.matches(".sbs-row")) openLinks(next);
     if (target.id) history.replaceState(history.state, "", `#${target.id}`);
   }
 
@@ -177,6 +185,27 @@
       nav.setAttribute("role", "none");
   }
 
+  // ---- The outline ----------------------------------------------------------------------
+
+  /* A long outline does not fit into the window. What is being read stays in sight; the
+     theme sees to that only where the outline has a column of its own. */
+  function follow() {
+    const outline = document.querySelector(".md-nav--secondary");
+    const frame = outline?.closest(".md-sidebar__scrollwrap");
+    if (!frame || "sbsFollows" in outline.dataset) return;
+    outline.dataset.sbsFollows = "";
+    let last = null;
+    new MutationObserver(() => {
+      const active = [...outline.querySelectorAll(".md-nav__link--active")].pop();
+      if (!active || active === last) return;
+      last = active;
+      const at = active.getBoundingClientRect();
+      const around = frame.getBoundingClientRect();
+      if (at.top < around.top + 60 || at.bottom > around.bottom - 20)
+        frame.scrollTop += at.top - around.top - around.height / 2;
+    }).observe(outline, { subtree: true, attributes: true, attributeFilter: ["class"] });
+  }
+
   // ---- Once the page is there -----------------------------------------------------------
 
   function start() {
@@ -187,6 +216,7 @@
       document.querySelectorAll(".sbs-source").forEach(offerCopy);
     }
     quieten(document);
+    follow();
   }
 
   new MutationObserver(() => quieten(document)).observe(document.documentElement, {

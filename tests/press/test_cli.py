@@ -130,8 +130,8 @@ def test_without_formulas_there_is_no_katex(book):
 
 def test_dark_colours_go_by_the_system(book):
     html = page()
-    assert html.count("@media (prefers-color-scheme: dark)") >= 2
-    dark = html.rpartition("@media (prefers-color-scheme: dark)")[2]
+    assert html.count("@media screen and (prefers-color-scheme: dark)") >= 2
+    dark = html.rpartition("@media screen and (prefers-color-scheme: dark)")[2]
     assert "--md-code-hl-keyword-color" in dark
     assert "slate" not in dark.partition("</style>")[0]
 

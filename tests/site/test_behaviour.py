@@ -126,15 +126,16 @@ def test_keys_lead_from_section_to_section(browser, site):
         page = seen.page
         header = page.locator(".md-header").evaluate("e => e.offsetHeight")
         ids = page.evaluate(
-            """() => [...document.querySelectorAll(".sbs-row")].map(e =>
+            """() => [...document.querySelectorAll(
+                ".sbs-row, .sbs-prose :is(h2, h3, h4, h5, h6)")].map(e =>
               e.id || e.querySelector("h1, h2, h3, h4, h5, h6").id)"""
         )
+        assert ids[:2] == ["the-game-frame-by-frame", "what-the-agent-sees"]
         for expected in ids[1:5]:
             page.keyboard.press("j")
             page.wait_for_function("id => location.hash === `#${id}`", arg=expected)
             top = page.evaluate(
-                """id => document.getElementById(id).closest(".sbs-row")
-                  .getBoundingClientRect().top""",
+                "id => document.getElementById(id).getBoundingClientRect().top",
                 expected,
             )
             assert abs(top - header) < 60, f"{expected} is at {top}"
@@ -144,6 +145,65 @@ def test_keys_lead_from_section_to_section(browser, site):
         page.locator("input[name=query]").fill("")
         page.locator("input[name=query]").press_sequentially("jjj")
         assert page.url.endswith(f"#{ids[3]}")
+
+
+def test_keys_lead_through_a_page_without_code(browser, site):
+    with visit(browser, (site / "results.html").as_uri(), viewport=DESKTOP) as seen:
+        page = seen.page
+        ids = page.locator(".md-content h2").evaluate_all("all => all.map(e => e.id)")
+        for expected in ids[:2]:
+            page.keyboard.press("j")
+            page.wait_for_function("id => location.hash === `#${id}`", arg=expected)
+        page.keyboard.press("k")
+        page.wait_for_function("id => location.hash === `#${id}`", arg=ids[0])
+
+
+@pytest.mark.parametrize("name", ["reference/labml_rl.html", "labml_rl/game.html"])
+def test_the_outline_follows(browser, site, name):
+    """It is longer than the window, and what is being read stays in sight."""
+    small = {"width": 1440, "height": 600}
+    with visit(browser, (site / name).as_uri(), viewport=small) as seen:
+        page = seen.page
+        for _ in range(3):
+            page.mouse.wheel(0, 5000)
+            page.wait_for_timeout(300)
+        page.wait_for_function(
+            """() => {
+              const links = ".md-nav--secondary .md-nav__link--active";
+              const active = [...document.querySelectorAll(links)].pop();
+              const { top, bottom } = active.getBoundingClientRect();
+              return scrollY > 5000 && top > 50 && bottom < innerHeight;
+            }"""
+        )
+
+
+@pytest.mark.parametrize("anchor", ["Game.step", "Game._is_over"])
+def test_where_a_link_has_led_to_is_marked(browser, site, anchor):
+    """Whether the section has a heading or not."""
+    address = (site / "labml_rl/game.html").as_uri()
+    with visit(browser, f"{address}#{anchor}", viewport=DESKTOP) as seen:
+        marked = seen.page.locator(".sbs-row").evaluate_all(
+            """rows => rows.filter(row => getComputedStyle(row, "::before").content
+              !== "none").map(row => row.id || row.querySelector("[id]").id)"""
+        )
+        assert marked == [anchor]
+
+
+def test_what_is_printed_from_a_dark_page_can_be_read(browser, site):
+    address = (site / "labml_rl/game.html").as_uri()
+    colours = []
+    for scheme in ("light", "dark"):
+        with visit(browser, address, color_scheme=scheme) as seen:
+            page = seen.page
+            page.emulate_media(media="print", color_scheme=scheme)
+            page.wait_for_timeout(500)  # the theme's colours change slowly
+            colours.append(
+                page.evaluate(
+                    """() => ["h1", ".sbs-line .k", ".sbs-prose a", ".sbs-prose code"]
+                      .map(e => getComputedStyle(document.querySelector(e)).color)"""
+                )
+            )
+    assert colours[0] == colours[1]
 
 
 def test_the_tab_key_does_not_stop_at_each_name_in_the_code(browser, site):
