@@ -47,6 +47,8 @@ class Settings(SpeedSettings):
             step of the agent, and 1 if the environment is not an Atari game.
         num_envs: how many games are played at once.
         capacity: of the memory, in steps. A million take 7 GB.
+        stack: how many pictures there are in an observation, so that the memory keeps
+            each once. None is what an Atari game has, and 1 for all else.
         warm_up_steps: how many to play at random before anything is learned.
         learn_every_steps: how many to play from one batch to the next.
         batch_size: how many steps there are in a batch.

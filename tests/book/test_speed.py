@@ -234,3 +234,14 @@ def test_dqn_learns_with_any_network():
         after = parameters_to_vector(experiment.network.parameters())
     assert math.isfinite(metrics["loss"] or math.nan)
     assert not torch.equal(before, after)
+
+
+@pytest.mark.parametrize(("stack", "places"), [(None, (1, 84, 84)), (2, (2, 84, 84))])
+@pytest.mark.usefixtures("catch")
+def test_the_memory_of_dqn_keeps_each_picture_once(stack, places):
+    settings = DQNSettings(
+        game="Pong", workers=0, capacity=50, warm_up_steps=40, stack=stack
+    )
+    with contextlib.closing(dqn.Experiment(settings)) as experiment:
+        kept = experiment.memory.frames
+        assert (kept.channels, *kept.shape[1:]) == places
