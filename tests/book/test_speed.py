@@ -240,7 +240,7 @@ def test_dqn_learns_with_any_network():
 @pytest.mark.usefixtures("catch")
 def test_the_memory_of_dqn_keeps_each_picture_once(stack, places):
     settings = DQNSettings(
-        game="Pong", workers=0, capacity=50, warm_up_steps=40, stack=stack
+        game="Pong", workers=0, capacity=200, warm_up_steps=40, stack=stack
     )
     with contextlib.closing(dqn.Experiment(settings)) as experiment:
         kept = experiment.memory.frames
