@@ -273,6 +273,36 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         self._ask("call", [(name, arguments)] * self.num_envs)
         return tuple(self._answer("call"))
 
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """
+        Look at an attribute of every environment, under the name that Gymnasium has for
+        it.
+
+        Returns:
+            Their attributes, in order.
+        """
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """
+        Set an attribute of every environment: its level, for instance, so that it gets
+        harder as the agent gets better. In an environment that is wrapped it is set
+        where it is found.
+
+        Args:
+            name: the attribute.
+            values: a list or a tuple with one for each, or one for all.
+
+        Raises:
+            ValueError: if they are too few or too many.
+        """
+        several = isinstance(values, list | tuple)
+        each = list(values) if several else [values] * self.num_envs
+        if len(each) != self.num_envs:
+            raise ValueError(f"{len(each)} values for {self.num_envs} environments")
+        self._ask("set_attr", [(name, value) for value in each])
+        self._answer("set_attr")
+
     def get_states(self) -> list[Any]:
         """
         ### Saved games

@@ -2,8 +2,8 @@ r"""
 ---
 title: Networks
 summary: >-
-  Networks for policies, values and action values in PyTorch, and how their weights
-  begin.
+  Networks for policies, values and action values in PyTorch, how actions are drawn from
+  them, and how their weights begin.
 symbols:
   observations: 'o'
   policy: '\pi'

@@ -243,6 +243,10 @@ class Runner:
 
         return self._each(call)
 
+    def set_attr(self, requests: Sequence[tuple[str, Any]]) -> list[None]:
+        """Set an attribute of each."""
+        return self._each(lambda row: self.envs[row].set_wrapper_attr(*requests[row]))
+
     def get_state(self, _: Sequence[None]) -> list[Any]:
         """The state of each, to continue from later."""
         return self._each(lambda row: _saving(self.envs[row]).get_state())

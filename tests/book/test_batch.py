@@ -431,6 +431,19 @@ def test_what_wrappers_are_put_around_is_found_in_them(kind):
 
 
 @kinds
+def test_attributes_can_be_set(kind):
+    """One for all, or one for each, and in what a wrapper is put around."""
+    makes = [partial(gymnasium.wrappers.TimeLimit, Counter(4), 3), Counter, Counter]
+    with kind(makes) as games:
+        games.set_attr("length", [7, 8, 9])
+        assert games.get_attr("length") == games.call("length") == (7, 8, 9)
+        games.set_attr("length", 2)
+        assert games.get_attr("length") == (2, 2, 2)
+        with pytest.raises(ValueError, match="2 values for 3 environments"):
+            games.set_attr("length", (1, 2))
+
+
+@kinds
 def test_as_many_names_as_environments(kind):
     with pytest.raises(ValueError, match="1 names for 2 environments"):
         kind([Counter] * 2, names=["one"])
