@@ -849,7 +849,9 @@ def test_uses_are_on_the_page():
     game = next(s for s in found if s.module == "book.game")
     page = weave(game, places, crossing=crossings["book.game"])
     text = render(page, environment())
-    assert '<li><a href="here.html#f"><code>book.<wbr>here.<wbr>f</code></a></li>' in text
+    assert (
+        '<li><a href="here.html#f"><code>book.<wbr>here.<wbr>f</code></a></li>' in text
+    )
     assert "<summary><code>make_game</code> is used in 1 place</summary>" in text
     assert text.count("<details") == len([row for row in page.rows if row.uses])
     unused = next(row for row in page.rows if row.anchor == "games")
