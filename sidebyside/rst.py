@@ -21,6 +21,8 @@ reader sees at least what the author wrote.
 | `` `words <address>`_ `` | a link |
 | `[1]_` and `.. [1] words` | a list of references |
 | `.. |name| replace:: words` | these words in place of each `|name|` |
+| lines that begin with `|` | lines that stay lines |
+| `:Author: somebody` | a list |
 | `.. index::`, `.. autofunction::`, `.. a comment` | nothing |
 
 Names such as ``:class:`Game` `` are for [links][sidebyside.links].
@@ -54,7 +56,7 @@ from sidebyside.read import tree_of
 Lines = tuple[tuple[int, str], ...]
 
 # Without one of these there is nothing to do.
-SIGNS = ("::", ":`", "`_", "]_", ".. ", "== ", "+--", "~~~", "^^^")
+SIGNS = ("::", ":`", "`_", "]_", ".. ", "== ", "+--", "~~~", "^^^", "| ", "\n:")
 
 MARK = re.compile(r" *\.\.(?: +(?P<rest>.*))?")
 DIRECTIVE = re.compile(r"(?P<name>[\w:-]*\w) ?::(?: +(?P<words>.*))?")
@@ -71,6 +73,10 @@ OPTION = re.compile(
 )
 # An item of a list of arguments, which may end in `::` as well.
 FIELD = re.compile(r" *[`*\\]{0,3}\w[\w.]*`?(?: ?\(.*\))?:(?: .*)?::")
+
+# Lines of a verse or an address, and what is said of a module at its top.
+LINE = re.compile(r" *\|(?: (?P<words>[^|]*))?")
+FACT = re.compile(r" *:(?P<name>[A-Z][\w -]*):(?: +(?P<words>.*))?")
 
 # Titles below which code stands in any case.
 EXAMPLES = {"Example", "Examples", "Usage"}
@@ -119,6 +125,7 @@ CELL = re.compile(r" *(?P<mark>[-*+])(?: +(?P<words>.*))?")
 MORE = re.compile(r"[-*+] |\d+[.)] |\.\. |>>> |`{3}|~{3}|\$\$")
 BARS = re.compile(r"(?P<whole>(?P<tick>`+)[^`]+(?P=tick)(?!`)|\$[^$ ][^$]*\$)|\|")
 DEEPEST = 20
+NO_BREAK = "\N{NO-BREAK SPACE}"
 SESSION = r"(?P<session>^[ ]*(?:>>>|\.\.\.)[ ][^\n]*)"
 
 
@@ -135,7 +142,7 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
         The same prose as Markdown, with a fence around each example.
     """
     text = prose.text
-    if not any(map(text.__contains__, SIGNS)):
+    if not (text.startswith(":") or any(map(text.__contains__, SIGNS))):
         return open_examples(prose)
     lines = tuple(blocks(prose.lines, is_docstring))
     targets = dict(targets_in(prose.lines)) if ".. _" in text else {}
@@ -228,6 +235,9 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
                 done += ((n, deep + line if line else "") for n, line in made)
             elif text.endswith("::"):
                 taken, made = literal(rest, done)
+                done += made
+            elif text.lstrip()[:1] in ("|", ":") and not (done and done[-1][1]):
+                taken, made = kept_apart(rest)
                 done += made
             elif RULE.fullmatch(text) or (
                 DRAWN.fullmatch(text) and not (done and done[-1][1])
@@ -395,6 +405,41 @@ def paragraphs(lines: Lines) -> Iterator[Lines]:
         elif part:
             yield part
             part = ()
+
+
+def kept_apart(lines: Lines) -> tuple[Lines, Lines]:
+    """
+    ## Lines that stay lines
+
+    Markdown would run them into one paragraph.
+
+    Args:
+        lines: they begin with a paragraph, of lines with a bar in front of each, or of
+            `:Name: words`. What is indented below one of them belongs to it.
+
+    Returns:
+        The lines of that paragraph, and the same in Markdown; nothing, if they are
+        neither.
+    """
+    paragraph = next(paragraphs(lines))
+    first = paragraph[0][1]
+    pattern = LINE if LINE.fullmatch(first) else FACT
+    deep = first[: indentation(first)]
+    made: list[tuple[int, str]] = []
+    for number, text in paragraph:
+        found = pattern.fullmatch(text)
+        if found is None and (not made or indentation(text) <= len(deep)):
+            return (), ()
+        if found is None:
+            made.append((number, f"{deep}  {text.strip()}"))
+        elif pattern is FACT:
+            words = f"- **{found['name']}:** {found['words'] or ''}"
+            made.append((number, deep + words.rstrip()))
+        else:
+            words = (found["words"] or "").rstrip()
+            inside = indentation(words)
+            made.append((number, f"{deep}{NO_BREAK * inside}{words[inside:]}  "))
+    return paragraph, tuple(made)
 
 
 def picture(number: int, address: str, options: dict[str, str], body: Lines) -> Lines:

@@ -180,6 +180,29 @@ def test_directives(text, expected):
     check_set(text, expected)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("| One\n| *two*\n|   in\n  on", "One  \n*two*  \n\xa0\xa0in  \n  on"),
+        ("T\n\n| One\n|\n| two", "T\nOne  \n  \ntwo  "),
+        (":Author: A. B.\n:Date:   2020", "- **Author:** A. B.\n- **Date:** 2020"),
+        (
+            "T\n\n:Licence: of\n   the GPL\n:Note:",
+            "T\n- **Licence:** of\n  the GPL\n- **Note:**",
+        ),
+        # What only begins like that.
+        ("| a | b |\n|---|---|\n| c | d |", None),
+        ("| a\n|---\n| c", None),
+        ("a\n| b", None),
+        (":Note: this\nis no list", None),
+        (":param x: what\n:Note: that", None),
+        ("```\n| a\n```", None),
+    ],
+)
+def test_lines_that_stay_lines(text, expected):
+    check_set(text, expected)
+
+
 def test_a_comment_of_python_may_begin_with_dots():
     text = ".. and so on\n\n:math:`x`"
     assert set_rst(prose(text), is_docstring=False).text == ".. and so on\n\n$x$"
