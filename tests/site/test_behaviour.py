@@ -147,6 +147,16 @@ def test_keys_lead_from_section_to_section(browser, site):
         assert page.url.endswith(f"#{ids[3]}")
 
 
+def test_lines_of_code_fit_on_a_laptop(browser, site):
+    laptop = {"width": 1280, "height": 800}
+    for name in ("labml_rl/game.html", "sidebyside/plugin.html"):
+        with visit(browser, (site / name).as_uri(), viewport=laptop) as seen:
+            cut = seen.page.locator(".sbs-code pre > code").evaluate_all(
+                "all => all.map(e => e.scrollWidth > e.clientWidth + 1)"
+            )
+            assert sum(cut) < len(cut) / 10
+
+
 def test_keys_lead_through_a_page_without_code(browser, site):
     with visit(browser, (site / "results.html").as_uri(), viewport=DESKTOP) as seen:
         page = seen.page
