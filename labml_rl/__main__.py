@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         sys.exit(0 if arguments else 2)
     # It takes a few seconds to load PyTorch, time enough to think better of it.
     try:
-        command = import_module("labml_rl.runs.command")
+        command = import_module(f"{__package__}.runs.command")
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except ModuleNotFoundError as error:

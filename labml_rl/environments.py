@@ -35,7 +35,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 from numpy.typing import NDArray
 
 from labml_rl.batch import Games, MakeEnv, SerialGames, spawn_seeds
@@ -73,7 +73,6 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         self._dice = np.random.default_rng(seed)
         self._episode_seed: int | None = None
-        self._is_game = isinstance(env.unwrapped, Game)
         self._goes_on = False
 
     def reset(
@@ -105,7 +104,7 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._goes_on = False
         observation, info = self.env.reset()
         # Between two lives, the game may have ended, and another have begun.
-        if "episode" in info:
+        if has_score(info):
             self._return, self._steps = 0.0, 0
         return observation, info
 
@@ -120,15 +119,25 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
             ResetNeeded: before the first `reset`.
         """
         self._check_begun()
+        noted = self._noted(action)
         observation, reward, terminated, truncated, info = self.env.step(action)
-        self._actions.append(self.action_space.to_jsonable([action]))
+        self._actions.append(noted)
         self._return += float(reward)
         self._steps += 1
-        if (terminated or truncated) and "episode" not in info:
-            self._goes_on = self._is_game and terminated
-            if not self._goes_on:
-                info = info | {"episode": {"r": self._return, "l": self._steps}}
+        game = self.env.unwrapped
+        self._goes_on = terminated and isinstance(game, Game) and game.goes_on
+        over = (terminated or truncated) and not self._goes_on
+        if over and not has_score(info):
+            info = info | {"episode": {"r": self._return, "l": self._steps}}
         return observation, reward, terminated, truncated, info
+
+    def _noted(self, action: Any) -> Any:
+        space = self.action_space
+        if isinstance(space, Box | MultiBinary | MultiDiscrete):
+            action = np.asarray(action, space.dtype)
+        elif isinstance(space, Discrete):
+            action = np.asarray(action).item()
+        return space.to_jsonable([action])
 
     def get_state(self) -> dict[str, Any]:
         """
@@ -363,14 +372,22 @@ def ended(infos: dict[str, Any]) -> list[tuple[int, float, int]]:
     """
     found = []
     for info in (infos.get("final_info"), infos):
-        episodes = (info or {}).get("episode")
-        if isinstance(episodes, dict):
-            assert info is not None
+        if info is not None and has_score(info):
+            episodes = info["episode"]
             found += [
                 (int(row), float(episodes["r"][row]), int(episodes["l"][row]))
                 for row in np.flatnonzero(info["_episode"])
             ]
     return found
+
+
+def has_score(info: dict[str, Any]) -> bool:
+    """
+    Whether it has the score of an episode. Some environments have something else under
+    that name, such as a number.
+    """
+    score = info.get("episode")
+    return isinstance(score, dict) and {"r", "l"} <= score.keys()
 
 
 def has_channels_last(space: Box) -> bool:

@@ -253,6 +253,11 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         self._in_episode = self._life_lost = False
         self._start: Any = None
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the next `reset` goes on with the same game, after a lost life."""
+        return self._life_lost
+
     def get_action_meanings(self) -> list[str]:
         """
         Returns:

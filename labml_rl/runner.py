@@ -118,7 +118,7 @@ def _put(batch: Any, row: int, observation: Any) -> None:
                 f"the space of the observations says {batch.dtype} of shape "
                 f"{batch.shape[1:]}, and this is {found.dtype} of shape {found.shape}"
             )
-        batch[row] = found
+        batch[row] = observation
 
 
 def is_cut(found: np.dtype[Any], expected: np.dtype[Any]) -> bool:

@@ -420,6 +420,6 @@ def make_games(
 # ```
 gymnasium.register(
     "labml_rl/Atari-v0",
-    entry_point="labml_rl.game:make_game",
-    vector_entry_point="labml_rl.worker:make_games",
+    entry_point=f"{make_game.__module__}:make_game",
+    vector_entry_point=f"{__name__}:make_games",
 )

@@ -121,7 +121,9 @@ def imported(source: Source) -> set[str]:
     """
     The full names of all that a module imports. `import a.b` gives it the whole of `a`.
     """
-    names = {f"{star}.*" for star, _ in scopes(source).module.stars}
+    # A `*` may bring the modules of a package.
+    stars = [star for star, _ in scopes(source).module.stars]
+    names = {*stars, *(f"{star}.*" for star in stars)}
     for node, _, name in scopes(source).uses:
         if isinstance(node, ast.alias):
             names.add(name.partition(".")[0] if name == node.name else name)

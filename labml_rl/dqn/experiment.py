@@ -215,9 +215,14 @@ class Experiment(SpeedExperiment[Settings]):
         """
         settings, space = self.settings, self.games.single_observation_space
         assert isinstance(space, Box)
-        stack = settings.stack
-        if stack is None:
-            stack = space.shape[0] if is_atari(settings.game) else 1
+        known = space.shape[0] if is_atari(settings.game) else 1
+        stack = known if settings.stack is None else settings.stack
+        # Two of four pictures would be kept as one, and the next two have one of them.
+        if is_atari(settings.game) and stack not in (1, known):
+            raise ValueError(
+                f"stack must be {known} for an Atari game, or 1 to keep whole stacks, "
+                f"not {stack}"
+            )
         options: dict[str, Any] = {
             "capacity": settings.capacity,
             "stack": stack,

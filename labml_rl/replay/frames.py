@@ -233,10 +233,11 @@ def is_stack(shape: tuple[int, ...], stack: int) -> bool:
     Returns:
         Whether its first axis is a stack: by itself, as Gymnasium's
         `FrameStackObservation` has it, or together with the channels of a picture. A
-        picture whose channels come last has its rows there.
+        picture whose channels come last, up to four of them, has its rows there.
     """
     if len(shape) == 3 and shape[0] != stack:
-        return shape[0] % stack == 0 and shape[2] >= min(shape[:2])
+        channels_last = shape[2] <= 4 and shape[2] < min(shape[:2])
+        return shape[0] % stack == 0 and not channels_last
     return len(shape) > 1 and shape[0] == stack
 
 

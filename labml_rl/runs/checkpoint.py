@@ -49,7 +49,7 @@ from torch import Tensor, nn
 # A reader that finds another version in the file does not guess. The number goes up
 # when an older reader would misunderstand the file.
 FORMAT = "labml_rl.checkpoint"
-VERSION = "1"
+VERSION = "2"
 METADATA = "__metadata__"
 PARTIAL = ".partial"  # the end of the name of a file that is being written
 TREE = ""  # the name of the tree among the checksums: no array has it

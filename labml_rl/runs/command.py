@@ -55,13 +55,14 @@ from labml_rl.runs.signals import Stopped
 
 # Where the algorithms of the book are. They are imported only when somebody asks for
 # them.
+PACKAGE = __name__.partition(".")[0]
 ALGORITHMS = {
-    "a2c": "labml_rl.a2c.experiment:Experiment",
-    "dqn": "labml_rl.dqn.experiment:Experiment",
-    "fast-dqn": "labml_rl.dqn.fast:Experiment",
-    "ppo": "labml_rl.ppo.experiment:Experiment",
-    "small-a2c": "labml_rl.small:SmallA2C",
-    "small-ppo": "labml_rl.small:SmallPPO",
+    "a2c": f"{PACKAGE}.a2c.experiment:Experiment",
+    "dqn": f"{PACKAGE}.dqn.experiment:Experiment",
+    "fast-dqn": f"{PACKAGE}.dqn.fast:Experiment",
+    "ppo": f"{PACKAGE}.ppo.experiment:Experiment",
+    "small-a2c": f"{PACKAGE}.small:SmallA2C",
+    "small-ppo": f"{PACKAGE}.small:SmallPPO",
 }
 
 

@@ -482,6 +482,9 @@ def test_observations_that_contradict_their_space_are_refused(observation):
         assert "This happened in game 0 (odd)." in caught.value.__notes__
     with SerialGames([partial(Contrary, np.arange(4))]) as games:
         assert games.reset()[0].tolist() == [[0, 1, 2, 3]], "whole numbers of any type"
+    too_large = SerialGames([partial(Contrary, [300, 1, 2, 3])])
+    with too_large as games, pytest.raises(OverflowError):
+        games.reset()
 
 
 def test_infos_that_do_not_fit_together_are_named():

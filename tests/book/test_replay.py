@@ -515,7 +515,12 @@ def test_observations_must_be_what_the_space_says(wrong):
 
 @pytest.mark.parametrize(
     ("shape", "one"),
-    [((4, 3, 8, 8), (1, 3, 8, 8)), ((4, 5), (1, 5)), ((12, 8, 8), (3, 8, 8))],
+    [
+        ((4, 3, 8, 8), (1, 3, 8, 8)),
+        ((4, 5), (1, 5)),
+        ((12, 8, 8), (3, 8, 8)),
+        ((28, 20, 10), (7, 20, 10)),
+    ],
 )
 def test_a_stack_may_be_of_anything(shape, one):
     """Gymnasium stacks coloured pictures and vectors with an axis of its own."""

@@ -299,7 +299,7 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "VERSION", "99")
     save(tmp_path / "file", {"frames": 1})
     monkeypatch.undo()
-    with pytest.raises(CheckpointError, match=r"version 99 .* reads version 1"):
+    with pytest.raises(CheckpointError, match=r"version 99 .* reads version 2"):
         load(tmp_path / "file")
 
 

@@ -7,8 +7,9 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.spaces import Box, Dict, Discrete, Tuple
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, Tuple
 
+from labml_rl.batch import SerialGames
 from labml_rl.environments import (
     Resumable,
     final_observations,
@@ -235,6 +236,86 @@ def test_a_game_under_another_name_is_saved_between_two_of_its_lives():
         others.reset()
         others.set_states(states)
         assert_same(after, play(others, 200, seed=3))
+
+
+class Impatient(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Ends an episode after 50 steps, as a rule of its own."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.steps = 0
+
+    def reset(self, **options):
+        self.steps = 0
+        return self.env.reset(**options)
+
+    def step(self, action):
+        self.steps += 1
+        observation, reward, terminated, *rest = self.env.step(action)
+        return observation, reward, terminated or self.steps == 50, *rest
+
+
+def test_an_episode_that_a_wrapper_has_ended_has_a_score():
+    env = Resumable(Impatient(make_game("Pong", seed=1)), seed=1)
+    with SerialGames([lambda: env]) as games:
+        games.reset()
+        scores = [
+            score for *_, infos in games_steps(games, 300) for score in scores_of(infos)
+        ]
+        assert [score["l"] for score in scores] == [50] * 6
+        assert games.get_states()[0]["actions"] == []
+
+
+class Own(gymnasium.Env[Any, Any]):
+    """Has something of its own where scores are."""
+
+    observation_space = Discrete(1)
+    action_space: Any = Discrete(2)
+
+    def __init__(self, own: Any) -> None:
+        self.own = own
+
+    def reset(self, *, seed=None, options=None):
+        return 0, {}
+
+    def step(self, action):
+        return 0, 5.0, True, False, {"episode": self.own}
+
+
+@pytest.mark.parametrize("own", [3, {"id": 3}, None])
+def test_what_is_no_score_gives_way_to_one(own):
+    *_, info = stepped(Own(own), 1)
+    assert info["episode"] == {"r": 5.0, "l": 1}
+
+
+def test_a_score_of_its_own_stays():
+    *_, info = stepped(Own({"r": 7.0, "l": 9, "t": 1}), 1)
+    assert info["episode"] == {"r": 7.0, "l": 9, "t": 1}
+
+
+def stepped(env, action):
+    resumable = Resumable(env, seed=1)
+    resumable.reset()
+    return resumable.step(action)
+
+
+@pytest.mark.parametrize(
+    ("space", "action", "noted"),
+    [
+        (Box(0, 1, (2,)), [0.5, 0.25], [[0.5, 0.25]]),
+        (Box(0, 1, ()), 0.5, [0.5]),
+        (MultiDiscrete([3, 3]), [1, 2], [[1, 2]]),
+        (Discrete(3), np.array([2]), [2]),
+        (Discrete(3), 2, [2]),
+    ],
+)
+def test_actions_may_be_written_as_one_likes(space, action, noted):
+    env = Own(None)
+    env.action_space = space
+    resumable = Resumable(env, seed=1)
+    resumable.reset()
+    resumable.step(action)
+    assert resumable.get_state()["actions"] == [noted]
 
 
 class Pushed(gymnasium.Env[Any, Any]):

@@ -236,7 +236,7 @@ def test_dqn_learns_with_any_network():
     assert not torch.equal(before, after)
 
 
-@pytest.mark.parametrize(("stack", "places"), [(None, (1, 84, 84)), (2, (2, 84, 84))])
+@pytest.mark.parametrize(("stack", "places"), [(None, (1, 84, 84)), (1, (0, 84, 84))])
 @pytest.mark.usefixtures("catch")
 def test_the_memory_of_dqn_keeps_each_picture_once(stack, places):
     settings = DQNSettings(
@@ -245,3 +245,9 @@ def test_the_memory_of_dqn_keeps_each_picture_once(stack, places):
     with contextlib.closing(dqn.Experiment(settings)) as experiment:
         kept = experiment.memory.frames
         assert (kept.channels, *kept.shape[1:]) == places
+
+
+def test_pictures_that_have_others_in_them_are_no_stack():
+    settings = DQNSettings(game="Pong", workers=0, capacity=200, warm_up_steps=40)
+    with pytest.raises(ValueError, match="stack must be 4 for an Atari game, or 1"):
+        dqn.Experiment(replace(settings, stack=2))
