@@ -73,6 +73,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         self._dice = np.random.default_rng(seed)
         self._episode_seed: int | None = None
+        game = env.unwrapped
+        self._game = game if isinstance(game, Game) else None
         self._goes_on = False
 
     def reset(
@@ -124,8 +126,7 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._actions.append(noted)
         self._return += float(reward)
         self._steps += 1
-        game = self.env.unwrapped
-        self._goes_on = terminated and isinstance(game, Game) and game.goes_on
+        self._goes_on = terminated and self._game is not None and self._game.goes_on
         over = (terminated or truncated) and not self._goes_on
         if over and not has_score(info):
             info = info | {"episode": {"r": self._return, "l": self._steps}}

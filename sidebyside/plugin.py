@@ -274,7 +274,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         codes = {source.module: code_of(source) for source in sources}
         is_same = codes.keys() == self.codes.keys() and outside == self.outside
         changed = {name for name in codes if codes[name] != self.codes.get(name)}
-        known, reached = self.references if is_same else {}, reach(sources)
+        known = self.references if is_same else {}
+        reached = reach(sources) if known else {}
         self.references = {
             source: known[source]
             for source in sources

@@ -48,6 +48,7 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from labml_rl.bodies import as_blocks
+from labml_rl.runner import is_cut
 
 Places = NDArray[np.int64]
 SIDE = 4  # of a block, in pixels
@@ -143,8 +144,8 @@ class Frames:
             ValueError: if they are more or fewer, or others than was said.
         """
         expected = (count, *self.shape)
-        is_cut = observations.dtype.kind in "fc" and self.kept.dtype.kind not in "fc"
-        if observations.shape != expected or is_cut:
+        cut = is_cut(observations.dtype, self.kept.dtype)
+        if observations.shape != expected or cut:
             raise ValueError(
                 f"observations must be {self.kept.dtype} of shape {expected}, not "
                 f"{observations.dtype} of shape {observations.shape}"
