@@ -25,9 +25,9 @@ from stable_baselines3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
 from stable_baselines3.common.vec_env import VecEnv
 
 from benchmarks.record import ROOT, provenance, write
-from labml_rl.a2c.experiment import Settings
+from labml_rl.a2c.experiment import Experiment, Settings
 from labml_rl.batch import Games
-from labml_rl.environments import frames_per_step, scores_of, training_options
+from labml_rl.environments import frames_per_step, scores_of
 from labml_rl.worker import make_games
 
 RUN = ROOT / "results" / "runs" / "a2c" / "spaceinvaders" / "seed-1"
@@ -116,7 +116,7 @@ def learn(settings: Settings, frames: int) -> dict[str, Any]:
             settings.game,
             settings.num_envs,
             seed=settings.seed,
-            **training_options(settings),
+            **Experiment.training_options(settings),
         )
     )
 

@@ -227,48 +227,6 @@ def _is_game(name: str) -> bool:
     return True
 
 
-def game_options(settings: Any) -> dict[str, Any]:
-    """
-    ## For training and after
-
-    Args:
-        settings: of an algorithm. Of Atari games they say how each is played.
-
-    Returns:
-        Options for [make_environments][] that hold when the agent is watched, too.
-
-    Raises:
-        ValueError: if they say so of something that is no Atari game.
-    """
-    names = ("sticky_actions", "full_action_space")
-    options = {name: getattr(settings, name) for name in names}
-    if is_atari(settings.game):
-        return options
-    for name, value in options.items():
-        if value:
-            raise ValueError(f"{name} is for Atari games, and {settings.game} is none")
-    return {}
-
-
-def training_options(settings: Any) -> dict[str, Any]:
-    """
-    ## For training only
-
-    Args:
-        settings: of an algorithm. Of Atari games they say what a reward and an episode
-            are while the agent learns.
-
-    Returns:
-        Options for [make_environments][] that do not hold when the agent is watched.
-    """
-    if not is_atari(settings.game):
-        return {}
-    return {
-        "clip_rewards": settings.clip_rewards,
-        "episodic_life": settings.episodic_life,
-    }
-
-
 def environment_makers(
     name: str, num_envs: int, *, seed: int | None = None, **options: Any
 ) -> tuple[list[MakeEnv], list[str]]:

@@ -27,9 +27,7 @@ from labml_rl.batch import spaces_of_first
 from labml_rl.environments import (
     environment_makers,
     frames_per_step,
-    game_options,
     has_channels_last,
-    training_options,
 )
 from labml_rl.networks import ActorCritic
 from labml_rl.players import Players
@@ -48,8 +46,9 @@ class PolicySettings(SpeedSettings):
     """
     ## Settings
 
-    The values are those of the authors' programs for Atari. Another kind of problem
-    wants others: for CartPole, a larger learning rate and no pay for being undecided.
+    They are added to [those of all games](runs/games.py), and the values are those of
+    the authors' programs for Atari. Another kind of problem wants others: for CartPole,
+    a larger learning rate and no pay for being undecided.
 
     Args:
         steps: how many steps each game is played before the network learns.
@@ -62,14 +61,6 @@ class PolicySettings(SpeedSettings):
         entropy_coefficient: what the agent is paid for being undecided.
         max_gradient_norm: longer gradients are cut to this length, all weights taken
             together.
-        clip_rewards: learn from the sign of a reward alone, in Atari games. Scores are
-            raw in any case.
-        episodic_life: in Atari games, an episode ends with each life that is lost.
-            Scores are of whole games in any case.
-        sticky_actions: the probability that an Atari game ignores an action and repeats
-            the one before.
-        full_action_space: let the agent have all 18 actions in each Atari game, and not
-            only those that do something in it.
         players: let [each process](players.py) ask the network for its own games.
     """
 
@@ -79,10 +70,6 @@ class PolicySettings(SpeedSettings):
     value_coefficient: float = 0.5
     entropy_coefficient: float = 0.01
     max_gradient_norm: float = 0.5
-    clip_rewards: bool = True
-    episodic_life: bool = True
-    sticky_actions: float = 0.0
-    full_action_space: bool = False
     players: bool = True
 
     def __post_init__(self) -> None:
@@ -90,7 +77,7 @@ class PolicySettings(SpeedSettings):
         runs.require(self, "steps", at_least=1)
         runs.require(self, "learning_rate", "max_gradient_norm", above=0)
         runs.require(self, "value_coefficient", "entropy_coefficient", at_least=0)
-        runs.require(self, "discount", "sticky_actions", at_least=0, at_most=1)
+        runs.require(self, "discount", at_least=0, at_most=1)
 
 
 S = TypeVar("S", bound=PolicySettings)
@@ -113,7 +100,7 @@ class PolicyExperiment(SpeedExperiment[S]):
 
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
-        options = self.game_options(settings) | training_options(settings)
+        options = self.game_options(settings) | self.training_options(settings)
         makers, names = environment_makers(
             settings.game, settings.num_envs, seed=settings.seed, **options
         )
@@ -135,7 +122,7 @@ class PolicyExperiment(SpeedExperiment[S]):
             )
         else:
             self.games = Sampler(
-                self.make_games(copy=False, **training_options(settings)),
+                self.make_games(copy=False),
                 self.network,
                 steps=settings.steps,
                 device=self.device,
@@ -149,15 +136,6 @@ class PolicyExperiment(SpeedExperiment[S]):
         Returns:
             The optimiser of the algorithm, for the weights of the network.
         """
-
-    @staticmethod
-    def game_options(settings: PolicySettings) -> dict[str, Any]:
-        """
-        Returns:
-            Options that change the game itself. They hold when the agent is watched,
-            too.
-        """
-        return game_options(settings)
 
     @staticmethod
     def needs_plan(settings: PolicySettings) -> str:

@@ -45,11 +45,12 @@ import torch
 from torch import Tensor, nn
 
 from labml_rl.bodies import VectorBody
-from labml_rl.runs.experiment import Experiment, Metrics, Score, Settings
+from labml_rl.runs.experiment import Metrics, Score
+from labml_rl.runs.games import GameExperiment, GameSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpeedSettings(Settings):
+class SpeedSettings(GameSettings):
     """
     ## What can be switched off
 
@@ -235,7 +236,7 @@ M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -3, -1
 S = TypeVar("S", bound=SpeedSettings)
 
 
-class SpeedExperiment(Experiment[S]):
+class SpeedExperiment(GameExperiment[S]):
     """
     ## An experiment with all this
 

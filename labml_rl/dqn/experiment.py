@@ -49,11 +49,9 @@ from labml_rl.dqn.settings import Settings
 from labml_rl.environments import (
     final_observations,
     frames_per_step,
-    game_options,
     has_channels_last,
     is_atari,
     scores_of,
-    training_options,
 )
 from labml_rl.networks import QNetwork
 from labml_rl.replay import ReplayMemory
@@ -89,7 +87,7 @@ class Experiment(SpeedExperiment[Settings]):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.games = self.make_games(copy=False, **training_options(settings))
+        self.games = self.make_games(copy=False)
         _, actions = check_spaces(
             self.games.single_observation_space, self.games.single_action_space
         )
@@ -105,15 +103,6 @@ class Experiment(SpeedExperiment[Settings]):
         self.memory = self.make_memory()
         self.observations, _ = self.games.reset()
         self.memory.begin(self.observations)
-
-    @staticmethod
-    def game_options(settings: Settings) -> dict[str, Any]:
-        """
-        Returns:
-            Options that change the game itself. They hold when the agent is watched,
-            too.
-        """
-        return game_options(settings)
 
     @staticmethod
     def needs_plan(settings: Settings) -> str | None:

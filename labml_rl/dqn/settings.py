@@ -9,9 +9,13 @@ summary: The settings of Nature, complete, with their units, and a switch for ea
 These are the settings of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236), all
 of them, and a switch for each part that came later. Where their table and their program
 differ, they are those of the program, with which the scores were made. With them, a run
-is 38 days of play: for a try, there are [faster ones](fast.py). Two things are not
-theirs, in what the agent sees: pictures are shrunk [by area][labml_rl.screen.shrink]
-and not bilinearly, and [the button][labml_rl.game.Game.reset] is pressed for the agent.
+is 38 days of play: for a try, there are [faster ones](fast.py). That rewards are
+clipped, and that an episode ends with each life, stands [with the settings of Atari
+games](../runs/games.py).
+
+Two things are not theirs, in what the agent sees: pictures are shrunk [by
+area][labml_rl.screen.shrink] and not bilinearly, and [the
+button][labml_rl.game.Game.reset] is pressed for the agent.
 
 !!! note "Units"
     One step of the agent is four frames of the emulator. In this list, *steps* are
@@ -73,14 +77,6 @@ class Settings(SpeedSettings):
         priority_exponent: how much more often. With 0, all are alike.
         importance_start: how much of that is made up for in the loss, in the beginning.
             In the end it is all, 1.
-        clip_rewards: learn from the sign of a reward alone, in Atari games. Scores are
-            raw in any case.
-        episodic_life: in Atari games, an episode ends with each life that is lost.
-            Scores are of whole games in any case.
-        sticky_actions: the probability that an Atari game ignores an action and repeats
-            the one before.
-        full_action_space: let the agent have all 18 actions in each Atari game, and not
-            only those that do something in it.
         turns: how often to play and learn before anything is written down.
     """
 
@@ -108,10 +104,6 @@ class Settings(SpeedSettings):
     prioritised: bool = False
     priority_exponent: float = 0.6
     importance_start: float = 0.4
-    clip_rewards: bool = True
-    episodic_life: bool = True
-    sticky_actions: float = 0.0
-    full_action_space: bool = False
     turns: int = 64
 
     def __post_init__(self) -> None:
@@ -120,9 +112,7 @@ class Settings(SpeedSettings):
         counts = ("learn_every_steps", "batch_size", "sync_every_steps", "turns", "n")
         require(self, *counts, "epsilon_steps", at_least=1)
         fractions = ("epsilon_start", "epsilon_end", "discount", "importance_start")
-        require(
-            *(self, *fractions, "rms_decay", "sticky_actions"), at_least=0, at_most=1
-        )
+        require(self, *fractions, "rms_decay", at_least=0, at_most=1)
         above_nothing = ("learning_rate", "rms_epsilon", "adam_epsilon")
         require(self, *above_nothing, "max_gradient_norm", above=0)
         require(self, "priority_exponent", at_least=0)

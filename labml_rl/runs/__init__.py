@@ -16,13 +16,14 @@ training that keeps its own records, can be killed at any moment, and goes on th
 1. [Checkpoints](checkpoint.py): a run in one file, which no accident can damage.
 2. [An experiment](experiment.py): what a run consists of, so that it can go on the
    same.
-3. [The folder of a run](folder.py): where everything is, and who may write.
-4. [What was run](record.py): settings, commit, versions, machine.
-5. [The curve](curve.py): CSV and TensorBoard.
-6. [How far it is](bar.py): the progress bar.
-7. [To be stopped](signals.py): Ctrl-C.
-8. [The loop](loop.py): train, save, resume.
-9. [The command line](command.py): settings become options.
+3. [Settings of Atari games](games.py): what an agent meets, and what it learns from.
+4. [The folder of a run](folder.py): where everything is, and who may write.
+5. [What was run](record.py): settings, commit, versions, machine.
+6. [The curve](curve.py): CSV and TensorBoard.
+7. [How far it is](bar.py): the progress bar.
+8. [To be stopped](signals.py): Ctrl-C.
+9. [The loop](loop.py): train, save, resume.
+10. [The command line](command.py): settings become options.
 
 Nothing here is needed to understand how an agent learns. Whoever came for that may go
 on to [watching](../watch/__init__.py) and to [DQN](../dqn/__init__.py), and come back
