@@ -62,7 +62,7 @@ clean: ## remove what was built, and .venv
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "$(PYTHON) is older than Python 3.11. Name a newer one: make PYTHON=python3.12 …" >&2; \
+	  echo "$(PYTHON) is missing, or older than Python 3.11. Name another: make PYTHON=python3.12 …" >&2; \
 	  exit 1; }
 	$(PYTHON) -m venv .venv
 

@@ -30,7 +30,9 @@ def ours(**changes: Any) -> Iterator[None]:
     """The PPO of this book, with its defaults but for some changes."""
     from labml_rl.ppo.experiment import Experiment, Settings
 
-    experiment = Experiment(Settings(**{**asdict(Settings()), **changes}))
+    experiment = Experiment(
+        Settings(**{**asdict(Settings()), "device": "cpu", **changes})
+    )
     try:
         while True:
             experiment.advance()

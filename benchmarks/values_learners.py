@@ -296,6 +296,7 @@ def ours(*, games: int, batch: int, every: int, **changes: Any) -> Iterator[int]
             learning_rate=RATE,
             epsilon_steps=EXPLORED,
             turns=4,
+            device="cpu",
             **changes,
         )
     )

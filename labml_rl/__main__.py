@@ -10,11 +10,14 @@ The book's program has three commands. It hands them on to [the pages that do th
 work][labml_rl.runs.command], and loads nothing until it knows what for.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
+
+from labml_rl import __version__
 
 USAGE = """\
 usage: labml-rl COMMAND ...
@@ -34,15 +37,26 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         argv: what was typed; `None` looks it up.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    # A program may be started without anywhere to print to.
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE, end="")
         sys.exit(0 if arguments else 2)
+    if arguments[0] == "--version":
+        print(__version__)
+        sys.exit(0)
+    if os.name == "nt":
+        sys.exit("labml-rl: this needs Linux or macOS. On Windows, WSL has a Linux")
     # It takes a few seconds to load PyTorch, time enough to think better of it.
     try:
         command = import_module(f"{__package__}.runs.command")
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package == __package__ or package in sys.stdlib_module_names:
+            raise
         sys.exit(
             f"labml-rl: this needs {error.name}, which is not installed. "
             "In a copy of the book's repository, pip install '.[train]' has it"

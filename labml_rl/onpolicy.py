@@ -203,7 +203,7 @@ class PolicyExperiment(SpeedExperiment[S]):
             The next rollout.
         """
         settings = self.settings
-        with few_threads(settings, self.device), in_precision(settings, self.device):
+        with few_threads(settings), in_precision(settings, self.device):
             samples = self.games.sample()
         steps = settings.steps * settings.num_envs
         self.frames += steps * frames_per_step(settings.game)

@@ -70,8 +70,13 @@ from multiprocessing.util import Finalize
 from typing import Any, Self
 
 # By these a program is asked to stop: Ctrl-C, a machine that shuts down, a terminal
-# that is closed.
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# that is closed. Windows does not have the last, and no workers: there, only what plays
+# in one process can be used.
+STOP_SIGNALS = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if hasattr(signal, name)
+)
 
 # A request that does not fit into the pipe waits until the worker reads. If it does not
 # for so many seconds, it is given up.

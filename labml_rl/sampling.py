@@ -223,8 +223,8 @@ class Player:
         Returns:
             The same as the network gets it.
         """
-        prepared = self.prepare(torch.from_numpy(observations))
-        return prepared.to(self.sheet.values.device)
+        device = self.sheet.values.device
+        return self.prepare(torch.from_numpy(observations).to(device))
 
     def begin(self, observations: Any) -> None:
         """Go on from these, shape `(N, …)`: those of games that were just restored."""
@@ -266,8 +266,9 @@ class Player:
             # place in the batch.
             if truncated[t].any():
                 last = self.seen(final_observations(infos, truncated[t]))
-                cut = torch.from_numpy(truncated[t]).to(last.device)
-                sheet.final_values[t, cut] = self.network(last)[1]
+                rows = torch.from_numpy(np.flatnonzero(truncated[t])).to(last.device)
+                values = self.network(last)[1].to(sheet.final_values.dtype)
+                sheet.final_values[t].index_copy_(0, rows, values)
             if infos:
                 scores += scores_of(infos)
         sheet.values[-1] = self.network(sheet.observations[-1])[1]

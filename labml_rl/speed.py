@@ -38,8 +38,8 @@ import ctypes
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from dataclasses import dataclass, replace
+from typing import Literal, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -66,6 +66,19 @@ class SpeedSettings(GameSettings):
     blocks: bool = True
     few_threads: bool = True
     keep_memory: bool = True
+
+    def decided(self) -> Self:
+        """
+        ### What `auto` is
+
+        Returns:
+            The same [with all decided][labml_rl.runs.experiment.Settings.decided] that
+            depends on the machine.
+        """
+        here = super().decided()
+        dtype = precision_of(here, torch.device(here.device))
+        in_16_bits = dtype == torch.bfloat16
+        return replace(here, precision="bfloat16" if in_16_bits else "float32")
 
 
 def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
@@ -95,6 +108,11 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
         PyTorch computes with bfloat16 on any processor. Without units for it, that is a
         matter of converting there and back, and slower than float32.
 
+    !!! note "32 bits that are 19"
+        Many GPUs compute convolutions of float32 with 10 bits for the digits, a format
+        called TF32, and PyTorch lets them. `torch.backends.cudnn.allow_tf32 = False`
+        forbids it.
+
     Args:
         settings: what is wanted.
         device: where the network is.
@@ -107,7 +125,8 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
             settings.precision
         ]
     if device.type == "cuda":
-        has_units = torch.cuda.is_bf16_supported(including_emulation=False)
+        with torch.cuda.device(device):
+            has_units = torch.cuda.is_bf16_supported(including_emulation=False)
     else:
         features = torch.cpu.get_capabilities()
         has_units = any(features.get(name) for name in ("amx_bf16", "avx512_bf16"))
@@ -135,7 +154,7 @@ def in_precision(settings: SpeedSettings, device: torch.device) -> torch.autocas
 
 
 @contextmanager
-def few_threads(settings: SpeedSettings, device: torch.device) -> Iterator[None]:
+def few_threads(settings: SpeedSettings) -> Iterator[None]:
     """
     ## One thread while playing
 
@@ -143,14 +162,14 @@ def few_threads(settings: SpeedSettings, device: torch.device) -> Iterator[None]
     With eight observations it gains little, and there is a price that one does not see:
     between two operations the other threads don't sleep. They turn in circles for a
     while, to be there at once when the next one comes, and that is on the very cores on
-    which the games should run.
+    which the games should run. That is no different if the network is on a GPU, as some
+    of the work is still done here.
 
     Args:
         settings: what is wanted.
-        device: where the network is. With a GPU it does not matter.
     """
     threads = torch.get_num_threads()
-    if settings.few_threads and device.type == "cpu":
+    if settings.few_threads:
         torch.set_num_threads(1)
     try:
         yield
@@ -262,5 +281,5 @@ class SpeedExperiment(GameExperiment[S]):
             What any experiment [returns][labml_rl.runs.experiment.Experiment.advance].
         """
         vectors = isinstance(getattr(self.network, "body", None), VectorBody)
-        with few_threads(self.settings, self.device) if vectors else nullcontext():
+        with few_threads(self.settings) if vectors else nullcontext():
             return super().advance()

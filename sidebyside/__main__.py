@@ -9,10 +9,8 @@ summary: The command line, for a Python whose programs are not in the path.
 The same as the program `sidebyside`, with the Python of your choice.
 """
 
+import os
 import sys
-
-# What the command line needs of other people's packages.
-NEEDED = "jinja2 markdown pygments pymdown-extensions pyyaml quickjs"
 
 
 def main() -> int:
@@ -22,6 +20,9 @@ def main() -> int:
     Returns:
         The exit status.
     """
+    # A program may be started without anywhere to print to.
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
         from sidebyside.cli import main as run  # noqa: PLC0415
 
@@ -29,8 +30,11 @@ def main() -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("sidebyside"):
             raise
-        missing = f"there is no module `{error.name}`"
-        print(f"sidebyside: {missing}; pip install {NEEDED}", file=sys.stderr)
+        print(
+            f"sidebyside: this needs {error.name}, which is not installed. "
+            "In a copy of the book's repository, pip install '.[press]' has it",
+            file=sys.stderr,
+        )
         return 2
 
 

@@ -20,7 +20,7 @@ sidebyside check package
 For the program, type in a copy of this project's repository:
 
 ```sh
-pip install '.[docs]'
+pip install '.[press]'
 ```
 
 `--exclude` leaves out files and folders, as [the plugin][sidebyside.plugin.Options]
@@ -75,6 +75,7 @@ wrong.
 """
 
 import argparse
+import io
 import json
 import os
 import signal
@@ -133,6 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     options = parser().parse_args(arguments)
+    # A character that the terminal lacks is no reason to say nothing.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with undisturbed():
             status: int = options.run(options)

@@ -135,7 +135,11 @@ def is_excluded(
 
 def named_from(file: Path, root: Path) -> str:
     """A file's path as seen from a folder, with slashes on every system."""
-    return Path(os.path.relpath(file, root)).as_posix()
+    try:
+        return Path(os.path.relpath(file, root)).as_posix()
+    except ValueError:
+        # On Windows, it may be on another drive.
+        return file.as_posix()
 
 
 def module_name(path: Path, package: Path, around: Sequence[str] = ()) -> str:
@@ -280,9 +284,10 @@ def make(
 
 
 def assets() -> list[Path]:
-    """The files that a reader's browser needs."""
+    """The files that a reader's browser needs, and the licences they come under."""
     return [
         file.relative_to(ASSETS)
         for file in sorted(ASSETS.rglob("*"))
-        if file.suffix in (".css", ".woff2") or file.name == "sidebyside.js"
+        if file.suffix in (".css", ".woff2")
+        or file.name in ("sidebyside.js", "LICENSE")
     ]

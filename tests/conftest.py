@@ -9,6 +9,9 @@ from hypothesis import settings
 # Before anything imports PyTorch; programs that a test starts have it from here, too.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# What the tests compare bit for bit is equal on a processor, and not on a GPU.
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

@@ -156,11 +156,9 @@ class Experiment(PolicyExperiment[Settings]):
         parameters = self.network.parameters()
         norm = nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
         self.optimizer.step()
-        return {
-            "loss": loss.item(),
-            "policy_loss": policy.item(),
-            "value_loss": value.item(),
-            "entropy": entropy_of(logits.detach()).mean().item(),
-            "gradient_norm": norm.item(),
-            "learning_rate": learning_rate,
-        }
+
+        # One message from a GPU, not five.
+        entropy = entropy_of(logits.detach()).mean()
+        drawn = torch.stack([loss, policy, value, entropy, norm]).tolist()
+        names = ("loss", "policy_loss", "value_loss", "entropy", "gradient_norm")
+        return dict(zip(names, drawn, strict=True)) | {"learning_rate": learning_rate}

@@ -306,7 +306,7 @@ class Experiment(SpeedExperiment[Settings]):
         """
         settings = self.settings
         shape = (settings.num_envs, self.num_actions)
-        with few_threads(settings, self.device), in_precision(settings, self.device):
+        with few_threads(settings), in_precision(settings, self.device):
             for _ in range(plays):
                 chosen = explore(self.answer, shape, self.epsilon, self.generator)
                 actions = chosen.cpu().numpy()  # (N,)
@@ -329,10 +329,10 @@ class Experiment(SpeedExperiment[Settings]):
         Returns:
             What the network says of all actions, in all games, shape `(N, A)`.
         """
-        seen = torch.from_numpy(self.observations)
+        seen = torch.from_numpy(self.observations).to(self.device)
         if self.prepare is not None:
             seen = self.prepare(seen)
-        answer: Tensor = self.network(seen.to(self.device))
+        answer: Tensor = self.network(seen)
         return answer
 
     def learn(self) -> Tensor:

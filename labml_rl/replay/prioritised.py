@@ -206,7 +206,7 @@ class PrioritisedMemory(ReplayMemory):
                 drawn. No priority is changed then.
         """
         if isinstance(errors, Tensor):
-            errors = errors.detach().double().cpu().numpy()
+            errors = errors.detach().cpu().double().numpy()
         sizes = np.abs(np.asarray(errors, np.float64))
         self.set_priorities(places, sizes + EPSILON)
 

@@ -57,8 +57,8 @@ import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import gymnasium
 import numpy as np
@@ -68,6 +68,7 @@ from torch import Tensor, nn
 from labml_rl.batch import Games
 from labml_rl.environments import make_environments
 from labml_rl.runs.checkpoint import State, load_weights
+from labml_rl.worker import available_cores
 
 Score = dict[str, float]
 Metrics = Mapping[str, float | None]
@@ -91,9 +92,7 @@ class Settings:
             step of the agent, and 1 if the environment is not an Atari game.
         num_envs: how many games are played at once.
         workers: how many processes play them. None is one for each core, and 0 plays
-            all in the agent's own. With `None`, a run writes down how many there are
-            when it begins, and is resumed with as many, wherever that is: who plays
-            which game may change the last digit of a number.
+            all in the agent's own.
         device: where the network is: `cpu`, `cuda`, or `auto` for a GPU if there is
             one.
         evaluate_every_frames: how often [the agent is
@@ -117,6 +116,24 @@ class Settings:
                 raise ValueError(f"{each.name} must be a number, not {value}")
         require(self, "total_frames", "num_envs", "evaluation_games", at_least=1)
         require(self, "seed", "workers", "evaluate_every_frames", at_least=0)
+
+    def decided(self) -> Self:
+        """
+        ### On this machine
+
+        Some of it may be left to the machine: how many workers there are, and whether
+        to use a GPU. That is decided when a run begins, and written down. Then all can
+        see later how it was, and the run is resumed in the same way, wherever that is:
+        who plays which game may change the last digit of a number.
+
+        Returns:
+            The same, with nothing left open.
+
+        Raises:
+            ValueError: if there is no such device.
+        """
+        workers = available_cores() if self.workers is None else self.workers
+        return replace(self, workers=workers, device=str(find_device(self.device)))
 
 
 def require(
@@ -168,7 +185,8 @@ def find_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.Generator(device)
+    except (RuntimeError, AssertionError, ImportError) as error:
         reason = str(error).split("\n")[0]
         raise ValueError(f"there is no device {name!r} here: {reason}") from error
     return device

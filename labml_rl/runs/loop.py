@@ -37,7 +37,6 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -56,7 +55,6 @@ from labml_rl.runs.record import (
     settings_of,
 )
 from labml_rl.runs.signals import Ear, Stopped
-from labml_rl.worker import available_cores
 
 CHECKPOINT_MINUTES = 5.0
 
@@ -267,10 +265,9 @@ def train(
     with contextlib.ExitStack() as stack:
         place = stack.enter_context(RunFolder(path, program=program))
         place.claim()
-        if settings.workers is None:
-            settings = replace(settings, workers=available_cores())
         try:
             with refused():
+                settings = settings.decided()
                 experiment = experiment_class(settings)
             stack.callback(experiment.close)
             record = new_record(experiment_class, command, settings)

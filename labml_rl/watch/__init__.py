@@ -106,6 +106,8 @@ class Watching:
         video: where to write a film of one more game, an mp4.
         all_frames: film all 60 frames a second, in place of 15 pictures.
         workers: how many processes play. None is one for each core.
+        device: where the network is: `cpu`, `cuda`, or `auto` for a GPU if there is
+            one.
     """
 
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
@@ -114,6 +116,7 @@ class Watching:
     video: Path | None = None
     all_frames: bool = False
     workers: int | None = None
+    device: str = "auto"
 
     def __post_init__(self) -> None:
         if self.games < 0 or (self.games == 0 and self.video is None):
@@ -148,7 +151,13 @@ def watch(
     try:
         # The film comes first. Whatever is missing to make one is missed at once.
         if watching.video is not None:
-            game = film(saved, protocol, watching.video, all_frames=watching.all_frames)
+            game = film(
+                saved,
+                protocol,
+                watching.video,
+                all_frames=watching.all_frames,
+                device=watching.device,
+            )
             print(f"{watching.video}: {in_words(game)}; it does not count")
         result = None
         if watching.games:
@@ -157,6 +166,7 @@ def watch(
                 protocol,
                 games=watching.games,
                 workers=watching.workers,
+                device=watching.device,
                 report=lambda game: print(in_words(game), flush=True),
             )
             print(summary(result))

@@ -242,6 +242,8 @@ class Agent:
         observation_space: that of one game.
         action_space: the same.
         protocol: how it decides.
+        device: where the network is to be: `cpu`, `cuda`, or `auto` for a GPU if there
+            is one.
     """
 
     def __init__(
@@ -250,10 +252,11 @@ class Agent:
         observation_space: gymnasium.Space[Any],
         action_space: gymnasium.Space[Any],
         protocol: Protocol,
+        device: str = "auto",
     ) -> None:
         self._think = saved.experiment_class.think
         self._greedy, self._epsilon = protocol.greedy, saved.epsilon(protocol)
-        self.device = find_device("auto")
+        self.device = find_device(device)
         self.network: nn.Module = saved.experiment_class.make_network(
             saved.settings, observation_space, action_space
         )

@@ -115,6 +115,7 @@ class Best:
                     Protocol(),
                     games=settings.evaluation_games,
                     workers=settings.workers,
+                    device=str(experiment.device),
                     purpose=CHOOSING,
                     before_step=ask,
                 )

@@ -155,6 +155,7 @@ def measure(
     *,
     games: int = 10,
     workers: int | None = None,
+    device: str = "auto",
     purpose: int = MEASURING,
     report: Callable[[Played], None] = lambda _: None,
     before_step: Callable[[], None] = lambda: None,
@@ -167,6 +168,7 @@ def measure(
         protocol: how it plays.
         games: how many.
         workers: how many processes play them; `None` is one for each core.
+        device: see [Agent][labml_rl.watch.agent.Agent].
         purpose: see [seed_of][].
         report: is told of each game as soon as it has ended.
         before_step: is called before each step. What it raises ends the measurement.
@@ -195,6 +197,7 @@ def measure(
             environments.single_observation_space,
             environments.single_action_space,
             protocol,
+            device,
         )
         observations, _ = environments.reset()
         while any(len(p) < n for p, n in zip(played, to_play, strict=True)):

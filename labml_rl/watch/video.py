@@ -199,7 +199,12 @@ class Video:
 
 
 def film(
-    saved: Saved, protocol: Protocol, path: str | Path, *, all_frames: bool = False
+    saved: Saved,
+    protocol: Protocol,
+    path: str | Path,
+    *,
+    all_frames: bool = False,
+    device: str = "auto",
 ) -> Played:
     """
     ## A game on film
@@ -210,6 +215,7 @@ def film(
         path: of the video.
         all_frames: show all 60 frames a second of an Atari game, in place of 15
             pictures.
+        device: see [Agent][labml_rl.watch.agent.Agent].
 
     Returns:
         The game. It is none of those that are measured with the same seed.
@@ -220,7 +226,8 @@ def film(
     """
     stage = Stage(saved, protocol, all_frames=all_frames)
     env = stage.env
-    agent = Agent(saved, env.observation_space, env.action_space, protocol)
+    spaces = env.observation_space, env.action_space
+    agent = Agent(saved, *spaces, protocol, device)
     painter: Painter | None = None
     score, game = 0.0, None
     with contextlib.closing(env), Video(Path(path), stage.rate) as video:

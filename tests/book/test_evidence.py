@@ -152,4 +152,4 @@ def test_prose_does_not_change_a_fingerprint_and_code_does():
 
 def test_settings_are_kept(kept):
     record = json.loads((kept / "run.json").read_text())
-    assert record["settings"] == asdict(SETTINGS)
+    assert record["settings"] == asdict(SETTINGS.decided())

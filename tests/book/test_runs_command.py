@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import labml_rl
 from labml_rl import __main__ as program
 from labml_rl import runs
 from labml_rl.runs import command, curve
@@ -46,7 +47,7 @@ def test_options_are_settings(tmp_path, monkeypatch, capsys):
     assert exit_of(runs.main, Tiny, options) == 0
     assert "complete: mine/tiny/CartPole-v1/seed-7" in capsys.readouterr().out
     record = json.loads(Path("mine/tiny/CartPole-v1/seed-7/run.json").read_text())
-    expected = Settings(total_frames=16, steps=2, seed=7)
+    expected = Settings(total_frames=16, steps=2, seed=7).decided()
     assert record["settings"] == vars(expected)
     assert record["command"].endswith(" ".join(options))
 
@@ -247,6 +248,21 @@ def test_without_pytorch_it_says_what_to_install(monkeypatch):
         "labml-rl: this needs torch, which is not installed. "
         "In a copy of the book's repository, pip install '.[train]' has it"
     )
+
+
+@pytest.mark.parametrize("name", ["fcntl", "labml_rl.runs.nowhere"])
+def test_what_cannot_be_installed_is_no_missing_package(monkeypatch, name):
+    def missing(_: str) -> Any:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(program, "import_module", missing)
+    with pytest.raises(ModuleNotFoundError, match=name):
+        program.main(["train", "ppo"])
+
+
+def test_the_version(capsys):
+    assert exit_of(program.main, ["--version"]) == 0
+    assert capsys.readouterr().out == f"{labml_rl.__version__}\n"
 
 
 def test_who_thinks_better_of_it_while_it_loads_sees_no_traceback(monkeypatch):

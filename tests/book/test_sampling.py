@@ -79,6 +79,18 @@ def test_everything_is_in_its_place():
     assert gae(rollout, discount=0.99, gae_lambda=0.95).isfinite().all()
 
 
+def test_a_network_may_say_values_in_16_bits():
+    """Those of final observations are written in another way than all others."""
+
+    def in_16_bits(observations):
+        logits, values = network(observations)
+        return logits.bfloat16(), values.bfloat16()
+
+    rollout = Sampler(counters(copy=False), in_16_bits, steps=7).sample().rollout
+    assert rollout.final_values is not None
+    assert rollout.final_values[4, 1].item() == pytest.approx(0.205, abs=0.001)
+
+
 def test_the_next_rollout_goes_on_where_the_last_one_stopped():
     whole = Sampler(counters(copy=False), network, steps=8).sample()
     sampler = Sampler(counters(copy=False), network, steps=4)

@@ -25,6 +25,7 @@ from labml_rl.speed import (
     make_adam,
     precision_of,
 )
+from labml_rl.worker import available_cores
 
 CPU = torch.device("cpu")
 
@@ -52,6 +53,21 @@ def test_16_bits_where_there_are_units_for_it(features, expected):
         assert precision_of(SpeedSettings(precision="bfloat16"), CPU) == torch.bfloat16
 
 
+@pytest.mark.parametrize(
+    ("features", "expected"), [({"amx_bf16": True}, "bfloat16"), ({}, "float32")]
+)
+def test_a_run_writes_down_what_auto_was(features, expected):
+    with mock.patch.object(torch.cpu, "get_capabilities", return_value=features):
+        settings = Settings(workers=None, device="cpu").decided()
+        assert settings.precision == expected
+        assert settings.device == "cpu"
+        assert settings.workers == available_cores()
+        for kept in (replace(settings, workers=0), replace(settings, workers=3)):
+            assert kept.decided() == kept
+        chosen = replace(settings, precision="float32")
+        assert chosen.decided() == chosen
+
+
 def test_the_network_computes_in_that_precision():
     network = ActorCritic((4, 84, 84), 4)
     observations = torch.randint(256, (2, 4, 84, 84), dtype=torch.uint8)
@@ -69,12 +85,12 @@ def test_the_network_computes_in_that_precision():
 
 def test_one_thread_for_a_while():
     torch.set_num_threads(2)
-    with few_threads(SpeedSettings(), CPU):
+    with few_threads(SpeedSettings()):
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == 2
-    with few_threads(SpeedSettings(few_threads=False), CPU):
+    with few_threads(SpeedSettings(few_threads=False)):
         assert torch.get_num_threads() == 2
-    with pytest.raises(KeyError), few_threads(SpeedSettings(), CPU):
+    with pytest.raises(KeyError), few_threads(SpeedSettings()):
         raise KeyError
     assert torch.get_num_threads() == 2
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import av
 import gymnasium
@@ -179,6 +180,16 @@ def actions_of(cart: Path, protocol: Protocol) -> np.ndarray[Any, Any]:
     agent = Agent(saved, space, Discrete(2), protocol)
     actions, _ = agent.act(np.zeros((20_000, 4), np.float32))
     return np.bincount(actions, minlength=3) / len(actions)
+
+
+def test_the_network_is_where_it_was_told_to_be(cart):
+    saved = Saved.of(cart, Tiny)
+    space = Box(-1, 1, (4,), np.float32)
+    with mock.patch.object(torch.cuda, "is_available", return_value=True):
+        agent = Agent(saved, space, Discrete(2), Protocol(), "cpu")
+    assert agent.device == torch.device("cpu")
+    with pytest.raises(ValueError, match="no device 'cuda' here"):
+        measure(saved, Protocol(), games=1, workers=0, device="cuda")
 
 
 def test_how_it_decides(cart):

@@ -13,6 +13,7 @@ import pytest
 
 from sidebyside import cli
 from sidebyside.cli import main
+from sidebyside.press import named_from
 
 ROOT = Path(__file__).parents[2]
 MODULE = '''r"""
@@ -349,8 +350,48 @@ def test_what_is_not_installed_is_named(tmp_path):
     )
     assert done.returncode == 2
     assert re.fullmatch(
-        r"sidebyside: there is no module `\w+`; pip install [\w -]+\n", done.stderr
+        r"sidebyside: this needs \w+, which is not installed\. In a copy of the book's "
+        r"repository, pip install '\.\[press\]' has it\n",
+        done.stderr,
     )
+
+
+@pytest.mark.parametrize("encoding", ["ascii:strict", "cp1252:strict"])
+def test_what_the_terminal_lacks_is_spelt_out(tmp_path, encoding):
+    (tmp_path / "a.py").write_text('"""[γ][] is not here."""\n', encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "sidebyside", "check", "a.py"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert not done.stderr
+    assert "\\u03b3" in done.stdout
+
+
+def test_without_anywhere_to_print_to_the_status_is_the_same(tmp_path):
+    (tmp_path / "a.py").write_text('"""[g][] is not here."""\n', encoding="utf-8")
+    command = f"{sys.executable} -m sidebyside check a.py >&-"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_another_drive_has_no_path_from_here(monkeypatch):
+    def refused(*_: object) -> str:
+        raise ValueError("path is on mount 'D:', start on mount 'C:'")
+
+    monkeypatch.setattr(os.path, "relpath", refused)
+    assert named_from(Path("/d/a.py"), Path("/c")) == "/d/a.py"
 
 
 # ---- markdown
