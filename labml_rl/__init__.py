@@ -43,6 +43,10 @@ answers with an **action** $a_t$, which buttons to press. The environment moves 
 pays a **reward** $r_t$: a number, for instance the points just scored. Then comes
 $o_{t+1}$, and so on, until the **episode** is over: the ball is lost, the game is won.
 
+An observation is not everything. The machine also knows which way the ball is flying,
+and what will happen next. All that it knows is its **state**. The agent sees only the
+observation, and has to decide by that.
+
 One thing makes this harder than learning from examples. Nobody says which action would
 have been right; there is a reward, often much later, for something among all that was
 done before. In Breakout the points come when the ball hits a brick. The swing that sent
@@ -66,15 +70,26 @@ that the return, on average, grows. Every algorithm is a way of doing that.
 
 Because it is hard in the right ways and cheap to try. The agent sees what a person
 sees, pixels and no more. There are a hundred games, made to amuse people and not to
-suit an algorithm: some want quick reactions, some a plan, and one program with one set
-of numbers should learn them all. People have played them, so that we know what a good
+suit an algorithm: some want quick reactions, some a plan, and one program with the same
+settings should learn them all. People have played them, so that we know what a good
 score is. And a computer plays them dozens of times faster than they were meant to be
 played, on a single core, so that an experiment fits into an evening.
 
 [Mnih et al. (2015)](https://doi.org/10.1038/nature14236) showed with 49 of these games
-that one program with one set of numbers, trained anew for each, learns to play from
+that one program with the same settings, trained anew for each, learns to play from
 pixels. Most of what the field has tried since then was measured on the same games, and
 can be compared.
+
+## The three algorithms
+
+| | [A2C](a2c/__init__.py) | [PPO](ppo/__init__.py) | [DQN](dqn/__init__.py) |
+|---|---|---|---|
+| learns | a policy and a value | a policy and a value | a value for each action |
+| from | its latest steps, once | its latest steps, 4 times | old steps, 4 to 8 times |
+| tries things out | by drawing actions | by drawing actions | at random, now and then |
+| games at once | 16 | 8 | 1, or 16 to be fast |
+| memory for steps | little | little | 2 to 7 GB |
+| take it | to see the idea | first, for a new problem | to learn from old play |
 
 ## How to read a page
 
@@ -93,6 +108,22 @@ EnvPool, Baselines, Stable-Baselines3 and CleanRL; you need not know them:
     count sometimes in one and sometimes in the other.
 
 ## The pages
+
+### The short way
+
+Half of the pages are about speed and safety, and no algorithm needs them to be
+understood. If you want to know how agents learn, read these first, in this order:
+
+1. This page, and [the game](game.py) down to its options.
+2. [Networks](networks.py), [returns and advantages](returns.py), [A2C](a2c/__init__.py)
+   and [its experiment](a2c/experiment.py).
+3. [A problem that takes a minute](small.py): train an agent, and break it.
+4. [PPO](ppo/__init__.py) and [its experiment](ppo/experiment.py).
+5. [DQN](dqn/__init__.py), [exploring](dqn/exploring.py), [replay](replay/__init__.py),
+   [its experiment](dqn/experiment.py) and [the fast settings](dqn/fast.py).
+6. [What a score means](watch/__init__.py).
+
+### All of it
 
 The first part makes a game fit to be learned:
 

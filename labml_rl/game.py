@@ -89,8 +89,9 @@ class GameOptions:
 
     The defaults are for *training*, as in Mnih et al. (2015), with two exceptions. They
     learned from the sign of a reward alone, which is `clip_rewards=True`; here that is
-    for the algorithm to say. And their agents had to press the button themselves, which
-    is `fire_at_start=False`. To *evaluate* an agent, play whole games:
+    for the algorithm to say. And in many games nothing happens until somebody presses
+    the joystick's only button, *fire*. Their agents had to do that themselves, which is
+    `fire_at_start=False`. To *evaluate* an agent, play whole games:
     `episodic_life=False`.
 
     Raises:

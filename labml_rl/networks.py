@@ -270,10 +270,10 @@ class QNetwork(nn.Module):
     took it over from Torch7, in which the authors of DQN wrote theirs: a layer of $n$
     inputs draws its weights evenly from $-1 / \sqrt{n}$ to $1 / \sqrt{n}$.
 
-    What goes through the body gets smaller from layer to layer, and comes out at a
-    twenty-fifth of its size or so. Here that does good. DQN learns from its own
-    answers, and from the largest of them. One that is large by chance would be
-    believed, and be learned. So it is well that all begin near zero.
+    What goes through the body gets smaller from layer to layer, and comes out at about
+    a twenty-fifth of its size. For DQN this helps. It learns from the largest of its
+    own answers, so an answer that is large by chance would become a target. If all
+    begin near zero, there is none.
 
     Args:
         shape: of one observation.

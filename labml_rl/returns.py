@@ -347,9 +347,30 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     $$\hat{A}_t = \delta_t + \gamma\lambda \delta_{t+1} +
     (\gamma\lambda)^2 \delta_{t+2} + \dots$$
 
-    Where the episode ends or the rollout stops, so does the sum. The parts of the
-    mixture that ask for more rewards than there are all equal the last one that does
-    not, and it has the weight of them all.
+    Where the episode ends or the rollout stops, the sum stops too. Say that only two
+    more rewards are known. Then $\hat{A}_t^{(3)}$, $\hat{A}_t^{(4)}$ and so on are the
+    same number as $\hat{A}_t^{(2)}$, which has the weights of all of them.
+
+    ### An example
+
+    Three steps; the third ends the episode. With $\gamma = 0.9$ and $\lambda = 0.5$,
+    an error counts $\gamma\lambda = 0.45$ times as much one step earlier:
+
+    | step $t$ | 0 | 1 | 2 |
+    |---|---|---|---|
+    | reward $r_t$ | 0 | 0 | 1 |
+    | value $V(o_t)$ | 0.5 | 0.6 | 0.8 |
+    | what follows, $F_t$ | 0.6 | 0.8 | 0 |
+    | error $\delta_t$ | 0.04 | 0.12 | 0.2 |
+    | advantage $\hat{A}_t$ | 0.1345 | 0.21 | 0.2 |
+    | with $\lambda = 0$ | 0.04 | 0.12 | 0.2 |
+    | with $\lambda = 1$ | 0.31 | 0.3 | 0.2 |
+
+    Read the last four rows from right to left, as they are computed: 0.21 is
+    $0.12 + 0.45 \cdot 0.2$. Only the last step was paid, and its error also reaches the
+    two steps before it, smaller each time. Had step 2 been *truncated*, with a final
+    observation that is worth 0.9, then $F_2$ would be 0.9, and the advantages 0.2985,
+    0.5745 and 1.01.
 
     ### What to choose
 

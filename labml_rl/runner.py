@@ -6,11 +6,11 @@ summary: A step of several environments, and what follows the end of an episode.
 
 # What becomes of an episode
 
-What happens in one game for a while is much alike: the same level, the same life, the
-same mistake. An agent that learned from it alone would chase after whatever it saw
-last. So most algorithms play eight or sixteen games at once, each at a different point,
-and learn from all of them together. And a network is asked about sixteen observations
-in hardly more time than about one.
+For a while, all that happens in one game is similar: the same level, the same life, the
+same mistake. An agent that learned from one game alone would adapt to what it saw last,
+and forget the rest. So most algorithms play eight or sixteen games at once, each at a
+different point, and learn from all of them together. And a network is asked about
+sixteen observations in hardly more time than about one.
 
 This page and the next three make several environments into one. This one has the core
 of it, [Runner][]: it gives each of its environments an action, and puts what comes back

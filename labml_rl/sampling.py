@@ -63,7 +63,8 @@ class Samples:
     ## What was seen
 
     All that a learner needs of $T$ steps in $N$ games. How likely each action was is
-    kept as well: once the network has learned, it can no longer be asked.
+    kept as well: after the first step of learning, the network would say something
+    else.
 
     Args:
         observations: $o_t$, shape `(T, N, …)`.

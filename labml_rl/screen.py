@@ -23,7 +23,8 @@ left to save.
 The console can draw only a few moving objects at once. Many games get round that by
 drawing some of them in the even frames and the others in the odd ones. On an old
 television the two melt together. A program that looks at every fourth frame of the game
-below sees either the rocks or its own ship, never both.
+below sees either the rocks or its own ship, never both. (In a few games two frames are
+not enough either: [Ms. Pac-Man](dqn/mspacman.py) draws four ghosts in turns.)
 
 ![Three pictures of the game Asteroids: a frame with the ship alone, the next frame with
 four rocks and no ship, and a picture that has both](../assets/figures/game-flicker.png)
@@ -116,11 +117,11 @@ class Display(Protocol):
     """
     ## The same, faster
 
-    The recipe handles 100,000 bytes a frame. The emulator itself needs a third of that:
-    it keeps the screen as *numbers* of colours, one byte a pixel, and looks the colours
-    up in a palette when somebody asks for them. With 128 colours there are not many
-    pairs to take the maximum of, nor many greys. So all of them go into a table, once,
-    and a pixel costs one look into it.
+    The recipe handles 100,000 bytes a frame. The emulator itself stores a third of
+    that, one byte for each pixel: the *number* of its colour in a palette. It looks the
+    colours up when somebody asks for them. With 128 colours there are not many pairs to
+    take the maximum of, nor many greys. So all of them go into a table, once, and a
+    pixel costs one look into it.
 
     This is what that needs of an emulator. ALE, [the one of this book](game.py), has
     it.
@@ -139,7 +140,7 @@ class Frame(NamedTuple):
     of 64 bits: **words**.
 
     Args:
-        screen: numbers of colours, shape `(height, width)`.
+        screen: the colour number of each pixel, shape `(height, width)`.
         pixels: the same memory, shape `(words, 8)`.
         words: the same memory, shape `(words,)`.
     """

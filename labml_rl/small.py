@@ -37,6 +37,36 @@ a minute. So this page is two lists of numbers. What both have in common:
 The tests of this book learn with these settings. Then they plant a mistake in a loss, a
 wrong sign for instance, and check that the pole falls.
 
+## When it does not learn
+
+Whoever changes a line sooner or later has an agent that does not learn. Each run writes
+down [more than its score](ppo/__init__.py), and that says where to look first:
+
+| what you see | look first at |
+|---|---|
+| score near 20, `entropy` stays at 0.69 | whether a gradient reaches the policy |
+| score far below 20 | the sign of the policy's loss |
+| `entropy` soon 0, and a low score | the learning rate: is it too large? |
+| `explained_variance` stays near 0 | rewards and ends: are they a step off? |
+| score rises, falls and rises again | nothing: that is normal, for A2C above all |
+| the run stops: a number is not finite | the learning rate, and divisions by 0 |
+
+An entropy of 0.69 is $\log 2$, that of two actions that are equally likely. Be patient
+before you search: A2C below stood at 21 points with this entropy for the first 26,000
+of its 500,000 frames. Then make the problem smaller: one seed, one change at a time.
+
+## Try it yourself
+
+Each of these takes a minute or so. Say first what you expect. `--folder` keeps the runs
+apart.
+
+1. Train with `--seed` 1 to 5. How far apart are the five curves?
+2. `--epochs 1`: what is `clip_fraction` now, and why?
+3. `--gae-lambda 0`, then `--gae-lambda 1`: which has more bias, and which more
+   variance?
+4. `--discount 0.5`: how many steps ahead does a reward still count for 1%?
+5. Take the minus out of [policy_loss][labml_rl.a2c.policy_loss], and train `small-a2c`.
+
 !!! note "And DQN?"
     The pole is harder for [DQN](dqn/__init__.py) than it looks. All actions are worth
     nearly the same, a hundred steps and more of standing, and DQN can unlearn ten

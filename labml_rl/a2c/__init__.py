@@ -30,12 +30,13 @@ and much better for a graphics card. That is A2C.
 
 Let us forget time for a moment. The agent sees $o$ once, draws an action $a$ from its
 policy $\pi_\theta(a \mid o)$, is paid $G$, and the game is over. The numbers $\theta$
-are the weights of the network. How much it gets on average is
+are the weights of the network. How much it gets on average is $J$. It depends on the
+policy, and through it on the weights, so here it is written $J(\theta)$:
 
 $$J(\theta) = \sum_a \pi_\theta(a \mid o) \, G(a)$$
 
-We want to go up on $J$, so we need its gradient. The payment $G(a)$ does not depend on
-the weights. Only the probabilities do:
+To make $J$ larger we need its gradient $\nabla J$: how $J$ changes with each weight.
+The payment $G(a)$ does not depend on the weights. Only the probabilities do:
 
 $$\nabla J(\theta) = \sum_a \nabla \pi_\theta(a \mid o) \, G(a)$$
 
@@ -85,11 +86,14 @@ G_t \Big]$$
 This is REINFORCE ([Williams, 1992](https://doi.org/10.1007/BF00992696)), and the
 **policy gradient theorem** ([Sutton et al.,
 1999](https://proceedings.neurips.cc/paper/1999/hash/464d828b85b0bed98e80ade0a5c43b0f-Abstract.html)).
-With the [discounted return](../returns.py) in place of the plain sum, each term should
-also be weighed by $\gamma^t$. Then an agent would learn next to nothing from what comes
-late in a game. So nearly everybody leaves that weight out, and what remains is the
-gradient of nothing at all ([Nota and Thomas, 2020](https://arxiv.org/abs/1906.07073)).
-It works all the same, since the discount takes away much more noise than it adds error.
+
+With discounting, $J$ counts a reward at time $t$ only $\gamma^t$ times. So the term of
+step $t$ should get the factor $\gamma^t$ too. But with $\gamma = 0.99$, step 500 would
+then count 0.007, and the agent would learn next to nothing from what comes late in a
+game. So nearly everybody uses the [discounted return](../returns.py) and leaves that
+factor out. The result is no longer the gradient of any function ([Nota and Thomas,
+2020](https://arxiv.org/abs/1906.07073)). It works all the same: the discount takes away
+much more noise than it adds error.
 """
 
 from collections.abc import Iterable
@@ -130,6 +134,19 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
 
     *Two actions, and what was paid each time one of them was drawn. Without a baseline
     (left) both are pushed up. With it (right), the better one up and the other down.*
+
+    In numbers: two actions, *left* and *right*, are equally likely. Left pays 5, and
+    right pays 8. To draw an action changes its own logit by $1 - \pi = ½$ and that of
+    the other by $-½$, times what was paid less $b$:
+
+    | drawn | left, right with $b = 0$ | left, right with $b = 6.5$ |
+    |---|---|---|
+    | left | +2.5, −2.5 | −0.75, +0.75 |
+    | right | −4, +4 | −0.75, +0.75 |
+    | on average | −0.75, +0.75 | −0.75, +0.75 |
+
+    The average is the same. But without the baseline each draw pushes up whatever was
+    drawn, and only the average of many is right. With it, each single draw is.
 
     As a baseline, the critic may be as wrong as it likes: that costs noise, and the
     average stays right. It may not where its value stands for rewards that nobody saw,

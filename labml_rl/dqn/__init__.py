@@ -111,8 +111,9 @@ All three are the **deadly triad** ([Sutton and Barto,
 2018](http://incompleteideas.net/book/the-book-2nd.html), chapter 11.3). Say that
 $Q(o_t, a_t)$ goes up a little. The next screen looks nearly the same, so its values go
 up as well. They make the target. Now the target is higher, so $Q(o_t, a_t)$ has to go
-up again, and so on. Nothing outside need stop that: an agent that learns off-policy may
-never go where its values are wrong, and see.
+up again, and so on. Often nothing stops this. An agent that learns from its own play
+would go where its values are too high, and find out. One that learns off-policy may
+never go there.
 
 ### Two remedies
 
@@ -293,7 +294,9 @@ def td_loss(
     With $n = 1$ the target is the one from above. With a larger $n$ it counts $n$
     rewards before it trusts the network: $R_t^{(n)}$ is their [discounted
     sum][labml_rl.replay.rings.Rings.look_ahead], and $\bar{V}_{t+n}$ is [what
-    follows][following_values] after them. All weights $w_t$ are 1 unless the [memory is
+    follows][following_values] after them. It does here what $F_t$ does [for
+    policies](../returns.py): if the game ends before, nothing follows, and in place of
+    $\gamma^n$ the batch has a 0. All weights $w_t$ are 1 unless the [memory is
     prioritised](../replay/prioritised.py).
 
     !!! warning "One side only"

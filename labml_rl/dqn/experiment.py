@@ -27,6 +27,35 @@ it. [The fast settings](fast.py) take hours:
 ```sh
 labml-rl train fast-dqn --game Pong
 ```
+
+## The whole of it
+
+```text
+play 50,000 steps at random, and keep them
+until all frames are played:
+    play 4 steps, at random with probability epsilon
+    put them into the memory
+    draw 32 steps from the memory
+    make their targets with the target network
+    one step of the optimiser on the loss
+    every 10,000 steps:
+        copy the network to the target network
+```
+
+## What to watch
+
+The curves of DQN mislead more than [those of PPO][labml_rl.ppo.divergence]. The numbers
+are about those of the [recorded runs](../../results.md) of Pong and Ms. Pac-Man:
+
+| curve | when it learns | when something is wrong |
+|---|---|---|
+| `action_value` | like the returns, −1.8 to 0.9 and 0 to 9 | rises, and the score not |
+| `td_error` | 0.05 to 0.12, and 0.2 to 0.8 | hundreds of times as large |
+| `loss` | may *rise*: there is more to predict | not finite, and the run stops |
+| `epsilon` | goes down in a straight line | high: then no score can be good |
+
+With rewards of −1, 0 and 1 and $\gamma = 0.99$, no return is beyond $\pm 100$, which is
+$1 / (1 - \gamma)$. Larger action values are wrong for certain: they feed themselves.
 """
 
 from copy import deepcopy

@@ -17,17 +17,20 @@ nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line
 0.1](settings.py) and no further.
 
 !!! warning "Frames or steps?"
-    "The first million frames", says the [paper of
-    DQN](https://doi.org/10.1038/nature14236) of $\varepsilon$, and its table of
-    settings says the same. In the authors' program it is a million *steps of the
-    agent*, which are four million frames of the emulator. The paper gives itself away:
-    its 50 million frames are "38 days", and 38 days of 60 frames a second are 200
-    million. [DQN Zoo](https://github.com/google-deepmind/dqn_zoo), by the same company,
-    does so too. Whoever takes it for frames has an agent that explores for a quarter of
-    the time. The same goes for the 50,000 with which the memory is filled, and for the
-    10,000 after which the target network is replaced. (Of these the table says that
-    they are updates of the network, which would be 40,000 steps. The program counts
-    steps.) In this book the names of settings say what they count.
+    The [paper of DQN](https://doi.org/10.1038/nature14236) and the authors' program
+    count differently:
+
+    | number | the paper counts | the program counts |
+    |---|---|---|
+    | 1,000,000 until $\varepsilon$ is 0.1 | frames | steps of the agent |
+    | 50,000 to fill the memory | frames | steps of the agent |
+    | 10,000 to the next target network | updates | steps of the agent |
+
+    The paper shows it itself: its 50 million frames are "38 days", and 38 days of 60
+    frames a second are 200 million. [DQN
+    Zoo](https://github.com/google-deepmind/dqn_zoo), by the same company, counts steps
+    too. Whoever takes the first number for frames has an agent that explores for only a
+    quarter of the time. In this book the names of settings say what they count.
 """
 
 from collections.abc import Callable

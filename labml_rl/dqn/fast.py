@@ -48,6 +48,15 @@ ball back, and later one of these becomes a point. Once the network has seen eno
 points to tell a good place of the paddle from a bad one, all the rest follows quickly.
 Whoever stops too early sees an agent that learns nothing. The run, with its command and
 its score, is on the [page of results](../../results.md#pong-by-dqn).
+
+## Try it yourself
+
+1. Draw `action_value` of `progress.csv` over the frames. When does it begin to rise,
+   and when does the score? (In the recorded run both turn between 2 and 4 million.)
+2. `--no-double`: is `action_value` larger? Is the score?
+3. `--n 1`: how many frames does it take until a rally is won?
+4. `--sync-every-steps 500`, then `80_000`: which one fails, and how?
+5. `--prioritised --learning-rate 6.25e-5`: what can you say after one seed?
 """
 
 from dataclasses import dataclass

@@ -17,9 +17,9 @@ python -m labml_rl.dqn.mspacman \
     --total-frames 5_000_000
 ```
 
-and it takes some hours on a laptop. What is shown below comes of it. If it is stopped
-with Ctrl-C, the same command goes on where it was. A run that has begun keeps its
-number of frames.
+and it takes two hours or so on a laptop. What is shown below comes of it. If it is
+stopped with Ctrl-C, the same command goes on where it was. A run that has begun keeps
+its number of frames.
 
 ## The game
 
@@ -40,9 +40,12 @@ Ms. Pac-Man and the ghosts move by a few
 pixels](../../assets/figures/mspacman-frames.png)
 
 This is an observation: four pictures of 84 × 84 pixels, each four frames after the one
-to its left. In a single one it can't be seen where anybody is going. With two one could
-tell, but [ghosts flicker](../screen.py), and a ghost that has been eaten is no more
-than a pair of eyes.
+to its left. A single picture does not show where anybody is going. Two would, if all
+ghosts were in both. But this game draws its four ghosts in turns, and each is often in
+only one frame of four, so that the [maximum of two frames](../screen.py) misses some.
+Look at the ghost to the right of the pen: the first and the last picture show it, and
+the two between them do not. In a stack of four, nearly every ghost is there at least
+once.
 """
 
 import shlex

@@ -48,9 +48,9 @@ better it is to do $a$ now than to do as $\pi$ does. Then
 $$J(\pi') - J(\pi) = \mathbb{E}_{\text{games of } \pi'}
 \Big[ \sum_t \gamma^t A^{\pi}(s_t, a_t) \Big]$$
 
-That is: play by $\pi'$, and after each action ask an observer who knows $\pi$ how much
-of a surprise it was. The surprises add up to the difference. To see why, write the
-advantage out, with $V^\pi$ of the next state for what follows:
+That is: play by $\pi'$, and at each step ask how much better the action was than what
+$\pi$ does there on average. Add these numbers up, discounted: that is the difference.
+To see why, write the advantage out, with $V^\pi$ of the next state for what follows:
 
 $$\begin{aligned}
 &\sum_t \gamma^t \big( r_t + \gamma V^{\pi}(s_{t+1}) - V^{\pi}(s_t) \big) \\
@@ -174,8 +174,8 @@ def clipped_policy_loss(
     enough](../../assets/figures/ppo-clip.svg)
 
     *What PPO goes up on, for an action that was good (left) and one that was bad
-    (right), and without the clip (dashed). At the dot, where all begins, it has the
-    slope of the policy gradient.*
+    (right), with $\epsilon = 0.2$, and without the clip (dashed). At the dot, where all
+    begins, it has the slope of the policy gradient.*
 
     Read the four cases off the figure:
 
@@ -186,7 +186,16 @@ def clipped_policy_loss(
     | bad | below $1 - \epsilon$ | zero: less likely by enough |
     | bad | above $1 + \epsilon$ | as ever: it went the wrong way |
 
-    Between the bounds nothing is clipped, and the gradient is as ever too.
+    Between the bounds nothing is clipped, and the gradient is as ever too. In numbers,
+    with $\epsilon = 0.2$:
+
+    | $\hat{A}_t$ | $\rho_t$ | $\rho_t \hat{A}_t$ | clipped | minimum | gradient |
+    |---|---|---|---|---|---|
+    | 2 | 1.1 | 2.2 | 2.2 | 2.2 | as ever |
+    | 2 | 1.6 | 3.2 | 2.4 | 2.4 | zero |
+    | 2 | 0.6 | 1.2 | 1.6 | 1.2 | as ever |
+    | −2 | 0.6 | −1.2 | −1.6 | −1.6 | zero |
+    | −2 | 1.6 | −3.2 | −2.4 | −3.2 | as ever |
 
     The minimum is what makes the second and the fourth differ from the others. With the
     clipped term alone, an action whose probability went the wrong way, because of what
@@ -289,23 +298,25 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     r"""
     ## What to watch
 
-    The mean score says whether an agent learns, and hours later. These say how, and at
-    once:
+    The score tells whether an agent learns, but only after a long time. These curves
+    tell more, and from the first update on. The numbers are about those of the
+    [recorded runs](../../results.md) of Breakout and Pong:
 
-    | curve | as it should be | if not |
+    | curve | when it learns | when something is wrong |
     |---|---|---|
-    | `entropy` | falls slowly from $\log A$ | near 0 at once: nothing new is tried |
-    | `divergence` | small, and even | it grows: steps are too large |
-    | `clip_fraction` | some, not most | most: steps are too large |
-    | `explained_variance` | goes up from 0 | stays at 0: the critic learns nothing |
+    | `entropy` | falls from $\log A$, may rise again | soon 0: nothing new is tried |
+    | `divergence` | 0.001 to 0.003, at the end 0 | 0.1: steps are too large |
+    | `clip_fraction` | 0.05 to 0.15, at the end 0 | above a half: steps are too large |
+    | `explained_variance` | 0.6 or more | stays near 0: the critic learns nothing |
+    | `gradient_norm` | about 1, and so nearly always cut | hundreds of times as large |
 
     The [entropy][labml_rl.networks.entropy_of] is on another page. Here are the others.
 
     ### How far the policy went
 
-    The **Kullback–Leibler divergence** says how different two distributions are, here
-    how much more the new policy would be surprised by the old one's actions than the
-    old one is itself:
+    The **Kullback–Leibler divergence** says how different two distributions are. Draw
+    actions from the old policy: how much smaller is the logarithm of their probability
+    under the new one, on average? It is 0 if both are the same, and never less:
 
     $$\operatorname{KL}(\pi, \pi') = \mathbb{E}_{a \sim \pi}
     \big[ -\log \rho \big]$$

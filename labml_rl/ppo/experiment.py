@@ -21,6 +21,18 @@ labml-rl train small-ppo
 The first takes an hour or more. The second [balances a pole](../small.py), takes a
 minute or two, and is the one to try first.
 
+## The whole of it
+
+```text
+until all frames are played:
+    play 128 steps in each of 8 games
+    compute advantages and targets
+    4 times:
+        shuffle the 1,024 steps
+        for each of 4 minibatches of 256:
+            one step of Adam on the loss
+```
+
 ## What it has learned
 
 ![The mean score of the last hundred games of PPO in Breakout, over the frames

@@ -209,9 +209,9 @@ class Frames:
         batch any more, its memory is kept for one of the next.
 
         !!! warning "Nobody"
-            The usual trick is a fixed pair of buffers, in turns. Then who looks at a
-            batch for longer than a turn finds another one in it. Here Python itself
-            says when the last tensor is gone that looks at the memory.
+            The usual trick is two fixed buffers, used in turn. Then a batch that is
+            kept for longer is overwritten by a later one. Here a buffer is used again
+            only when Python says that the last tensor that looks at it is gone.
 
         Returns:
             Room for so many stacks, with anything in it.

@@ -14,8 +14,8 @@ symbols:
 # Prioritised replay
 
 Most of a million steps are dull: the ball flies, nothing comes of it, and the network
-has known that for long. Then there is one in which a life is lost, and nobody expected
-that. It should be looked at more often.
+has known that for a long time. Then there is one in which a life is lost, and nobody
+expected that. It should be looked at more often.
 
 [Schaul et al. (2016)](https://arxiv.org/abs/1511.05952) draw each step in proportion to
 how wrong the network was about it, when it looked last. On top of double Q-learning
@@ -66,14 +66,23 @@ w_i &= \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
 \end{aligned}$$
 
 $M$ and the sum of all priorities stand above and below, and cancel. What is left is one
-number over another.
+number over another. With four steps, and $\alpha = 0.6$:
+
+| error | 2 | 1 | 0.5 | 0.1 |
+|---|---|---|---|---|
+| how likely it is drawn | 44% | 29% | 19% | 7% |
+| its weight with $\beta = 0.4$ | 0.49 | 0.58 | 0.68 | 1 |
+| its weight with $\beta = 1$ | 0.17 | 0.25 | 0.38 | 1 |
+
+In the last row, what is drawn six times as often counts a sixth: probability times
+weight is the same for all.
 
 !!! warning "The largest of what?"
     Baselines divides by the largest weight that any step in the *memory* would have,
     and many have copied that, with a second tree in which they look it up. But among a
     million steps there is always one whose error is next to nothing. If errors are
     spread as on a bell curve, with $\alpha = 0.6$ and $\beta = 1$, the mean weight is
-    then about a thousandth, and all gradients are as small. Beside an optimiser's
+    then about half a thousandth, and all gradients are as small. Beside an optimiser's
     $\epsilon$ that is nothing, and learning fades away as $\beta$ grows. In a batch of
     256 the mean weight is a sixth. [DQN
     Zoo](https://github.com/google-deepmind/dqn_zoo) and Dopamine divide so, too.

@@ -26,9 +26,9 @@ action      a6  a7  a8   -  b0  b1   -
 The **final observation** is one that the agent never acts on. Games that begin the next
 episode at once give it [aside][labml_rl.environments.final_observations], and here it
 gets a place of its own. So what followed a step is always in the next place, whether
-the episode went on, was terminated, or was cut off. It costs one place more for each
-episode. If every life is one, that is one in thirty while the agent of Breakout presses
-buttons at random, and hardly one in a hundred once it can play.
+the episode went on, was terminated, or was cut off. The price is one more place for
+each episode. If each life is an episode, that is one place in thirty while the agent of
+Breakout plays at random, and hardly one in a hundred once it can play.
 
 This page writes the rings, and answers two questions about a step in them: which
 pictures belong to its observation, and is all there that one needs to learn from it?
@@ -316,9 +316,9 @@ class Rings:
         behind = (self.heads[games] - places) % self.size // self.num_envs
         has_past = behind + self.ages[places] < self.filled[games]
 
-        # Where the head is, nothing has come yet. So whoever looks ahead and finds that
-        # before the end of the episode has arrived at the head, or set out from a final
-        # observation.
+        # At the head, nothing has come yet, and after a final observation nothing ever
+        # will. If one of these is met within $n$ places, and before the episode ends,
+        # the step is not complete.
         _, outcomes, alive = self.look_ahead(places)
         has_future = ((outcomes != NOTHING) | ~alive).all(axis=1)
         result: NDArray[np.bool_] = has_past & has_future

@@ -38,9 +38,10 @@ task than another.
     afterwards, in games with [yet other seeds][labml_rl.watch.scores.seed_of].
 
 !!! warning "A run must not notice"
-    A new network starts with random weights, so to make one moves PyTorch's random
-    numbers on. The run would then go on with others, and come to another end, only
-    because somebody had a look. So the random numbers are put back.
+    To measure an agent, a new network is made. Its weights begin at random, and that
+    uses up some of PyTorch's random numbers. The training would then go on with others,
+    and end differently, only because it was measured. So the state of the random
+    numbers is saved before, and put back after.
 """
 
 import csv

@@ -128,7 +128,7 @@ class RepeatAndMax(SkipFrames):
     ### And the maximum of the last two
 
     [Many games](../screen.py) draw half of their objects in the even frames and half in
-    the odd ones. The maximum of two frames, for each pixel and colour, has them all.
+    the odd ones. The maximum of two frames, for each pixel and colour, shows both.
 
     The two come from a `StackFrames(env, 2)` further down, below the no-ops. So the
     first picture of an episode has all the objects as well. In Gymnasium and

@@ -1,0 +1,109 @@
+"""The examples in numbers: each table of a page is what its functions compute."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from labml_rl import a2c
+from labml_rl.networks import log_probs_of
+from labml_rl.ppo import clipped_policy_loss
+from labml_rl.replay import prioritised
+from labml_rl.returns import Rollout, gae
+
+
+def table(text: str, begin: str) -> dict[str, list[str]]:
+    """The rows of the table that begins with a cell, by the first cell of each."""
+    lines = text[text.index(f"| {begin} |") :].split("\n\n", maxsplit=1)[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip(" |").split("|")] for line in lines]
+    return {first: rest for first, *rest in cells}
+
+
+def numbers(cells: list[str]) -> list[float]:
+    return [float(cell.replace("−", "-").rstrip("%")) for cell in cells]
+
+
+def page_of(of: Any) -> str:
+    return str(of.__doc__)
+
+
+def test_three_steps_of_advantages():
+    rows = table(page_of(gae), "step $t$")
+    values = torch.tensor([*numbers(rows["value $V(o_t)$"]), 7.0]).view(4, 1)
+
+    def rollout(*, cut: bool = False) -> Rollout:
+        end = torch.tensor([[False], [False], [True]])
+        never = torch.zeros_like(end)
+        return Rollout(
+            rewards=torch.tensor(numbers(rows["reward $r_t$"])).view(3, 1),
+            values=values,
+            terminated=never if cut else end,
+            truncated=end if cut else never,
+            final_values=torch.full((3, 1), 0.9),
+        )
+
+    def advantages(gae_lambda: float, *, cut: bool = False) -> list[float]:
+        found = gae(rollout(cut=cut), discount=0.9, gae_lambda=gae_lambda)
+        return [round(each, 4) for each in found.flatten().tolist()]
+
+    for name, gae_lambda in (
+        (r"advantage $\hat{A}_t$", 0.5),
+        (r"error $\delta_t$", 0.0),
+        (r"with $\lambda = 0$", 0.0),
+        (r"with $\lambda = 1$", 1.0),
+    ):
+        assert numbers(rows[name]) == pytest.approx(advantages(gae_lambda)), name
+    following = rollout().following.flatten().tolist()
+    assert numbers(rows["what follows, $F_t$"]) == pytest.approx(following)
+    said = re.search(r"advantages ([\d.]+),\s+([\d.]+) and ([\d.]+)\.", page_of(gae))
+    assert said is not None
+    assert numbers(list(said.groups())) == pytest.approx(advantages(0.5, cut=True))
+
+
+def test_five_cases_of_the_clip():
+    text = page_of(clipped_policy_loss)
+    rows = text[text.index(r"| $\hat{A}_t$ |") :].split("\n\n")[0].splitlines()[2:]
+    assert len(rows) == 5
+    for row in rows:
+        *cells, gradient = [cell.strip() for cell in row.strip(" |").split("|")]
+        advantage, ratio, plain, clipped, least = numbers(cells)
+        log_probs = torch.tensor([ratio]).log().requires_grad_()
+        loss = clipped_policy_loss(
+            log_probs, torch.zeros(1), torch.tensor([advantage]), clip=0.2
+        )
+        loss.backward()
+        assert plain == pytest.approx(advantage * ratio)
+        assert clipped == pytest.approx(advantage * min(max(ratio, 0.8), 1.2))
+        assert least == pytest.approx(-loss.item())
+        assert log_probs.grad is not None
+        assert {"zero": 0.0, "as ever": -plain}[gradient] == pytest.approx(
+            log_probs.grad.item()
+        )
+
+
+@pytest.mark.parametrize(("column", "baseline"), [(0, 0.0), (1, 6.5)])
+def test_a_baseline_in_numbers(column, baseline):
+    rows = table(page_of(a2c.policy_loss), "drawn")
+    pushes = []
+    for action, (name, paid) in enumerate((("left", 5.0), ("right", 8.0))):
+        logits = torch.zeros(1, 2, requires_grad=True)
+        log_probs = log_probs_of(logits, torch.tensor([action]))
+        a2c.policy_loss(log_probs, torch.tensor([paid - baseline])).backward()
+        assert logits.grad is not None
+        pushes.append(-logits.grad[0])
+        said = numbers(rows[name][column].split(", "))
+        assert said == pytest.approx(pushes[-1].tolist())
+    average = torch.stack(pushes).mean(0).tolist()
+    assert numbers(rows["on average"][column].split(", ")) == pytest.approx(average)
+
+
+def test_what_prioritised_replay_draws_and_how_much_it_counts():
+    rows = table(page_of(prioritised), "error")
+    powers = np.array(numbers(rows["error"])) ** 0.6
+    chances = 100 * powers / powers.sum()
+    assert numbers(rows["how likely it is drawn"]) == chances.round().tolist()
+    for beta in (0.4, 1):
+        said = numbers(rows[rf"its weight with $\beta = {beta}$"])
+        assert said == ((powers.min() / powers) ** beta).round(2).tolist()
