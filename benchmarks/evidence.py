@@ -55,6 +55,9 @@ PUBLISHED: dict[str, dict[str, float]] = {
     },
 }
 
+# After so many million frames, the page says how far each run was.
+MILESTONES = (1, 2, 4, 6, 8, 10, 20, 40)
+
 # What another library learned with the settings of a run: its name, and the record. Not
 # all of that is for the page.
 CURVES = ("curve", "entropy")
@@ -85,14 +88,15 @@ def keep(folder: Path) -> None:
 
 def keep_film(film: Path, kept: Path) -> None:
     """
-    Copy a film, and put a still beside it: what it shows after a third of it, in as few
-    colours as the eye does not miss. A page loads it before anybody has asked for it.
+    Copy a film, and put a still beside it: what it shows after two thirds of it, in as
+    few colours as the eye does not miss. A page loads it before anybody has asked for
+    it.
     """
     kept.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(film, kept)
     with av.open(kept) as opened:
         count = opened.streams.video[0].frames
-        frame = next(islice(opened.decode(video=0), count // 3, None))
+        frame = next(islice(opened.decode(video=0), 2 * count // 3, None))
     still = Image.fromarray(frame.to_ndarray(format="rgb24")).quantize(
         STILL_COLOURS, dither=Image.Dither.NONE
     )
@@ -182,6 +186,16 @@ def summary_of_scores(path: Path) -> dict[str, Any]:
     }
 
 
+def on_the_way(folder: Path) -> dict[str, float]:
+    """The mean score of the last hundred games after so many million frames."""
+    curve = curve_of(folder)
+    found = {
+        millions: next((score for x, score in curve if x >= millions * 1e6), None)
+        for millions in MILESTONES
+    }
+    return {str(key): score for key, score in found.items() if score is not None}
+
+
 def then(values: Iterable[str]) -> str:
     """What all sessions of a run have in common, or else what it was in each."""
     return ", then ".join(dict.fromkeys(values))
@@ -231,6 +245,8 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "torch": first["versions"]["torch"],
         "last_hundred": curve_of(folder)[-1][1],
         "best_hundred": best,
+        "on_the_way": on_the_way(folder),
+        "published": PUBLISHED.get(name_of(record), {}),
         **summary_of_scores(folder / "scores.json"),
         **chosen,
     }

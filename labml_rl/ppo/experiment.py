@@ -38,19 +38,22 @@ until all frames are played:
 ![The mean score of the last hundred games of PPO in Breakout, over the frames
 played](../../assets/figures/run-ppo-breakout-seed-1.svg)
 
-*Breakout, as far as two cores get in an hour: a quarter of the frames of the paper.*
+*Breakout, with as many frames as in the
+[paper](https://arxiv.org/abs/1707.06347). The dashed lines are what others score.*
+
+![The first two minutes of a game of Breakout, and beside it what the agent expects and
+how likely it takes each
+action](../../assets/films/run-ppo-breakout-seed-1.mp4){ width=1280 height=720 }
+
+*Two minutes of that agent. For more than a minute it takes brick after brick from
+below. Then the ball gets through to the other side of the wall, and what the agent
+expects (the orange curve) jumps: up there, the ball earns points by itself.*
 
 ![The mean score of the last hundred games of PPO in Pong, over the frames
 played](../../assets/figures/run-ppo-pong-seed-1.svg)
 
-*Pong, where a game goes to 21 points. In the end it wins nearly all of them, and that
-with a quarter of the frames of the paper as well.*
-
-![A game of Pong, and beside it what the agent expects and how likely it takes each
-action](../../assets/films/run-ppo-pong-seed-1.mp4){ width=1280 height=720 }
-
-*A game of that agent. Look at what it expects: from the serve on it rises, as the point
-comes nearer, and with the point (the small mark below) it is gone.*
+*Pong, where a game goes to 21 points. With a quarter of the frames of the paper it wins
+nearly all of them.*
 
 Each run, with its command, its machine and what its agent scores, is on the [page of
 results](../../results.md).

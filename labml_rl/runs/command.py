@@ -45,6 +45,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import tyro
+from tyro.constructors import (
+    ConstructorRegistry,
+    PrimitiveConstructorSpec,
+    PrimitiveTypeInfo,
+)
 
 from labml_rl.runs import loop
 from labml_rl.runs.checkpoint import CheckpointError
@@ -145,6 +150,51 @@ def _parts(documented: type[Any]) -> tuple[str, str]:
     return text.strip(), arguments.group().rstrip()
 
 
+def whole_number(text: str) -> int:
+    """
+    ## 4e7
+
+    Forty million is easily mistyped. It may be written as `40_000_000` and as `4e7`.
+
+    Args:
+        text: what was typed.
+
+    Returns:
+        The number.
+
+    Raises:
+        ValueError: if it is none, or not a whole one.
+    """
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            number = float(text)
+        except ValueError:
+            raise ValueError(f"{text!r} is no number") from None
+        if not number.is_integer():
+            raise ValueError(f"{text} is not a whole number") from None
+        return int(number)
+
+
+RULES = ConstructorRegistry()
+
+
+@RULES.primitive_rule
+def _whole_numbers(
+    option: PrimitiveTypeInfo,
+) -> PrimitiveConstructorSpec[int] | None:
+    if option.type is not int:
+        return None
+    return PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="INT",
+        instance_from_str=lambda words: whole_number(words[0]),
+        is_instance=lambda found: isinstance(found, int),
+        str_from_instance=lambda number: [str(number)],
+    )
+
+
 def parse(
     parts: dict[str, type[Any]],
     arguments: Sequence[str],
@@ -171,13 +221,14 @@ def parse(
         name: type(part.__name__, (part,), {"__doc__": plain_help(part)})
         for name, part in parts.items()
     }
-    parsed: Any = tyro.cli(
-        make_dataclass("Options", plain.items()),
-        args=list(arguments),
-        prog=command,
-        config=(tyro.conf.OmitArgPrefixes,),
-        description=description,
-    )
+    with RULES:
+        parsed: Any = tyro.cli(
+            make_dataclass("Options", plain.items()),
+            args=list(arguments),
+            prog=command,
+            config=(tyro.conf.OmitArgPrefixes,),
+            description=description,
+        )
     return [
         part(
             **{
@@ -254,9 +305,10 @@ def resume(
         """
         return folder, total_frames, checkpoint_minutes
 
-    folder, frames, minutes = tyro.cli(
-        options, args=list(arguments), prog=f"{program} resume"
-    )
+    with RULES:
+        folder, frames, minutes = tyro.cli(
+            options, args=list(arguments), prog=f"{program} resume"
+        )
     if experiment_class is None:
         experiment_class = experiment_of(folder)
     loop.resume(

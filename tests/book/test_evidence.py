@@ -92,7 +92,7 @@ def test_a_film_is_kept_with_a_still(folder, tmp_path, monkeypatch):
     with Image.open(kept.with_suffix(".png")) as still:
         assert still.size == (WIDTH, HEIGHT)
         colours = np.asarray(still.convert("RGB"))
-        assert np.abs(colours - float(shades[3])).max() < 5
+        assert np.abs(colours - float(shades[6])).max() < 5
     (folder / "film.mp4").unlink()
 
 

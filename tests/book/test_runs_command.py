@@ -43,11 +43,20 @@ def test_help_is_the_docstring_in_plain_words(capsys):
 
 def test_options_are_settings(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    options = ["--total-frames", "1_6", "--steps", "2", "--seed", "7", "--runs", "mine"]
+    options = [
+        "--total-frames",
+        "1.6e1",
+        "--steps",
+        "2",
+        "--seed",
+        "7",
+        "--runs",
+        "mine",
+    ]
     assert exit_of(runs.main, Tiny, options) == 0
     assert "complete: mine/tiny/CartPole-v1/seed-7" in capsys.readouterr().out
     record = json.loads(Path("mine/tiny/CartPole-v1/seed-7/run.json").read_text())
-    expected = Settings(total_frames=16, steps=2, seed=7).decided()
+    expected = Settings(total_frames=20, steps=2, seed=7).decided()
     assert record["settings"] == vars(expected)
     assert record["command"].endswith(" ".join(options))
 
@@ -248,6 +257,30 @@ def test_without_pytorch_it_says_what_to_install(monkeypatch):
         "labml-rl: this needs torch, which is not installed. "
         "In a copy of the book's repository, pip install '.[train]' has it"
     )
+
+
+@pytest.mark.parametrize(
+    ("typed", "number"),
+    [("40", 40), ("4_0", 40), ("4e1", 40), ("-4E+1", -40), ("1e2", 100)],
+)
+def test_whole_numbers(typed, number):
+    found = command.whole_number(typed)
+    assert (found, type(found)) == (number, int)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("1.5", "1.5 is not a whole number"),
+        ("1e-3", "1e-3 is not a whole number"),
+        ("inf", "inf is not a whole number"),
+        ("many", "'many' is no number"),
+        ("10M", "'10M' is no number"),
+    ],
+)
+def test_what_is_no_whole_number(typed, said, capsys):
+    assert exit_of(runs.main, Tiny, ["--total-frames", typed]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("name", ["fcntl", "labml_rl.runs.nowhere"])
