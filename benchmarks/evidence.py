@@ -55,6 +55,10 @@ PUBLISHED: dict[str, dict[str, float]] = {
     },
 }
 
+# Names of marks whose lines are closer than this, in pixels, would be struck through.
+# One that stands below its line makes room for the number of frames.
+CROWDED, CROWDED_OUT = 20, 60
+
 # After so many million frames, the page says how far each run was.
 MILESTONES = (1, 2, 4, 6, 8, 10, 20, 40)
 
@@ -63,9 +67,9 @@ MILESTONES = (1, 2, 4, 6, 8, 10, 20, 40)
 CURVES = ("curve", "entropy")
 PEERS = {"a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json")}
 AFTER = {
-    "ppo": "PPO, 40M frames",
-    "a2c": "A2C, 40M frames",
-    "dqn": "DQN, 200M frames",
+    "ppo": "PPO of the paper, 40M frames",
+    "a2c": "A2C of the paper, 40M frames",
+    "dqn": "DQN of the paper, 200M frames",
 }
 
 
@@ -290,12 +294,13 @@ def draw(folder: Path) -> str:
             stroke=FAINT,
             stroke_dasharray="3 4",
         )
-        # Its name stands where the curve is far.
+        # Its name stands where the curve is far, and below if a mark is close above.
         y = at(0, score)[1]
         far = abs(curve[0][1] - score) > abs(curve[-1][1] - score)
+        crowded = any(0 < y - at(0, other)[1] < CROWDED for _, other in marks)
         drawing.words(
-            left + 4 if far else right,
-            y - 5,
+            left + 4 if far else right - crowded * CROWDED_OUT,
+            y + 14 if crowded else y - 5,
             who,
             colour=FAINT,
             size=12,
