@@ -111,8 +111,8 @@ EnvPool, Baselines, Stable-Baselines3 and CleanRL; you need not know them:
 
 ### The short way
 
-Half of the pages are about speed and safety, and no algorithm needs them to be
-understood. If you want to know how agents learn, read these first, in this order:
+Half of the pages are about speed and safety. You can understand every algorithm without
+them. If you want to know how agents learn, read these first, in this order:
 
 1. This page, and [the game](game.py) down to its options.
 2. [Networks](networks.py), [returns and advantages](returns.py), [A2C](a2c/__init__.py)

@@ -40,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     # A program may be started without anywhere to print to.
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE, end="")
         sys.exit(0 if arguments else 2)

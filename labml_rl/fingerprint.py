@@ -28,8 +28,9 @@ def fingerprint(source: str) -> str:
 
     !!! warning "Another Python, another tree"
         New versions of Python write the tree differently. Python 3.12 has a list of
-        type parameters in each function, and 3.13 leaves out lists that are empty. Both
-        are undone here, so that the site says the same, whichever version builds it.
+        type parameters in each function, and empty texts in formats, and 3.13 leaves
+        out lists that are empty. That is undone here, so that the site says the same,
+        whichever version builds it.
 
     Args:
         source: a module.
@@ -50,6 +51,12 @@ def fingerprint(source: str) -> str:
             and ast.get_docstring(node, clean=False) is not None
         ):
             del node.body[0]
+        if isinstance(node, ast.JoinedStr):
+            node.values = [part for part in node.values if not _is_empty(part)]
     options = {"show_empty": True} if sys.version_info >= (3, 13) else {}
     written = ast.dump(tree, **options).replace(", type_params=[]", "")
     return hashlib.sha256(written.encode()).hexdigest()[:16]
+
+
+def _is_empty(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant) and part.value == ""

@@ -47,7 +47,7 @@ down [more than its score](ppo/__init__.py), and that says where to look first:
 | score near 20, `entropy` stays at 0.69 | whether a gradient reaches the policy |
 | score far below 20 | the sign of the policy's loss |
 | `entropy` soon 0, and a low score | the learning rate: is it too large? |
-| `explained_variance` stays near 0 | rewards and ends: are they a step off? |
+| `explained_variance` near 0, a low score | rewards and ends: are they a step off? |
 | score rises, falls and rises again | nothing: that is normal, for A2C above all |
 | the run stops: a number is not finite | the learning rate, and divisions by 0 |
 
@@ -55,10 +55,15 @@ An entropy of 0.69 is $\log 2$, that of two actions that are equally likely. Be 
 before you search: A2C below stood at 21 points with this entropy for the first 26,000
 of its 500,000 frames. Then make the problem smaller: one seed, one change at a time.
 
+Two curves look different here than [for games][labml_rl.ppo.divergence]. The settings
+of PPO below take larger steps, so that up to half of all ratios are clipped. And once
+the pole stands, all returns are alike: there is no variance to explain, and
+`explained_variance` may be far below 0.
+
 ## Try it yourself
 
-Each of these takes a minute or so. Say first what you expect. `--folder` keeps the runs
-apart.
+Each of these takes a minute or so, the first four with `labml-rl train small-ppo`. Say
+first what you expect. `--folder` keeps the runs apart.
 
 1. Train with `--seed` 1 to 5. How far apart are the five curves?
 2. `--epochs 1`: what is `clip_fraction` now, and why?

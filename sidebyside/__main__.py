@@ -23,6 +23,8 @@ def main() -> int:
     # A program may be started without anywhere to print to.
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
         from sidebyside.cli import main as run  # noqa: PLC0415
 

@@ -31,8 +31,9 @@ until all frames are played:
 ```
 
 Of the curves that a run draws, look at `entropy`: it begins at $\log A$ and falls
-slowly, in Space Invaders from 1.79 to 1.4 within four million frames. Don't look at
-`policy_loss`: it stays near 0, with a good agent and with a bad one.
+slowly, in Space Invaders from 1.79 to 1.4 within four million frames. (Then it rises
+again a little.) Don't look at `policy_loss`: in games it stays near 0, with a good
+agent and with a bad one.
 
 ## What it has learned
 

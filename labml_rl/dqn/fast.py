@@ -51,11 +51,15 @@ its score, is on the [page of results](../../results.md#pong-by-dqn).
 
 ## Try it yourself
 
+The first needs no training. Each of the others is a run of more than an hour on two
+cores, with `labml-rl train fast-dqn --game Pong` and what is named here. `--folder`
+keeps the runs apart.
+
 1. Draw `action_value` of `progress.csv` over the frames. When does it begin to rise,
    and when does the score? (In the recorded run both turn between 2 and 4 million.)
 2. `--no-double`: is `action_value` larger? Is the score?
-3. `--n 1`: how many frames does it take until a rally is won?
-4. `--sync-every-steps 500`, then `80_000`: which one fails, and how?
+3. `--n 1`: how many frames does it take until the mean score is above −19?
+4. `--sync-every-steps 500`, then `80_000`: what changes?
 5. `--prioritised --learning-rate 6.25e-5`: what can you say after one seed?
 """
 

@@ -149,12 +149,17 @@ def check_same(place: RunFolder, settings: Settings) -> None:
 
     Raises:
         RunError: if the run has others, or is of another algorithm. How many processes
-            play, and how long it is, does not count.
+            play, and how long it is, does not count, nor what is left to the machine.
     """
     record = place.read_record()
     check_algorithm(place, record, fast.Experiment.algorithm)
     found = settings_of(record, Settings)
-    names = {each.name for each in fields(Settings)} - {"workers", "total_frames"}
+    names = {
+        each.name
+        for each in fields(Settings)
+        if each.name not in ("workers", "total_frames")
+        and getattr(settings, each.name) != "auto"
+    }
     if other := [n for n in sorted(names) if getattr(found, n) != getattr(settings, n)]:
         raise RunError(
             f"{place} has a run already, with another {' and another '.join(other)}. "

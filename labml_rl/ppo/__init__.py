@@ -307,7 +307,7 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     | `entropy` | falls from $\log A$, may rise again | soon 0: nothing new is tried |
     | `divergence` | 0.001 to 0.004, at the end 0 | 0.1: steps are too large |
     | `clip_fraction` | 0.05 to 0.15, at the end 0 | above a half: steps are too large |
-    | `explained_variance` | 0.6 or more | stays near 0: the critic learns nothing |
+    | `explained_variance` | goes up, to 0.5 to 0.9 | stays 0: no critic is learned |
     | `gradient_norm` | 1 to 3, and so nearly always cut | hundreds of times as large |
 
     The [entropy][labml_rl.networks.entropy_of] is on another page. Here are the others.

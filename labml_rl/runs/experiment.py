@@ -124,7 +124,8 @@ class Settings:
         Some of it may be left to the machine: how many workers there are, and whether
         to use a GPU. That is decided when a run begins, and written down. Then all can
         see later how it was, and the run is resumed in the same way, wherever that is:
-        who plays which game may change the last digit of a number.
+        who plays which game may change the last digit of a number. (Runs that are older
+        than this function have what was left open, and decide it anew.)
 
         Returns:
             The same, with nothing left open.

@@ -146,6 +146,12 @@ def test_prose_does_not_change_a_fingerprint_and_code_does():
     assert fingerprint(prose) == fingerprint(plain)
     for other in ("3 * x", "2 * y", "2 * x, 'Twice.'", "2 + x"):
         assert fingerprint(plain.replace("2 * x", other)) != fingerprint(plain)
+    # The same with every version of Python, or the site would say that code changed.
+    anything = (
+        "def f(x, /, *, y=()):\n    return [f'{x!r:>{y}}' for _ in ()]\n\n\n"
+        "class A:\n    def g(self):\n        pass\n"
+    )
+    assert fingerprint(anything) == "fcc017541d97793b"
     only = "class A:\n    'Nothing else.'\n"
     assert fingerprint(only) != fingerprint(only + "\n    b = 1\n")
 

@@ -43,16 +43,7 @@ def test_help_is_the_docstring_in_plain_words(capsys):
 
 def test_options_are_settings(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    options = [
-        "--total-frames",
-        "1.6e1",
-        "--steps",
-        "2",
-        "--seed",
-        "7",
-        "--runs",
-        "mine",
-    ]
+    options = ["--total-frames", "2e1", "--steps", "2", "--seed", "7", "--runs", "mine"]
     assert exit_of(runs.main, Tiny, options) == 0
     assert "complete: mine/tiny/CartPole-v1/seed-7" in capsys.readouterr().out
     record = json.loads(Path("mine/tiny/CartPole-v1/seed-7/run.json").read_text())

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -374,7 +375,7 @@ def test_what_the_terminal_lacks_is_spelt_out(tmp_path, encoding):
 
 def test_without_anywhere_to_print_to_the_status_is_the_same(tmp_path):
     (tmp_path / "a.py").write_text('"""[g][] is not here."""\n', encoding="utf-8")
-    command = f"{sys.executable} -m sidebyside check a.py >&-"
+    command = f"{shlex.quote(sys.executable)} -m sidebyside check a.py >&-"
     done = subprocess.run(
         ["sh", "-c", command],
         cwd=tmp_path,
