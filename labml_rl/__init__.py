@@ -82,7 +82,7 @@ can be compared.
 
 ## The three algorithms
 
-| | [A2C](a2c/__init__.py) | [PPO](ppo/__init__.py) | [DQN](dqn/__init__.py) |
+| what | [A2C](a2c/__init__.py) | [PPO](ppo/__init__.py) | [DQN](dqn/__init__.py) |
 |---|---|---|---|
 | learns | a policy and a value | a policy and a value | a value for each action |
 | from | its latest steps, once | its latest steps, 4 times | old steps, 4 to 8 times |

@@ -358,7 +358,7 @@ class TestWhatToWatch:
         record = ROOT / "results" / "runs" / "ppo" / game / "seed-1" / "progress.csv"
         with record.open() as file:
             found = [float(row["divergence"]) for row in csv.DictReader(file)]
-        assert max(found) < 4e-3
+        assert max(found) < 5e-3
         assert found[-1] < 1e-5
 
     def test_explained_variance(self):

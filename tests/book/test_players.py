@@ -308,7 +308,7 @@ def test_a_run_goes_on_the_same_on_more_cores(tmp_path, monkeypatch):
     settings = replace(SMALL, workers=None)
 
     def cores(number: int) -> None:
-        monkeypatch.setattr("labml_rl.runs.loop.available_cores", lambda: number)
+        monkeypatch.setattr("labml_rl.runs.experiment.available_cores", lambda: number)
         monkeypatch.setattr("labml_rl.players.available_cores", lambda: number)
 
     cores(2)
