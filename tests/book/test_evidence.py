@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from benchmarks import evidence
-from benchmarks.record import text
+from benchmarks.record import ROOT, text
 from figures.networks import FOLDER
 from hooks.results import with_state_of_code
 from labml_rl.fingerprint import fingerprint
@@ -154,6 +154,15 @@ def test_prose_does_not_change_a_fingerprint_and_code_does():
     assert fingerprint(anything) == "fcc017541d97793b"
     only = "class A:\n    'Nothing else.'\n"
     assert fingerprint(only) != fingerprint(only + "\n    b = 1\n")
+
+
+def test_the_score_in_the_readme_is_the_recorded_one():
+    summary = json.loads(evidence.SUMMARY.read_text())["ppo"]["breakout"]["seed-1"]
+    said = (ROOT / "README.md").read_text()
+    assert f"PPO scores {summary['mean']:.0f} points" in said
+    assert f"after {summary['millions']:.0f} million frames" in said
+    for who in ("random", "human"):
+        assert f"{summary['published'][who]:g}" in said
 
 
 def test_settings_are_kept(kept):
