@@ -190,14 +190,13 @@ def summary_of_scores(path: Path) -> dict[str, Any]:
     }
 
 
-def on_the_way(folder: Path) -> dict[str, float]:
+def on_the_way(curve: list[tuple[float, float]]) -> dict[str, float]:
     """The mean score of the last hundred games after so many million frames."""
-    curve = curve_of(folder)
-    found = {
-        millions: next((score for x, score in curve if x >= millions * 1e6), None)
+    return {
+        str(millions): next(score for x, score in curve if x >= millions * 1e6)
         for millions in MILESTONES
+        if curve[-1][0] >= millions * 1e6
     }
-    return {str(key): score for key, score in found.items() if score is not None}
 
 
 def then(values: Iterable[str]) -> str:
@@ -229,7 +228,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
         }
     sessions = record["sessions"]
     first = sessions[0]
-    best = max(score for _, score in curve_of(folder))
+    curve = curve_of(folder)
     return {
         "command": record["command"],
         "commit": then((each["commit"] or "unknown")[:12] for each in sessions),
@@ -247,9 +246,9 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "cores": first["machine"]["cores"],
         "gpu": ", ".join(first["machine"]["gpu"]) or "none",
         "torch": first["versions"]["torch"],
-        "last_hundred": curve_of(folder)[-1][1],
-        "best_hundred": best,
-        "on_the_way": on_the_way(folder),
+        "last_hundred": curve[-1][1],
+        "best_hundred": max(score for _, score in curve),
+        "on_the_way": on_the_way(curve),
         "published": PUBLISHED.get(name_of(record), {}),
         **summary_of_scores(folder / "scores.json"),
         **chosen,
