@@ -14,6 +14,8 @@ and the difference between these is the difference between the algorithms.
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -23,7 +25,7 @@ from gymnasium.spaces import Box, Discrete
 from torch import Tensor
 
 from labml_rl import runs
-from labml_rl.batch import spaces_of_first
+from labml_rl.batch import Games, MakeEnv, spaces_of_first
 from labml_rl.environments import (
     environment_makers,
     frames_per_step,
@@ -39,6 +41,7 @@ from labml_rl.speed import (
     in_precision,
     preparer,
 )
+from labml_rl.worker import ParallelGames, shares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +65,9 @@ class PolicySettings(SpeedSettings):
         max_gradient_norm: longer gradients are cut to this length, all weights taken
             together.
         players: let [each process](players.py) ask the network for its own games.
+        halves: on a GPU, or without players, play the games in two halves that [take
+            turns][labml_rl.sampling.take_turns]. Each has as many workers as the
+            settings say.
     """
 
     steps: int
@@ -71,6 +77,7 @@ class PolicySettings(SpeedSettings):
     entropy_coefficient: float = 0.01
     max_gradient_norm: float = 0.5
     players: bool = True
+    halves: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -78,6 +85,11 @@ class PolicySettings(SpeedSettings):
         runs.require(self, "learning_rate", "max_gradient_norm", above=0)
         runs.require(self, "value_coefficient", "entropy_coefficient", at_least=0)
         runs.require(self, "discount", at_least=0, at_most=1)
+        if self.halves and (self.num_envs < 2 or self.workers == 0):
+            raise ValueError(
+                "halves needs 2 games or more, and processes that play them: not "
+                f"num_envs={self.num_envs} and workers={self.workers}"
+            )
 
 
 S = TypeVar("S", bound=PolicySettings)
@@ -110,6 +122,11 @@ class PolicyExperiment(SpeedExperiment[S]):
 
         # Either the games come to the network, or the network to the games.
         if settings.players and self.device.type == "cpu":
+            if settings.halves:
+                raise ValueError(
+                    "halves is for games that come to the network. On a processor each "
+                    "player has its own: choose one of the two, --no-players"
+                )
             self.games = Players(
                 makers,
                 names,
@@ -122,13 +139,43 @@ class PolicyExperiment(SpeedExperiment[S]):
             )
         else:
             self.games = Sampler(
-                self.make_games(copy=False),
+                self.make_batches(makers, names),
                 self.network,
                 steps=settings.steps,
                 device=self.device,
                 generator=self.generator,
                 prepare=preparer(self.network, settings),
             )
+
+    def make_batches(
+        self, makers: Sequence[MakeEnv], names: Sequence[str]
+    ) -> list[Games]:
+        """
+        ### Whole or in halves
+
+        Args:
+            makers: a function for each game, which makes it.
+            names: what to call each of them in an error.
+
+        Returns:
+            All games, or two batches that can be played by turns. Nothing but the
+            network is then left to this process, which otherwise [plays
+            too][labml_rl.worker.ParallelGames].
+        """
+        if not self.settings.halves:
+            return [self.make_games(copy=False)]
+        workers = self.settings.workers
+        with ExitStack() as stack:
+            batches = [
+                stack.enter_context(
+                    ParallelGames(
+                        makers[rows], names=names[rows], workers=workers, copy=False
+                    )
+                )
+                for rows in shares(len(makers), 2)
+            ]
+            stack.pop_all()
+        return [*batches]
 
     @abstractmethod
     def make_optimizer(self) -> torch.optim.Optimizer:

@@ -43,7 +43,8 @@ nobody can give up *that* one when one of its games hangs.
 
 All this is right for a small network on a processor. With a GPU, one large question is
 cheaper than many small ones, and there the games are [brought to the
-network][labml_rl.sampling.Sampler].
+network][labml_rl.sampling.Sampler], if need be [by
+turns][labml_rl.sampling.take_turns].
 """
 
 import contextlib

@@ -38,8 +38,9 @@ samples.observations.shape
 ```
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -184,11 +185,9 @@ class Player:
 
     What the agent does next depends on what it sees. So at each step the games wait for
     the network, and then the network for the games, $T$ times, and whatever is done in
-    between costs time that nothing can hide.
-    Hence each observation goes straight from the [memory of the games](worker.py) to
-    its place on the sheet, as bytes, and the learner will find it there. And what can
-    be computed for all steps at once is left for the end. [Several
-    players](players.py) wait less.
+    between costs time. Hence each observation goes straight from the [memory of the
+    games](worker.py) to its place on the sheet, as bytes, and the learner will find it
+    there. And what can be computed for all steps at once is left for the end.
 
     Args:
         games: what is played. Make them with `copy=False`, since they are copied here.
@@ -231,23 +230,35 @@ class Player:
         """Go on from these, shape `(N, …)`: those of games that were just restored."""
         self.sheet.observations[-1] = self.seen(observations)
 
-    @torch.no_grad()
     def play(self) -> list[dict[str, float]]:
-        r"""
+        """
         ### T steps
+
+        Returns:
+            The scores of the games that ended.
+        """
+        return take_turns([self])
+
+    @torch.no_grad()
+    def moves(self, scores: list[dict[str, float]]) -> Iterator[None]:
+        r"""
+        This is a generator: it stops at the `yield` and goes on when it is asked to.
+        There, the games have their actions, and the player would only wait.
 
         No gradient is kept of any of this. The learner [looks
         again][labml_rl.onpolicy.PolicyExperiment.evaluate] at what it learns from.
 
-        Returns:
-            The scores of the games that ended.
+        Args:
+            scores: those of the games that end are added to it.
+
+        Yields:
+            Nothing, once for each step.
         """
         sheet = self.sheet
         rewards, terminated, truncated = (
             each.numpy() for each in (sheet.rewards, sheet.terminated, sheet.truncated)
         )
         sheet.final_values.fill_(torch.nan)
-        scores: list[dict[str, float]] = []
 
         # It goes on where the last rollout stopped.
         sheet.observations[0] = sheet.observations[-1]
@@ -257,9 +268,10 @@ class Player:
             actions = draw(logits, sheet.dice[t])  # (N,)
             sheet.actions[t] = actions
 
-            after, rewards[t], terminated[t], truncated[t], infos = self.games.step(
-                actions.cpu().numpy()
-            )
+            self.games.step_async(actions.cpu().numpy())
+            yield
+            played = self.games.step_wait()
+            after, rewards[t], terminated[t], truncated[t], infos = played
             sheet.observations[t + 1] = self.seen(after)
 
             # Where an episode was cut off, what would have followed is worth what the
@@ -273,7 +285,6 @@ class Player:
             if infos:
                 scores += scores_of(infos)
         sheet.values[-1] = self.network(sheet.observations[-1])[1]
-        return scores
 
     def ready(self) -> None:
         """Do nothing. An answer means that player and games have been made."""
@@ -293,14 +304,46 @@ class Player:
         self.games.close()
 
 
-class Sampler(Player):
+def take_turns(players: Sequence[Player]) -> list[dict[str, float]]:
+    """
+    ## Taking turns
+
+    One player waits for its games, and then the games wait for the player. Two can do
+    better, each with half of the games. While the first half is played, the second
+    player asks the network, and then the other way round:
+
+    ```text
+    network  A     B     A     B     A     B
+    games      A A A B B B A A A B B B A A A B B B
+    ```
+
+    It pays where the network is on a GPU and the games take longer than its answers:
+    with several games for each core. With fewer, two small questions take longer than
+    one large one. Where the network is on the same cores as the games, nobody has
+    anything to wait for, and it is better to be [many players](players.py).
+
+    Args:
+        players: who plays, each with its own games and its own columns of one sheet.
+
+    Returns:
+        The scores of the games that ended.
+    """
+    scores: list[dict[str, float]] = []
+    for _ in zip_longest(*(player.moves(scores) for player in players)):
+        pass  # Each has handed out its actions.
+    return scores
+
+
+class Sampler:
     """
     ## The sampler
 
-    A player with a sheet and the dice of its own.
+    It has the sheet and the dice, and a player who knows what to do with them. With
+    several batches of games it has a player for each, and they [take
+    turns][take_turns].
 
     Args:
-        games: see [Player][], as for `network` and `prepare`.
+        games: a batch, or several; see [Player][], as for `network` and `prepare`.
         network: that of the agent.
         steps: $T$, how many to play in each game.
         device: where the network is, and where the rollout is to be.
@@ -314,7 +357,7 @@ class Sampler(Player):
 
     def __init__(
         self,
-        games: Games,
+        games: Games | Sequence[Games],
         network: ActorCriticFunction,
         *,
         steps: int,
@@ -322,13 +365,19 @@ class Sampler(Player):
         generator: torch.Generator | None = None,
         prepare: Prepare | None = None,
     ) -> None:
+        batches = [games] if isinstance(games, Games) else list(games)
         observations, actions = check_spaces(
-            games.single_observation_space, games.single_action_space
+            batches[0].single_observation_space, batches[0].single_action_space
         )
-        first = blank(observations, games.num_envs, prepare).to(device)
-        sheet = Sheet.empty(first, steps, int(actions.n))
-        super().__init__(games, network, sheet, prepare)
+        edges = [0, *accumulate(batch.num_envs for batch in batches)]
+        first = blank(observations, edges[-1], prepare).to(device)
+        self.sheet = Sheet.empty(first, steps, int(actions.n))
         self.generator = generator
+        self.shares = [slice(*each) for each in pairwise(edges)]
+        self.players = [
+            Player(batch, network, self.sheet.columns(rows), prepare)
+            for batch, rows in zip(batches, self.shares, strict=True)
+        ]
 
     def sample(self) -> Samples:
         """
@@ -337,7 +386,21 @@ class Sampler(Player):
             sampler's own arrays, and the next call overwrites them.
         """
         self.sheet.throw(self.generator)
-        return self.sheet.samples(self.play())
+        return self.sheet.samples(take_turns(self.players))
+
+    def get_states(self) -> list[Any]:
+        """The states of all games, [to be saved][labml_rl.batch.Games.get_states]."""
+        return [state for player in self.players for state in player.get_states()]
+
+    def set_states(self, states: Sequence[Any]) -> Any:
+        """Go on from there."""
+        pairs = zip(self.players, self.shares, strict=True)
+        return np.concatenate([each.set_states(states[rows]) for each, rows in pairs])
+
+    def close(self) -> None:
+        """Close all games."""
+        for player in self.players:
+            player.close()
 
 
 def as_they_are(observations: Tensor) -> Tensor:

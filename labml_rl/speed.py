@@ -32,6 +32,27 @@ that can be switched off by itself, and [for DQN](../benchmarks/values.md).
 Of those that can be switched off, 16 bits bring most, then the threads, then the
 blocks. What players and kept memory bring on two cores is no more than the difference
 between two measurements of the same program.
+
+## With a GPU
+
+A run takes a GPU if there is one, and the games stay on the processor. All records of
+this book are of two cores without a GPU, and nobody has measured it with one. So here
+is what there is for it, and no promise.
+
+A GPU is done with eight observations before Python has asked about the next eight. It
+should be asked seldom, and about much at once:
+
+- **More games at once**, several for each core. The batch grows with them, and another
+  batch learns differently. With fewer steps of each game it keeps its size.
+- **By turns**: one half of the games is played while [the network
+  answers][labml_rl.sampling.take_turns] for the other.
+- **One program**: [network and losses][labml_rl.ppo.experiment.Experiment.losses] of
+  PPO are compiled into one, which the GPU gets in one piece.
+
+```bash
+labml-rl train ppo --num-envs 64 --steps 16 \
+  --halves --compile
+```
 """
 
 import ctypes

@@ -133,6 +133,8 @@ class Settings(PolicySettings):
             1, for a loss without the half: four times as much.
         max_divergence: stop learning from a batch once the policy went further than
             this in an epoch, in nats; None never does. Not in the paper.
+        compile: make [one program of network and losses][Experiment.losses], for a GPU.
+            PyTorch takes its time for that, once, in the first update.
     """
 
     steps: int = 128
@@ -145,6 +147,7 @@ class Settings(PolicySettings):
     value_clip: float | None = None
     value_coefficient: float = 0.5
     max_divergence: float | None = None
+    compile: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -181,6 +184,12 @@ class Experiment(PolicyExperiment[Settings]):
 
     algorithm = "ppo"
     settings_class = Settings
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.compute = self.losses
+        if settings.compile:
+            self.compute = torch.compile(self.losses, mode="reduce-overhead")
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         r"""
@@ -279,8 +288,8 @@ class Experiment(PolicyExperiment[Settings]):
         Returns:
             What is worth drawing, in the order of `METRICS`.
         """
-        seen = self.losses(batch)
         self.optimizer.zero_grad()
+        seen = self.compute(batch)
         seen["loss"].backward()  # type: ignore[no-untyped-call]
 
         # Now and then a gradient is many times as long as usual. One step along it
@@ -301,6 +310,12 @@ class Experiment(PolicyExperiment[Settings]):
         one. How it has changed since it *played* is in the ratio, and for that the
         batch has the probabilities of then. An algorithm that adds something of its own
         adds it to the `loss` in here.
+
+        Some fifty small operations are in this, and as many again in the way back. A
+        GPU is done with each of them before Python has asked for the next. With the
+        setting `compile`, `torch.compile` makes one program of all, and the GPU gets it
+        in one piece. A processor has no use for that: a batch keeps it busy for much
+        longer than it takes to ask, and the compiled step took a little longer.
 
         Args:
             batch: the steps to learn from.

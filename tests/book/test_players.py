@@ -343,3 +343,39 @@ def test_who_is_killed_takes_the_players_along():
     os.kill(worker.process.pid, signal.SIGKILL)
     with pytest.raises(WorkerError, match="killed by SIGKILL"):
         players.sample()
+
+
+def test_games_in_halves_come_to_the_network_by_turns():
+    options: dict[str, Any] = {
+        "game": "Breakout",
+        "num_envs": 3,
+        "steps": 6,
+        "minibatches": 2,
+        "device": "cpu",
+        "precision": "float32",
+        "players": False,
+    }
+    found = []
+    for workers, halves in ((1, True), (0, False)):
+        torch.manual_seed(1)
+        experiment = Experiment(Settings(**options, workers=workers, halves=halves))
+        with torch.no_grad():
+            experiment.network.policy.weight.mul_(100)
+        found.append(experiment.play())
+        states = experiment.games.get_states()
+        assert len(states) == 3
+        experiment.close()
+    by_turns, whole = found
+    assert torch.equal(by_turns.observations, whole.observations)
+    assert torch.equal(by_turns.actions, whole.actions)
+    assert whole.actions.unique().numel() > 1
+    torch.testing.assert_close(by_turns.log_probs, whole.log_probs)
+
+
+def test_halves_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match="2 games or more"):
+        Settings(halves=True, num_envs=1, minibatches=1)
+    with pytest.raises(ValueError, match="workers=0"):
+        Settings(halves=True, workers=0)
+    with pytest.raises(ValueError, match="--no-players"):
+        Experiment(Settings(halves=True, device="cpu", workers=1))

@@ -165,3 +165,68 @@ def test_what_cannot_be_played_is_refused():
     games.single_observation_space = Box(0.0, 1.0, (84, 84, 3), np.float32)
     with pytest.raises(ValueError, match=r"bytes .* not float32"):
         Sampler(games, network, steps=2)
+
+
+def halves(**options):
+    """The same as `counters`, in two batches."""
+    return [
+        SerialGames([partial(counter, first, terminates)], copy=False, **options)
+        for first, terminates in ((100, True), (200, False))
+    ]
+
+
+def test_two_that_take_turns_see_what_one_does():
+    whole = Sampler(counters(copy=False), network, steps=7)
+    turns = Sampler(halves(), network, steps=7)
+    for _ in range(2):
+        expected, found = whole.sample(), turns.sample()
+        for name in ("observations", "actions", "log_probs"):
+            torch.testing.assert_close(getattr(found, name), getattr(expected, name))
+        torch.testing.assert_close(
+            vars(found.rollout), vars(expected.rollout), equal_nan=True
+        )
+        assert sorted(map(str, found.scores)) == sorted(map(str, expected.scores))
+
+
+def test_saved_games_go_on_in_other_batches():
+    sampler = Sampler(halves(), network, steps=4)
+    sampler.sample()
+    states = sampler.get_states()
+    expected = sampler.sample().observations.clone()
+    for games in (counters(copy=False), halves()):
+        other = Sampler(games, network, steps=4)
+        seen = other.set_states(states)
+        assert torch.equal(other.sample().observations, expected)
+        assert seen.tolist() == expected[0].tolist()
+
+
+class Noted(SerialGames):
+    """Writes down when its games get their actions, and when somebody waits."""
+
+    def __init__(self, name: str, diary: list[str]) -> None:
+        super().__init__([partial(counter, 100, True)], copy=False)
+        self.name, self.diary = name, diary
+
+    def step_async(self, actions):
+        self.diary.append(f"{self.name} plays")
+        super().step_async(actions)
+
+    def step_wait(self):
+        self.diary.append(f"{self.name} is awaited")
+        return super().step_wait()
+
+
+def test_the_network_is_asked_while_the_other_half_plays():
+    diary: list[str] = []
+
+    def asked(observations):
+        diary.append("network")
+        return network(observations)
+
+    games = [Noted("A", diary), Noted("B", diary)]
+    Sampler(games, asked, steps=3).sample()
+    turn = ["A is awaited", "network", "A plays", "B is awaited", "network", "B plays"]
+    begins = ["network", "A plays", "network", "B plays"]
+    # The last answers are the values of the observations on which nobody acts.
+    ends = ["A is awaited", "network", "B is awaited", "network"]
+    assert diary == begins + turn + turn + ends

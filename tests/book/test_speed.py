@@ -267,3 +267,42 @@ def test_pictures_that_have_others_in_them_are_no_stack():
     settings = DQNSettings(game="Pong", workers=0, capacity=200, warm_up_steps=40)
     with pytest.raises(ValueError, match="stack must be 4 for an Atari game, or 1"):
         dqn.Experiment(replace(settings, stack=2))
+
+
+@pytest.mark.usefixtures("catch")
+def test_one_program_of_the_losses_computes_the_same(monkeypatch):
+    """All but the last step, in which a compiler makes code for this very machine."""
+    original = torch.compile
+
+    def without_the_last_step(losses, *, mode):
+        assert mode == "reduce-overhead"  # CUDA graphs
+        return original(losses, backend="aot_eager")
+
+    monkeypatch.setattr(torch, "compile", without_the_last_step)
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    learned = []
+    for compiles in (False, True):
+        settings = Settings(
+            game="Pong",
+            workers=0,
+            num_envs=2,
+            steps=8,
+            minibatches=2,
+            precision="bfloat16",
+            device="cpu",
+            value_clip=0.1,
+            compile=compiles,
+        )
+        with contextlib.closing(Experiment(settings)) as experiment:
+            metrics = [experiment.advance()[0] for _ in range(2)]
+            weights = parameters_to_vector(experiment.network.parameters())
+        learned.append((metrics, weights.detach().clone()))
+    (plain, weights), (compiled, its_weights) = learned
+    for ours, theirs in zip(compiled, plain, strict=True):
+        assert ours == pytest.approx(theirs, rel=0.05, abs=0.01)
+    torch.testing.assert_close(its_weights, weights, rtol=0.0, atol=0.01)
+    # It is one program, in no more than one piece, and made once.
+    counters = torch._dynamo.utils.counters
+    assert not counters["graph_break"]
+    assert counters["stats"]["unique_graphs"] == 1
