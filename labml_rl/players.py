@@ -61,7 +61,7 @@ from gymnasium.spaces import Box, Discrete
 
 from labml_rl.batch import MakeEnv, SerialGames, listed
 from labml_rl.networks import ActorCritic
-from labml_rl.process import Worker, close_all
+from labml_rl.process import Worker, close_all, time_for
 from labml_rl.sampling import Player, Samples, Sheet, blank
 from labml_rl.speed import SpeedSettings, in_precision, keep_memory, preparer
 from labml_rl.worker import available_cores, shares
@@ -209,7 +209,8 @@ class Players:
             for worker, each in zip(self.workers, given, strict=False):
                 worker.send(method.__name__, *each)
             own = method(self.own, *given[-1])
-            return [*(each.receive(self.timeout) for each in self.workers), own]
+            limit = time_for(method.__name__, self.timeout)
+            return [*(each.receive(limit) for each in self.workers), own]
         except BaseException:
             self._give_up()
             raise

@@ -208,6 +208,22 @@ def _open_and_make(memory: Arena) -> Any:
     return pickle.loads(memory.buffer)()
 
 
+def time_for(method: str, timeout: float | None) -> float | None:
+    """
+    Some environments can only be brought to where they were by [playing the whole
+    episode again][labml_rl.environments.Resumable].
+
+    Args:
+        method: what a worker is asked to do.
+        timeout: the seconds that it has for a step.
+
+    Returns:
+        The seconds that it has for that.
+    """
+    again = method in ("set_state", "set_states")
+    return 10 * timeout if again and timeout is not None else timeout
+
+
 class WorkerError(RuntimeError):
     """
     ## When a worker fails

@@ -164,6 +164,10 @@ def _saving(env: gymnasium.Env[Any, Any]) -> SavesState:
     return cast(SavesState, env)
 
 
+# The state of an environment whose episode is over, and that waits for its reset.
+OVER = "over"
+
+
 class Runner:
     """
     ## Playing a few of them
@@ -249,14 +253,24 @@ class Runner:
 
     def get_state(self, _: Sequence[None]) -> list[Any]:
         """The state of each, to continue from later."""
-        return self._each(lambda row: _saving(self.envs[row]).get_state())
+
+        def get_state(row: int) -> Any:
+            state = _saving(self.envs[row]).get_state()
+            return {OVER: state} if self._over[row] else state
+
+        return self._each(get_state)
 
     def set_state(self, states: Sequence[Any]) -> list[None]:
         """Continue each from where it was."""
 
         def set_state(row: int) -> None:
-            self._write(row, _saving(self.envs[row]).set_state(states[row]))
-            self._over[row] = False
+            state = states[row]
+            over = isinstance(state, dict) and state.keys() == {OVER}
+            observation = _saving(self.envs[row]).set_state(
+                state[OVER] if over else state
+            )
+            self._write(row, observation)
+            self._over[row] = over
 
         return self._each(set_state)
 

@@ -79,7 +79,7 @@ from labml_rl.batch import (
     spawn_seeds,
 )
 from labml_rl.game import make_game
-from labml_rl.process import Worker, close_all
+from labml_rl.process import Worker, close_all, time_for
 from labml_rl.runner import Batch, Runner, Spaces
 
 # Where Linux says how much processor time a container may use, and in how long.
@@ -188,7 +188,8 @@ class ParallelGames(Games):
             worker][ParallelGames._receive].
         start_method: see [labml_rl.process.Worker][].
         timeout: the seconds after which a worker that does not answer is given up;
-            `None` is never.
+            `None` is never. To [go on from a saved
+            state][labml_rl.environments.Resumable], it has ten times as long.
 
     Raises:
         ValueError: if there are no environments or no workers, or if observations have
@@ -287,11 +288,12 @@ class ParallelGames(Games):
         answers: list[Any] = []
         try:
             own: list[Any] = []
+            method, requests = self._own_request
             if self._own:
-                method, requests = self._own_request
                 own = getattr(self._own, method)(requests)
+            limit = time_for(method, self._timeout)
             for worker in self.workers:
-                answers += worker.receive(self._timeout, time.monotonic() - begun)
+                answers += worker.receive(limit, time.monotonic() - begun)
             answers += own
         except BaseException:
             self._give_up()

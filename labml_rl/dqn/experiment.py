@@ -419,6 +419,16 @@ class Experiment(SpeedExperiment[Settings]):
         """
         self.target.load_state_dict(self.network.state_dict())
 
+    @property
+    def growth(self) -> int:
+        """
+        The memory will be full in the end, unless the run is too short for that.
+        """
+        settings = self.settings
+        steps = settings.total_frames // frames_per_step(settings.game)
+        full = min(steps / self.memory.size, 1.0)
+        return super().growth + int(full * self.memory.nbytes)
+
     def get_state(self) -> runs.State:
         """
         Returns:

@@ -109,9 +109,13 @@ class Frames:
         kept: NDArray[Any] = np.zeros((places, *one), dtype)
 
         # What is written in blocks comes out in blocks. In such a picture there are 16
-        # bytes for each of 21 × 21 squares.
+        # bytes for each of 21 × 21 squares. [As with the network's own
+        # blocks][labml_rl.bodies.NatureBody], one has to see which are which.
         cut = blocks and stack > 1 and kept.dtype == np.uint8 and len(shape) == 3
         self.blocks = cut and not any(side % SIDE for side in shape[1:])
+        if self.blocks:
+            across, down = shape[2] // SIDE, shape[1] // SIDE
+            self.blocks = (down, across, SIDE**2 * shape[0]) != self.shape
         if self.blocks:
             self._squares = prod(shape[1:]) // SIDE**2
         self._free: list[NDArray[np.uint8]] = []

@@ -125,6 +125,12 @@ class Rings:
         return self._steps
 
     @property
+    def nbytes(self) -> int:
+        """How much memory it takes when it is full."""
+        arrays = (self.frames.kept, self.actions, self.rewards, self.outcomes)
+        return sum(each.nbytes for each in (*arrays, self.ages))
+
+    @property
     def written(self) -> int:
         """How many places are in use. There is nothing behind them."""
         return int(self.filled.max()) * self.num_envs

@@ -166,22 +166,47 @@ def save(path: str | Path, state: State) -> None:
     tensors: dict[str, Tensor] = {}
     text = json.dumps(_flatten(state, "", tensors))
 
-    # The new file gets its name only when it is complete, and on the disk, not just on
-    # the way there. The system changes names all at once: at any moment, the name leads
-    # to the whole old file or to the whole new one.
-    #
-    # !!! warning "On the way there"
-    #     `fsync` waits until the disk has it. Without that, the name can get to the
-    #     disk before the contents do, and after a power failure there is a file with
-    #     the right name, the right size, and zeros. The name itself stands in the
-    #     folder, so that one is waited for, too.
-    partial = path.with_name(path.name + PARTIAL)
     try:
-        with open(partial, "wb") as file:
+        with whole(path) as file:
             sums = {name: checksum(each) for name, each in tensors.items()}
             sums[TREE] = zlib.crc32(text.encode())
             metadata = {FORMAT: VERSION, "state": text, "sums": json.dumps(sums)}
             _write(file, tensors, metadata)
+    except OSError as error:
+        left = "the one before is whole" if path.exists() else "and there is none yet"
+        raise CheckpointError(
+            f"the checkpoint {path} could not be written, {left}: {error}"
+        ) from error
+
+
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[BinaryIO]:
+    """
+    ### Whole or not at all
+
+    The new file gets its name only when it is complete, and on the disk, not just on
+    the way there. The system changes names all at once: at any moment, the name leads
+    to the whole old file or to the whole new one.
+
+    !!! warning "On the way there"
+        `fsync` waits until the disk has it. Without that, the name can get to the disk
+        before the contents do, and after a power failure there is a file with the right
+        name, the right size, and zeros. The name itself stands in the folder, so that
+        one is waited for, too.
+
+    Args:
+        path: of the file.
+
+    Yields:
+        The new one, to be written.
+
+    Raises:
+        OSError: if it can't be written. The old one is still there, then.
+    """
+    partial = path.with_name(path.name + PARTIAL)
+    try:
+        with open(partial, "wb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
@@ -190,11 +215,6 @@ def save(path: str | Path, state: State) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
-    except OSError as error:
-        left = "the one before is whole" if path.exists() else "and there is none yet"
-        raise CheckpointError(
-            f"the checkpoint {path} could not be written, {left}: {error}"
-        ) from error
     finally:
         with contextlib.suppress(OSError):
             partial.unlink()

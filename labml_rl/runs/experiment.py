@@ -407,6 +407,14 @@ class Experiment(ABC, Generic[S]):
         """Whether the run has had all its frames."""
         return self.frames >= self.settings.total_frames
 
+    @property
+    def growth(self) -> int:
+        """
+        By how many bytes the last checkpoint will be larger than the first: for each
+        weight, Adam will remember two averages.
+        """
+        return 2 * sum(each.nbytes for each in self.network.parameters())
+
     def get_state(self) -> State:
         """
         ### The state

@@ -37,7 +37,7 @@ from typing import Any
 
 from labml_rl.environments import is_atari
 from labml_rl.game import find_game
-from labml_rl.runs.checkpoint import PARTIAL
+from labml_rl.runs.checkpoint import PARTIAL, whole
 from labml_rl.runs.experiment import Settings
 
 
@@ -65,15 +65,9 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file that others never see half written."""
-    partial = path.with_name(path.name + PARTIAL)
-    try:
-        with writing(path):
-            partial.write_text(text, encoding="utf-8")
-            os.replace(partial, path)
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
+    """Write a file that [nobody finds half written][labml_rl.runs.checkpoint.whole]."""
+    with writing(path), whole(path) as file:
+        file.write(text.encode())
 
 
 def default_folder(root: str | Path, algorithm: str, settings: Settings) -> Path:

@@ -122,10 +122,9 @@ class Run:
         self.record["sessions"].append(session(0))
         self.save()
 
-        # The next one is larger, by what the optimiser will remember: with Adam, two
-        # averages for each weight. And while it is written, the one before is there.
-        weights = sum(each.nbytes for each in self.experiment.network.parameters())
-        needed = 2 * self.folder.checkpoint.stat().st_size + 4 * weights
+        # The last one is larger, and while it is written, the one before is there.
+        first = self.folder.checkpoint.stat().st_size
+        needed = 2 * (first + self.experiment.growth)
         free = shutil.disk_usage(self.folder.path).free
         if free < needed:
             raise RunError(

@@ -79,19 +79,21 @@ def place_of(experiment_class: type[Experiment[Any]]) -> str:
 
 def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Settings:
     """
+    A run may be older than a setting. Then it has the default: a setting that is added
+    to an algorithm must have one with which everything stays as it was.
+
     Args:
         record: what `run.json` says.
         settings_class: that of the algorithm.
 
     Raises:
-        RunError: if the algorithm of today has other settings, or refuses these.
+        RunError: if the algorithm of today has no such settings, or refuses these.
     """
     found = record["settings"]
     known = {each.name for each in fields(settings_class)}
-    strange, missing = found.keys() - known, known - found.keys()
-    if strange or missing:
+    strange = found.keys() - known
+    if strange:
         what = [f"{name} is unknown" for name in sorted(strange)]
-        what += [f"{name} is missing" for name in sorted(missing)]
         commits = {str(each["commit"]) for each in record["sessions"]}
         raise RunError(
             f"the settings of the run are of another version: {', '.join(what)}. Its "

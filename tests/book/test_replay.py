@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figures import values as figure
-from labml_rl.bodies import as_blocks
+from labml_rl.bodies import NatureBody, as_blocks
 from labml_rl.game import make_game
 from labml_rl.replay import ReplayMemory, frames
 from labml_rl.replay.frames import Frames
@@ -452,6 +452,14 @@ def test_pictures_that_cannot_be_cut_are_kept_whole():
     kept.write(np.array([1]), pictures)
     (stacks,) = kept.read(np.array([[1, 1]]))
     assert np.array_equal(stacks[0, 0], pictures[0, 1])
+
+
+def test_blocks_that_look_like_pictures_are_not_made():
+    """Nobody could tell the two apart, and the network takes them for pictures."""
+    kept = Frames((9, 36, 144), np.uint8, stack=3, places=6, blocks=True)
+    assert not kept.blocks
+    assert not NatureBody((9, 36, 144)).blocks
+    assert Frames((9, 36, 148), np.uint8, stack=3, places=6, blocks=True).blocks
 
 
 def test_a_batch_goes_to_a_device():

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +23,8 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 
 from labml_rl import runs
 from labml_rl.batch import spawn_seeds
+from labml_rl.dqn import experiment as dqn
+from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.process import STOP_SIGNALS
 from labml_rl.runs import checkpoint, curve, record
 from labml_rl.runs.bar import Bar
@@ -418,6 +421,18 @@ def test_no_room_is_noticed_before_the_first_frame(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
+def test_room_is_asked_for_the_memory_that_will_be_full(tmp_path, monkeypatch):
+    """The first checkpoint holds next to none of it, and the last one all."""
+    usage = shutil.disk_usage(tmp_path)._replace(free=500_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    settings = DQNSettings(game="Pong", workers=0, capacity=250_000, warm_up_steps=40)
+    with pytest.raises(runs.RunError, match="no room for checkpoints"):
+        runs.train(dqn.Experiment, settings, folder=tmp_path / "run")
+    # A short run never fills it.
+    short = replace(settings, total_frames=320)
+    runs.train(dqn.Experiment, short, folder=tmp_path / "run")
+
+
 def test_a_disk_that_is_full_at_once_has_nothing_left_on_it(tmp_path, monkeypatch):
     replace = os.replace
 
@@ -568,11 +583,10 @@ def test_which_algorithms_follow_a_plan(algorithm, options, may):
 def test_other_settings_than_those_of_today_are_named(tmp_path):
     path = runs.train(Tiny, Settings(total_frames=8), folder=tmp_path / "run")
     record = json.loads((path / "run.json").read_text())
-    del record["settings"]["steps"]
     record["settings"]["momentum"] = 0.9
     record["finished"] = False
     (path / "run.json").write_text(json.dumps(record))
-    with pytest.raises(runs.RunError, match="momentum is unknown, steps is missing"):
+    with pytest.raises(runs.RunError, match="of another version: momentum is unknown"):
         runs.resume(Tiny, path)
     record["settings"] = vars(Settings()) | {"num_envs": "two"}
     (path / "run.json").write_text(json.dumps(record))
@@ -582,6 +596,21 @@ def test_other_settings_than_those_of_today_are_named(tmp_path):
         (path / "run.json").write_text(damaged)
         with pytest.raises(runs.RunError, match=rf"run\.json {said}"):
             runs.resume(Tiny, path)
+
+
+def test_a_run_that_is_older_than_a_setting_goes_on(tmp_path):
+    """It has the default, with which everything is as it was."""
+    Failing.fails_at = (4,)
+    with pytest.raises(PowerFailureError):
+        runs.train(Failing, Settings(), folder=tmp_path / "run", checkpoint_minutes=0)
+    path = tmp_path / "run" / "run.json"
+    record = json.loads(path.read_text())
+    del record["settings"]["hold"]
+    path.write_text(json.dumps(record))
+    Failing.fails_at = ()
+    runs.resume(Failing, tmp_path / "run")
+    found = json.loads(path.read_text())
+    assert found["finished"]
 
 
 def test_a_checkpoint_of_another_run_is_refused(whole, tmp_path):

@@ -22,6 +22,7 @@ from torch import nn
 from labml_rl.runs import checkpoint
 from labml_rl.runs.checkpoint import CheckpointError, load, load_weights, save
 from labml_rl.runs.experiment import load_optimizer
+from labml_rl.runs.folder import write_whole
 
 DTYPES = [
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32"),
@@ -226,7 +227,14 @@ def test_so_does_any_failure(tmp_path, monkeypatch, fails):
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_the_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: save(path, {"frames": 1}),
+        lambda path: write_whole(path, '{"frames": 1}'),
+    ],
+)
+def test_the_file_is_on_the_disk_before_it_has_its_name(write, tmp_path, monkeypatch):
     done = []
     fsync, replace = os.fsync, os.replace
 
@@ -241,7 +249,7 @@ def test_the_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", watched_fsync)
     monkeypatch.setattr(os, "replace", watched_replace)
     path = tmp_path / "file"
-    save(path, {"frames": 1})
+    write(path)
     assert done == [
         ("fsync", f"{path}.partial"),
         ("replace", str(path)),

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, Tuple
+from gymnasium.vector import AutoresetMode
 
 from labml_rl.batch import SerialGames
 from labml_rl.environments import (
     Resumable,
+    environment_makers,
     final_observations,
     is_atari,
     make_environments,
@@ -54,6 +56,20 @@ def test_a_saved_batch_goes_on_the_same(name, workers):
         observations = others.set_states(states)
         np.testing.assert_array_equal(observations, others._batch.observations)
         assert_same(after, play(others, 200, seed=3))
+
+
+@pytest.mark.parametrize("name", ["CartPole-v1", "Breakout"])
+def test_a_batch_saved_at_an_end_begins_the_next_episode(name):
+    def make():
+        makers, _ = environment_makers(name, 2, seed=1)
+        return SerialGames(makers, autoreset_mode=AutoresetMode.NEXT_STEP)
+
+    games, others = make(), make()
+    games.reset()
+    while not games.step([1, 1])[2].any():
+        pass
+    others.set_states(games.get_states())
+    assert_same(play(games, 50, seed=3), play(others, 50, seed=3))
 
 
 def test_a_state_is_plain_data():

@@ -197,6 +197,24 @@ def test_closing_closes_the_environments(tmp_path):
     assert nobody_is_left(games)
 
 
+class Slow(Fragile):
+    """Goes on from where it was, but slowly."""
+
+    def get_state(self):
+        return {}
+
+    def set_state(self, state):
+        time.sleep(1)
+        return self.observation_space.sample()
+
+
+def test_to_go_on_may_take_longer_than_a_step():
+    with ParallelGames([Slow, Slow], workers=1) as games:
+        games.reset()
+        games._timeout = 0.5
+        games.set_states(games.get_states())
+
+
 def test_closing_in_the_middle_of_a_step():
     games = fragile()
     games.reset()
