@@ -3,6 +3,9 @@
 python -m benchmarks.evidence FOLDER …    keep these runs, in results/runs/
 python -m benchmarks.evidence             only sum up and draw what is kept
 
+With `--agents`, the networks are kept, too, so that `labml-rl watch` finds them. A
+network for Atari takes 7 MB.
+
 A run is kept with its settings, commit, machine and versions (`run.json`) and its
 curve (`progress.csv`). Its agent, as it was at the end, plays thirty whole games with
 seeds of their own (`scores.json`). If the run was to keep the best by evaluation, so
@@ -29,7 +32,9 @@ from PIL import Image
 from benchmarks.record import ROOT, write
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing
 from figures.policies import line
+from labml_rl.runs import checkpoint
 from labml_rl.runs.command import experiment_of
+from labml_rl.runs.record import origin
 from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.scores import measure
 
@@ -73,7 +78,7 @@ AFTER = {
 }
 
 
-def keep(folder: Path) -> None:
+def keep(folder: Path, *, agent: bool = False) -> None:
     """Copy what says how a run went, and let its agent play."""
     record = json.loads((folder / "run.json").read_text())
     kept = KEPT / record["algorithm"] / name_of(record) / f"seed-{seed_of(record)}"
@@ -82,12 +87,22 @@ def keep(folder: Path) -> None:
         if (folder / name).exists():
             shutil.copyfile(folder / name, kept / name)
     experiment_class = experiment_of(folder)
-    score(Saved.of(folder, experiment_class), kept / "scores.json")
+    saved = Saved.of(folder, experiment_class)
+    score(saved, kept / "scores.json")
+    if agent:
+        keep_agent(saved, kept / "checkpoint.safetensors")
     if (folder / "best.safetensors").exists():
         best = Saved.of(folder, experiment_class, best=True)
         score(best, kept / "scores-best.json")
     if (folder / "film.mp4").exists():
         keep_film(folder / "film.mp4", FILMS / f"{figure_name(kept)}.mp4")
+
+
+def keep_agent(saved: Saved, path: Path) -> None:
+    """Write a checkpoint with what is needed to watch an agent, and nothing else."""
+    algorithm = saved.experiment_class.algorithm
+    state = {"network": saved.weights, "frames": saved.frames}
+    checkpoint.save(path, state | {"of": origin(algorithm, saved.settings)})
 
 
 def keep_film(film: Path, kept: Path) -> None:
@@ -362,8 +377,10 @@ def main() -> None:
     """Keep, sum up, draw."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folders", nargs="*", type=Path)
-    for folder in parser.parse_args().folders:
-        keep(folder)
+    parser.add_argument("--agents", action="store_true")
+    given = parser.parse_args()
+    for folder in given.folders:
+        keep(folder, agent=given.agents)
     write(sum_up(), SUMMARY)
     for name, figure in figures().items():
         (FOLDER / name).write_text(figure)

@@ -45,7 +45,8 @@ $o_{t+1}$, and so on, until the **episode** is over: the ball is lost, the game 
 
 An observation is not everything. The machine also knows which way the ball is flying,
 and what will happen next. All that it knows is its **state**. The agent sees only the
-observation, and has to decide by that.
+observation, and has to decide by that. (In other books this is a **partially
+observable Markov decision process**, or POMDP.)
 
 One thing makes this harder than learning from examples. Nobody says which action would
 have been right; there is a reward, often much later, for something among all that was
@@ -118,7 +119,8 @@ them. If you want to know how agents learn, read these first, in this order:
 2. [Networks](networks.py), [returns and advantages](returns.py), [A2C](a2c/__init__.py)
    and [its experiment](a2c/experiment.py).
 3. [A problem that takes a minute](small.py): train an agent, and break it.
-4. [PPO](ppo/__init__.py) and [its experiment](ppo/experiment.py).
+4. [PPO](ppo/__init__.py), [all of it on one page](ppo/plain.py), and [its
+   experiment](ppo/experiment.py).
 5. [DQN](dqn/__init__.py), [exploring](dqn/exploring.py), [replay](replay/__init__.py),
    [its experiment](dqn/experiment.py) and [the fast settings](dqn/fast.py).
 6. [What a score means](watch/__init__.py).

@@ -62,10 +62,10 @@ class Emulator(Display, Protocol):
 
     The Arcade Learning Environment, or ALE, of [Bellemare et al.
     (2013)](https://doi.org/10.1613/jair.3912) emulates the console. It has a Gymnasium
-    environment of its own, `ALE/…-v5`. That one copies out a picture each time it is
-    asked to go on, and to take a maximum, it has to be asked for every single frame. So
-    this page talks to the emulator itself, `ALEInterface`, and fetches only what it
-    shows.
+    environment of its own, `ALE/…-v5`. That one copies a picture at each of its steps,
+    and for the maximum of two frames it has to be run with one frame a step. So it
+    copies all four. This page talks to the emulator itself, `ALEInterface`, and fetches
+    only what it shows.
 
     Besides [its screens][Display], this is all that it needs of it. Anything else with
     these methods will do: the tests bring a small scripted game, which dies exactly
@@ -91,8 +91,8 @@ class GameOptions:
     learned from the sign of a reward alone, which is `clip_rewards=True`; here that is
     for the algorithm to say. And in many games nothing happens until somebody presses
     the joystick's only button, *fire*. Their agents had to do that themselves, which is
-    `fire_at_start=False`. To *evaluate* an agent, play whole games:
-    `episodic_life=False`.
+    `fire_at_start=False`. ([Smaller things](dqn/settings.py) differ, too.) To
+    *evaluate* an agent, play whole games: `episodic_life=False`.
 
     Raises:
         ValueError: if an option makes no sense; the message says what would.
@@ -278,9 +278,9 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
             It does in Gymnasium's `AtariPreprocessing` with `terminal_on_life_loss`,
             and in ALE's vector environment with `episodic_life`. Their agents play the
             opening over and over, and hardly ever see what comes after it. EnvPool does
-            go on, but with up to 30 no-ops after each life, half a second in which
-            everything moves but the agent; and its stack still holds pictures of the
-            life before.
+            go on, but with up to 30 no-ops after each life, as DQN's own program did:
+            half a second in which everything moves but the agent. And its stack still
+            holds pictures of the life before.
 
         Args:
             seed: begin all over, exactly as [make_game][] does with this seed.
@@ -579,6 +579,23 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
     make_game("Pong", seed=1)
     make_game("Pong", seed=2, episodic_life=False)
     ```
+
+    It is an environment of Gymnasium, so other libraries can learn it, for instance
+    Stable-Baselines3:
+
+    ```python
+    from functools import partial
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.env_util import (
+        make_vec_env,
+    )
+
+    make = partial(make_game, "Pong", clip_rewards=True)
+    PPO("CnnPolicy", make_vec_env(make, 8)).learn(10_000)
+    ```
+
+    Where a program wants a name, `gymnasium.make` knows the games as
+    `"labml_rl.worker:labml_rl/Atari-v0"`, with `game="Pong"` behind it.
 
     Args:
         game: its name in any spelling: `MsPacman`, `ms_pacman`, `Ms. Pac-Man`.

@@ -18,8 +18,9 @@ with NativeGames("Pong", num_envs=8, seed=1) as games:
     obs, infos = games.reset()
 ```
 
-It starts up at once, and no process can be left behind. It is not much faster, since
-both spend their time in the same emulator; and it plays by rules of its own.
+It starts up at once, and no process can be left behind. It [is no
+faster](../benchmarks/games.md) than the workers of this book, since both spend their
+time in the same emulator; and it plays by rules of its own.
 
 !!! warning "What is different"
     - **Greys.** It turns frames grey before it takes their maximum, so in some games

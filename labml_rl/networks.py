@@ -90,9 +90,9 @@ class ActorCritic(nn.Module):
         self.policy = nn.Linear(self.body.features, int(num_actions))
         self.value = nn.Linear(self.body.features, 1)
 
-        # With a few numbers there is little to see, and a second body costs nothing. To
-        # share one does harm here. The critic's errors are large, tens of points in
-        # CartPole, and what they do to the body drowns what the actor wants of it.
+        # With a few numbers there is little to see, and a second body costs nothing. A
+        # shared one does harm here: the critic's errors are large, tens of points in
+        # CartPole, and their gradients drown those of the actor.
         self.value_body = VectorBody(shape) if len(shape) == 1 else None
 
         # The weights begin at random, but [not just anyhow][orthogonal_]. The gain is

@@ -34,7 +34,7 @@ an observation that is copied in memory](../assets/figures/batches-costs.svg)
 *The quickest tenth of many tries, from [this record](../benchmarks/games.md).*
 
 So a message is cheap beside a step of a game, but not for nothing. One that carries an
-observation is dearer, and there is a way around it: a copy in memory takes next to no
+observation costs more, and there is a way around it: a copy in memory takes next to no
 time, if only both processes see that memory. [The page about workers](worker.py) makes
 use of both: it sends few messages, each for several games, and no observations.
 

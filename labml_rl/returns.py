@@ -348,8 +348,8 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     (\gamma\lambda)^2 \delta_{t+2} + \dots$$
 
     Where the episode ends or the rollout stops, the sum stops too. Say that only two
-    more rewards are known. Then $\hat{A}_t^{(3)}$, $\hat{A}_t^{(4)}$ and so on are the
-    same number as $\hat{A}_t^{(2)}$, which has the weights of all of them.
+    more rewards are known. Then $\hat{A}_t^{(3)}$, $\hat{A}_t^{(4)}$ and so on are all
+    equal to $\hat{A}_t^{(2)}$, which so has their weights as well as its own.
 
     ### An example
 

@@ -85,7 +85,7 @@ class Samples:
 @dataclass(frozen=True)
 class Sheet:
     r"""
-    ## What it is written on
+    ## The sheet it is written on
 
     All is written into arrays that are made once, each number to the place where the
     learner will look for it.

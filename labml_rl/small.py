@@ -19,6 +19,9 @@ labml-rl train small-ppo
 labml-rl watch runs/small-ppo/CartPole-v1/seed-1
 ```
 
+`tensorboard --logdir runs`, in another terminal, shows the curves of all runs while
+they grow.
+
 There are no pixels. The agent sees four numbers: where the cart is, how far the pole
 leans, and how fast both of these change. Each step is worth a point. An episode ends
 when the pole falls, or after 500 steps, so 500 points are all that can be had. Pushing

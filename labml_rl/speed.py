@@ -131,8 +131,8 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
 
     !!! note "32 bits that are 19"
         Many GPUs compute convolutions of float32 with 10 bits for the digits, a format
-        called TF32, and PyTorch lets them. `torch.backends.cudnn.allow_tf32 = False`
-        forbids it.
+        called TF32, and PyTorch lets them.
+        `torch.backends.cudnn.conv.fp32_precision = "ieee"` forbids it.
 
     Args:
         settings: what is wanted.

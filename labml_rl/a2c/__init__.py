@@ -41,9 +41,9 @@ The payment $G(a)$ does not depend on the weights. Only the probabilities do:
 $$\nabla J(\theta) = \sum_a \nabla \pi_\theta(a \mid o) \, G(a)$$
 
 This sum is over all actions, and the agent took only one. To estimate a sum by what
-one happens to draw, there has to be a probability in front of it. A small trick puts
-one there. The derivative of a logarithm is $\nabla \log \pi = \nabla \pi / \pi$, so
-$\nabla \pi = \pi \nabla \log \pi$, and
+one happens to draw, there has to be a probability in front of it. The **log-derivative
+trick** puts one there. The derivative of a logarithm is
+$\nabla \log \pi = \nabla \pi / \pi$, so $\nabla \pi = \pi \nabla \log \pi$, and
 
 $$\begin{aligned}
 \nabla J(\theta)
@@ -136,8 +136,8 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     (left) both are pushed up. With it (right), the better one up and the other down.*
 
     In numbers: two actions, *left* and *right*, are equally likely. Left pays 5, and
-    right pays 8. To draw an action changes its own logit by $1 - \pi = ½$ and that of
-    the other by $-½$, times what was paid less $b$:
+    right pays 8. Drawing an action moves its own logit by $(1 - \pi)(G - b)$, which is
+    $½(G - b)$, and the other one by $-½(G - b)$:
 
     | drawn | left, right with $b = 0$ | left, right with $b = 6.5$ |
     |---|---|---|
@@ -146,7 +146,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     | on average | −0.75, +0.75 | −0.75, +0.75 |
 
     The average is the same. But without the baseline each draw pushes up whatever was
-    drawn, and only the average of many is right. With it, each single draw is.
+    drawn, and only the average of many is right. With it, each single draw is right.
 
     As a baseline, the critic may be as wrong as it likes: that costs noise, and the
     average stays right. It may not where its value stands for rewards that nobody saw,

@@ -51,10 +51,13 @@ the best that one can do is the action $a'$ with the largest $Q(o', a')$. So
 $$Q(o, a) = \mathbb{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
 
 where the average is over what the game may do, and $\gamma$ is the discount. This is
-the **Bellman equation** (Bellman, 1957). The far future is gone from it. It ties the
+the **Bellman optimality equation** ([Sutton and Barto,
+2018](http://incompleteideas.net/book/the-book-2nd.html), chapter 3.6). The far future
+is gone from it. It ties the
 value of an action to the values one step later, and if it holds everywhere, all values
 are right. (One thing is taken for granted: that an observation shows all that matters
-for what comes next. Four pictures of a game do so, or nearly.)
+for what comes next, which makes the game a **Markov decision process**. Four pictures
+of it do so, or nearly.)
 
 There is no policy $\pi$ in it. The step may have been taken by any agent, a random one
 or one of last week: the game answers an action in the same way whoever takes it, and
@@ -70,7 +73,7 @@ move each entry a little way to what the right side says. That is **Q-learning**
 again and again everywhere, and these moves get smaller, neither too slowly nor too
 fast, the table reaches the right values for certain. The reason is that the right side
 shrinks errors: two tables that differ by no more than $e$ anywhere have right sides
-that differ by no more than $\gamma e$.
+that differ by no more than $\gamma e$. Such a thing is called a **contraction**.
 
 Nobody has a table of all screens of Breakout. So there is a network with weights
 $\theta$ for the left side, and each step gives it a number to learn, its **target**:
@@ -117,8 +120,8 @@ never go there.
 
 ### Two remedies
 
-**Replay** mixes steps of hours of play, so that one screen does not pull all others
-along. **The target network** stops the circle. It is a copy of the network, with
+**Experience replay** mixes steps of hours of play, so that one screen does not pull all
+others along. **The target network** stops the circle. It is a copy of the network, with
 weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It stands still for
 10,000 steps, and then becomes a copy of the network as it is by then. In between,
 learning *is* regression, with targets that are facts for a while.
@@ -158,7 +161,8 @@ def following_values(
 
     The values are estimates, and each has an error. The largest of them is likely to be
     one whose error is *positive*: that is how it came to be the largest. So the maximum
-    is too large on average, even if no estimate is.
+    is too large on average, even if no estimate is. This is the **overestimation
+    bias**, or maximisation bias.
 
     An example: there are two actions, and both are worth 0. The estimates are
     $+1$ or $-1$, as a coin falls. In three of four cases at least one of them is $+1$:

@@ -13,9 +13,16 @@ is 38 days of play: for a try, there are [faster ones](fast.py). That rewards ar
 clipped, and that an episode ends with each life, stands [with the settings of Atari
 games](../runs/games.py).
 
-Two things are not theirs, in what the agent sees: pictures are shrunk [by
-area][labml_rl.screen.shrink] and not bilinearly, and [the
-button][labml_rl.game.Game.reset] is pressed for the agent.
+The game is not theirs in five things:
+
+- Pictures are shrunk [by area][labml_rl.screen.shrink]. Theirs are shrunk bilinearly.
+- [The button][labml_rl.game.Game.reset] is pressed for the agent.
+- Before the first picture of an episode their stack has black ones, and ours has the
+  first again.
+- After a lost life, their agent does nothing for up to 30 frames. Ours waits for one
+  step.
+- A step in which a life is lost ends at once with them. Here it goes on to its fourth
+  frame.
 
 !!! note "Units"
     One step of the agent is four frames of the emulator. In this list, *steps* are
@@ -31,6 +38,25 @@ button][labml_rl.game.Game.reset] is pressed for the agent.
     | the run | 50,000,000 | 200,000,000 |
 
 [Exploring](exploring.py) has more about who counts what.
+
+## If you come from elsewhere
+
+| here | Stable-Baselines3 | CleanRL |
+|---|---|---|
+| `capacity` | `buffer_size` | `buffer_size` |
+| `warm_up_steps` | `learning_starts` | `learning_starts` |
+| `learn_every_steps` | `train_freq` | `train_frequency` |
+| `batch_size` | `batch_size` | `batch_size` |
+| `sync_every_steps` | `target_update_interval` | `target_network_frequency` |
+| `discount` | `gamma` | `gamma` |
+| `epsilon_start` | `exploration_initial_eps` | `start_e` |
+| `epsilon_end` | `exploration_final_eps` | `end_e` |
+| `epsilon_steps`, steps | `exploration_fraction`, of the run | the same |
+| `max_gradient_norm` | `max_grad_norm` | none |
+
+`train_freq` of Stable-Baselines3 counts steps of each environment, and its warm-up is
+part of the time in which it explores less and less, as CleanRL's is. Here that time
+begins after the warm-up.
 """
 
 from dataclasses import dataclass

@@ -24,8 +24,8 @@ would have played differently, and after a few steps what was seen says little a
 [Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
 same, with a rule: once an action's probability has moved far enough, moving it further
 gains nothing. The rule is one line long, and it is on this page, with the reason why
-one may do it. The functions here are the losses. [The experiment](experiment.py) has
-the loop, and shows what it has learned.
+one may do it. The functions here are the losses. The loop around them stands [on one
+page](plain.py), and [the experiment](experiment.py) shows what it has learned.
 
 ## Learning from what another did
 
@@ -58,9 +58,10 @@ $$\begin{aligned}
 \end{aligned}$$
 
 All other values come in twice, once with a plus and once with a minus. On average the
-first sum is $J(\pi')$, for $\pi'$ played it, and $V^\pi(s_0)$ is $J(\pi)$. This is due
-to [Kakade and Langford (2002)](https://dl.acm.org/doi/10.5555/645531.656005), and there
-is no approximation in it.
+first sum is $J(\pi')$, for $\pi'$ played it, and $V^\pi(s_0)$ is $J(\pi)$. This is the
+**performance difference lemma** of [Kakade and Langford
+(2002)](https://dl.acm.org/doi/10.5555/645531.656005), and there is no approximation in
+it.
 
 ### What has to be given up
 
@@ -87,15 +88,17 @@ to, and make an error:
 $$J(\pi') - J(\pi) \approx \mathbb{E}_{\text{games of } \pi}
 \Big[ \sum_t \gamma^t \rho_t \, A^{\pi}(s_t, a_t) \Big]$$
 
-How large is the error? Let the two policies play with the same dice, and say that in
-any state they draw different actions with a probability of at most $\alpha$. Then the
-error is a product of two small numbers:
+The right side is called the **surrogate objective**. How large is the error? Let the
+two policies play with the same dice, and say that in any state they draw different
+actions with a probability of at most $\alpha$. Then the error is a product of two small
+numbers:
 
 - After $t$ steps they are in different states with a probability of at most $1 - (1 -
-  \alpha)^t$, which is about $t\alpha$. Only then is there an error, and both games have
-  their part in it: that of $\pi$, and that of $\pi'$. So it is at most $2 t \alpha$
-  times what is averaged.
-- What is averaged over these states is the mean of $A^\pi$ over the actions of $\pi'$.
+  \alpha)^t$, which is about $t\alpha$. Only such games add to the error. Of the two
+  averages, that over games of $\pi$ and that over games of $\pi'$, each can be off by
+  $t\alpha$ times the largest number in it. So the error is at most $2 t \alpha$ times
+  that number.
+- This number is, in each state, the mean of $A^\pi$ over the actions of $\pi'$.
   Over those of $\pi$ it would be 0, since no policy does better than itself. They
   differ with a probability of $\alpha$, so it is at most $2\alpha \max |A^\pi|$.
 
@@ -113,9 +116,9 @@ action, not of the weights being close.
 The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000.
 So PPO keeps the idea and drops the bound. It limits how far each ratio may profitably
 move from 1, and how far is found by trying. Its predecessor TRPO, of the paper with the
-bound, limits how far the policies may be apart on average, and needs second derivatives
-for that. The paper on PPO also tries a penalty on that distance, which did not do as
-well.
+bound, keeps the policies within a **trust region** of each other on average, and needs
+second derivatives for that. The paper on PPO also tries a penalty on that distance,
+which did not do as well.
 
 Three more things change on the way to a program. The advantage is not known, so there
 is [an estimate](../returns.py) in its place, $\hat{A}_t$. The agent sees $o_t$ and not

@@ -83,6 +83,29 @@ it says "much", the best agents needed it. Both did it with simulated robots, an
 know of nothing of this size on Atari. So the book decides as the authors' code does,
 but for the clip of the values. One thing that A advises is neither in that code nor
 here: to compute the advantages anew before each pass.
+
+## If you come from elsewhere
+
+The same settings have other names in other programs, and one counts something else:
+
+| here | Stable-Baselines3 | CleanRL |
+|---|---|---|
+| `num_envs` | `n_envs` of the environments | `num_envs` |
+| `steps` | `n_steps` | `num_steps` |
+| `epochs` | `n_epochs` | `update_epochs` |
+| `minibatches`, how many | `batch_size`, how large each is | `num_minibatches` |
+| `discount` | `gamma` | `gamma` |
+| `clip` | `clip_range` | `clip_coef` |
+| `value_clip` off | `clip_range_vf` off | `clip_vloss` on |
+| `value_coefficient` 0.5 | `vf_coef` 0.25 | `vf_coef` 0.5 |
+| `entropy_coefficient` | `ent_coef` | `ent_coef` |
+| `max_gradient_norm` | `max_grad_norm` | `max_grad_norm` |
+| `max_divergence` | `target_kl`, one and a half times | `target_kl` |
+| `total_frames`, 4 a step | `total_timesteps` | `total_timesteps` |
+
+Stable-Baselines3's loss of the critic has no half in it, so its 0.5 is 1.0 here. Of the
+curves, `divergence` is their `approx_kl`, `clip_fraction` their `clip_fraction` or
+`clipfrac`, and `return_mean` their `ep_rew_mean` or `episodic_return`.
 """
 
 from dataclasses import dataclass, replace
@@ -304,7 +327,7 @@ class Experiment(PolicyExperiment[Settings]):
 
     def losses(self, batch: "Batch") -> dict[str, Tensor]:
         r"""
-        ### What is to be less
+        ### The loss
 
         The network answers anew for each minibatch, since it has changed since the last
         one. How it has changed since it *played* is in the ratio, and for that the

@@ -24,6 +24,10 @@ curve tells what the run has been doing since the row before.
 
 Where there was nothing to measure, as before the first game has ended, a cell is empty.
 
+`tensorboard --logdir runs` draws the curves of all runs below that folder. Whoever uses
+Weights & Biases calls `wandb.init(sync_tensorboard=True)` before
+[train][labml_rl.runs.loop.train], and finds them there.
+
 Ten million frames are 2,442 updates of PPO, and 31,250 of A2C. Nobody wants as many
 rows. A curve has 500 at most, whatever the length of the run, and then it can be kept
 for ever. One of a run that was made longer has a few hundred more.

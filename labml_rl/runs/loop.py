@@ -13,10 +13,15 @@ has it, and two functions that nearly everybody needs who does not use the comma
 from labml_rl import runs
 from labml_rl.small import PPOSettings, SmallPPO
 
-folder = "runs/small-ppo/CartPole-v1/seed-2"
 if __name__ == "__main__":
     runs.train(SmallPPO, PPOSettings(seed=2))
-        # And if it was stopped:
+```
+
+If it was stopped, this goes on with it:
+
+```python
+folder = "runs/small-ppo/CartPole-v1/seed-2"
+if __name__ == "__main__":
     runs.resume(SmallPPO, folder)
 ```
 

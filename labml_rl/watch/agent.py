@@ -8,7 +8,23 @@ summary: The network of a run, and how actions are made of what it says.
 
 After the training, all that is left of an agent is a folder. This page makes an agent
 out of it again: it builds the network as it was built then, gives it its weights, and
-lets it act.
+lets it act. In a program of your own, that is:
+
+```python
+from labml_rl.game import make_game
+from labml_rl.ppo.experiment import Experiment
+from labml_rl.watch.agent import Agent, Protocol, Saved
+
+protocol = Protocol()
+saved = Saved.of("runs/ppo/breakout/seed-1", Experiment)
+game = make_game("Breakout", seed=1,
+                 **saved.game_options(protocol))
+agent = Agent(saved, game.observation_space,
+              game.action_space, protocol)
+
+observation, _ = game.reset()
+actions, thoughts = agent.act(observation[None])
+```
 """
 
 from dataclasses import dataclass

@@ -101,9 +101,10 @@ class Result:
         !!! warning "It speaks of this agent"
             Another seed of the training gives another agent, and these differ more than
             games do. To compare *algorithms*, train several. [Agarwal et al.
-            (2021)](https://arxiv.org/abs/2108.13264) show how few seeds mislead, and
-            recommend the mean of the middle half of all games and seeds, with an
-            interval.
+            (2021)](https://arxiv.org/abs/2108.13264) show how few seeds mislead. They
+            recommend the **interquartile mean**, or IQM, that of the middle half of all
+            games and seeds, with an interval, and have a library for it,
+            [rliable](https://github.com/google-research/rliable).
         """
         return self.deviation / math.sqrt(len(self.points))
 

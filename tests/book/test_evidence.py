@@ -15,9 +15,13 @@ from hooks.results import with_state_of_code
 from labml_rl.fingerprint import fingerprint
 from labml_rl.ppo.experiment import Experiment, Settings
 from labml_rl.runs import train
+from labml_rl.runs.command import experiment_of
+from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.picture import HEIGHT, WIDTH
+from labml_rl.watch.scores import measure
 from labml_rl.watch.video import Video
 
+KEPT_AGENTS = sorted(evidence.KEPT.glob("*/*/*/checkpoint.safetensors"))
 SETTINGS = Settings(
     game="CartPole-v1",
     workers=0,
@@ -40,7 +44,7 @@ def folder(tmp_path_factory):
 def kept(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(evidence, "KEPT", tmp_path / "kept")
     monkeypatch.setattr(evidence, "FILMS", tmp_path / "films")
-    evidence.keep(folder)
+    evidence.keep(folder, agent=True)
     return tmp_path / "kept" / "ppo" / "cartpolev1" / "seed-3"
 
 
@@ -50,6 +54,21 @@ def test_a_run_is_kept_as_it_was(folder, kept):
     scores = json.loads((kept / "scores.json").read_text())
     assert len(scores["points"]) == evidence.GAMES
     assert scores["mean"] == pytest.approx(sum(scores["points"]) / evidence.GAMES)
+
+
+def test_an_agent_that_is_kept_scores_the_same(kept):
+    agent = Saved.of(kept, Experiment)
+    scores = json.loads((kept / "scores.json").read_text())
+    result = measure(agent, Protocol(**scores["protocol"]), games=evidence.GAMES)
+    assert list(result.points) == scores["points"]
+
+
+@pytest.mark.parametrize("path", KEPT_AGENTS, ids=lambda path: path.parts[-4])
+def test_agents_of_the_book_can_be_watched(path):
+    """Thirty seconds of a game, in which an agent that learned nothing has a point."""
+    saved = Saved.of(path.parent, experiment_of(path.parent))
+    result = measure(saved, Protocol(frames_cap=1_800), games=1, workers=0)
+    assert result.points[0] >= 5
 
 
 def test_the_summary_says_what_the_record_says(kept):

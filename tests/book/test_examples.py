@@ -1,13 +1,22 @@
 """The examples in numbers: each table of a page is what its functions compute."""
 
 import re
+import shutil
+import subprocess
+import sys
+from functools import partial
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
+from stable_baselines3 import PPO
+from stable_baselines3.common.env_util import make_vec_env
 
+from benchmarks.record import ROOT
 from labml_rl import a2c
+from labml_rl.game import make_game
 from labml_rl.networks import log_probs_of
 from labml_rl.ppo import clipped_policy_loss
 from labml_rl.replay import prioritised
@@ -107,3 +116,33 @@ def test_what_prioritised_replay_draws_and_how_much_it_counts():
     for beta in (0.4, 1):
         said = numbers(rows[rf"its weight with $\beta = {beta}$"])
         assert said == ((powers.min() / powers) ** beta).round(2).tolist()
+
+
+def test_the_book_can_be_copied_under_another_name(tmp_path):
+    """As the README says."""
+    said = (ROOT / "README.md").read_text()
+    (replace,) = re.findall(r"`(grep -rl .*)`", said)
+    copied = shutil.copytree(
+        ROOT / "labml_rl", tmp_path / "mine", ignore=shutil.ignore_patterns("*.pyc")
+    )
+    subprocess.run(replace, shell=True, cwd=tmp_path, check=True)
+    program = (
+        "import sys, mine.ppo.plain, mine.dqn.experiment, mine.runs.command as command;"
+        "command.find_experiment('small-ppo');"
+        "assert mine.__file__.startswith(sys.argv[1]);"
+        "assert not [each for each in sys.modules if each.startswith('labml_rl')]"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program, str(copied)], cwd=tmp_path, check=True
+    )
+
+
+def test_stable_baselines3_learns_the_games():
+    games = make_vec_env(partial(make_game, "Pong", clip_rewards=True), 2)
+    learner = PPO("CnnPolicy", games, n_steps=8, batch_size=8, n_epochs=1)
+    learner.learn(16)
+    assert learner.num_timesteps == 16
+    games.close()
+    game = gymnasium.make("labml_rl.worker:labml_rl/Atari-v0", game="Pong")
+    assert game.reset(seed=1)[0].shape == (4, 84, 84)
+    game.close()
