@@ -60,6 +60,9 @@ PUBLISHED: dict[str, dict[str, float]] = {
     },
 }
 
+# What a run computed with. Older ones let the machine choose, and did not note it.
+PRECISIONS = {"auto": "bfloat16 or float32, as the machine chose (not recorded)"}
+
 # Names of marks whose lines are closer than this, in pixels, would be struck through.
 # One that stands below its line makes room for the number of frames.
 CROWDED, CROWDED_OUT = 20, 60
@@ -243,6 +246,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
         }
     sessions = record["sessions"]
     first = sessions[0]
+    precision = record["settings"]["precision"]
     curve = curve_of(folder)
     return {
         "command": record["command"],
@@ -261,6 +265,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "cores": first["machine"]["cores"],
         "gpu": ", ".join(first["machine"]["gpu"]) or "none",
         "torch": first["versions"]["torch"],
+        "precision": PRECISIONS.get(precision, precision),
         "last_hundred": curve[-1][1],
         "best_hundred": max(score for _, score in curve),
         "on_the_way": on_the_way(curve),

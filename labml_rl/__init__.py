@@ -122,7 +122,8 @@ them. If you want to know how agents learn, read these first, in this order:
 4. [PPO](ppo/__init__.py), [all of it on one page](ppo/plain.py), and [its
    experiment](ppo/experiment.py).
 5. [DQN](dqn/__init__.py), [exploring](dqn/exploring.py), [replay](replay/__init__.py),
-   [its experiment](dqn/experiment.py) and [the fast settings](dqn/fast.py).
+   [all of it on one page](dqn/plain.py), [its experiment](dqn/experiment.py) and [the
+   fast settings](dqn/fast.py).
 6. [What a score means](watch/__init__.py).
 
 ### All of it

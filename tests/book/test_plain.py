@@ -1,19 +1,27 @@
-"""PPO on one page: the same as PPO on many."""
+"""PPO and DQN on one page: the same as on many."""
 
 import contextlib
 from copy import deepcopy
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.utils import parameters_to_vector
 
+from labml_rl.dqn import experiment as dqn
+from labml_rl.dqn import plain as plain_dqn
+from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.environments import make_environments
-from labml_rl.networks import ActorCritic
+from labml_rl.networks import ActorCritic, QNetwork
 from labml_rl.ppo import plain
 from labml_rl.ppo.experiment import Experiment, Settings
+from labml_rl.replay import ReplayMemory
+from labml_rl.sampling import check_spaces
 from labml_rl.small import PPOSettings
+from tests.book.test_learning_values import CART, CATCH
 
 GAME: dict[str, Any] = {
     "game": "Pong",
@@ -69,10 +77,70 @@ def test_it_learns_what_the_experiment_learns(settings, options):
     assert score == pytest.approx(sum(scores) / max(len(scores), 1))
 
 
-def test_the_page_runs(monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("settings", "options", "stack"),
+    [
+        (CART, {}, 1),
+        (
+            replace(CATCH, learn_every_steps=8, blocks=False, precision="float32"),
+            {"clip_rewards": True, "episodic_life": True},
+            4,
+        ),
+    ],
+)
+@pytest.mark.usefixtures("catch")
+def test_dqn_learns_what_the_experiment_learns(
+    settings: DQNSettings, options: dict[str, Any], stack: int
+):
+    settings = replace(settings, warm_up_steps=200, sync_every_steps=40, turns=100)
+    settings = replace(settings, max_gradient_norm=1.0)
+    with contextlib.closing(dqn.Experiment(settings)) as experiment:
+        network = deepcopy(experiment.network)
+        assert isinstance(network, QNetwork)
+        games = make_environments(
+            settings.game, settings.num_envs, seed=1, workers=0, copy=False, **options
+        )
+        memory = ReplayMemory(
+            check_spaces(games.single_observation_space, games.single_action_space)[0],
+            settings.num_envs,
+            capacity=settings.capacity,
+            stack=stack,
+            discount=settings.discount,
+            seed=np.random.SeedSequence(settings.seed).spawn(3)[2],
+        )
+        generator = torch.Generator().manual_seed(0)
+        generator.set_state(experiment.generator.get_state())
+        names = (
+            *("warm_up_steps", "batch_size", "sync_every_steps", "learning_rate"),
+            *("epsilon_end", "epsilon_steps", "max_gradient_norm"),
+        )
+        learning = plain_dqn.learn(
+            *(games, network, memory, generator),
+            **{name: getattr(settings, name) for name in names},
+        )
+        before = parameters_to_vector(network.parameters()).detach().clone()
+        for played, score in islice(learning, settings.turns):  # noqa: B007
+            pass
+        experiment.advance()
+        assert experiment.steps == played
+        scores = [each["r"] for each in experiment.recent]
+    expected = parameters_to_vector(experiment.network.parameters())
+    found = parameters_to_vector(network.parameters())
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
+    assert (found - before).abs().max() > 1e-3
+    assert score == pytest.approx(sum(scores) / max(len(scores), 1))
+
+
+def test_the_pages_run(monkeypatch, capsys):
     learn = plain.learn
     monkeypatch.setattr(plain, "learn", lambda *given: learn(*given, total_steps=512))
     threads = torch.get_num_threads()
     plain.main()
-    torch.set_num_threads(threads)
     assert capsys.readouterr().out.count("mean score") == 2
+    learn_dqn = plain_dqn.learn
+    monkeypatch.setattr(
+        plain_dqn, "learn", lambda *given: learn_dqn(*given, total_steps=4_000)
+    )
+    plain_dqn.main()
+    assert capsys.readouterr().out.count("mean score") == 1
+    torch.set_num_threads(threads)
