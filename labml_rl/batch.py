@@ -7,8 +7,8 @@ summary: Several environments as one VectorEnv of Gymnasium.
 # Many games at once
 
 This page makes several environments into one, a
-[VectorEnv](https://gymnasium.farama.org/api/vector/) of Gymnasium. It takes a batch of
-actions and gives a batch of everything else:
+[VectorEnv](https://gymnasium.farama.org/api/vector/) or **vectorised environment** of
+Gymnasium. It takes a batch of actions and gives a batch of everything else:
 
 ```python
 from functools import partial

@@ -9,8 +9,8 @@ summary: An exact Gymnasium environment for every Atari game, straight on the em
 The console draws sixty pictures a second. An agent that had to decide at every one of
 them would decide the same nearly every time, and learn slowly. So nearly everybody
 follows the recipe of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236): hold
-each action for four frames, make [one small picture](screen.py) of the last two, and
-show the network the latest four such pictures.
+each action for four frames (**frame skip**), make [one small picture](screen.py) of the
+last two, and show the network the latest four such pictures (**frame stacking**).
 
 The recipe is short, but it hides a dozen traps, and widely used libraries are caught in
 some of them. This page builds it one step at a time. At its end you will have

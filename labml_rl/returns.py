@@ -219,7 +219,9 @@ def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
     F_t & \text{otherwise}
     \end{cases}$$
 
-    Otherwise means that the episode ends with this step, or that the rollout stops.
+    Otherwise means that the episode ends with this step, or that the rollout stops. If
+    no value stands for anything in it, since the episode is complete, it is also called
+    a **Monte Carlo** return.
 
     !!! warning "A target is a number"
         The network learns to bring $V(o_t)$ closer to $G_t$, and has its own part in

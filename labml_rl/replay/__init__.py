@@ -17,7 +17,7 @@ network that learns from one step after the other learns about this second, and 
 what it knew of all others. And once it has learned from a step, the step is thrown
 away, though it was expensive to play.
 
-A **replay memory** is the answer to both ([Lin,
+A **replay memory**, or replay buffer, is the answer to both ([Lin,
 1992](https://doi.org/10.1007/BF00992699)). Every step goes in there, the newest in
 place of the oldest. The network learns from steps that are drawn at random out of the
 last million, hours of play. So a batch has a bit of everything in it, and each step is

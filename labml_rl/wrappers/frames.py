@@ -283,9 +283,9 @@ class ClipReward(gymnasium.RewardWrapper):
     """
     ## The agent's reward
 
-    Only the sign of the points. So a learning rate that suits Pong, where a goal is 1
-    point, also suits games that give thousands. The price: the agent does not learn
-    which points are worth more.
+    Only the sign of the points, which is called **reward clipping**. So a learning rate
+    that suits Pong, where a goal is 1 point, also suits games that give thousands. The
+    price: the agent does not learn which points are worth more.
     """
 
     def reward(self, reward: Any) -> float:
