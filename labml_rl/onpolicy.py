@@ -125,7 +125,7 @@ class PolicyExperiment(SpeedExperiment[S]):
             if settings.halves:
                 raise ValueError(
                     "halves is for games that come to the network. On a processor each "
-                    "player has its own: choose one of the two, --no-players"
+                    "player has games of its own: add --no-players, or leave --halves"
                 )
             self.games = Players(
                 makers,
@@ -169,7 +169,11 @@ class PolicyExperiment(SpeedExperiment[S]):
             batches = [
                 stack.enter_context(
                     ParallelGames(
-                        makers[rows], names=names[rows], workers=workers, copy=False
+                        makers[rows],
+                        names=names[rows],
+                        workers=workers,
+                        copy=False,
+                        first=rows.start,
                     )
                 )
                 for rows in shares(len(makers), 2)

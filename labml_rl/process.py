@@ -218,7 +218,7 @@ def time_for(method: str, timeout: float | None) -> float | None:
         timeout: the seconds that it has for a step.
 
     Returns:
-        The seconds that it has for that.
+        Ten times as many for going on from a saved state, and as many for all else.
     """
     again = method in ("set_state", "set_states")
     return 10 * timeout if again and timeout is not None else timeout

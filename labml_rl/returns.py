@@ -220,8 +220,8 @@ def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
     \end{cases}$$
 
     Otherwise means that the episode ends with this step, or that the rollout stops. If
-    no value stands for anything in it, since the episode is complete, it is also called
-    a **Monte Carlo** return.
+    the episode is complete, it is made of rewards alone, and is also called a **Monte
+    Carlo** return.
 
     !!! warning "A target is a number"
         The network learns to bring $V(o_t)$ closer to $G_t$, and has its own part in
@@ -351,7 +351,7 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
 
     Where the episode ends or the rollout stops, the sum stops too. Say that only two
     more rewards are known. Then $\hat{A}_t^{(3)}$, $\hat{A}_t^{(4)}$ and so on are all
-    equal to $\hat{A}_t^{(2)}$, which so has their weights as well as its own.
+    equal to $\hat{A}_t^{(2)}$. So that one has their weights, too.
 
     ### An example
 

@@ -165,7 +165,7 @@ def _saving(env: gymnasium.Env[Any, Any]) -> SavesState:
 
 
 # The state of an environment whose episode is over, and that waits for its reset.
-OVER = "over"
+OVER = "the episode is over"
 
 
 class Runner:

@@ -39,6 +39,7 @@ samples.observations.shape
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from itertools import accumulate, pairwise, zip_longest
 from typing import Any
@@ -352,7 +353,8 @@ class Sampler:
 
     Raises:
         ValueError: if the games do not begin the next episode in the step that ends the
-            one before, or if their actions can't be counted.
+            one before, if their actions can't be counted, or if batches differ in what
+            is seen and done in them.
     """
 
     def __init__(
@@ -365,10 +367,11 @@ class Sampler:
         generator: torch.Generator | None = None,
         prepare: Prepare | None = None,
     ) -> None:
-        batches = [games] if isinstance(games, Games) else list(games)
-        observations, actions = check_spaces(
-            batches[0].single_observation_space, batches[0].single_action_space
-        )
+        batches = list(games) if isinstance(games, Sequence) else [games]
+        spaces = [(b.single_observation_space, b.single_action_space) for b in batches]
+        if not spaces or any(each != spaces[0] for each in spaces):
+            raise ValueError(f"games of one kind are needed, not those of {spaces}")
+        observations, actions = check_spaces(*spaces[0])
         edges = [0, *accumulate(batch.num_envs for batch in batches)]
         first = blank(observations, edges[-1], prepare).to(device)
         self.sheet = Sheet.empty(first, steps, int(actions.n))
@@ -399,8 +402,9 @@ class Sampler:
 
     def close(self) -> None:
         """Close all games."""
-        for player in self.players:
-            player.close()
+        with ExitStack() as stack:
+            for player in self.players:
+                stack.callback(player.close)
 
 
 def as_they_are(observations: Tensor) -> Tensor:

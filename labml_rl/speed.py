@@ -43,7 +43,8 @@ A GPU is done with eight observations before Python has asked about the next eig
 should be asked seldom, and about much at once:
 
 - **More games at once**, several for each core. The batch grows with them, and another
-  batch learns differently. With fewer steps of each game it keeps its size.
+  batch learns differently. With fewer steps of each game it keeps its size, but then
+  advantages look less far ahead, and trust the critic more.
 - **By turns**: one half of the games is played while [the network
   answers][labml_rl.sampling.take_turns] for the other.
 - **One program**: [network and losses][labml_rl.ppo.experiment.Experiment.losses] of
@@ -131,8 +132,8 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
 
     !!! note "32 bits that are 19"
         Many GPUs compute convolutions of float32 with 10 bits for the digits, a format
-        called TF32, and PyTorch lets them.
-        `torch.backends.cudnn.conv.fp32_precision = "ieee"` forbids it.
+        called TF32, and PyTorch lets them. `torch.backends.cudnn.allow_tf32 = False`
+        forbids it.
 
     Args:
         settings: what is wanted.

@@ -190,6 +190,8 @@ class ParallelGames(Games):
         timeout: the seconds after which a worker that does not answer is given up;
             `None` is never. To [go on from a saved
             state][labml_rl.environments.Resumable], it has ten times as long.
+        first: the number of the first of these games in an error, where there are
+            others before them.
 
     Raises:
         ValueError: if there are no environments or no workers, or if observations have
@@ -210,10 +212,11 @@ class ParallelGames(Games):
         joins: bool = False,
         start_method: str | None = None,
         timeout: float | None = 60.0,
+        first: int = 0,
     ) -> None:
         self.workers: list[Worker] = []
         self._own: Runner | None = None
-        makers, called = listed(make_envs, names)
+        makers, called = listed(make_envs, names, first)
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
         num_envs = len(makers)

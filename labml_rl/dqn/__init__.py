@@ -52,7 +52,7 @@ $$Q(o, a) = \mathbb{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
 
 where the average is over what the game may do, and $\gamma$ is the discount. This is
 the **Bellman optimality equation** ([Sutton and Barto,
-2018](http://incompleteideas.net/book/the-book-2nd.html), chapter 3.6). The far future
+2018](http://incompleteideas.net/book/the-book-2nd.html), section 3.6). The far future
 is gone from it. It ties the
 value of an action to the values one step later, and if it holds everywhere, all values
 are right. (One thing is taken for granted: that an observation shows all that matters

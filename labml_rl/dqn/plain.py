@@ -33,8 +33,9 @@ all weights.
 
 To begin a project of your own, copy this page, and change it until nothing of it is
 left. For a game, give it `make_environments("Pong", 16, seed=1, clip_rewards=True,
-episodic_life=True, copy=False)`, a network of that shape, a memory with `stack=4`, and
-the [settings for games](fast.py).
+episodic_life=True, copy=False)`, a network of that shape, a memory with `stack=4` and
+`n=3`, and the [settings for games](fast.py). All of them have a place here, but for
+`double`.
 """
 
 from collections import deque
@@ -62,6 +63,7 @@ def learn(
     *,
     total_steps: int = 60_000,
     warm_up_steps: int = 1_000,
+    learn_every_steps: int = 8,
     batch_size: int = 128,
     sync_every_steps: int = 1_000,
     learning_rate: float = 1e-3,
@@ -80,6 +82,8 @@ def learn(
         total_steps: how many steps to play, in all games together. This one and those
             that follow are for a pole.
         warm_up_steps: how many of these to play at random before anything is learned.
+        learn_every_steps: how many to play from one batch to the next: a multiple of
+            the number of games.
         batch_size: how many steps there are in a batch.
         sync_every_steps: how many to play until the target network is replaced.
         learning_rate: of Adam.
@@ -103,8 +107,7 @@ def learn(
     while played < total_steps:
         # **Play** one step of each game: the best action that the network knows, or any
         # with probability $\varepsilon$. In the warm-up it is always any.
-        warm = played >= warm_up_steps
-        epsilon = schedule(played - warm_up_steps) if warm else 1.0
+        epsilon = schedule(played - warm_up_steps)
         think = partial(network, torch.from_numpy(observations))
         with torch.no_grad():
             actions = explore(think, shape, epsilon, generator).numpy()  # (N,)
@@ -126,7 +129,8 @@ def learn(
         # reward, and what the target network says of what follows. After the end of a
         # game nothing follows, and the discount is 0.
         # $$y_t = r_t + \gamma \max_a \bar{Q}(o_{t+1}, a)$$
-        if played >= warm_up_steps:
+        its_turn = played % learn_every_steps < games.num_envs
+        if its_turn and played >= warm_up_steps:
             batch = memory.sample(batch_size)
             with torch.no_grad():
                 following = following_values(target(batch.next_observations))

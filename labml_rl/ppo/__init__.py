@@ -116,9 +116,9 @@ action, not of the weights being close.
 The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000.
 So PPO keeps the idea and drops the bound. It limits how far each ratio may profitably
 move from 1, and how far is found by trying. Its predecessor TRPO, of the paper with the
-bound, keeps the policies within a **trust region** of each other on average, and needs
-second derivatives for that. The paper on PPO also tries a penalty on that distance,
-which did not do as well.
+bound, keeps the new policy in a **trust region** around the old one, by their distance
+on average, and needs second derivatives for that. The paper on PPO also tries a penalty
+on that distance, which did not do as well.
 
 Three more things change on the way to a program. The advantage is not known, so there
 is [an estimate](../returns.py) in its place, $\hat{A}_t$. The agent sees $o_t$ and not

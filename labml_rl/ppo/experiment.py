@@ -86,11 +86,11 @@ here: to compute the advantages anew before each pass.
 
 ## If you come from elsewhere
 
-The same settings have other names in other programs, and one counts something else:
+The same settings have other names in other programs, and some count something else:
 
 | here | Stable-Baselines3 | CleanRL |
 |---|---|---|
-| `num_envs` | `n_envs` of the environments | `num_envs` |
+| `num_envs` | `n_envs` of `make_vec_env` | `num_envs` |
 | `steps` | `n_steps` | `num_steps` |
 | `epochs` | `n_epochs` | `update_epochs` |
 | `minibatches`, how many | `batch_size`, how large each is | `num_minibatches` |
@@ -103,12 +103,16 @@ The same settings have other names in other programs, and one counts something e
 | `max_divergence` | `target_kl`, one and a half times | `target_kl` |
 | `total_frames`, 4 a step | `total_timesteps` | `total_timesteps` |
 
-Stable-Baselines3's loss of the critic has no half in it, so its 0.5 is 1.0 here. Of the
+Stable-Baselines3's loss of the critic has no half in it, so its 0.5 is 1.0 here. And
+`max_divergence` is compared with the mean of a pass, where Stable-Baselines3 looks at
+each minibatch, and CleanRL at the last one of a pass. Of the
 curves, `divergence` is their `approx_kl`, `clip_fraction` their `clip_fraction` or
 `clipfrac`, and `return_mean` their `ep_rew_mean` or `episodic_return`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -210,9 +214,9 @@ class Experiment(PolicyExperiment[Settings]):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.compute = self.losses
+        self.compute: Losses = type(self).losses
         if settings.compile:
-            self.compute = torch.compile(self.losses, mode="reduce-overhead")
+            self.compute = torch.compile(self.compute, mode="reduce-overhead")
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         r"""
@@ -311,8 +315,10 @@ class Experiment(PolicyExperiment[Settings]):
         Returns:
             What is worth drawing, in the order of `METRICS`.
         """
+        # The old gradients have to go first: a compiled program writes all of its
+        # gradients to the same memory.
         self.optimizer.zero_grad()
-        seen = self.compute(batch)
+        seen = self.compute(self, batch)
         seen["loss"].backward()  # type: ignore[no-untyped-call]
 
         # Now and then a gradient is many times as long as usual. One step along it
@@ -380,6 +386,7 @@ class Experiment(PolicyExperiment[Settings]):
         }
 
 
+Losses = Callable[[Any, "Batch"], dict[str, Tensor]]
 METRICS = (
     *("loss", "policy_loss", "value_loss", "entropy", "divergence"),
     *("clip_fraction", "gradient_norm"),

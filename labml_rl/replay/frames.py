@@ -109,8 +109,9 @@ class Frames:
         kept: NDArray[Any] = np.zeros((places, *one), dtype)
 
         # What is written in blocks comes out in blocks. In such a picture there are 16
-        # bytes for each of 21 × 21 squares. [As with the network's own
-        # blocks][labml_rl.bodies.NatureBody], one has to see which are which.
+        # bytes for each of 21 × 21 squares. If blocks would have the shape of an
+        # observation, nobody could tell the two apart, and nothing is cut, [as in the
+        # network][labml_rl.bodies.NatureBody].
         cut = blocks and stack > 1 and kept.dtype == np.uint8 and len(shape) == 3
         self.blocks = cut and not any(side % SIDE for side in shape[1:])
         if self.blocks:

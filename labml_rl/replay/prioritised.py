@@ -255,6 +255,11 @@ class PrioritisedMemory(ReplayMemory):
         self.largest = max(self.largest, float(powers.max(initial=0)))
         self.tree.set(places, powers)
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes when it is full, without the sums in the tree."""
+        return super().nbytes + self.tree.leaves.nbytes
+
     def get_state(self) -> dict[str, Any]:
         """
         ### Saved with the run

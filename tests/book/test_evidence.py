@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import asdict
 
 import numpy as np
@@ -21,6 +22,7 @@ from labml_rl.watch.picture import HEIGHT, WIDTH
 from labml_rl.watch.scores import measure
 from labml_rl.watch.video import Video
 
+README = ROOT / "README.md"
 KEPT_AGENTS = sorted(evidence.KEPT.glob("*/*/*/checkpoint.safetensors"))
 SETTINGS = Settings(
     game="CartPole-v1",
@@ -61,6 +63,11 @@ def test_an_agent_that_is_kept_scores_the_same(kept):
     scores = json.loads((kept / "scores.json").read_text())
     result = measure(agent, Protocol(**scores["protocol"]), games=evidence.GAMES)
     assert list(result.points) == scores["points"]
+
+
+def test_the_agent_of_the_readme_is_there():
+    (promised,) = re.findall(r"labml-rl watch (results/\S+)", README.read_text())
+    assert ROOT / promised / "checkpoint.safetensors" in KEPT_AGENTS
 
 
 @pytest.mark.parametrize("path", KEPT_AGENTS, ids=lambda path: path.parts[-4])
@@ -177,7 +184,7 @@ def test_prose_does_not_change_a_fingerprint_and_code_does():
 
 def test_the_score_in_the_readme_is_the_recorded_one():
     summary = json.loads(evidence.SUMMARY.read_text())["ppo"]["breakout"]["seed-1"]
-    said = (ROOT / "README.md").read_text()
+    said = README.read_text()
     assert f"PPO scores {summary['mean']:.0f} points" in said
     assert f"after {summary['millions']:.0f} million frames" in said
     for who in ("random", "human"):

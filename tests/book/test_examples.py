@@ -121,10 +121,8 @@ def test_what_prioritised_replay_draws_and_how_much_it_counts():
 def test_the_book_can_be_copied_under_another_name(tmp_path):
     """As the README says."""
     said = (ROOT / "README.md").read_text()
-    (replace,) = re.findall(r"`(grep -rl .*)`", said)
-    copied = shutil.copytree(
-        ROOT / "labml_rl", tmp_path / "mine", ignore=shutil.ignore_patterns("*.pyc")
-    )
+    (replace,) = re.findall(r"`(grep -rlI .*)`", said)
+    copied = shutil.copytree(ROOT / "labml_rl", tmp_path / "mine")
     subprocess.run(replace, shell=True, cwd=tmp_path, check=True)
     program = (
         "import sys, mine.ppo.plain, mine.dqn.experiment, mine.runs.command as command;"

@@ -3,6 +3,7 @@
 import contextlib
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -82,7 +83,7 @@ def test_it_learns_what_the_experiment_learns(settings, options):
     [
         (CART, {}, 1),
         (
-            replace(CATCH, learn_every_steps=8, blocks=False, precision="float32"),
+            replace(CATCH, blocks=False, precision="float32"),
             {"clip_rewards": True, "episodic_life": True},
             4,
         ),
@@ -92,8 +93,9 @@ def test_it_learns_what_the_experiment_learns(settings, options):
 def test_dqn_learns_what_the_experiment_learns(
     settings: DQNSettings, options: dict[str, Any], stack: int
 ):
-    settings = replace(settings, warm_up_steps=200, sync_every_steps=40, turns=100)
+    settings = replace(settings, warm_up_steps=208, sync_every_steps=48, turns=60)
     settings = replace(settings, max_gradient_norm=1.0)
+    steps = settings.turns * settings.learn_every_steps // settings.num_envs
     with contextlib.closing(dqn.Experiment(settings)) as experiment:
         network = deepcopy(experiment.network)
         assert isinstance(network, QNetwork)
@@ -113,13 +115,14 @@ def test_dqn_learns_what_the_experiment_learns(
         names = (
             *("warm_up_steps", "batch_size", "sync_every_steps", "learning_rate"),
             *("epsilon_end", "epsilon_steps", "max_gradient_norm"),
+            "learn_every_steps",
         )
         learning = plain_dqn.learn(
             *(games, network, memory, generator),
             **{name: getattr(settings, name) for name in names},
         )
         before = parameters_to_vector(network.parameters()).detach().clone()
-        for played, score in islice(learning, settings.turns):  # noqa: B007
+        for played, score in islice(learning, steps):  # noqa: B007
             pass
         experiment.advance()
         assert experiment.steps == played
@@ -131,16 +134,18 @@ def test_dqn_learns_what_the_experiment_learns(
     assert score == pytest.approx(sum(scores) / max(len(scores), 1))
 
 
-def test_the_pages_run(monkeypatch, capsys):
-    learn = plain.learn
-    monkeypatch.setattr(plain, "learn", lambda *given: learn(*given, total_steps=512))
+@pytest.fixture
+def same_threads_afterwards():
     threads = torch.get_num_threads()
-    plain.main()
-    assert capsys.readouterr().out.count("mean score") == 2
-    learn_dqn = plain_dqn.learn
-    monkeypatch.setattr(
-        plain_dqn, "learn", lambda *given: learn_dqn(*given, total_steps=4_000)
-    )
-    plain_dqn.main()
-    assert capsys.readouterr().out.count("mean score") == 1
+    yield
     torch.set_num_threads(threads)
+
+
+@pytest.mark.usefixtures("same_threads_afterwards")
+@pytest.mark.parametrize(
+    ("page", "steps", "lines"), [(plain, 512, 2), (plain_dqn, 4_000, 1)]
+)
+def test_the_pages_run(page, steps, lines, monkeypatch, capsys):
+    monkeypatch.setattr(page, "learn", partial(page.learn, total_steps=steps))
+    page.main()
+    assert capsys.readouterr().out.count("mean score") == lines

@@ -152,6 +152,26 @@ def test_observations_in_blocks_are_the_same_ones():
     assert blocks.observations[3].is_contiguous()
 
 
+@pytest.mark.parametrize("others", [[], ["CartPole-v1", "Acrobot-v1"]])
+def test_batches_of_one_kind_are_needed(others):
+    games = [make_environments(name, 1, workers=0) for name in others]
+    with pytest.raises(ValueError, match="games of one kind"):
+        Sampler(games, network, steps=2)
+
+
+def test_all_batches_are_closed_whatever_happens():
+    games = halves()
+    sampler = Sampler(games, network, steps=2)
+
+    def fails(**_: Any) -> None:
+        raise RuntimeError("no way")
+
+    games[1].close = fails
+    with pytest.raises(RuntimeError, match="no way"):
+        sampler.close()
+    assert games[0].closed
+
+
 def test_what_cannot_be_played_is_refused():
     with pytest.raises(ValueError, match="autoreset_mode=SAME_STEP"):
         Sampler(counters(autoreset_mode=AutoresetMode.NEXT_STEP), network, steps=2)

@@ -211,8 +211,9 @@ class Slow(Fragile):
 def test_to_go_on_may_take_longer_than_a_step():
     with ParallelGames([Slow, Slow], workers=1) as games:
         games.reset()
+        states = games.get_states()
         games._timeout = 0.5
-        games.set_states(games.get_states())
+        games.set_states(states)
 
 
 def test_closing_in_the_middle_of_a_step():
