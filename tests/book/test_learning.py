@@ -1,10 +1,13 @@
 """Do they learn? Small problems, solved in seconds; and not with a bug in the loss."""
 
 import math
+from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
+from torch.distributions import Categorical
 
 from labml_rl import small
 from labml_rl.a2c import experiment as a2c_experiment
@@ -164,3 +167,126 @@ def test_an_early_stop_learns_less():
         experiment.advance()
         experiment.close()
         assert len(calls) == 2 * epochs
+
+
+# What both do in an update, with a few steps.
+SHORT: dict[str, Any] = {"num_envs": 2, "steps": 8, "entropy_coefficient": 0.3}
+BOTH = pytest.mark.parametrize(
+    "settings",
+    [
+        replace(PPO_CART, **SHORT, minibatches=2, epochs=4),
+        replace(A2C_CART, **SHORT),
+    ],
+    ids=["ppo", "a2c"],
+)
+
+
+def begun(settings):
+    return closing(EXPERIMENTS[type(settings)](settings))
+
+
+@pytest.mark.usefixtures("catch")
+@pytest.mark.parametrize("settings", [PPO_CATCH, A2C_CATCH], ids=["ppo", "a2c"])
+def test_the_learning_rate_goes_down_to_nothing(settings):
+    """In a straight line, over four updates of two games with four frames a step."""
+    rate, frames = settings.learning_rate, 2 * 4 * 4
+    settings = replace(settings, num_envs=2, steps=4, total_frames=4 * frames)
+    with begun(settings) as experiment:
+        for update in range(4):
+            metrics, _ = experiment.advance()
+            expected = rate * (1 - update / 4)
+            assert metrics["learning_rate"] == pytest.approx(expected)
+            (group,) = experiment.optimizer.param_groups
+            assert group["lr"] == metrics["learning_rate"]
+            assert experiment.frames == (update + 1) * frames
+        assert experiment.done
+
+
+@BOTH
+def test_long_gradients_are_cut(settings, monkeypatch):
+    lengths: list[float] = []
+    with begun(replace(settings, max_gradient_norm=1e-3)) as experiment:
+        step = experiment.optimizer.step
+
+        def watched():
+            gradients = [each.grad for each in experiment.network.parameters()]
+            lengths.append(torch.nn.utils.get_total_norm(gradients).item())
+            step()
+
+        monkeypatch.setattr(experiment.optimizer, "step", watched)
+        metrics, _ = experiment.advance()
+    assert lengths == pytest.approx([1e-3] * len(lengths), rel=0.01)
+    assert metrics["gradient_norm"] > 0.01, "how long they were before"
+
+
+def test_the_optimisers_are_as_the_settings_say():
+    with begun(replace(PPO_CART, learning_rate=0.5, adam_epsilon=0.25)) as experiment:
+        assert isinstance(experiment.optimizer, torch.optim.Adam)
+        (group,) = experiment.optimizer.param_groups
+        assert (group["lr"], group["eps"]) == (0.5, 0.25)
+    changed = replace(A2C_CART, learning_rate=0.5, decay=0.75, rms_epsilon=0.25)
+    with begun(changed) as experiment:
+        (group,) = experiment.optimizer.param_groups
+        assert (group["lr"], group["decay"], group["epsilon"]) == (0.5, 0.75, 0.25)
+
+
+def test_the_loss_of_a_minibatch_by_hand():
+    """After the network has changed, and with all that there is in it."""
+    settings = replace(
+        PPO_CART, **SHORT, clip=0.2, value_clip=0.1, value_coefficient=0.7
+    )
+    with begun(settings) as experiment:
+        batch = experiment.make_batch(experiment.play())
+        batch = batch.rows(torch.tensor([1, 14, 3, 8, 10, 6]))
+        with torch.no_grad():
+            for each in experiment.network.parameters():
+                each.add_(0.3 * torch.randn_like(each))
+        found = experiment.losses(batch)
+        logits, values = experiment.network(batch.observations)
+    policy = Categorical(logits=logits)
+    entropy = policy.entropy().mean()
+    ratios = (policy.log_prob(batch.actions) - batch.log_probs).exp()
+    clipped = ratios.clamp(0.8, 1.2)
+    advantages = batch.advantages - batch.advantages.mean()
+    advantages = advantages / batch.advantages.std()
+    gains = torch.minimum(ratios * advantages, clipped * advantages)
+    near = batch.values + (values - batch.values).clamp(-0.1, 0.1)
+    errors, near_errors = values - batch.returns, near - batch.returns
+    worse = torch.maximum(errors.square(), near_errors.square()) / 2
+    torch.testing.assert_close(found["entropy"], entropy)
+    torch.testing.assert_close(found["policy_loss"], -gains.mean())
+    torch.testing.assert_close(found["value_loss"], worse.mean())
+    expected = -gains.mean() + 0.7 * worse.mean() - 0.3 * entropy
+    torch.testing.assert_close(found["loss"], expected)
+    # Something was clipped of either.
+    assert (ratios != clipped).any()
+    assert (near_errors.abs() > errors.abs()).any()
+
+
+class Numbered(small.SmallPPO):
+    """What the network expected when it played are the numbers of the steps."""
+
+    def make_batch(self, samples):
+        batch = super().make_batch(samples)
+        numbers = torch.arange(float(len(batch.values)))
+        self.batch, self.learned = replace(batch, values=numbers), []
+        return self.batch
+
+    def learn(self, batch):
+        self.learned.append(batch.values.tolist())
+        return super().learn(batch)
+
+
+def test_each_pass_has_all_steps_in_another_order():
+    settings = replace(PPO_CART, **SHORT, minibatches=2, epochs=4)
+    with closing(Numbered(settings)) as experiment:
+        metrics, _ = experiment.advance()
+    first, second = experiment.learned[::2], experiment.learned[1::2]
+    orders = {tuple(a + b) for a, b in zip(first, second, strict=True)}
+    assert len(orders) == 4
+    assert all(sorted(order) == list(range(16)) for order in orders)
+
+    # The critic is measured by what it said then, and by what came.
+    batch = experiment.batch
+    unforeseen = (batch.returns - batch.values).var() / batch.returns.var()
+    assert metrics["explained_variance"] == pytest.approx(1 - unforeseen.item())

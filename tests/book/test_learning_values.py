@@ -2,18 +2,22 @@
 
 import csv
 from collections import deque
+from contextlib import closing
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import smooth_l1_loss
 
 from labml_rl import runs
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn import fast, td_loss
 from labml_rl.dqn.settings import Settings
 from labml_rl.replay import ReplayMemory
+from labml_rl.replay.prioritised import PrioritisedMemory
 from labml_rl.replay.rings import Rings
 from labml_rl.runs import checkpoint, command
 from tests.book import test_prioritised, test_replay
@@ -303,6 +307,93 @@ def test_what_was_not_learned_yet_is_not_drawn(tmp_path, monkeypatch):
         mean = (measured[4][name] + measured[5][name]) / 2
         assert float(rows[2][name]) == pytest.approx(mean)
     assert float(rows[0]["epsilon"]) == 1
+
+
+def test_learning_from_a_batch_by_hand(monkeypatch):
+    """With two networks that differ, and a memory that hears of the errors."""
+    settings = replace(
+        SMALL,
+        total_frames=200,
+        double=True,
+        prioritised=True,
+        priority_exponent=0.9,
+        importance_start=0.2,
+    )
+    with closing(dqn.Experiment(settings)) as experiment:
+        for _ in range(2):
+            experiment.advance()
+        assert experiment.importance == pytest.approx(0.6)
+        for each in experiment.target.parameters():
+            each.add_(0.3 * torch.randn_like(each))
+        network, target = deepcopy(experiment.network), experiment.target
+        memory: Any = experiment.memory
+        assert isinstance(memory, PrioritisedMemory)
+        powers = memory.tree.leaves.copy()
+        sample, drawn = memory.sample, []
+        monkeypatch.setattr(
+            memory, "sample", lambda size: drawn.append(sample(size)) or drawn[-1]
+        )
+        loss, error, value = experiment.learn().tolist()
+
+    (batch,) = drawn
+    with torch.no_grad():
+        best = network(batch.next_observations).argmax(1)
+        expected = target(batch.next_observations)[range(16), best]
+        values = network(batch.observations)[range(16), batch.actions]
+    targets = batch.returns + batch.discounts * expected
+    weights = (powers[batch.places].min() / powers[batch.places]) ** 0.6
+    losses = smooth_l1_loss(values, targets, reduction="none")
+    assert weights.min() < 0.9
+    assert loss == pytest.approx((torch.from_numpy(weights) * losses).mean().item())
+    assert error == pytest.approx((targets - values).abs().mean().item())
+    assert value == pytest.approx(values.mean().item())
+    np.testing.assert_allclose(
+        memory.tree.leaves[batch.places],
+        ((targets - values).abs().double() + 1e-6) ** 0.9,
+        rtol=1e-3,
+        atol=1e-5,
+    )
+
+
+@pytest.mark.parametrize("limit", [1e-3, None])
+def test_long_gradients_are_cut_if_that_is_wanted(limit, monkeypatch):
+    lengths: list[float] = []
+    settings = replace(SMALL, max_gradient_norm=limit)
+    with closing(dqn.Experiment(settings)) as experiment:
+        step = experiment.optimizer.step
+
+        def watched():
+            gradients: Any = [each.grad for each in experiment.network.parameters()]
+            lengths.append(torch.nn.utils.get_total_norm(gradients).item())
+            step()
+
+        monkeypatch.setattr(experiment.optimizer, "step", watched)
+        for _ in range(2):
+            experiment.advance()
+    if limit is None:
+        assert min(lengths) > 0.01
+    else:
+        assert lengths == pytest.approx([limit] * len(lengths), rel=0.01)
+    assert len(lengths) > 10
+
+
+@pytest.mark.parametrize(
+    ("changes", "kept"),
+    [
+        (
+            {"optimizer_name": "rmsprop", "rms_decay": 0.75, "rms_epsilon": 0.25},
+            {"decay": 0.75, "epsilon": 0.25},
+        ),
+        ({"optimizer_name": "adam", "adam_epsilon": 0.25}, {"eps": 0.25}),
+    ],
+    ids=["rmsprop", "adam"],
+)
+def test_the_optimiser_is_as_the_settings_say(changes, kept):
+    settings = replace(SMALL, learning_rate=0.5, **changes)
+    with closing(dqn.Experiment(settings)) as experiment:
+        (group,) = experiment.optimizer.param_groups
+        assert group["lr"] == 0.5
+        assert {name: group[name] for name in kept} == kept
 
 
 def test_a_prioritised_memory_hears_of_no_errors_that_are_not_finite():

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector
 
 from figures import tricks
+from labml_rl.a2c import experiment as a2c
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.networks import ActorCritic
@@ -81,6 +82,37 @@ def test_the_network_computes_in_that_precision():
     torch.testing.assert_close(
         seen["bfloat16"].float(), seen["float32"], rtol=0.05, atol=0.05
     )
+
+
+@pytest.mark.parametrize(
+    ("experiment_class", "options"),
+    [
+        (Experiment, {"steps": 4, "minibatches": 1}),
+        (Experiment, {"steps": 4, "minibatches": 1, "players": False}),
+        (a2c.Experiment, {}),
+        (
+            dqn.Experiment,
+            {"total_frames": 400, "warm_up_steps": 40, "capacity": 200}
+            | {"epsilon_start": 0.0, "epsilon_end": 0.0},
+        ),
+    ],
+    ids=["ppo", "ppo without players", "a2c", "dqn"],
+)
+def test_it_plays_and_learns_in_that_precision(experiment_class, options):
+    settings = experiment_class.settings_class(
+        **{"game": "CartPole-v1", "workers": 0, "num_envs": 1, "precision": "bfloat16"},
+        **options,
+    )
+    seen: set[Any] = set()
+
+    def noted(module: nn.Module, given: Any, answer: Tensor) -> None:
+        seen.add((torch.is_grad_enabled(), answer.dtype))
+
+    with contextlib.closing(experiment_class(settings)) as experiment:
+        experiment.network.body.register_forward_hook(noted)
+        experiment.advance()
+    # Only who learns needs a gradient.
+    assert seen == {(False, torch.bfloat16), (True, torch.bfloat16)}
 
 
 def test_one_thread_for_a_while():
