@@ -1,5 +1,6 @@
 """Runs: however often one is interrupted, it comes to the same end."""
 
+import contextlib
 import csv
 import errno
 import json
@@ -25,12 +26,14 @@ from labml_rl import runs
 from labml_rl.batch import spawn_seeds
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn.settings import Settings as DQNSettings
+from labml_rl.players import Players
 from labml_rl.process import STOP_SIGNALS
-from labml_rl.runs import checkpoint, curve, record
+from labml_rl.runs import checkpoint, curve, loop, record
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.command import find_experiment
 from labml_rl.runs.folder import RunFolder
 from labml_rl.runs.signals import Ear
+from labml_rl.sampling import Sampler
 from tests.book.tiny_runs import HELD, Settings, Tiny
 
 ROOT = Path(__file__).parents[2]
@@ -194,6 +197,17 @@ def test_a_run_that_failed_between_two_rows_is_the_same(tmp_path, monkeypatch):
     assert_same_run(once, path)
 
 
+def assert_shown(path: Path) -> EventAccumulator:
+    """TensorBoard has each row of the curve."""
+    events = EventAccumulator(str(path))
+    events.Reload()
+    shown = {each.step: each.value for each in events.Scalars("learning/loss")}
+    rows = {int(row["frames"]): float(row["loss"]) for row in curve_of(path)}
+    assert list(shown) == list(rows)
+    assert np.allclose(list(shown.values()), list(rows.values()))
+    return events
+
+
 def test_tensorboard_shows_each_frame_once(tmp_path):
     path = tmp_path / "run"
     Failing.fails_at = (30, 50)
@@ -205,12 +219,7 @@ def test_tensorboard_shows_each_frame_once(tmp_path):
                 runs.resume(Failing, path)
         except PowerFailureError:
             assert attempt < 2
-    events = EventAccumulator(str(path))
-    events.Reload()
-    shown = {each.step: each.value for each in events.Scalars("learning/loss")}
-    rows = {int(row["frames"]): float(row["loss"]) for row in curve_of(path)}
-    assert list(shown) == list(rows)
-    assert np.allclose(list(shown.values()), list(rows.values()))
+    events = assert_shown(path)
     returns = events.Scalars("run/return_mean")
     assert returns[-1].value == pytest.approx(float(curve_of(path)[-1]["return_mean"]))
 
@@ -254,6 +263,7 @@ def test_kill_9(whole, tmp_path):
     let_go(path)
     runs.resume(Tiny, path)
     assert_same_run(whole, path)
+    assert_shown(path)
 
 
 @pytest.mark.parametrize("number", STOP_SIGNALS)
@@ -377,6 +387,12 @@ def test_a_program_that_was_killed_while_it_began(tmp_path):
     runs.train(Tiny, Settings(), folder=path)
 
 
+def waits_in_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 100, 2))
+    impatient = SimpleNamespace(monotonic=clock.__next__, sleep=time.sleep)
+    monkeypatch.setattr("labml_rl.runs.folder.time", impatient)
+
+
 def test_two_programs_can_not_go_on_with_one_run(tmp_path, monkeypatch):
     path = tmp_path / "run"
     Failing.fails_at = (5,)
@@ -384,13 +400,22 @@ def test_two_programs_can_not_go_on_with_one_run(tmp_path, monkeypatch):
         runs.train(Failing, Settings(), folder=path)
     with RunFolder(path) as first:
         first.reopen()
-        clock = iter(range(0, 100, 2))
-        impatient = SimpleNamespace(monotonic=clock.__next__, sleep=time.sleep)
-        monkeypatch.setattr("labml_rl.runs.folder.time", impatient)
+        waits_in_no_time(monkeypatch)
         with pytest.raises(runs.RunError, match="is running right now"):
             runs.resume(Tiny, path)
         monkeypatch.undo()
     runs.resume(Tiny, path)
+
+
+def test_two_programs_can_not_begin_one_run(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    with RunFolder(path) as first:
+        first.claim()
+        waits_in_no_time(monkeypatch)
+        with pytest.raises(runs.RunError, match="is running right now"):
+            runs.train(Tiny, Settings(total_frames=8), folder=path)
+        monkeypatch.undo()
+    runs.train(Tiny, Settings(total_frames=8), folder=path)
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
@@ -526,6 +551,27 @@ def test_an_atari_game_goes_on_in_the_middle(tmp_path):
     assert_same_run(whole, path)
 
 
+def test_checkpoints_are_as_many_minutes_apart_as_was_said(tmp_path, monkeypatch):
+    """By a clock that goes on by a minute in each update, of 8 frames."""
+    now, saved, save = [1_000.0], [], checkpoint.save
+
+    class Lasting(Tiny):
+        def update(self) -> dict[str, float]:
+            now[0] += 60
+            return super().update()
+
+    def noted(path: Path, state: dict[str, Any]) -> None:
+        saved.append(state["frames"])
+        save(path, state)
+
+    clock = SimpleNamespace(monotonic=lambda: now[0])
+    monkeypatch.setattr(loop, "time", clock)
+    monkeypatch.setattr(checkpoint, "save", noted)
+    settings = Settings(total_frames=96)
+    runs.train(Lasting, settings, folder=tmp_path / "run", checkpoint_minutes=5)
+    assert saved == [0, 40, 80, 96]
+
+
 class Planned(Tiny):
     @staticmethod
     def needs_plan(settings: Any) -> str:
@@ -578,6 +624,47 @@ def test_which_algorithms_follow_a_plan(algorithm, options, may):
     experiment = find_experiment(algorithm)
     settings = experiment.settings_class(**options)
     assert (experiment.needs_plan(settings) is None) == may
+
+
+CHOSEN: list[dict[str, Any]] = [
+    {
+        "clip_rewards": True,
+        "episodic_life": True,
+        "sticky_actions": 0.0,
+        "full_action_space": False,
+    },
+    {
+        "clip_rewards": False,
+        "episodic_life": False,
+        "sticky_actions": 0.25,
+        "full_action_space": True,
+    },
+]
+
+
+@pytest.mark.parametrize("chosen", CHOSEN, ids=["as usual", "all else"])
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [
+        ("ppo", {"players": True}),
+        ("ppo", {"players": False}),
+        ("dqn", {"capacity": 200, "warm_up_steps": 40}),
+    ],
+    ids=["ppo", "ppo without players", "dqn"],
+)
+def test_what_is_chosen_of_a_game_is_so_in_the_games(algorithm, options, chosen):
+    found = find_experiment(algorithm)
+    settings = found.settings_class(
+        game="Breakout", workers=0, num_envs=2, **options, **chosen
+    )
+    with contextlib.closing(found(settings)) as experiment:
+        games: Any = experiment.games
+        if isinstance(games, Players):
+            games = games.own.games
+        elif isinstance(games, Sampler):
+            games = games.players[0].games
+        for each in games.get_attr("options"):
+            assert {name: getattr(each, name) for name in chosen} == chosen
 
 
 def test_other_settings_than_those_of_today_are_named(tmp_path):
@@ -726,6 +813,42 @@ def drawn(tmp_path):
         yield found, experiment
         found.close()
         experiment.close()
+
+
+def test_a_row_by_hand(tmp_path, drawn, monkeypatch):
+    """Of an Atari game, with four frames to a step, and points that are no steps."""
+    _, experiment = drawn
+    now = [50.0]
+    monkeypatch.setattr(curve, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    experiment.settings = Settings(game="Pong", total_frames=8_000)
+    before = {"frames": 400, "seconds": 990.0}
+    with contextlib.closing(curve.Curve(RunFolder(tmp_path), experiment)) as found:
+        found.set_state({"rows": [before], "sums": {}, "counts": {}, "seconds": 1_000})
+        found.begin()
+        experiment.frames, experiment.updates, experiment.episodes = 4_400, 9, 2
+        experiment.recent.extend([{"r": 7.0, "l": 3}, {"r": 8.0, "l": 5}])
+        now[0] += 15
+        found.add({"loss": 0.5})
+        assert found.rows == [
+            before,
+            {
+                "frames": 4_400,
+                "updates": 9,
+                "seconds": 1_015,
+                "steps_per_second": 4_000 / 4 / 25,
+                "episodes": 2,
+                "return_mean": 7.5,
+                "length_mean": 4,
+                "loss": 0.5,
+            },
+        ]
+
+
+def test_all_games_that_end_are_counted():
+    with contextlib.closing(Tiny(Settings())) as experiment:
+        scores = [score for _ in range(80) for score in experiment.advance()[1]]
+        assert experiment.episodes == len(scores) > 5
+        assert list(experiment.recent) == scores
 
 
 def test_the_curve_wants_the_same_metrics_each_time(drawn):
