@@ -16,7 +16,7 @@ from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.runs import checkpoint
 from labml_rl.runs.folder import RunError
 from labml_rl.watch.agent import Agent, Protocol, Saved
-from labml_rl.watch.scores import CHOOSING, measure
+from labml_rl.watch.scores import CHOOSING, Played, Result, measure
 from tests.book.test_runs import curve_of, end_of
 from tests.book.tiny_runs import Settings, Tiny
 
@@ -59,6 +59,15 @@ def test_the_best_is_the_one_that_scored_best_in_games_for_choosing(looked):
     assert again.mean == chosen["return_mean"] == max(means)
     assert again.standard_error == chosen["standard_error"]
     assert measure(saved, Protocol(), games=16, workers=0) != again
+
+
+def test_of_two_that_are_equal_the_first_stays(tmp_path, monkeypatch):
+    alike = Result((Played(3.0, 1, False), Played(4.0, 1, False)))
+    monkeypatch.setattr("labml_rl.watch.best.measure", lambda *_, **__: alike)
+    settings = Settings(**LOOKING, total_frames=320)
+    folder = runs.train(Tiny, settings, folder=tmp_path / "run")
+    assert [row["return_mean"] for row in evaluations_of(folder)] == [3.5] * 2
+    assert Saved.of(folder, Tiny, best=True).frames == 160
 
 
 def test_a_run_that_was_stopped_finds_the_same_best(looked, tmp_path, monkeypatch):
