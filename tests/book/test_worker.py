@@ -146,14 +146,20 @@ def test_a_function_that_cannot_travel_is_refused_and_nobody_is_left():
         ParallelGames([Fragile, lambda: Fragile("")], workers=2, start_method="spawn")
 
 
-def test_ctrl_c_while_waiting_ends_all():
+def test_ctrl_c_while_waiting_ends_all(monkeypatch):
     games = fragile()
     games.reset()
     main = threading.main_thread().ident
     assert main is not None
     timer = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
-    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+    receive = games.workers[0].receive
+
+    def waiting(*arguments: Any) -> Any:
         timer.start()
+        return receive(*arguments)
+
+    monkeypatch.setattr(games.workers[0], "receive", waiting)
+    with pytest.raises(KeyboardInterrupt):
         games.step([3, 0, 0, 0])
     assert nobody_is_left(games)
     with fragile() as again:
