@@ -318,24 +318,33 @@ def scores_of(infos: dict[str, Any]) -> list[dict[str, float]]:
     Returns:
         The scores of all games that ended with it: `r`, the points, and `l`, the steps.
     """
-    return [{"r": points, "l": steps} for _, points, steps in ended(infos)]
+    return [{"r": points, "l": steps} for _, points, steps, _ in ended(infos)]
 
 
-def ended(infos: dict[str, Any]) -> list[tuple[int, float, int]]:
+def ended(infos: dict[str, Any]) -> list[tuple[int, float, int, bool]]:
     """
     Args:
         infos: those of a step.
 
     Returns:
-        Which games ended with it: the row, the points, the steps.
+        Which games ended with it: the row, the points, the steps, and whether it was
+        cut off between two of its lives. Of a game that ended with the step itself,
+        the step says whether it was truncated.
     """
     found = []
     for info in (infos.get("final_info"), infos):
         if info is not None and has_score(info):
             episodes = info["episode"]
+            rows = np.flatnonzero(info["_episode"])
+            cut_off = info.get("cut_off", np.zeros_like(info["_episode"]))
             found += [
-                (int(row), float(episodes["r"][row]), int(episodes["l"][row]))
-                for row in np.flatnonzero(info["_episode"])
+                (
+                    int(row),
+                    float(episodes["r"][row]),
+                    int(episodes["l"][row]),
+                    bool(cut_off[row]),
+                )
+                for row in rows
             ]
     return found
 

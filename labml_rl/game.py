@@ -288,7 +288,8 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
         Returns:
             The first observation, and `info`. If the old game ended in here, between
-            two lives, where no step could report it, `info["episode"]` has its score.
+            two lives, where no step could report it, `info["episode"]` has its score,
+            and `info["cut_off"]` says whether it was cut off.
         """
         info: dict[str, Any] = {}
         if seed is not None:
@@ -301,7 +302,8 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
             self._play(Action.NOOP, FRAMES_PER_STEP)
             self._fire()
             goes_on = not self._is_over()
-            info |= {} if goes_on else self._score()
+            if not goes_on:
+                info = {"cut_off": not self._game_over()} | self._score()
 
         # A game that ends before the agent has done anything was none. Take the next.
         while not goes_on:

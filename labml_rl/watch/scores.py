@@ -205,9 +205,9 @@ def measure(
             before_step()
             actions, _ = agent.act(observations)
             observations, _, _, truncated, infos = environments.step(actions)
-            for row, points, steps in ended(infos):
+            for row, points, steps, cut_off in ended(infos):
                 if len(played[row]) < to_play[row]:
-                    game = Played(points, steps, bool(truncated[row]))
+                    game = Played(points, steps, cut_off or bool(truncated[row]))
                     played[row].append(game)
                     report(game)
     return Result(tuple(game for row in played for game in row))

@@ -133,8 +133,8 @@ class Stage:
             observation, info = self.env.reset()
         if "episode" not in info:
             return observation, float(reward), None
-        score = info["episode"]
-        return observation, float(reward), Played(score["r"], score["l"], truncated)
+        score, capped = info["episode"], truncated or info.get("cut_off", False)
+        return observation, float(reward), Played(score["r"], score["l"], capped)
 
     def pictures(self) -> list[Pixels]:
         """

@@ -349,6 +349,7 @@ def test_game_that_ends_between_two_lives_is_reported_and_replaced(over_at):
     assert game.step(0)[2]
     observation, info = game.reset()
     assert info["episode"] == {"r": 111.0, "l": 1, "frames": over_at}
+    assert not info["cut_off"]
     assert info["lives"] == 3, "of the new game"
     assert atari.games == 2
     assert np.array_equal(observation[-1], shown(2, 3, 4))
@@ -362,6 +363,7 @@ def test_cap_that_falls_between_two_lives_ends_the_game_there():
     game.step(0)
     _, info = game.reset()
     assert info["episode"] == {"r": 0.0, "l": 1, "frames": 6}
+    assert info["cut_off"]
     assert atari.games == 2
 
 
