@@ -11,11 +11,12 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from ale_py import Action
 from gymnasium.spaces import Box, Discrete
 
 from labml_rl import runs
 from labml_rl.environments import Resumable, make_environments
-from labml_rl.runs import Thoughts
+from labml_rl.runs import Thoughts, checkpoint
 from labml_rl.watch import Watching, main, picture, summary, video, watch
 from labml_rl.watch.agent import Agent, Protocol, Saved
 from labml_rl.watch.scores import (
@@ -275,6 +276,23 @@ def test_a_score_is_of_the_whole_game_even_where_episodes_are_lives(
     assert screen[170, 80].tolist() == [250, 0, 250]
 
 
+@pytest.mark.parametrize(("over_at", "max_frames"), [(None, 6), (6, 100)])
+def test_a_game_may_be_cut_off_between_two_of_its_lives(
+    breakout, monkeypatch, over_at, max_frames
+):
+    script = Script(over_at=over_at, lives={0: 3, 1: 2}, points={1: 7})
+    fake = FakeAtari([script], actions=list(map(Action, range(4))))
+    monkeypatch.setattr("labml_rl.game._load", lambda *_: fake)
+    monkeypatch.setattr("labml_rl.game.SAME_START", frozenset())
+    options = {"noop_max": 0, "fire_at_start": False, "max_frames": max_frames}
+    monkeypatch.setattr(Saved, "game_options", lambda *_: options)
+    expected = Played(7, 1, over_at is None)
+    assert measure(breakout, Protocol(), games=1, workers=0).played == (expected,)
+    stage = Stage(breakout, Protocol(), all_frames=False)
+    stage.begin()
+    assert stage.step(0)[-1] == expected
+
+
 def decoded(path: Path) -> tuple[Any, list[np.ndarray[Any, Any]]]:
     with av.open(path) as file:
         stream = file.streams.video[0]
@@ -293,15 +311,49 @@ def test_a_film_of_an_atari_game(breakout, tmp_path):
     assert game.capped
     # The wall at the left is grey, and 8 pixels wide.
     assert np.allclose(frames[-1][300, 62:80], 142, atol=6)
-    # The curve moves in from the right.
-    panel = (slice(picture.CURVE_TOP, picture.CURVE_BOTTOM), slice(700, 1000))
-    assert frames[0][panel].std() < frames[-1][panel].std() + 5
+    # The curve moves in from the right: what is more red than blue.
+    length = (picture.RIGHT - 14 - picture.START) * (game.steps - 1) / (20 * 15 - 1)
+    for frame, width in ((frames[0], 0), (frames[-1], length)):
+        curve = frame[picture.CURVE_TOP : picture.CURVE_BOTTOM, picture.START :]
+        drawn: Any = curve[..., 0].astype(int) - curve[..., 2] > 50
+        columns = np.flatnonzero(drawn.any(0))
+        assert columns.max() - columns.min() == pytest.approx(width + 5, abs=12)
 
     smooth = film(breakout, protocol, tmp_path / "smooth.mp4", all_frames=True)
     stream, frames = decoded(tmp_path / "smooth.mp4")
     assert smooth == game
     assert stream.average_rate == 60
     assert 4 * game.steps - 4 < len(frames) <= 4 * game.steps
+
+
+class Valued(Tiny):
+    """Says what each action is worth."""
+
+    @staticmethod
+    def think(network: Any, observations: torch.Tensor) -> Thoughts:
+        worth = torch.tensor([[3.0, 8.0]])
+        return Thoughts(torch.tensor([[0.0, 1.0]]), worth.max(1).values, worth)
+
+
+@pytest.mark.parametrize(
+    ("experiment_class", "bars"), [(Tiny, None), (Valued, (3.0, 8.0))]
+)
+def test_what_is_said_in_a_film(chance, tmp_path, monkeypatch, experiment_class, bars):
+    """Each step pays a half."""
+    painter, seeds = mock.Mock(), mock.Mock(wraps=seed_of)
+    monkeypatch.setattr(video, "Painter", painter)
+    monkeypatch.setattr(video, "Video", mock.MagicMock())
+    monkeypatch.setattr(video, "seed_of", seeds)
+    saved = replace(chance, experiment_class=experiment_class)
+    game = film(saved, Protocol(), tmp_path / "film.mp4")
+    told = [each.args[0] for each in painter.return_value.panel.call_args_list]
+    assert [said.points for said in told] == [0.5] * game.steps
+    assert [said.score for said in told] == [n / 2 for n in range(1, game.steps + 1)]
+    assert sum(told[0].bars) == pytest.approx(1 if bars is None else sum(bars))
+    assert bars is None or told[0].bars == bars
+    assert painter.call_args.kwargs["bars_are_values"] == (bars is not None)
+    # It is none of the games that are measured.
+    seeds.assert_called_once_with(Protocol(), FILMING)
 
 
 def test_a_film_of_another_environment(chance, tmp_path):
@@ -421,6 +473,23 @@ def test_the_command(cart, tmp_path, capsys):
         "CartPole-v1, TINY after 8 frames. It takes the likeliest action. Whole "
         "episodes, sums of rewards. Seed 0."
     )
+
+
+def test_the_command_films_the_best(breakout, tmp_path, capsys):
+    folder, file = tmp_path / "run", tmp_path / "film.mp4"
+    runs.train(Tiny, breakout.settings, folder=folder)
+    state = checkpoint.load(folder / "checkpoint.safetensors")
+    best = {"network": state["network"], "of": state["of"], "frames": 4}
+    checkpoint.save(folder / "best.safetensors", best)
+    typed = ["--best", "--games", "0", "--frames-cap", "60"]
+    film_it = ["--video", str(file), "--all-frames"]
+    main(Tiny, [str(folder), *typed, *film_it], program="labml-rl")
+    filmed, described = capsys.readouterr().out.splitlines()
+    assert filmed.startswith(f"{file}: ")
+    assert filmed.endswith(" steps, then cut off; it does not count")
+    assert described.startswith("Breakout, TINY after 4 frames. ")
+    stream, _ = decoded(file)
+    assert stream.average_rate == 60
 
 
 @pytest.mark.parametrize(
