@@ -330,9 +330,12 @@ def test_learning_from_a_batch_by_hand(monkeypatch):
         assert isinstance(memory, PrioritisedMemory)
         powers = memory.tree.leaves.copy()
         sample, drawn = memory.sample, []
-        monkeypatch.setattr(
-            memory, "sample", lambda size: drawn.append(sample(size)) or drawn[-1]
-        )
+
+        def noted(size):
+            drawn.append(sample(size))
+            return drawn[-1]
+
+        monkeypatch.setattr(memory, "sample", noted)
         loss, error, value = experiment.learn().tolist()
 
     (batch,) = drawn
