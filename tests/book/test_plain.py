@@ -36,6 +36,28 @@ GAME: dict[str, Any] = {
 }
 
 
+def twins(experiment: Any, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Network, games and dice as those of an experiment that has just begun."""
+    settings = experiment.settings
+    games = make_environments(
+        settings.game, settings.num_envs, seed=1, workers=0, copy=False, **options
+    )
+    generator = torch.Generator().manual_seed(0)
+    generator.set_state(experiment.generator.get_state())
+    return deepcopy(experiment.network), games, generator
+
+
+def assert_same(
+    experiment: Any, network: Any, score: float, *, rtol: float, atol: float
+) -> None:
+    """The network has learned what the experiment has, and its games scored as much."""
+    expected = parameters_to_vector(experiment.network.parameters())
+    found = parameters_to_vector(network.parameters())
+    torch.testing.assert_close(found, expected, rtol=rtol, atol=atol)
+    scores = [each["r"] for each in experiment.recent]
+    assert score == pytest.approx(sum(scores) / max(len(scores), 1))
+
+
 @pytest.mark.parametrize(
     ("settings", "options"),
     [
@@ -46,13 +68,8 @@ GAME: dict[str, Any] = {
 @pytest.mark.usefixtures("catch")
 def test_it_learns_what_the_experiment_learns(settings, options):
     with contextlib.closing(Experiment(settings)) as experiment:
-        network = deepcopy(experiment.network)
+        network, games, generator = twins(experiment, options)
         assert isinstance(network, ActorCritic)
-        games = make_environments(
-            settings.game, settings.num_envs, seed=1, workers=0, copy=False, **options
-        )
-        generator = torch.Generator().manual_seed(0)
-        generator.set_state(experiment.generator.get_state())
         frames_per_step = 4 if options else 1
         names = (
             *("steps", "epochs", "minibatches", "learning_rate", "discount"),
@@ -70,12 +87,8 @@ def test_it_learns_what_the_experiment_learns(settings, options):
         for played, score in islice(learning, 3):  # noqa: B007
             experiment.advance()
             assert experiment.frames == played * frames_per_step
-        scores = [each["r"] for each in experiment.recent]
-    expected = parameters_to_vector(experiment.network.parameters())
-    found = parameters_to_vector(network.parameters())
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
-    assert (found - before).abs().max() > 1e-3
-    assert score == pytest.approx(sum(scores) / max(len(scores), 1))
+    assert_same(experiment, network, score, rtol=1e-4, atol=1e-6)
+    assert (parameters_to_vector(network.parameters()) - before).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -97,11 +110,8 @@ def test_dqn_learns_what_the_experiment_learns(
     settings = replace(settings, max_gradient_norm=1.0)
     steps = settings.turns * settings.learn_every_steps // settings.num_envs
     with contextlib.closing(dqn.Experiment(settings)) as experiment:
-        network = deepcopy(experiment.network)
+        network, games, generator = twins(experiment, options)
         assert isinstance(network, QNetwork)
-        games = make_environments(
-            settings.game, settings.num_envs, seed=1, workers=0, copy=False, **options
-        )
         memory = ReplayMemory(
             check_spaces(games.single_observation_space, games.single_action_space)[0],
             settings.num_envs,
@@ -110,8 +120,6 @@ def test_dqn_learns_what_the_experiment_learns(
             discount=settings.discount,
             seed=np.random.SeedSequence(settings.seed).spawn(3)[2],
         )
-        generator = torch.Generator().manual_seed(0)
-        generator.set_state(experiment.generator.get_state())
         names = (
             *("warm_up_steps", "batch_size", "sync_every_steps", "learning_rate"),
             *("epsilon_end", "epsilon_steps", "max_gradient_norm"),
@@ -126,12 +134,8 @@ def test_dqn_learns_what_the_experiment_learns(
             pass
         experiment.advance()
         assert experiment.steps == played
-        scores = [each["r"] for each in experiment.recent]
-    expected = parameters_to_vector(experiment.network.parameters())
-    found = parameters_to_vector(network.parameters())
-    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
-    assert (found - before).abs().max() > 1e-3
-    assert score == pytest.approx(sum(scores) / max(len(scores), 1))
+    assert_same(experiment, network, score, rtol=1e-3, atol=1e-5)
+    assert (parameters_to_vector(network.parameters()) - before).abs().max() > 1e-3
 
 
 @pytest.fixture
