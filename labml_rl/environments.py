@@ -327,9 +327,9 @@ def ended(infos: dict[str, Any]) -> list[tuple[int, float, int, bool]]:
         infos: those of a step.
 
     Returns:
-        Which games ended with it: the row, the points, the steps, and whether it was
-        cut off between two of its lives. Of a game that ended with the step itself,
-        the step says whether it was truncated.
+        Which games ended with it: the row, the points, the steps, and whether `infos`
+        say that the game was cut off, which it may have been between two lives. Other
+        environments say so by `truncated` alone.
     """
     found = []
     for info in (infos.get("final_info"), infos):

@@ -183,12 +183,14 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
     *Scores* are those of whole games. When a game is truly over, and only then, `info`
     has an entry for it: the raw points, the steps of the agent, and the frames of the
-    emulator, no-ops included. The number of lives is there in every step.
+    emulator, no-ops included. Another says whether the game was cut off, by the cap on
+    its frames. The number of lives is there in every step.
 
     ```python
     {
         "lives": 0,
         "episode": {"r": 9.0, "l": 741, "frames": 2981},
+        "cut_off": False,
     }
     ```
 
@@ -288,8 +290,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
         Returns:
             The first observation, and `info`. If the old game ended in here, between
-            two lives, where no step could report it, `info["episode"]` has its score,
-            and `info["cut_off"]` says whether it was cut off.
+            two lives, where no step could report it, `info` has its score.
         """
         info: dict[str, Any] = {}
         if seed is not None:
@@ -303,7 +304,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
             self._fire()
             goes_on = not self._is_over()
             if not goes_on:
-                info = {"cut_off": not self._game_over()} | self._score()
+                info = self._score()
 
         # A game that ends before the agent has done anything was none. Take the next.
         while not goes_on:
@@ -459,7 +460,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
     def _score(self) -> dict[str, Any]:
         # The names `r` and `l` are Gymnasium's.
         score = {"r": self._return, "l": self._steps, "frames": self._frames}
-        return {"episode": score}
+        return {"episode": score, "cut_off": not self._game_over()}
 
     def _observe(self, *, first: bool = False) -> Pixels:
         """

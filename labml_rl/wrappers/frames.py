@@ -171,10 +171,13 @@ class EpisodeStatistics(gymnasium.Wrapper):
         each life as a game of its own. In Breakout, with its five lives, that is about
         a fifth of the true score, and nobody can tell from the report.
 
-    When a game is over, `info` gets an entry like this one:
+    When a game is over, `info` gets two entries like these:
 
     ```python
-    {"episode": {"r": 9.0, "l": 741, "frames": 2981}}
+    {
+        "episode": {"r": 9.0, "l": 741, "frames": 2981},
+        "cut_off": False,  # by the cap on its frames
+    }
     ```
 
     The steps of the agent, `"l"`, cannot be counted from here, where no-ops look like
@@ -210,6 +213,7 @@ class EpisodeStatistics(gymnasium.Wrapper):
         # A game that ends before the agent has done anything was none.
         if (terminated or truncated) and self.agent_steps != 0:
             info["episode"] = {"r": self._points, "frames": self._frames}
+            info["cut_off"] = truncated and not terminated
             if self.agent_steps is not None:
                 info["episode"]["l"] = self.agent_steps
         return observation, float(reward), terminated, truncated, info

@@ -77,6 +77,7 @@ def told_plainly(
         if over():
             frames = len(screens) - 1
             info["episode"] = {"r": score, "l": agent_steps, "frames": frames}
+            info["cut_off"] = not game_over
         truncated = over() and not game_over
         terminated = game_over or life_lost
         yield np.stack(stack), points, terminated, truncated, info

@@ -307,7 +307,7 @@ def test_lives_can_be_left_out_of_it():
     ends = [(terminated, info) for _, _, terminated, _, info in steps(game, 4)]
     score = {"r": 0.0, "l": 4, "frames": 15}
     assert [end for end, _ in ends] == [False, False, False, True]
-    assert ends[-1][1] == {"lives": 0, "episode": score}
+    assert ends[-1][1] == {"lives": 0, "episode": score, "cut_off": False}
 
 
 def test_game_that_is_played_on_at_zero_lives_goes_on():
@@ -443,6 +443,7 @@ def test_life_lost_at_the_cap_begins_a_new_game():
     game.reset()
     _, _, terminated, truncated, info = steps(game, 4)[-1]
     assert (terminated, truncated, "episode" in info) == (True, True, True)
+    assert info["cut_off"]
     assert game.reset()[1] == {"lives": 3}, "a score is reported once"
     assert atari.games == 2
 

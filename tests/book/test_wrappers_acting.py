@@ -471,7 +471,8 @@ def test_game_that_ends_in_the_noop_after_a_life_is_replaced_and_reported(frames
     observation, info = env.reset()
     assert atari.games == 2
     assert np.array_equal(observation, draw(2, 0))
-    assert info == {"lives": 3, "episode": {"r": 12.0, "frames": 5}}
+    score = {"r": 12.0, "frames": 5}
+    assert info == {"lives": 3, "episode": score, "cut_off": False}
     assert not env.step(0)[2]
 
 
@@ -492,6 +493,7 @@ def test_cap_between_two_lives_begins_a_new_game():
     _, info = env.reset()
     assert atari.games == 2
     assert info["episode"]["frames"] == 3
+    assert info["cut_off"]
 
 
 def test_life_lost_at_the_cap_or_at_the_end_begins_a_new_game():
@@ -552,7 +554,8 @@ def test_game_that_ends_at_the_button_between_two_lives_is_reported():
     assert env.step(0)[2]
     observation, info = env.reset()
     assert atari.games == 3
-    assert info == {"lives": 3, "episode": {"r": 111.0, "l": 1, "frames": 4}}
+    score = {"r": 111.0, "l": 1, "frames": 4}
+    assert info == {"lives": 3, "episode": score, "cut_off": False}
     assert np.array_equal(observation, draw(3, 1))
 
 
@@ -563,6 +566,7 @@ def test_cap_at_the_button_begins_a_new_game():
     observation, info = env.reset()
     assert atari.played == [[FIRE, NOOP, NOOP, FIRE], [FIRE]]
     assert info["episode"] == {"r": 0.0, "l": 1, "frames": 4}
+    assert info["cut_off"]
     assert np.array_equal(observation, draw(2, 1))
 
 
