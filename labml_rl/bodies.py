@@ -36,6 +36,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv2d
 
+SIDE = 4  # of a block, in pixels: as far as the first window moves
+
 
 class NatureBody(nn.Module):
     """
@@ -86,17 +88,12 @@ class NatureBody(nn.Module):
         # cat sits. In a game it matters where the ball is.
         channels, *sides = (shape[2], *shape[:2]) if channels_last else shape
         convolutions = [
-            FirstConvolution(channels, 32, kernel_size=8, stride=4),
+            FirstConvolution(channels, 32, kernel_size=8, stride=SIDE),
             nn.Conv2d(32, 64, kernel_size=4, stride=2),
             nn.Conv2d(64, 64, kernel_size=3, stride=1),
         ]
 
-        # The shape of a picture [in blocks][as_blocks]. It is empty if the sides can't
-        # be cut, or if that is also the shape as it is, as with nine channels of 36 ×
-        # 144: nobody could tell the two apart.
-        blocks = (sides[0] // 4, sides[1] // 4, 16 * channels)
-        can_be_cut = not any(side % 4 for side in sides) and blocks != self.shape
-        self.blocks: tuple[int, ...] = blocks if can_be_cut else ()
+        self.blocks = shape_in_blocks(self.shape, channels_last=channels_last)
 
         # A window begins at every fourth pixel, say, as long as it fits. What is left
         # over at the right and at the bottom, no window sees. With 84 nothing is.
@@ -216,13 +213,13 @@ class FirstConvolution(nn.Conv2d):
             dtype = torch.get_autocast_dtype(device)
         weight, stride = self.weight / 255, self.stride
         if observations.shape[1] != self.in_channels:
-            weight = as_blocks(weight, self.stride[0]).permute(0, 3, 1, 2)
+            weight = as_blocks(weight).permute(0, 3, 1, 2)
             stride = (1, 1)
         pictures = observations.to(dtype)
         return conv2d(pictures, weight.to(dtype), self.bias, stride)
 
 
-def as_blocks(pictures: Tensor, side: int = 4) -> Tensor:
+def as_blocks(pictures: Tensor) -> Tensor:
     """
     ### In blocks
 
@@ -244,28 +241,50 @@ def as_blocks(pictures: Tensor, side: int = 4) -> Tensor:
 
     Args:
         pictures: or weights; shape `(N, C, H, W)`, with sides that can be cut.
-        side: of a block.
 
     Returns:
-        The same in blocks, shape `(N, H / side, W / side, C · side²)`. The channels
-        come last, so those of a block are neighbours in memory. Layers of PyTorch want
-        to be shown them in second place, and like best what [lies in memory like
+        The same in blocks, shape `(N, H / 4, W / 4, 16 · C)`. The channels come last,
+        so those of a block are neighbours in memory. Layers of PyTorch want to be shown
+        them in second place, and like best what [lies in memory like
         this](https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html).
     """
     n, channels, height, width = pictures.shape
-    across, down = width // side, height // side
+    across, down = width // SIDE, height // SIDE
 
     # The four bytes of a row of a block stay neighbours. To move them as one number of
     # 32 bits takes a fifth of the time.
-    if pictures.dtype == torch.uint8 and side == 4:
+    if pictures.dtype == torch.uint8:
         words = pictures.contiguous().view(torch.int32)  # (N, C, H, W')
-        cut = words.view(n, channels, down, side, across)
-        moved = cut.permute(0, 2, 4, 1, 3).contiguous()  # (N, H', W', C, side)
-        blocks = moved.view(torch.uint8)  # (N, H', W', C, side²)
+        cut = words.view(n, channels, down, SIDE, across)
+        moved = cut.permute(0, 2, 4, 1, 3).contiguous()  # (N, H', W', C, 4)
+        blocks = moved.view(torch.uint8)  # (N, H', W', C, 16)
     else:
-        cut = pictures.reshape(n, channels, down, side, across, side)
-        blocks = cut.permute(0, 2, 4, 1, 3, 5)  # (N, H', W', C, side, side)
+        cut = pictures.reshape(n, channels, down, SIDE, across, SIDE)
+        blocks = cut.permute(0, 2, 4, 1, 3, 5)  # (N, H', W', C, 4, 4)
     return blocks.flatten(3)  # (N, H', W', C')
+
+
+def shape_in_blocks(
+    shape: tuple[int, ...], *, channels_last: bool = False
+) -> tuple[int, ...]:
+    """
+    ### Not every picture
+
+    Sides that 4 doesn't go into can't be cut. And nine channels of 36 × 144 pixels have
+    the same shape in blocks as they have without: nobody could tell the two apart, so
+    they are not cut either.
+
+    Args:
+        shape: of a picture, `(C, H, W)`.
+        channels_last: it is `(H, W, C)`.
+
+    Returns:
+        Its shape [in blocks][as_blocks], or nothing, `()`, if it is not cut.
+    """
+    channels, *sides = (shape[2], *shape[:2]) if channels_last else shape
+    blocks = (sides[0] // SIDE, sides[1] // SIDE, channels * SIDE**2)
+    can_be_cut = not any(side % SIDE for side in sides) and blocks != shape
+    return blocks if can_be_cut else ()
 
 
 class VectorBody(nn.Module):

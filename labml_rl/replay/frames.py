@@ -47,11 +47,10 @@ import torch
 from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
-from labml_rl.bodies import as_blocks
+from labml_rl.bodies import as_blocks, shape_in_blocks
 from labml_rl.runner import is_cut
 
 Places = NDArray[np.int64]
-SIDE = 4  # of a block, in pixels
 
 
 class Frames:
@@ -109,16 +108,10 @@ class Frames:
         kept: NDArray[Any] = np.zeros((places, *one), dtype)
 
         # What is written in blocks comes out in blocks. In such a picture there are 16
-        # bytes for each of 21 × 21 squares. If blocks would have the shape of an
-        # observation, nobody could tell the two apart, and nothing is cut, [as in the
-        # network][labml_rl.bodies.NatureBody].
+        # bytes for each of 21 × 21 squares.
         cut = blocks and stack > 1 and kept.dtype == np.uint8 and len(shape) == 3
-        self.blocks = cut and not any(side % SIDE for side in shape[1:])
-        if self.blocks:
-            across, down = shape[2] // SIDE, shape[1] // SIDE
-            self.blocks = (down, across, SIDE**2 * shape[0]) != self.shape
-        if self.blocks:
-            self._squares = prod(shape[1:]) // SIDE**2
+        self.blocks = shape_in_blocks(self.shape) if cut else ()
+        self._squares = prod(self.blocks[:2])
         self._free: list[NDArray[np.uint8]] = []
         self.adopt(kept)
 
@@ -168,7 +161,7 @@ class Frames:
             observations = observations[:, -self.channels :]  # (N, c, H, W)
         if self.blocks:
             pictures = torch.from_numpy(np.array(observations))
-            in_blocks = as_blocks(pictures, SIDE).numpy()  # (N, H', W', C')
+            in_blocks = as_blocks(pictures).numpy()  # (N, H', W', C')
             observations = in_blocks.reshape(len(places), *self.kept.shape[1:])
         self.kept[places] = observations
 
@@ -201,9 +194,7 @@ class Frames:
         for number in range(len(places[0])):
             for room, each in zip(words, places, strict=True):
                 room[number] = self._words[each[number]].swapaxes(0, 1)
-        _, height, width = self.shape
-        cut = (-1, height // SIDE, width // SIDE, self.stack * self.channels * SIDE**2)
-        return [torch.from_numpy(each).view(cut) for each in rooms]
+        return [torch.from_numpy(each).view(-1, *self.blocks) for each in rooms]
 
     def _room(self, count: int) -> NDArray[np.uint8]:
         """
@@ -221,7 +212,7 @@ class Frames:
         Returns:
             Room for so many stacks, with anything in it.
         """
-        shape = (count, self._squares, self.stack, self.channels * SIDE**2)
+        shape = (count, self._squares, self.stack, self.blocks[2] // self.stack)
         room = self._free.pop() if self._free else np.empty(0, np.uint8)
         if room.shape != shape:
             room = np.empty(shape, np.uint8)
