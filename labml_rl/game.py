@@ -638,6 +638,26 @@ SAME_START = frozenset(
 
 def loader(game: str, sticky_actions: float = 0.0) -> Callable[[int], Emulator]:
     """
+    ### Other modes
+
+    A console has switches for variants of a game and for its difficulty, which [Machado
+    et al. (2018)](https://doi.org/10.1613/jair.5699) made part of ALE. An emulator can
+    be set to them before a game gets it. In this one the invaders are invisible:
+
+    ```python
+    from labml_rl.game import Game, loader
+
+    def invisible(seed):
+        emulator = loader("SpaceInvaders")(seed)
+        emulator.setMode(8)
+        emulator.setDifficulty(1)
+        return emulator
+
+    game = Game(invisible, seed=1)
+    ```
+
+    Which there are, `getAvailableModes()` and `getAvailableDifficulties()` say.
+
     Args:
         game: its name in any spelling.
         sticky_actions: as in [GameOptions][].

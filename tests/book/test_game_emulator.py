@@ -1,6 +1,7 @@
 """The game on the real emulator, against a plain account of what must happen."""
 
 import importlib
+import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -281,6 +282,25 @@ def test_games_are_found_in_any_spelling(spelling):
 def test_unknown_game_gets_the_nearest_name(wrong, nearest):
     with pytest.raises(ValueError, match=rf"'{wrong}'.*'{nearest}'.*available_games"):
         make_game(wrong)
+
+
+def test_invaders_are_invisible_in_the_mode_of_the_page():
+    words = inspect.getdoc(loader)
+    assert words
+    names: dict[str, Any] = {}
+    exec(words.split("```python\n")[1].split("```")[0], names)
+
+    def lit(game: Game) -> list[int]:
+        seen = []
+        for _ in range(2):  # also in a second game
+            game.reset(options={"new_game": True})
+            for _ in range(20):
+                picture = game.step(0)[0][-1]
+            seen.append(int((picture[10:50] > 0).sum()))
+        return seen
+
+    assert lit(names["game"]) == [0, 0]
+    assert min(lit(Game(loader("SpaceInvaders"), seed=1))) > 500
 
 
 def test_game_that_the_emulator_cannot_load_is_refused():
