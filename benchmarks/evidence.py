@@ -248,6 +248,11 @@ def summary_of(folder: Path) -> dict[str, Any]:
     first = sessions[0]
     precision = record["settings"]["precision"]
     curve = curve_of(folder)
+    published = PUBLISHED.get(name_of(record), {})
+    scores = summary_of_scores(folder / "scores.json")
+    if {"random", "human"} <= published.keys():
+        lead = published["human"] - published["random"]
+        scores["human_normalised"] = (scores["mean"] - published["random"]) / lead
     return {
         "command": record["command"],
         "commit": then((each["commit"] or "unknown")[:12] for each in sessions),
@@ -269,8 +274,8 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "last_hundred": curve[-1][1],
         "best_hundred": max(score for _, score in curve),
         "on_the_way": on_the_way(curve),
-        "published": PUBLISHED.get(name_of(record), {}),
-        **summary_of_scores(folder / "scores.json"),
+        "published": published,
+        **scores,
         **chosen,
     }
 

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -189,6 +190,20 @@ def test_the_score_in_the_readme_is_the_recorded_one():
     assert f"after {summary['millions']:.0f} million frames" in said
     for who in ("random", "human"):
         assert f"{summary['published'][who]:g}" in said
+
+
+def test_a_human_normalised_score_is_1_where_the_human_is(kept, monkeypatch):
+    mean = json.loads((kept / "scores.json").read_text())["mean"]
+
+    def normalised(**marks: float) -> Any:
+        monkeypatch.setitem(evidence.PUBLISHED, "cartpolev1", marks)
+        found = evidence.sum_up()["ppo"]["cartpolev1"]["seed-3"]
+        return found.get("human_normalised")
+
+    assert normalised(random=mean - 30, human=mean) == pytest.approx(1)
+    assert normalised(random=mean, human=mean + 30) == pytest.approx(0)
+    assert normalised(random=mean - 60, human=mean - 30) == pytest.approx(2)
+    assert normalised(human=mean) is None
 
 
 def test_settings_are_kept(kept):
