@@ -21,6 +21,7 @@ import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.summary.writer.record_writer import RecordWriter
+from torch.utils.tensorboard import SummaryWriter
 
 from labml_rl import runs
 from labml_rl.batch import spawn_seeds
@@ -522,6 +523,36 @@ def test_a_curve_that_can_not_be_written_ends_it_with_a_checkpoint(
     assert f"of {frames['frames']} frames; to go on" in "".join(caught.value.__notes__)
     runs.resume(Tiny, path)
     assert_same_run(whole, path)
+
+
+def test_a_checkpoint_waits_until_tensorboard_has_its_rows(tmp_path, monkeypatch):
+    """However slow the disk is."""
+    write, add, save = RecordWriter.write, SummaryWriter.add_scalar, checkpoint.save
+    added, written, behind = [], [], []
+
+    def noted(*arguments: Any) -> None:
+        added.append(1)
+        add(*arguments)
+
+    def slow(*arguments: Any) -> None:
+        time.sleep(0.02)
+        write(*arguments)
+        written.append(1)
+
+    def compared(*arguments: Any) -> None:
+        behind.append(len(added) - len(written))
+        save(*arguments)
+
+    monkeypatch.setattr(SummaryWriter, "add_scalar", noted)
+    monkeypatch.setattr(RecordWriter, "write", slow)
+    monkeypatch.setattr(checkpoint, "save", compared)
+    settings = Settings(total_frames=16)
+    runs.train(Tiny, settings, folder=tmp_path / "run", checkpoint_minutes=0)
+
+    # Some rows that are no scalars, such as the settings, are written before the first.
+    assert len(behind) > 2
+    assert len(set(behind[1:])) == 1, behind
+    assert len(added) > 10
 
 
 def test_a_long_run_has_no_more_than_500_rows(tmp_path):
