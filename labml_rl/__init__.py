@@ -60,8 +60,8 @@ $$G_t = r_t + \gamma r_{t+1} + \gamma^2 r_{t+2} + \dots$$
 
 The **discount** $\gamma$, a number a little below 1 such as 0.99, makes a reward count
 for less the longer it takes to come. It keeps the sum finite. And the later a reward
-comes, the less this action had to do with it: without a discount, the noise of a whole
-game is in each return.
+comes, the less this action had to do with it. Counted in full, all that chance brings
+later would hide what the action itself was worth.
 
 How the agent picks its actions is its **policy**, written $\pi(a \mid o)$: the
 probability of each action after an observation. To learn is to change the policy so
@@ -94,9 +94,10 @@ can be compared.
 
 ## How to read a page
 
-The prose is on the left. The code that it speaks of is on the right, beside it, and all
-of the code is there: top to bottom, a page is the whole file. What you see is what the
-tests run, so it cannot say one thing and do another.
+The prose is on the left. The code that it speaks of is on the right, beside it (on a
+small screen, below it), and all of the code is there: top to bottom, a page is the
+whole file. What you see is what the tests run, so it cannot say one thing and do
+another.
 
 Shapes stand behind the lines that make them: `# (4, 84, 84)` is an array of four
 pictures, 84 rows by 84 columns each. A box like this one marks a place where many
@@ -106,7 +107,7 @@ EnvPool, Baselines, Stable-Baselines3 and CleanRL; you need not know them:
 !!! warning "Frames or steps?"
     The emulator draws 60 *frames* a second. The agent decides once in 4 frames, and
     that is one *step*. Ten million frames are two and a half million steps. Papers
-    count sometimes in one and sometimes in the other.
+    sometimes count one and sometimes the other.
 
 ## The pages
 
@@ -116,11 +117,13 @@ Half of the pages are about speed and safety. You can understand every algorithm
 them. If you want to know how agents learn, read these first, in this order:
 
 1. This page, and [the game](game.py) down to its options.
-2. [Networks](networks.py), [returns and advantages](returns.py), [A2C](a2c/__init__.py)
-   and [its experiment](a2c/experiment.py).
-3. [A problem that takes a minute](small.py): train an agent, and break it.
+2. [Seeing](bodies.py) down to the layer that takes bytes, [networks](networks.py),
+   [returns and advantages](returns.py), [A2C](a2c/__init__.py) and [its
+   experiment](a2c/experiment.py).
+3. [A problem that takes a minute](small.py): train an agent. Leave the exercises for
+   later.
 4. [PPO](ppo/__init__.py), [all of it on one page](ppo/plain.py), and [its
-   experiment](ppo/experiment.py).
+   experiment](ppo/experiment.py). Now [the exercises](small.py).
 5. [DQN](dqn/__init__.py), [exploring](dqn/exploring.py), [replay](replay/__init__.py),
    [all of it on one page](dqn/plain.py), [its experiment](dqn/experiment.py) and [the
    fast settings](dqn/fast.py).

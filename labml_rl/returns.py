@@ -220,8 +220,8 @@ def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
     \end{cases}$$
 
     Otherwise means that the episode ends with this step, or that the rollout stops. If
-    the episode is complete, it is made of rewards alone, and is also called a **Monte
-    Carlo** return.
+    the episode terminates within the rollout, its returns are made of rewards alone,
+    and are also called **Monte Carlo** returns.
 
     !!! warning "A target is a number"
         The network learns to bring $V(o_t)$ closer to $G_t$, and has its own part in

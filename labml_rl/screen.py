@@ -13,7 +13,7 @@ makes of them what nearly every agent since [Mnih et al.
 (2015)](https://doi.org/10.1038/nature14236) gets to see: the last two frames of every
 four, in one picture of 84 × 84 grey pixels.
 
-It does so twice. [preprocess][] is the recipe, four lines long, and easy to get wrong.
+It does so twice. [preprocess][] is the recipe, a few lines long, and easy to get wrong.
 [Screens][] gives the same picture to the last bit in less than half the time. With
 that, [the game](game.py) spends most of its time in the emulator, and there is not much
 left to save.

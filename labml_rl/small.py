@@ -24,8 +24,8 @@ they grow.
 
 There are no pixels. The agent sees four numbers: where the cart is, how far the pole
 leans, and how fast both of these change. Each step is worth a point. An episode ends
-when the pole falls, or after 500 steps, so 500 points are all that can be had. Pushing
-at random gets some 20.
+when the pole falls or the cart leaves its track, or after 500 steps, so 500 points are
+all that can be had. Pushing at random gets some 20.
 
 The algorithms are those of the games, and so is every line of their code. But their
 settings for games are far too cautious here: an agent would learn this too, but not in
@@ -34,7 +34,7 @@ a minute. So this page is two lists of numbers. What both have in common:
 | what | games | here | why |
 |---|---|---|---|
 | processes | one for each core | one | a step takes less time than a message |
-| numbers of | 16 bits | 32 | the network is tiny, and rounding saves nothing |
+| precision | 16 or 32 bits | 32 | the network is tiny, and rounding saves nothing |
 | learning rate | small | larger | four numbers are easier to read than pixels |
 
 The tests of this book learn with these settings. Then they plant a mistake in a loss, a
@@ -42,8 +42,8 @@ wrong sign for instance, and check that the pole falls.
 
 ## When it does not learn
 
-Whoever changes a line sooner or later has an agent that does not learn. Each run writes
-down [more than its score](ppo/__init__.py), and that says where to look first:
+Sooner or later, whoever changes a line has an agent that does not learn. Each run
+writes down [more than its score](ppo/__init__.py), and that says where to look first:
 
 | what you see | look first at |
 |---|---|
@@ -74,6 +74,16 @@ first what you expect. `--folder` keeps the runs apart.
    variance?
 4. `--discount 0.5`: how many steps ahead does a reward still count for 1%?
 5. Take the minus out of [policy_loss][labml_rl.a2c.policy_loss], and train `small-a2c`.
+
+??? tip "Answers"
+    1. Far enough that one seed shows little. Two programs can't be compared by one
+       curve each.
+    2. Zero. Each batch is one minibatch, so there is a single step in it, and until it
+       is made $\pi'$ is $\pi$ and all ratios are 1.
+    3. With 0 most bias: it believes the critic after a single reward. With 1 most
+       variance: the luck of the whole episode is in it.
+    4. Seven: $0.5^7 = 0.008$. With the 0.98 of this page it is 228.
+    5. It learns to let the pole fall, and scores less than pushing at random.
 
 !!! note "And DQN?"
     The pole is harder for [DQN](dqn/__init__.py) than it looks. All actions are worth

@@ -131,9 +131,9 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
         matter of converting there and back, and slower than float32.
 
     !!! note "32 bits that are 19"
-        Many GPUs compute convolutions of float32 with 10 bits for the digits, a format
-        called TF32, and PyTorch lets them. `torch.backends.cudnn.allow_tf32 = False`
-        forbids it.
+        Many GPUs compute convolutions of float32 with 11 bits for the digits and 8 for
+        the size, a format called TF32, and PyTorch lets them.
+        `torch.backends.cudnn.allow_tf32 = False` forbids it.
 
     Args:
         settings: what is wanted.

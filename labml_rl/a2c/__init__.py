@@ -132,11 +132,12 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     ![The returns of two actions as two heaps of points, first as they are, then less
     their average](../../assets/figures/a2c-baseline.svg)
 
-    *Two actions, and what was paid each time one of them was drawn. Without a baseline
-    (left) both are pushed up. With it (right), the better one up and the other down.*
+    *Left pays 5 on average and right pays 8, give or take. Each dot is one time that an
+    action was drawn. Without a baseline, on the first panel, both are pushed up. With
+    it, the better one goes up and the other down.*
 
-    In numbers: two actions, *left* and *right*, are equally likely. Left pays 5, and
-    right pays 8. Drawing an action moves its own logit by $(1 - \pi)(G - b)$, which is
+    In numbers: the two are equally likely, and now left always pays 5, and right always
+    8. Drawing an action moves its own logit by $(1 - \pi)(G - b)$, which is
     $½(G - b)$, and the other one by $-½(G - b)$:
 
     | drawn | left, right with $b = 0$ | left, right with $b = 6.5$ |
@@ -146,12 +147,13 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     | on average | −0.75, +0.75 | −0.75, +0.75 |
 
     The average is the same. But without the baseline each draw pushes up whatever was
-    drawn, and only the average of many is right. With it, each single draw is right.
+    drawn, and only the average of many is right. With it, each single draw is right
+    here. With noise, as in the figure, most are.
 
     As a baseline, the critic may be as wrong as it likes: that costs noise, and the
-    average stays right. It may not where its value stands for rewards that nobody saw,
-    at the end of an [n-step return][labml_rl.returns.n_step_returns]. There its error
-    is in $G_t$, and in the gradient.
+    average stays right. But at the end of an [n-step
+    return][labml_rl.returns.n_step_returns], its value stands for rewards that nobody
+    saw. There its error is in $G_t$, and so in the gradient.
 
     ### A loss to minimise
 

@@ -32,8 +32,8 @@ until all frames are played:
 
 Of the curves that a run draws, look at `entropy`: it begins at $\log A$ and falls
 slowly, in Space Invaders from 1.79 to 1.4 within four million frames. (Then it rises
-again a little.) Don't look at `policy_loss`: in games it stays near 0, with a good
-agent and with a bad one.
+again, to 1.6 at the end; we do not know why.) Don't look at `policy_loss`: in games it
+stays near 0, with a good agent and with a bad one.
 
 ## What it has learned
 

@@ -45,12 +45,13 @@ until all frames are played:
 ## What to watch
 
 The curves of DQN mislead more than [those of PPO][labml_rl.ppo.divergence]. The numbers
-are about those of the [recorded runs](../../results.md) of Pong and Ms. Pac-Man:
+are about those of the [recorded runs](../../results.md), of Pong first and then of Ms.
+Pac-Man:
 
 | curve | when it learns | when something is wrong |
 |---|---|---|
-| `action_value` | like the returns, −1.8 to 0.9 and 0 to 9 | rises, and the score not |
-| `td_error` | 0.05 to 0.12, and 0.2 to 0.8 | hundreds of times as large |
+| `action_value` | like the returns: −1.8 to 0.9, 0 to 9 | grows, the score does not |
+| `td_error` | 0.05 to 0.12, 0.2 to 0.8 | hundreds of times as large |
 | `loss` | may *rise*: there is more to predict | not finite, and the run stops |
 | `epsilon` | goes down in a straight line | high: then no score can be good |
 
@@ -342,11 +343,14 @@ class Experiment(SpeedExperiment[Settings]):
 
                 after, rewards, terminated, truncated, infos = self.games.step(actions)
                 ends = terminated | truncated
+                final = final_observations(infos, ends) if ends.any() else None
                 self.memory.add(
-                    *(actions, rewards, terminated, truncated, after),
-                    final_observations=(
-                        final_observations(infos, ends) if ends.any() else None
-                    ),
+                    actions,
+                    rewards,
+                    terminated,
+                    truncated,
+                    after,
+                    final_observations=final,
                 )
                 self.observations = after
                 self.frames += settings.num_envs * frames_per_step(settings.game)

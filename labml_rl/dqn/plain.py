@@ -31,8 +31,8 @@ all weights.
 | `Linear`, `explore` | [Exploring](exploring.py) |
 | `following_values`, `taken`, `td_loss` | [DQN](__init__.py) |
 
-To begin a project of your own, copy this page, and change it until nothing of it is
-left. For a game, give it `make_environments("Pong", 16, seed=1, clip_rewards=True,
+To begin a project of your own, copy this page, and make it yours line by line. For a
+game, give it `make_environments("Pong", 16, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network of that shape, a memory with `stack=4` and
 `n=3`, and the [settings for games](fast.py). All of them have a place here, but for
 `double`.
@@ -121,7 +121,11 @@ def learn(
         played += games.num_envs
         recent.extend(score["r"] for score in scores_of(infos))
         memory.add(
-            *(actions, rewards, terminated, truncated, observations),
+            actions,
+            rewards,
+            terminated,
+            truncated,
+            observations,
             final_observations=last,
         )
 

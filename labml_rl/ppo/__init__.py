@@ -94,10 +94,10 @@ actions with a probability of at most $\alpha$. Then the error is a product of t
 numbers:
 
 - After $t$ steps they are in different states with a probability of at most $1 - (1 -
-  \alpha)^t$, which is about $t\alpha$. Only such games add to the error. Of the two
-  averages, that over games of $\pi$ and that over games of $\pi'$, each can be off by
-  $t\alpha$ times the largest number in it. So the error is at most $2 t \alpha$ times
-  that number.
+  \alpha)^t$, which is about $t\alpha$. All other games count the same
+  in both averages, that over games of $\pi$ and that over games of $\pi'$. These add
+  to each of the two at most $t\alpha$ times the largest number in it. So the two differ
+  by at most $2 t \alpha$ times that number.
 - This number is, in each state, the mean of $A^\pi$ over the actions of $\pi'$.
   Over those of $\pi$ it would be 0, since no policy does better than itself. They
   differ with a probability of $\alpha$, so it is at most $2\alpha \max |A^\pi|$.
@@ -165,9 +165,9 @@ def clipped_policy_loss(
 
     $$\rho_t = \frac{\pi'(a_t \mid o_t)}{\pi(a_t \mid o_t)}$$
 
-    Go up on $\rho_t \hat{A}_t$, and the ratio of every good action grows without end,
-    far beyond where the argument above holds. So the gain is counted only as long as
-    the ratio stays within $1 \pm \epsilon$:
+    Make $\rho_t \hat{A}_t$ as large as it can be, and the ratio of every good action
+    grows without end, far beyond where the argument above holds. So the gain is counted
+    only as long as the ratio stays within $1 \pm \epsilon$:
 
     $$\min \big( \rho_t \hat{A}_t, \;
     \operatorname{clip}(\rho_t, 1 - \epsilon, 1 + \epsilon) \, \hat{A}_t \big)$$
@@ -176,11 +176,12 @@ def clipped_policy_loss(
     lines that turn flat where the gain is large
     enough](../../assets/figures/ppo-clip.svg)
 
-    *What PPO goes up on, for an action that was good (left) and one that was bad
+    *What PPO makes larger, for an action that was good (left) and one that was bad
     (right), with $\epsilon = 0.2$, and without the clip (dashed). At the dot, where all
     begins, it has the slope of the policy gradient.*
 
-    Read the four cases off the figure:
+    Read the four cases off the figure. (*As ever* is the gradient of $\rho_t
+    \hat{A}_t$.)
 
     | the action was | and its ratio is | so the gradient is |
     |---|---|---|
@@ -200,11 +201,11 @@ def clipped_policy_loss(
     | −2 | 0.6 | −1.2 | −1.6 | −1.6 | zero |
     | −2 | 1.6 | −3.2 | −2.4 | −3.2 | as ever |
 
-    The minimum is what makes the second and the fourth differ from the others. With the
-    clipped term alone, an action whose probability went the wrong way, because of what
-    others did to the shared weights, would be stuck there. With the minimum, the
-    objective is nowhere above $\rho_t \hat{A}_t$: it is **pessimistic**. It believes a
-    loss in full, and a gain only so far.
+    The minimum is there for the two cases that went the wrong way. With the clipped
+    term alone, their gradient would be zero as well: an action whose probability fell
+    although it was good, because of what others did to the shared weights, would be
+    stuck there. With the minimum, the objective is nowhere above $\rho_t \hat{A}_t$:
+    it is **pessimistic**. It believes a loss in full, and a gain only so far.
 
     !!! warning "It is no fence"
         Nothing keeps a ratio within the bounds. The gradient of one action stops there,

@@ -50,7 +50,11 @@ final = None
 if ends.any():
     final = final_observations(infos, ends)
 memory.add(
-    *(actions, rewards, terminated, truncated, obs),
+    actions,
+    rewards,
+    terminated,
+    truncated,
+    obs,
     final_observations=final,
 )
 batch = memory.sample(32)

@@ -248,7 +248,7 @@ class Rings:
 
         !!! warning "Across the edge"
             Without that, the first stacks of an episode have the end of another in
-            them: there still flies a ball that is lost. In a game with short lives
+            them: a ball still flies there that was lost. In a game with short lives
             these are many, and they are just those in which the agent has to serve.
 
         Args:
@@ -304,8 +304,10 @@ class Rings:
         ![Twelve places with pictures of three episodes and a write head among them;
         three stacks are marked](../../assets/figures/replay-ring.svg)
 
-        *A small ring, after its head has gone around. What is filled can be drawn. A
-        final observation can't, nor where the head is, nor what is just after it.*
+        *A small ring, after its head has gone around, with pictures of three episodes:
+        s, p and q. The brackets are the stacks of s1, s3 and p5. What is filled can be
+        drawn. A final observation can't, nor where the head is, nor what is just after
+        it.*
 
         !!! warning "Over the head"
             A stack that reaches over the head has pictures of now and of hours ago in

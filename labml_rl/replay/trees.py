@@ -40,7 +40,7 @@ A tree of pairs for $n$ numbers has $\log_2 n$ rows above them, 20 for a million
 
 A program that goes up and down in a loop of Python spends nearly all of its time in
 Python. NumPy can do the same for a whole batch at once, row by row. What costs time
-there is the call, half a microsecond or two, and hardly what is in it. A row is a few
+there is the call, half a microsecond or more, and hardly what is in it. A row is a few
 calls, so there should be few rows:
 
 - **Wide nodes.** To add up 32 numbers that lie side by side costs little more than to

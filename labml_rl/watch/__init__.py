@@ -124,7 +124,7 @@ class Watching:
                 f"games must be at least 1, or 0 with a video, not {self.games}"
             )
         if self.video is not None and self.video.suffix != ".mp4":
-            raise ValueError(f"video must end in .mp4, which it is, not {self.video}")
+            raise ValueError(f"the name of the video must end in .mp4: {self.video}")
         if self.all_frames and self.video is None:
             raise ValueError("all_frames is for a film; video says where to write one")
 

@@ -221,8 +221,7 @@ class ScaleToFloat(gymnasium.ObservationWrapper):
 
     A network learns best from small numbers. This book divides by 255 inside of the
     network, and keeps bytes up to there: a stack of four has 28 KB in bytes and 113 KB
-    in `float32`. A replay memory of a million stacks asks the computer for the
-    difference.
+    in `float32`. In a replay memory of a million stacks, that is 28 GB or 113.
 
     Args:
         env: with observations of bytes.

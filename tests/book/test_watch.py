@@ -498,7 +498,7 @@ def test_the_command_films_the_best(breakout, tmp_path, capsys):
         (["--games", "-1"], "games must be at least 1"),
         (["--games", "0"], "or 0 with a video, not 0"),
         (["--all-frames"], "all_frames is for a film"),
-        (["--video", "a.gif"], "video must end in .mp4"),
+        (["--video", "a.gif"], "must end in .mp4"),
         (["--frames-cap", "0"], "frames_cap must be at least 1, not 0"),
         (["--noop-max", "-1"], "noop_max must be at least 0, not -1"),
     ],

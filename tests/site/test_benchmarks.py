@@ -172,7 +172,7 @@ def test_a_run_has_a_table(runs):
     assert table["command"] == f"`{run['command']}`"
     changed = "yes" if run["uncommitted_changes"] else "no"
     assert table["changes beyond that commit"] == changed
-    assert table["its code is"] == run["code"]
+    assert table["its code, beside that of this site"] == run["code"]
     mean, error = run["mean"], run["standard_error"]
     scored = f"{mean:.1f} ± {error:.1f} (standard error)"
     assert table[f"the agent's mean of {run['games']} games"] == scored
