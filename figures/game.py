@@ -16,6 +16,12 @@ from labml_rl.dqn.mspacman import look
 from labml_rl.game import make_game
 from labml_rl.screen import Pixels, preprocess
 
+ORANGE = (255, 180, 84)
+RING = 5  # pixels of the game from its middle
+
+# Where a ghost is in the first and the last picture of Ms. Pac-Man: its row and column.
+GHOST = (31.0, 53.0)
+
 FOLDER = Path(__file__).parent.parent / "docs" / "assets" / "figures"
 
 
@@ -60,6 +66,40 @@ def side_by_side(*pictures: Pixels, scale: int | tuple[int, ...], gap: int) -> P
     return np.concatenate(row[:-1], axis=1)
 
 
+def two_by_two(
+    pictures: Pixels, rings: list[tuple[float, float]], *, scale: int, gap: int
+) -> Pixels:
+    """Put four pictures in two rows, in the order in which one reads.
+
+    Args:
+        pictures: grey, shape `(4, height, width)`.
+        rings: one for each, around this row and this column of it.
+        scale: how many pixels each pixel becomes.
+        gap: the space between two pictures, in pixels of the figure.
+
+    Returns:
+        Shape `(height, width, 4)`: red, green, blue, opacity.
+    """
+    large: list[Pixels] = []
+    for picture, (row, column) in zip(pictures, rings, strict=True):
+        grey = picture.repeat(scale, axis=0).repeat(scale, axis=1)
+        colours = np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2RGB), np.uint8)
+        middle = round((column + 0.5) * scale), round((row + 0.5) * scale)
+        cv2.circle(colours, middle, RING * scale, ORANGE, 2, cv2.LINE_AA)
+        large.append(colours)
+    above, below = (
+        side_by_side(*pair, scale=1, gap=gap) for pair in (large[:2], large[2:])
+    )
+    between = np.zeros((gap, *above.shape[1:]), np.uint8)
+    return np.concatenate([above, between, below])
+
+
+def ball(pictures: Pixels) -> list[tuple[float, float]]:
+    """Return the row and the column of what moves through four pictures."""
+    moves = pictures > pictures.min(axis=0) + 20.0
+    return [tuple(np.argwhere(each).mean(axis=0)) for each in moves]
+
+
 def draw() -> dict[str, Pixels]:
     """Return the figures by file name."""
     screens = two_frames("asteroids", first=60)
@@ -77,14 +117,16 @@ def draw() -> dict[str, Pixels]:
         "game-shrink.png": side_by_side(
             grey, preprocess(screens), scale=(2, 5), gap=16
         ),
-        "game-stack.png": side_by_side(*observation, scale=3, gap=12),
+        "game-stack.png": two_by_two(
+            observation, ball(observation), scale=5, gap=20
+        ),
         "game-crop.png": side_by_side(
             preprocess(breakout_screens),
             preprocess(breakout_screens, crop_scoreboard=True),
             scale=4,
             gap=16,
         ),
-        "mspacman-frames.png": side_by_side(*look(), scale=3, gap=12),
+        "mspacman-frames.png": two_by_two(look(), [GHOST] * 4, scale=5, gap=20),
     }
 
 

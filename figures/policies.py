@@ -140,7 +140,12 @@ def draw_baseline() -> str:
                 stroke_width="2.5",
             )
             drawing.words(
-                x, 254, "ab"[column], colour=colour, size=15, text_anchor="middle"
+                x,
+                254,
+                ("left", "right")[column],
+                colour=colour,
+                size=14,
+                text_anchor="middle",
             )
         drawing.words(left + PANEL - 6, zero - 6, "0", colour=FAINT, size=13)
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"

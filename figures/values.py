@@ -54,6 +54,15 @@ def draw_huber() -> str:
             return across, BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP)
 
         drawing.words(left, 32, title)
+        for name, colour, before in (("Huber", BLUE, 54), ("square", ORANGE, 0)):
+            drawing.words(
+                left + PANEL - before,
+                32,
+                name,
+                colour=colour,
+                size=13,
+                text_anchor="end",
+            )
         for edge in (-1, 1):
             line(
                 drawing,
@@ -80,8 +89,6 @@ def draw_huber() -> str:
         drawing.words(
             left + PANEL / 2, BOTTOM + 42, "error", size=14, text_anchor="middle"
         )
-    drawing.words(LEFTS[0] + 66, 66, "square", colour=ORANGE, size=13)
-    drawing.words(LEFTS[1] + 8, BOTTOM - 74, "Huber", colour=BLUE, size=13)
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 

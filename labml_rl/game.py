@@ -30,9 +30,11 @@ obs, reward, terminated, truncated, info = game.step(2)
 One picture shows where things are. Four of them, from the latest four actions,
 also show where they are going. This stack is one **observation**.
 
-![Four pictures of Breakout in which the ball moves](../assets/figures/game-stack.png)
+![Four pictures of Breakout with a ring around the ball, which moves down and to the
+left](../assets/figures/game-stack.png)
 
-*Breakout. One observation, the oldest picture on the left.*
+*Breakout. One observation, in the order in which one reads, with a ring around the
+ball.*
 """
 
 import difflib

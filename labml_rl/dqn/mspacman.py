@@ -35,17 +35,17 @@ data, table 2](https://doi.org/10.1038/nature14236)). Random play has 307.
 
 ## What the agent sees
 
-![Four small grey pictures of the maze, each a little later than the one to its left:
-Ms. Pac-Man and the ghosts move by a few
-pixels](../../assets/figures/mspacman-frames.png)
+![Four grey pictures of the maze, each a little later than the one before, with a ring
+around the same place: a ghost is there in the first and in the
+last](../../assets/figures/mspacman-frames.png)
 
-This is an observation: four pictures of 84 × 84 pixels, each four frames after the one
-to its left. A single picture does not show where anybody is going. Two would, if all
-ghosts were in both. But this game draws its four ghosts in turns, and each is often in
-only one frame of four, so that the [maximum of two frames](../screen.py) misses some.
-Look at the ghost to the right of the pen: the first and the last picture show it, and
-the two between them do not. In a stack of four, nearly every ghost is there at least
-once.
+This is an observation: four pictures of 84 × 84 pixels, in the order in which one
+reads, each four frames after the one before. A single picture does not show where
+anybody is going. Two would, if all ghosts were in both. But this game draws its four
+ghosts in turns, and each is often in only one frame of four, so that the [maximum of
+two frames](../screen.py) misses some. Look into the rings: the first and the last
+picture show a ghost, and the two between them do not. In a stack of four, nearly every
+ghost is there at least once.
 """
 
 import shlex
