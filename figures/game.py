@@ -117,9 +117,7 @@ def draw() -> dict[str, Pixels]:
         "game-shrink.png": side_by_side(
             grey, preprocess(screens), scale=(2, 5), gap=16
         ),
-        "game-stack.png": two_by_two(
-            observation, ball(observation), scale=5, gap=20
-        ),
+        "game-stack.png": two_by_two(observation, ball(observation), scale=5, gap=20),
         "game-crop.png": side_by_side(
             preprocess(breakout_screens),
             preprocess(breakout_screens, crop_scoreboard=True),

@@ -1,4 +1,4 @@
-"""Draw the figures of `labml_rl/a2c` and `labml_rl/ppo` from the losses themselves.
+"""Draw figures of returns, A2C and PPO from what computes them.
 
 python -m figures.policies           write them to docs/assets/figures/
 python -m figures.policies --check   fail if they differ from what the losses do
@@ -21,8 +21,9 @@ from figures.networks import (
     write_or_check,
 )
 from labml_rl.ppo import clipped_policy_loss
+from labml_rl.returns import Rollout, gae
 
-BLUE, ORANGE, _ = COLOURS
+BLUE, ORANGE, GREEN = COLOURS
 CLIP = 0.2
 PANEL, TOP, BOTTOM = 190, 56, 206
 LEFTS = (20, WIDTH - 20 - PANEL)
@@ -151,7 +152,57 @@ def draw_baseline() -> str:
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 
-FIGURES = {"a2c-baseline.svg": draw_baseline, "ppo-clip.svg": draw_clip}
+def draw_gae() -> str:
+    """Return the figure of how far back a surprise goes, for several lambdas."""
+    drawing = Drawing(262, "The advantages of the steps before a surprise")
+    steps, last, paid = 24, 5, 20
+    rewards = torch.zeros(steps, 1, dtype=torch.float64)
+    rewards[paid] = 1
+    ends = torch.zeros(steps, 1, dtype=torch.bool)
+    ends[last] = True
+    rollout = Rollout(
+        rewards=rewards,
+        values=torch.zeros(steps + 1, 1, dtype=torch.float64),
+        terminated=ends,
+        truncated=torch.zeros_like(ends),
+    )
+    left, right, top, bottom = 48, WIDTH - 24, 70, 222
+
+    def at(step: float, advantage: float) -> tuple[float, float]:
+        across = left + (step + 0.5) / steps * (right - left)
+        return across, bottom - advantage * (bottom - top)
+
+    drawing.words(left, 32, "advantages")
+    edge = at(last + 0.5, 0)[0]
+    line(drawing, [(edge, top), (edge, bottom)], stroke=FAINT, stroke_dasharray="2 4")
+    drawing.words(edge + 6, top + 10, "an episode ends", colour=FAINT, size=13)
+    line(drawing, [(left, bottom), (right, bottom)], stroke=FAINT)
+    for height in (0, 1):
+        y = at(0, height)[1] + 4
+        drawing.words(
+            left - 8, y, f"{height}", colour=FAINT, size=13, text_anchor="end"
+        )
+    for number, gae_lambda in enumerate((0.0, 0.8, 0.95)):
+        colour = (ORANGE, GREEN, BLUE)[number]
+        found = gae(rollout, discount=0.99, gae_lambda=gae_lambda)[:, 0].tolist()
+        points = [at(step, advantage) for step, advantage in enumerate(found)]
+        for x, y in points:
+            drawing.mark("circle", cx=round(x, 1), cy=round(y, 1), r=2.5, fill=colour)
+        shared = points[last + 1 : paid + 1]
+        line(drawing, shared, stroke=colour, stroke_width="1.5")
+        name = f"λ = {gae_lambda:g}"
+        drawing.words(right - 176 + 58 * number, 32, name, colour=colour, size=13)
+    middle = at(paid, 0)[0]
+    drawing.words(middle, bottom + 20, "surprise", size=13, text_anchor="middle")
+    drawing.words(left, bottom + 20, "steps", size=13)
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+FIGURES = {
+    "a2c-baseline.svg": draw_baseline,
+    "gae-surprise.svg": draw_gae,
+    "ppo-clip.svg": draw_clip,
+}
 
 
 def main() -> None:

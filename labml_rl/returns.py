@@ -349,6 +349,14 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     $$\hat{A}_t = \delta_t + \gamma\lambda \delta_{t+1} +
     (\gamma\lambda)^2 \delta_{t+2} + \dots$$
 
+    ![Dots for the advantages of 24 steps: from a surprise they fall off to the left,
+    slowly, fast or at once, down to the end of the episode
+    before](../assets/figures/gae-surprise.svg)
+
+    *A single step went better than expected, by 1. With $\lambda = 0$ only its own
+    action is praised. The larger $\lambda$ is, the more of the praise goes to the steps
+    before it, but to none of another episode. ($\gamma = 0.99$.)*
+
     Where the episode ends or the rollout stops, the sum stops too. Say that only two
     more rewards are known. Then $\hat{A}_t^{(3)}$, $\hat{A}_t^{(4)}$ and so on are all
     equal to $\hat{A}_t^{(2)}$. So that one has their weights, too.

@@ -126,6 +126,16 @@ weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It stands stil
 10,000 steps, and then becomes a copy of the network as it is by then. In between,
 learning *is* regression, with targets that are facts for a while.
 
+```text
+games ------ steps ------> memory
+  ^                           | some, at random
+  | action                    v
+network -- Q(o, a) -----> error <--- y -- target
+   |                                      network
+   |                                         ^
+   +------ copied now and then --------------+
+```
+
 Mnih et al. tried with and without. These are the best scores of agents that were
 measured now and then within 10 million frames, with the best of three learning rates
 (their extended data, table 3):
