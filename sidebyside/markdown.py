@@ -283,6 +283,8 @@ class Outline(Treeprocessor):
         level = 0
         for element in root.iter():
             if element.tag == "section":
+                level = 0
+            elif element.get("class") == "sbs-link":
                 level = int(element.attrib.pop("data-sbs-outline", 0))
                 if 0 < level <= bottom:
                     name = element.get("data-title", "").rpartition(".")[2]

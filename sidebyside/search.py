@@ -20,8 +20,8 @@ from mkdocs.structure.pages import Page
 
 # A row that has a title but no heading.
 SECTION = re.compile(
-    r'<section class="sbs-row" (?=[^>]*\bid="(?P<id>[^"]*)")'
-    r'(?=[^>]*\bdata-title="(?P<title>[^"]*)")[^>]*>'
+    r'<div class="sbs-link" (?=[^>]*\bid="(?P<id>[^"]*)")'
+    r'(?=[^>]*\bdata-title="(?P<title>[^"]*)")[^>]*>.*?</div>'
 )
 # Code, of a row or in prose, and what has no words of its own.
 BLOCK = re.compile(
@@ -29,7 +29,6 @@ BLOCK = re.compile(
     r"(?P<code>.*?)</code></pre></div>"
     r"|<sbs-math[ >].*?</sbs-math>"
     r'|<details class="sbs-uses".*?</details>'
-    r'|<div class="sbs-link">.*?</div>'
     r'|<a class="headerlink"[^>]*>[^<]*</a>',
     re.DOTALL,
 )
@@ -51,7 +50,7 @@ def words_of(html: str) -> str:
     Returns:
         The page, as search will see it.
     """
-    named = SECTION.sub(r'\g<0><h6 id="\g<id>">\g<title></h6>', html)
+    named = SECTION.sub(r'<h6 id="\g<id>">\g<title></h6>', html)
     return BLOCK.sub(only_words, named)
 
 

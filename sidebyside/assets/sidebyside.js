@@ -132,7 +132,7 @@
     // Back means first to the beginning of the section that is being read.
     const next = stops[step < 0 && tops[current] < -32 ? current : current + step];
     if (!next) return;
-    const target = next.querySelector(`:scope > ${HEADINGS}`) ?? next;
+    const target = next.querySelector(":scope > [id]") ?? next;
     const link = next.querySelector(".headerlink, .sbs-link a");
     next.scrollIntoView({ block: "start" });
     link?.focus({ preventScroll: true });

@@ -519,7 +519,7 @@ def built_by_zensical(tmp_path: Path, package: Path, folders: bool) -> int:
                 text_there = target.read_text()
                 assert not anchor or f'id="{anchor}"' in text_there, (path, href)
                 followed += 1
-        anchors = re.findall(r"\{ #(\S+) \}|<section [^>]*id=\"(\S+?)\"", made)
+        anchors = re.findall(r"\{ #(\S+) \}|class=\"sbs-link\" id=\"(\S+?)\"", made)
         for anchor in map("".join, anchors):
             assert f'id="{anchor}"' in text, (path, anchor)
         assert ("$" in re.sub("(?s)<!-- code.*?<!-- /code", "", made)) <= (

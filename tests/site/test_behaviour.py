@@ -128,7 +128,7 @@ def test_keys_lead_from_section_to_section(browser, site):
         ids = page.evaluate(
             """() => [...document.querySelectorAll(
                 ".sbs-row, .sbs-prose :is(h2, h3, h4, h5, h6)")].map(e =>
-              e.id || e.querySelector("h1, h2, h3, h4, h5, h6").id)"""
+              e.id || e.querySelector("[id]").id)"""
         )
         assert ids[:2] == ["the-game-frame-by-frame", "what-the-agent-sees"]
         for expected in ids[1:5]:
@@ -194,7 +194,7 @@ def test_where_a_link_has_led_to_is_marked(browser, site, anchor):
     with visit(browser, f"{address}#{anchor}", viewport=DESKTOP) as seen:
         marked = seen.page.locator(".sbs-row").evaluate_all(
             """rows => rows.filter(row => getComputedStyle(row, "::before").content
-              !== "none").map(row => row.id || row.querySelector("[id]").id)"""
+              !== "none").map(row => row.querySelector("[id]").id)"""
         )
         assert marked == [anchor]
 
@@ -276,6 +276,33 @@ def test_a_section_and_the_module_can_be_copied(browser, server):
         assert page.evaluate("() => navigator.clipboard.readText()").strip(
             "\n"
         ) == "\n".join(lines[number - 1] for number in numbers).strip("\n")
+
+
+@pytest.mark.parametrize("name", ["labml_rl/game", "sidebyside/plugin"])
+def test_each_block_is_copied_by_its_own_button(browser, server, name):
+    """Also where several stand in one section, with a heading or without."""
+    with visit(
+        browser,
+        f"{server}/{name}.html",
+        viewport=DESKTOP,
+        permissions=["clipboard-read", "clipboard-write"],
+    ) as seen:
+        page = seen.page
+        blocks = page.locator(".md-content pre:has(> code)")
+        page.locator(".md-code__button").first.wait_for(state="attached")
+        copied = 0
+        for block in blocks.all():
+            block.scroll_into_view_if_needed()
+            button = block.locator(".md-code__button[data-md-type=copy]")
+            if not button.count():
+                button = block.locator(".md-code__button")
+            button.first.evaluate("e => e.click()")
+            page.wait_for_timeout(50)
+            wanted = block.locator("> code").inner_text().strip("\n")
+            found = page.evaluate("() => navigator.clipboard.readText()").strip("\n")
+            assert found == wanted
+            copied += 1
+        assert copied > 10
 
 
 def test_short_code_follows_long_prose(browser, site):

@@ -26,7 +26,7 @@ LAYOUT = """
   for (const row of document.querySelectorAll(".sbs-row")) {
     const prose = row.querySelector(":scope > .sbs-prose");
     const code = row.querySelector(":scope > .sbs-code");
-    if (prose && code) rows.push({prose: box(prose), code: box(code), id: row.id});
+    if (prose && code) rows.push({prose: box(prose), code: box(code), id: row.querySelector("[id]").id});
   }
   const cut = [...document.querySelectorAll(".md-content *")].filter(e =>
     e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0
@@ -153,7 +153,7 @@ def test_search_finds_a_comment_and_leads_to_its_section(
         shown = re.findall(r"\w+", link.inner_text().lower())
         assert set(re.findall(r"\w+", phrase.lower())) <= set(shown)
         page.goto(link.evaluate("e => e.href"))
-        row = page.locator(f'[id="{anchor}"]')
+        row = page.locator(f'.sbs-row:has(> [id="{anchor}"])')
         expect(row).to_be_in_viewport()
         expect(row).to_contain_text(phrase)
 
@@ -162,7 +162,7 @@ def a_comment(path):
     """Some words of a comment on a page, and its section's anchor."""
     text = path.read_text(encoding="utf-8")
     rows = re.findall(
-        r'<section class="sbs-row" [^>]*id="([^"]*--[^"]*)">\s*'
+        r'<div class="sbs-link" [^>]*id="([^"]*--[^"]*)">.*?</div>\s*'
         r'<div class="sbs-prose">\s*<p>([\w ,]{25,60})',
         text,
     )
