@@ -27,7 +27,8 @@ finds nothing beyond its own section to close or to swallow.
 In a piece, each `<` is replaced by a sign that Markdown does not know. It goes through
 all of Markdown's stages as a letter would, in text, in code and in attributes alike,
 and comes out as `&lt;` at the end. So there is no need to guess what Markdown would
-have taken for code and what for HTML.
+have taken for code and what for HTML. The same is done with [what was not meant as
+Markdown][sidebyside.guard.guarded].
 
 The marks carry a number that occurs in no prose of the page, so no prose can forge one.
 """
@@ -44,7 +45,29 @@ from markdown.util import AMP_SUBSTITUTE, ETX, STX
 # Markdown removes these two control characters from what it reads, so no source text
 # can contain a sign that is made with them.
 LESS = f"{STX}lt{ETX}"
-BRACE = f"{STX}lb{ETX}"
+SIGNS = {
+    **{"{": f"{STX}lb{ETX}", "*": f"{STX}as{ETX}", "[": f"{STX}ls{ETX}"},
+    **{"_": f"{STX}un{ETX}", "!": f"{STX}ex{ETX}", "?": f"{STX}qu{ETX}"},
+}
+
+# What Markdown would take for its own, though nobody meant it so.
+NOT_MEANT = re.compile(
+    # A brace, but not that of `{ .class }`, `{: #anchor }` or `{ key=value }`.
+    r"\{(?!:? *(?:[.#][A-Za-z_]|[\w-]+=[^\s}])[^{}\n]*\})"
+    # The stars of `2*x**n`.
+    r"|(?<=[\w)\]}])\*{1,2}(?=\w)"
+    # The underscores of `{a}_{b}`. Between letters, Markdown leaves them alone.
+    r"|(?<=\})_|_(?=\{)"
+    # `[0]: first`, but neither an address nor a footnote.
+    r"|^ {0,3}\[(?=[^^\[\]\n][^\[\]\n]*\]: *[^\s/.#:@]+(?:\s|$))"
+    # `handlers[0](event)`, but no address.
+    r"|(?<=\w)\[(?=[^\[\]\n]*\]\([^()\s/.#]*\))"
+    # A table of contents.
+    r"|^ {0,3}\[(?=TOC\] *$)"
+    # `??? why`, but no box: that has a title in quotes, or something in it.
+    r"|^ *(?:!!!|\?\?\?)(?=[^\n\"]*(?:\s*\Z|\n(?:\s*\n)* {0,3}\S))",
+    re.MULTILINE,
+)
 
 INLINE = (
     "a|abbr|b|cite|code|del|dfn|div|em|figcaption|figure|i|ins|kbd|mark|p|q|s|samp"
@@ -97,17 +120,27 @@ def guarded(text: str) -> str:
         text: prose as Markdown, without fenced blocks and formulas.
 
     Returns:
-        The same with the sign for each `<`. In a heading of ours, braces that stand in
-        front of the anchor are replaced too, since they would be taken for part of it.
+        The same with the sign for each `<`, and with signs for what was not meant as
+        Markdown, such as the stars of a product or the braces of a dictionary. Markdown
+        takes them for its own, and some of what stands around them is lost. In a
+        heading of ours, all braces in front of the anchor are replaced, since they
+        would be taken for part of it.
     """
     if heading := OUR_ANCHOR.match(text.strip("\n")):
-        text = heading[1].replace("{", BRACE) + heading[2]
-    return text.replace("<", LESS)
+        text = heading[1].replace("{", SIGNS["{"]) + heading[2]
+    return NOT_MEANT.sub(signs_of, text).replace("<", LESS)
+
+
+def signs_of(found: re.Match[str]) -> str:
+    """The same with a sign for each character that has one."""
+    return "".join(SIGNS.get(character, character) for character in found[0])
 
 
 def unguarded(html: str) -> str:
     """Finished HTML, with the signs as what they stand for."""
-    return html.replace(LESS, "&lt;").replace(BRACE, "{")
+    for character, sign in SIGNS.items():
+        html = html.replace(sign, character)
+    return html.replace(LESS, "&lt;")
 
 
 def is_safe(address: str) -> bool:
@@ -119,6 +152,8 @@ def is_safe(address: str) -> bool:
     """
     text = re.sub(f"{STX}(\\d+){ETX}", lambda match: chr(int(match[1])), address)
     text = text.replace(AMP_SUBSTITUTE, "&").replace(LESS, "<")
+    for character, sign in SIGNS.items():
+        text = text.replace(sign, character)
     if STX in text:
         return False
     text = re.sub(

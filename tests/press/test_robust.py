@@ -310,6 +310,55 @@ def test_html_is_shown_as_it_was_written(text):
     assert text in shown(f"| a |\n|---|\n| {text} |")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"{saved.name}_hook_{idx}"',
+        "Produces\n{'a': 1}",
+        "`a`{b} and {c}",
+        "T_c = A^{a d0}*A{b}_{d0}",
+        "n = a*b**c and d*e**f",
+        "2*x**2 + 3*x**2 = 5*x**2",
+        "a*(b + c)*d",
+        "yc*10**ye",
+        "2*x*y",
+        "Order:\n[0]: first\n[1]: second",
+        "call handlers[0](event)",
+        "??? why is this needed",
+        "??? why\n\nThis is why.",
+        "!!! careful",
+        "[TOC]",
+    ],
+)
+def test_what_only_looks_like_markdown_is_shown_as_it_was_written(text):
+    plain = " ".join(text.replace("`", "").split())
+    assert plain in " ".join(shown(text).split())
+    assert plain in shown(f"`{plain}`")
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("*em*{ .wide }", '<em class="wide">em</em>'),
+        ("Text.\n{: #here .wide }", '<p class="wide" id="here">Text.</p>'),
+        ("Text.\n{ title=T }", '<p title="T">Text.</p>'),
+        ("[a]\n\n[a]: x.md", '<a href="x.md">a</a>'),
+        ("[a]\n\n[a]: #b", '<a href="#b">a</a>'),
+        ("a[^1]\n\n[^1]: word", '<li id="fn:1">'),
+        ("see[0](#a)", 'see<a href="#a">0</a>'),
+        ("see [0](a)", 'see <a href="a">0</a>'),
+        ("see [x](http://a/{id})", '<a href="http://a/{id}">x</a>'),
+        ("??? note\n    Body.", '<details class="note">'),
+        ("???+ note\n\n    Body.", '<details class="note" open="open">'),
+        ('!!! note "Title"', '<p class="admonition-title">Title</p>'),
+        ("- a\n\n    !!! note\n        Body.", '<div class="admonition note">'),
+        ("**a**, *b* and (*c*)", "<strong>a</strong>, <em>b</em> and (<em>c</em>)"),
+    ],
+)
+def test_what_is_markdown_stays_so(text, html):
+    assert html in html_of(text)
+
+
 def html_of(prose):
     source = read(f"r'''\n{prose}\n'''\n".encode(), "book/m.py", "book.m")
     text = render(make(source, catalogue([source])), environment())

@@ -26,7 +26,8 @@ LAYOUT = """
   for (const row of document.querySelectorAll(".sbs-row")) {
     const prose = row.querySelector(":scope > .sbs-prose");
     const code = row.querySelector(":scope > .sbs-code");
-    if (prose && code) rows.push({prose: box(prose), code: box(code), id: row.querySelector("[id]").id});
+    const id = row.querySelector("[id]").id;
+    if (prose && code) rows.push({prose: box(prose), code: box(code), id});
   }
   const cut = [...document.querySelectorAll(".md-content *")].filter(e =>
     e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0
