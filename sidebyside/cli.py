@@ -267,8 +267,8 @@ def write_page(options: argparse.Namespace) -> int:
 
     Links to other modules and pages can lead nowhere from a single file, and become
     plain words. They are no mistake if the package of the file has what they name, so
-    that is read too. Pictures are looked for where the site would have them, or beside
-    the module if there is no site.
+    where there are any, that is read too. Pictures are looked for where the site would
+    have them, or beside the module if there is no site.
     """
     file = existing(options.file)
     if file.is_dir():
@@ -282,19 +282,21 @@ def write_page(options: argparse.Namespace) -> int:
     name = module_name(file.resolve(), package) if package else file.stem
     outside = known_outside(options.inventory)
     source = load(Module(file, path, name))
-    around = find_modules(package, package.parent) if package else []
-    others = load_all(around, report=lambda error: None)
     docs = existing(options.docs) if options.docs else documents_of(package)
     root = docs or file.parent
     page_file = page_of(source.module, source.is_package)
     folder = (root / page_file).parent if docs else root
 
+    places = catalogue([source])
     mistakes: list[PressError] = []
-    make(source, catalogue([source, *others]), mistakes.append)
+    make(source, places, mistakes.append)
+    if mistakes and package:
+        others = load_all(find_modules(package, package.parent), lambda error: None)
+        mistakes.clear()
+        make(source, catalogue([source, *others]), mistakes.append)
     mistakes += missing_pictures(source, folder, root)
     if give_up(mistakes, options.strict):
         return 1
-    places = catalogue([source])
     crossing = cross([source], places, outside)[source.module]
     page = make(source, places, lambda error: None, crossing)
     if not file.resolve().is_relative_to(here):

@@ -33,6 +33,7 @@ from sidebyside.rst import set_rst
 from sidebyside.scopes import variables
 from sidebyside.split import DEFINITIONS, Kind, Role, Section, split
 from sidebyside.symbols import set_symbols
+from sidebyside.things import is_overload
 
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 SYMBOLS = re.compile(r"""(?:^|[{,])\s*["']?symbols["']?\s*:""")
@@ -136,9 +137,12 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
         page = page_of(source.module, source.is_package)
         places[source.module] = Place(page, "")
         anchors = [""] * (len(source.lines) + 1)
+        stubs = overloads(source)
         for anchor, section in anchored(source):
             first, stop = section.spans[0].first, section.spans[-1].stop
             anchors[first:stop] = [anchor] * (stop - first)
+            if first in stubs:
+                continue
             for name in section.defines:
                 places.setdefault(f"{source.module}.{name}", Place(page, anchor))
         for name, line in variables(scopes(source)):
@@ -155,6 +159,21 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
                     alias = f"{package.module}.{name}{member.removeprefix(full)}"
                     places.setdefault(alias, places[member])
     return places
+
+
+def overloads(source: Source) -> set[int]:
+    """
+    The first lines of definitions that only declare types, for one that follows. Links
+    lead to that one, which has the prose.
+    """
+    stubs: dict[str, set[int]] = {}
+    found: set[int] = set()
+    for definition in source.definitions:
+        if is_overload(definition.node):
+            stubs.setdefault(definition.name, set()).add(definition.first)
+        else:
+            found |= stubs.pop(definition.name, set())
+    return found
 
 
 class Described(NamedTuple):
@@ -288,7 +307,7 @@ def outlined(source: Source) -> dict[str, int]:
     Returns:
         For the anchors of such sections, their levels.
     """
-    public = reachable(source)
+    public, stubs = reachable(source), overloads(source)
     levels: dict[str, int] = {}
     above = 1
     for anchor, section in anchored(source):
@@ -297,8 +316,8 @@ def outlined(source: Source) -> dict[str, int]:
         if section.kind in DEFINITIONS:
             if heading:
                 return {}
-            # The first of several overloads stands for all.
-            if public.pop(section.scope, ""):
+            is_stub = section.spans[0].first in stubs
+            if not is_stub and public.pop(section.scope, ""):
                 levels[anchor] = above + 1 + section.scope.count(".")
         elif heading and not section.scope:
             above = len(heading["marks"])
@@ -513,12 +532,14 @@ class Anchors:
         # The heading "Weave" must not take the name of the function `weave`.
         self.definitions = {definition.name for definition in source.definitions}
         self.reserved = self.definitions | {a.name for a in source.attributes}
+        self.stubs = overloads(source)
 
     def name(self, section: Section, heading: str, source: Source) -> str:
         """A name for a section that no other section of the page has."""
         reserved = self.reserved
         if section.kind in DEFINITIONS:
-            name, reserved = section.scope, set()
+            is_stub = section.spans[0].first in self.stubs
+            name, reserved = section.scope + "--overload" * is_stub, set()
         elif section.kind is Kind.ATTRIBUTE:
             name, reserved = section.scope, self.definitions
         elif heading:

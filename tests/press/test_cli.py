@@ -88,6 +88,17 @@ def test_a_page_is_complete(book, capsys):
     assert ".sbs-row" in html
 
 
+def test_a_package_is_read_only_for_a_link_that_leads_away(book, monkeypatch):
+    def read(modules, report):
+        raise AssertionError("the package was read")
+
+    monkeypatch.setattr(cli, "load_all", read)
+    (book / "alone.py").write_text('"""To [f][]."""\n\n\ndef f():\n    """Do."""\n')
+    assert main(["page", "book/alone.py"]) == 0
+    with pytest.raises(AssertionError, match="was read"):
+        page()
+
+
 def test_a_page_asks_nothing_of_any_host(book):
     html = page()
     assert "<script" not in html

@@ -558,6 +558,9 @@ def fire(a):
     """Fire."""
 
 
+burnt = fire(1)
+
+
 class Kiln:
     """Kiln."""
 '''
@@ -579,6 +582,10 @@ def test_the_outline_names_what_has_no_heading(site):
         (2, "#Kiln", "Kiln"),
     ]
     assert "data-sbs-outline" not in html
+    # Of several overloads, links lead to the one with the prose.
+    row = html.partition('<div class="sbs-link" data-title="fire" id="fire">')[2]
+    assert "<p>Fire.</p>" in row.partition("<section")[0]
+    assert '<a href="#fire"' in html.partition("burnt")[2]
     for _, address, _ in outline(html):
         assert f'id="{address[1:]}"' in html
 
