@@ -497,6 +497,21 @@ def docstring_lines(literal: str) -> tuple[str, ...]:
     return (first.lstrip(), *(line[margin:] for line in rest))
 
 
+def encoding_of(data: bytes) -> str:
+    """
+    The encoding that a file declares.
+
+    Raises:
+        ValueError: if there is none of that name, or it is not the one of the file.
+    """
+    # `tokenize` looks for it in two lines, as `\n` ends them.
+    head = iter(line.rstrip() + b"\n" for line in data.splitlines()[:3])
+    try:
+        return tokenize.detect_encoding(lambda: next(head, b""))[0]
+    except SyntaxError as error:
+        raise ValueError(error.msg) from None
+
+
 def read(data: bytes, path: str, module: str) -> Source:
     """
     ## From bytes
@@ -510,9 +525,7 @@ def read(data: bytes, path: str, module: str) -> Source:
         PressError: if this is not Python.
     """
     try:
-        # `tokenize` looks for a declared encoding in two lines, as `\n` ends them.
-        head = iter(line.rstrip() + b"\n" for line in data.splitlines()[:3])
-        encoding, _ = tokenize.detect_encoding(lambda: next(head, b""))
+        encoding = encoding_of(data)
         text = data.decode(encoding)
         # Python warns of `\frac` in a string that is not raw. The page shows it right.
         with warnings.catch_warnings():
@@ -528,7 +541,8 @@ def read(data: bytes, path: str, module: str) -> Source:
             path,
             error.lineno or 1,
             f"this is not Python: {(error.msg or 'invalid').rstrip('.')}",
-            f"Mend the syntax; the press reads what Python {PYTHON} reads.",
+            f"Mend the syntax, or `exclude` the file; the press reads what Python "
+            f"{PYTHON} reads.",
             column=max(error.offset or 1, 1),
         ) from None
     except (RecursionError, MemoryError):

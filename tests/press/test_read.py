@@ -41,7 +41,7 @@ def test_docstring_lines(literal, lines):
         (b"x = 1\ny = (\n", "module.py:2: this is not Python: '(' was never closed"),
         (b"x = 1\n  y = 2\n", "module.py:2: this is not Python: unexpected indent"),
         (b"x = '\xff'\n", "module.py:1: "),
-        (b"# coding: no-such\n", "module.py:1: this is not Python: unknown encoding"),
+        (b"# coding: no-such\n", "module.py:1: the file cannot be decoded: unknown"),
         (b"x = 1\0\n", "module.py:1: "),
     ],
 )
@@ -114,3 +114,9 @@ def test_what_is_said_to_readers_is_prose(text):
 def test_a_licence_stays_with_the_code(text):
     source = read(f"{text}\n\n# Words.\nx = 1\n# Copyright\n".encode(), "m.py", "m")
     assert [s.prose.text for s in split(source)] == ["", "Words.", "Copyright"]
+
+
+@pytest.mark.parametrize("data", [b'x = "\xe9"\n', b"# coding: foo\nx = 1\n"])
+def test_a_file_in_no_known_encoding_is_not_called_wrong_python(data):
+    with pytest.raises(PressError, match=r"cannot be decoded.*Save it as UTF-8"):
+        read(data, "m.py", "m")

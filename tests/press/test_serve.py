@@ -258,7 +258,8 @@ def test_a_module_that_cannot_be_read_breaks_no_other_page(project, was_good, ca
     assert page == before
     assert [r.message for r in caplog.records if r.levelname == "WARNING"] == [
         "sidebyside: book/game.py:26: this is not Python: '(' was never closed. "
-        f"Mend the syntax; the press reads what Python {PYTHON} reads."
+        f"Mend the syntax, or `exclude` the file; the press reads what Python {PYTHON} "
+        "reads."
     ]
     # What the module does not define is said once it can be read.
     game.write_text(MORE.replace("run", "walk"))
