@@ -22,6 +22,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import islice
+from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -58,6 +59,12 @@ PUBLISHED: dict[str, dict[str, float]] = {
         **{"random": 148.0, "human": 1652.0},
         **{"ppo": 942.5, "a2c": 744.5, "dqn": 1976.0},
     },
+}
+
+# Names of games as they are written in prose.
+TITLES = {
+    **{"MsPacman": "Ms. Pac-Man", "SpaceInvaders": "Space Invaders"},
+    "CartPole-v1": "CartPole",
 }
 
 # What a run computed with. Older ones let the machine choose, and did not note it.
@@ -280,6 +287,13 @@ def summary_of(folder: Path) -> dict[str, Any]:
     }
 
 
+def round_numbers(low: float, high: float) -> list[float]:
+    """Round numbers between two others, which are at least three steps apart."""
+    size = 10 ** floor(log10(high - low))
+    step = next(size * n for n in (2, 1, 0.5, 0.2) if high - low >= 3 * size * n)
+    return [step * n for n in range(ceil(low / step), floor(high / step) + 1)]
+
+
 def draw(folder: Path) -> str:
     """The curve of a run, with what others score, as SVG."""
     record = json.loads((folder / "run.json").read_text())
@@ -292,7 +306,8 @@ def draw(folder: Path) -> str:
     family = algorithm.removeprefix("fast-").removeprefix("small-")
     if family in published:
         marks.append((AFTER[family], published[family]))
-    drawing = Drawing(290, f"The curve of {algorithm.upper()} in {game}")
+    name = f"{family.upper()}, {TITLES.get(game, game)}"
+    drawing = Drawing(290, f"The curve of {name}")
     left, right, top, bottom = 50, WIDTH - 20, 60, 240
     evaluations, peer = evaluations_of(folder), peer_of(folder)
     their_curve = peer_curve(peer[1]) if peer else []
@@ -300,7 +315,8 @@ def draw(folder: Path) -> str:
 
     # A mark that is far above all that was reached would press the curve flat.
     reached = max(heights)
-    marks = [(who, score) for who, score in marks if score <= 2 * abs(reached)]
+    above = [(who, score) for who, score in marks if score > 2 * abs(reached)]
+    marks = [each for each in marks if each not in above]
     heights += [score for _, score in marks]
     low, high = min(heights), max(heights)
     frames = curve[-1][0]
@@ -309,8 +325,25 @@ def draw(folder: Path) -> str:
         across = left + x / frames * (right - left)
         return across, bottom - (y - low) / (high - low) * (bottom - top)
 
-    title = f"{algorithm.upper()}, {game}, seed {record['settings']['seed']}"
-    drawing.words(left, 30, title)
+    drawing.words(left, 30, f"{name}, seed {record['settings']['seed']}")
+    if above:
+        names = ((who.partition(",")[0], score) for who, score in above)
+        far_up = "; ".join(f"{who} {score:,g}" for who, score in names)
+        drawing.words(
+            right,
+            48,
+            f"above this: {far_up}",
+            colour=FAINT,
+            size=12,
+            text_anchor="end",
+        )
+    for height in round_numbers(low, high):
+        y = at(0, height)[1]
+        if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for _, score in marks):
+            number = f"{height:,g}".replace("-", "−")
+            drawing.words(
+                left - 6, y + 4, number, colour=FAINT, size=12, text_anchor="end"
+            )
     for who, score in marks:
         line(
             drawing,
@@ -330,9 +363,8 @@ def draw(folder: Path) -> str:
             size=12,
             text_anchor="start" if far else "end",
         )
-        drawing.words(
-            left - 6, y + 4, f"{score:g}", colour=FAINT, size=12, text_anchor="end"
-        )
+        number = f"{score:,g}".replace("-", "−")
+        drawing.words(left - 6, y + 4, number, colour=FAINT, size=12, text_anchor="end")
     points = [at(*point) for point in curve]
     line(drawing, points, stroke=COLOURS[0], stroke_width="2.5")
     if peer:

@@ -140,8 +140,28 @@ def test_the_curve_is_drawn_from_the_record(kept):
     (figure,) = evidence.figures().values()
     assert figure.count("<circle") == 2  # one for each evaluation
     points = figure.split("stroke-width")[0].count("L")
-    assert "PPO, CartPole-v1, seed 3" in figure
+    assert "PPO, CartPole, seed 3" in figure
     assert points >= len(evidence.curve_of(kept)) - 1
+
+
+def test_a_mark_far_above_a_curve_is_written_and_not_drawn(kept, monkeypatch):
+    monkeypatch.setitem(evidence.PUBLISHED, "cartpolev1", {"human": 9e5, "random": 1})
+    (figure,) = evidence.figures().values()
+    assert "above this: human 900,000<" in figure
+    assert figure.count("stroke-dasharray") == 1
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "numbers"),
+    [
+        (-20.7, 20.7, [-20, -10, 0, 10, 20]),
+        (1.7, 434, [100, 200, 300, 400]),
+        (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (70, 270, [100, 150, 200, 250]),
+    ],
+)
+def test_an_axis_has_round_numbers(low, high, numbers):
+    assert evidence.round_numbers(low, high) == pytest.approx(numbers)
 
 
 def test_all_that_is_kept_is_on_the_site():
@@ -184,9 +204,11 @@ def test_prose_does_not_change_a_fingerprint_and_code_does():
 
 
 def test_the_score_in_the_readme_is_the_recorded_one():
-    summary = json.loads(evidence.SUMMARY.read_text())["ppo"]["breakout"]["seed-1"]
-    said = README.read_text()
-    assert f"PPO scores {summary['mean']:.0f} points" in said
+    seeds = json.loads(evidence.SUMMARY.read_text())["ppo"]["breakout"]
+    said = " ".join(README.read_text().split())
+    scores = " and ".join(f"{each['mean']:.0f}" for each in seeds.values())
+    assert f"PPO scores {scores} points with two seeds" in said
+    summary = seeds["seed-1"]
     assert f"after {summary['millions']:.0f} million frames" in said
     for who in ("random", "human"):
         assert f"{summary['published'][who]:g}" in said
