@@ -43,7 +43,8 @@ and what can't be tested breaks. An optimiser that forgets its averages, or dice
 begin again, cost a little of the score at each stop, and nobody ever sees why.
 
 So everything that decides what happens next is in the state: weights, the optimiser's
-averages, all dice, and the games in the middle of play.
+averages, all dice, and the games in the middle of play. Even the number of threads is:
+with another, PyTorch adds up in another order, and the last digits differ.
 
 !!! warning "On a GPU"
     A GPU adds up numbers in the order in which its threads come along, unless it is
@@ -429,6 +430,7 @@ class Experiment(ABC, Generic[S]):
             "optimizer": self.optimizer.state_dict(),
             "games": self.games.get_states(),
             "dice": self._get_dice(),
+            "threads": torch.get_num_threads(),
             "frames": self.frames,
             "updates": self.updates,
             "episodes": self.episodes,
@@ -449,6 +451,8 @@ class Experiment(ABC, Generic[S]):
         load_weights(self.network, state["network"])
         load_optimizer(self.optimizer, state["optimizer"])
         self._set_dice(state["dice"])
+        # Older checkpoints do not say.
+        torch.set_num_threads(state.get("threads", torch.get_num_threads()))
         self.frames, self.updates = state["frames"], state["updates"]
         self.episodes = state["episodes"]
         self.recent = deque(state["recent"], maxlen=self.recent.maxlen)

@@ -716,6 +716,24 @@ def test_other_settings_than_those_of_today_are_named(tmp_path):
             runs.resume(Tiny, path)
 
 
+def test_a_run_goes_on_with_as_many_threads():
+    """Another number of them adds up in another order."""
+    threads = torch.get_num_threads()
+    experiment = Tiny(Settings(total_frames=16))
+    try:
+        torch.set_num_threads(threads + 1)
+        state = experiment.get_state()
+        torch.set_num_threads(threads)
+        experiment.set_state(state)
+        assert torch.get_num_threads() == threads + 1
+        del state["threads"]  # as in an older checkpoint
+        experiment.set_state(state)
+        assert torch.get_num_threads() == threads + 1
+    finally:
+        torch.set_num_threads(threads)
+        experiment.games.close()
+
+
 def test_a_run_that_is_older_than_a_setting_goes_on(tmp_path):
     """It has the default, with which everything is as it was."""
     Failing.fails_at = (4,)
