@@ -164,7 +164,8 @@ def shown(found: str | int | float, wanted: str) -> str:
     """
     target = TARGET.fullmatch(wanted)
     if not target:
-        return format(found, wanted)
+        words = format(found, wanted)
+        return words if isinstance(found, str) else words.replace("-", "−")
     number, limit = float(found), float(target["limit"])
     at_most = target["sign"] == "<="
     met = number <= limit if at_most else number >= limit

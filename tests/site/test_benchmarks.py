@@ -183,7 +183,14 @@ def test_the_best_of_a_run_is_in_its_table(runs):
     page = fill_in("{{ table of fast-dqn.mspacman.seed-1 }}", runs)
     best = runs["fast-dqn"]["mspacman"]["seed-1"]["best"]
     assert f"| that after {best['millions']:.1f} million frames, with" in page
-    assert f"| its mean of {best['games']} other games | {best['mean']:.1f} ±" in page
+    assert f"| its mean of {best['games']} other games | {best['mean']:,.1f} ±" in page
+
+
+def test_a_number_below_zero_has_a_minus_sign(runs):
+    page = fill_in("{{ fast-dqn.pong.seed-1.lowest | .0f }}", runs)
+    assert page == "−8"
+    run = fill_in("{{ table of fast-dqn.pong.seed-1 }}", runs)
+    assert "`labml-rl train fast-dqn" in run
 
 
 def test_each_kept_run_is_on_the_page_of_results(runs):
@@ -194,7 +201,7 @@ def test_each_kept_run_is_on_the_page_of_results(runs):
             for seed in seeds:
                 keys = f"{algorithm}.{game}.{seed}"
                 assert f"\n{{{{ table of {keys} }}}}\n" in page
-                assert f"| {{{{ {keys}.mean | .1f }}}} ±" in page
+                assert f"| {{{{ {keys}.mean | ,.1f }}}} ±" in page
 
 
 @pytest.mark.parametrize(
