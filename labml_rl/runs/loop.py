@@ -27,12 +27,13 @@ if __name__ == "__main__":
 
 On the command line these are `labml-rl train` and `labml-rl resume`.
 
-A run can end in four ways, and in each of them it is clear what is left:
+A run can end in five ways, and in each of them it is clear what is left:
 
 | what happens | what is left |
 |---|---|
 | it has had all its frames | the last checkpoint |
 | Ctrl-C, or the machine asks it to stop | it ends the update that it is in, and saves |
+| Ctrl-C once more, two seconds later or more | the previous checkpoint |
 | `kill -9`, a power failure | the previous checkpoint, five minutes old at most |
 | a loss is NaN, the disk is full | the previous checkpoint, and an error that says so |
 """

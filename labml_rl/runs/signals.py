@@ -14,10 +14,16 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from types import FrameType
 from typing import Any
 
 from labml_rl.process import STOP_SIGNALS
+
+# What comes so soon after a signal is its echo. Later, these are in a hurry.
+ECHO_SECONDS = 2.0
+IN_A_HURRY = (signal.SIGINT, signal.SIGTERM)
+HINT = b"\nStopping after this update. Ctrl-C again stops at once.\n"
 
 
 class Stopped(KeyboardInterrupt):
@@ -49,11 +55,20 @@ class Ear:
     Often all processes of a program get the signal. [Workers][labml_rl.process.Worker]
     ignore it, so that the update can be ended with their help.
 
-    The second Ctrl-C works as ever, for those who can't wait.
+    A second Ctrl-C works as ever, for those who can't wait, and so does a second
+    SIGTERM.
+
+    !!! warning "Once is not always one signal"
+        A shell whose terminal is closed sends its programs SIGHUP twice within a
+        millisecond, systemd sends SIGHUP right behind SIGTERM, and a program that has
+        started another often hands on a Ctrl-C which that one has had itself. Nobody
+        means any of these as a second one. So for two seconds all are ignored, and a
+        further SIGHUP always is.
     """
 
     def __init__(self) -> None:
         self.heard: int | None = None
+        self._heard_at = 0.0
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Ear":
@@ -69,12 +84,16 @@ class Ear:
         return self
 
     def _hear(self, number: int, _: FrameType | None) -> None:
-        self.heard = number
-        self._restore()
+        now = time.monotonic()
+        if self.heard is None:
+            self._heard_at, self.heard = now, number
 
-        # `print` could be in the middle of a line of its own.
-        with contextlib.suppress(OSError):
-            os.write(2, b"\nStopping after this update. Ctrl-C stops at once.\n")
+            # `print` could be in the middle of a line of its own.
+            with contextlib.suppress(OSError):
+                os.write(2, HINT)
+        elif number in IN_A_HURRY and now - self._heard_at >= ECHO_SECONDS:
+            self._restore()
+            signal.raise_signal(number)
 
     def _restore(self) -> None:
         for each, handler in self._before.items():

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -312,13 +313,48 @@ class PressingTwice(Pressing):
     times = 2
 
 
-def test_ctrl_c_once_and_twice(tmp_path):
+def test_ctrl_c_once_and_twice(tmp_path, monkeypatch):
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(runs.Stopped, match=r"Stopped\. .* is of 88 frames"):
         runs.train(Pressing, Settings(), folder=tmp_path / "once")
+    # Two that come together are one.
+    with pytest.raises(runs.Stopped, match=r"Stopped\. .* is of 88 frames"):
+        runs.train(PressingTwice, Settings(), folder=tmp_path / "echo")
+    monkeypatch.setattr("labml_rl.runs.signals.ECHO_SECONDS", 0)
     with pytest.raises(runs.Stopped, match=r"Stopped at once\. .* is of 0 frames"):
         runs.train(PressingTwice, Settings(), folder=tmp_path / "twice")
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.fixture
+def escaped() -> Iterator[list[int]]:
+    """The signals that an Ear has let through, which would have ended the program."""
+    numbers: list[int] = []
+    before = {
+        each: signal.signal(each, lambda number, _: numbers.append(number))
+        for each in STOP_SIGNALS
+    }
+    yield numbers
+    for each, handler in before.items():
+        signal.signal(each, handler)
+
+
+def test_a_signal_and_its_echo_are_one(escaped):
+    with Ear() as ear:
+        for name in ("SIGTERM", "SIGHUP", "SIGHUP", "SIGTERM", "SIGINT"):
+            signal.raise_signal(signal.Signals[name])
+    assert (ear.heard, escaped) == (signal.SIGTERM, [])
+
+
+@pytest.mark.parametrize("again", [signal.SIGINT, signal.SIGTERM])
+def test_a_terminal_that_is_closed_is_in_no_hurry(monkeypatch, escaped, again):
+    monkeypatch.setattr("labml_rl.runs.signals.ECHO_SECONDS", 0)
+    with Ear() as ear:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGHUP)
+        assert escaped == []
+        signal.raise_signal(again)
+    assert (ear.heard, escaped) == (signal.SIGINT, [again])
 
 
 def test_what_nohup_has_a_program_ignore_stays_ignored():
