@@ -82,6 +82,9 @@ STOP_SIGNALS = tuple(
 # for so many seconds, it is given up.
 SEND_SECONDS = 60
 
+# Longer waits are made of such slices. See [below][Worker._wait].
+SLICE_SECONDS = 1.0
+
 
 def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
     """
@@ -345,7 +348,7 @@ class Worker:
 
         Args:
             timeout: for how many seconds at most; `None` means as long as it takes.
-            waited: how many of them are over already.
+            waited: how many of them are over already. A slice is left in any case.
 
         Returns:
             What the method returned.
@@ -356,8 +359,7 @@ class Worker:
         """
         if not self._waiting:
             raise RuntimeError(f"{self.name} was not asked for anything")
-        milliseconds = None if timeout is None else 1000 * max(0.0, timeout - waited)
-        ready = [number for number, _ in self._ready.poll(milliseconds)]
+        ready = [number for number, _ in self._wait(timeout, waited)]
         self._waiting = False
         try:
             if ready and self._answered not in ready:
@@ -374,6 +376,24 @@ class Worker:
             self.close(0 if not ready else 5)
             raise WorkerError(f"{self.name}: {result}")
         return result
+
+    def _wait(self, timeout: float | None, waited: float) -> list[tuple[int, int]]:
+        """
+        ### Time that counts
+
+        Ctrl-Z stops this process together with its workers, and so does whoever pauses
+        a container. But the clock goes on, and an hour later no worker has had a single
+        second of it. So nobody looks at the clock: the time is waited in slices, and an
+        hour like that is over with the slice in which it began.
+        """
+        if timeout is None:
+            return self._ready.poll()
+        left = max(timeout - waited, min(timeout, SLICE_SECONDS))
+        while not (ready := self._ready.poll(1000 * min(left, SLICE_SECONDS))):
+            left -= SLICE_SECONDS
+            if left <= 0:
+                break
+        return ready
 
     def ask(self, method: str, *arguments: Any) -> Any:
         """Ask for something and wait for the result."""

@@ -387,6 +387,36 @@ def test_seconds_that_were_waited_already_count():
         assert time.monotonic() - started < 20
 
 
+class Interrupted:
+    """What a worker is waited for with, if all was stopped as soon as that began."""
+
+    def __init__(self, ready: Any) -> None:
+        self.poll_on, self.asked = ready.poll, 0
+
+    def poll(self, milliseconds: float) -> Any:
+        self.asked += 1
+        # When it goes on, the time is over, and the worker has not had any of it.
+        return [] if self.asked == 1 else self.poll_on(milliseconds)
+
+
+def test_time_in_which_all_were_stopped_does_not_count():
+    with Worker(Slow, name="slow") as there:
+        there.ask("reset")
+        ready: Any = Interrupted(there._ready)
+        there._ready = ready
+        there.send("step", 0)
+        assert there.receive(timeout=60)[0].size == 10_000_000
+        assert ready.asked > 1
+
+
+def test_time_in_which_all_were_stopped_before_does_not_count():
+    """In the middle of the share that the agent plays itself, for one."""
+    with Worker(Slow, name="slow") as there:
+        there.ask("reset")
+        there.send("step", 0)
+        assert there.receive(timeout=60, waited=3600)[0].size == 10_000_000
+
+
 def test_answer_in_time_is_an_answer():
     with worker() as there:
         there.send("reset")
