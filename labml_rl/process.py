@@ -281,6 +281,8 @@ class Worker:
         context: Any = multiprocessing.get_context(start_method)
         self._connection, child = context.Pipe()
         with socket.socket(fileno=os.dup(self._connection.fileno())) as pipe:
+            # A program can set a time limit for all sockets. It is meant for others.
+            pipe.setblocking(True)
             patience = struct.pack("ll", SEND_SECONDS, 0)
             pipe.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
 

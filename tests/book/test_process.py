@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -360,6 +361,18 @@ def test_worker_that_does_not_read_is_given_up(monkeypatch):
     with pytest.raises(WorkerError, match="slow: has not read its request for 1 sec"):
         there.send("echo", bytes(10_000_000))
     assert there.process.exitcode == -signal.SIGKILL
+
+
+def test_a_time_limit_for_all_sockets_is_none_for_the_pipe():
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(30)
+    try:
+        with Worker(Slow, name="slow") as there:
+            assert os.get_blocking(there._connection.fileno())
+            # More than a pipe holds.
+            assert there.ask("reset")[0].size == 10_000_000
+    finally:
+        socket.setdefaulttimeout(before)
 
 
 def test_closing_does_not_wait_for_room_in_the_pipe():
