@@ -278,6 +278,7 @@ class Worker:
     ) -> None:
         self.name = name
         self._waiting = False
+        self._parent = os.getpid()
         context: Any = multiprocessing.get_context(start_method)
         self._connection, child = context.Pipe()
         with socket.socket(fileno=os.dup(self._connection.fileno())) as pipe:
@@ -409,10 +410,17 @@ class Worker:
         First politely, so that the environment can close its files. Whoever is still
         busy after that is killed. Closing twice does no harm.
 
+        !!! warning "A copy"
+            A process that is forked from the parent has a copy of this object, and of
+            its end of the pipe. When it ends or forgets the copy, the worker is still
+            the parent's. So only the parent says goodbye, and others just hang up.
+
         Args:
             patience: for how many seconds the worker may go on.
         """
         self.say_goodbye()
+        if os.getpid() != self._parent:
+            return
         self.process.join(patience)
         if self.process.is_alive():
             self.process.kill()
@@ -421,14 +429,16 @@ class Worker:
 
     def say_goodbye(self) -> None:
         """Tell the worker to stop, and do not wait until it has."""
-        if not self._connection.closed:
-            # Where there is no room for it, nobody reads.
-            room = select.poll()
-            room.register(self._connection, select.POLLOUT)
-            if room.poll(0):
-                with contextlib.suppress(OSError):
-                    _send(self._connection, (None, ()))
-            self._connection.close()
+        if self._connection.closed:
+            return
+
+        # Where there is no room for it, nobody reads.
+        room = select.poll()
+        room.register(self._connection, select.POLLOUT)
+        if os.getpid() == self._parent and room.poll(0):
+            with contextlib.suppress(OSError):
+                _send(self._connection, (None, ()))
+        self._connection.close()
 
     def __enter__(self) -> Self:
         return self

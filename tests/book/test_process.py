@@ -334,6 +334,16 @@ def test_a_worker_that_hangs_and_is_forgotten_is_killed():
     assert process.exitcode == -signal.SIGKILL
 
 
+def test_a_copy_in_a_forked_process_is_closed_and_the_worker_stays():
+    with worker() as there:
+        there.ask("reset")
+        copy = multiprocessing.get_context("fork").Process(target=there.close)
+        copy.start()
+        copy.join()
+        assert copy.exitcode == 0
+        assert there.ask("step", "go on")[0] == 1
+
+
 def test_leaving_by_an_exception_closes():
     there = worker()
 

@@ -253,6 +253,17 @@ def test_games_that_are_forgotten_are_closed():
 
 
 @pytest.mark.usefixtures("nobody_stays")
+def test_a_forked_process_that_forgets_its_copy_leaves_the_games_alone():
+    with fragile() as games:
+        games.reset()
+        copy = multiprocessing.get_context("fork").Process(target=games.__del__)
+        copy.start()
+        copy.join()
+        assert copy.exitcode == 0
+        assert games.step([0, 0, 0, 0])[0].any()
+
+
+@pytest.mark.usefixtures("nobody_stays")
 def test_a_hundred_games_leave_nothing_behind():
     def descriptors() -> list[str]:
         paths = []
