@@ -138,14 +138,19 @@ class PolicyExperiment(SpeedExperiment[S]):
                 generator=self.generator,
             )
         else:
-            self.games = Sampler(
-                self.make_batches(makers, names),
-                self.network,
-                steps=settings.steps,
-                device=self.device,
-                generator=self.generator,
-                prepare=preparer(self.network, settings),
-            )
+            with ExitStack() as stack:
+                batches = self.make_batches(makers, names)
+                for each in batches:
+                    stack.callback(each.close)
+                self.games = Sampler(
+                    batches,
+                    self.network,
+                    steps=settings.steps,
+                    device=self.device,
+                    generator=self.generator,
+                    prepare=preparer(self.network, settings),
+                )
+                stack.pop_all()
 
     def make_batches(
         self, makers: Sequence[MakeEnv], names: Sequence[str]

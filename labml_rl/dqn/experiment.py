@@ -59,6 +59,7 @@ With rewards of −1, 0 and 1 and $\gamma = 0.99$, no return is beyond $\pm 100$
 $1 / (1 - \gamma)$. Larger action values are wrong for certain: they feed themselves.
 """
 
+from contextlib import ExitStack
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -117,22 +118,25 @@ class Experiment(SpeedExperiment[Settings]):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.games = self.make_games(copy=False)
-        _, actions = check_spaces(
-            self.games.single_observation_space, self.games.single_action_space
-        )
-        self.num_actions = int(actions.n)
-        self.network = self.make_network(
-            settings,
-            self.games.single_observation_space,
-            self.games.single_action_space,
-        ).to(self.device)
-        self.prepare = preparer(self.network, settings)
-        self.target = self.make_target()
-        self.optimizer = self.make_optimizer()
-        self.memory = self.make_memory()
-        self.observations, _ = self.games.reset()
-        self.memory.begin(self.observations)
+        # If there is no room for the memory, nobody else would close the games.
+        with ExitStack() as stack:
+            self.games = stack.enter_context(self.make_games(copy=False))
+            _, actions = check_spaces(
+                self.games.single_observation_space, self.games.single_action_space
+            )
+            self.num_actions = int(actions.n)
+            self.network = self.make_network(
+                settings,
+                self.games.single_observation_space,
+                self.games.single_action_space,
+            ).to(self.device)
+            self.prepare = preparer(self.network, settings)
+            self.target = self.make_target()
+            self.optimizer = self.make_optimizer()
+            self.memory = self.make_memory()
+            self.observations, _ = self.games.reset()
+            self.memory.begin(self.observations)
+            stack.pop_all()
 
     @staticmethod
     def needs_plan(settings: Settings) -> str | None:

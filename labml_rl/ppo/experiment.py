@@ -213,10 +213,11 @@ class Experiment(PolicyExperiment[Settings]):
     settings_class = Settings
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
+        # Before there are games, which nobody would close if this is refused.
         self.compute: Losses = type(self).losses
         if settings.compile:
             self.compute = torch.compile(self.compute, mode="reduce-overhead")
+        super().__init__(settings)
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         r"""

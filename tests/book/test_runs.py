@@ -29,6 +29,7 @@ from labml_rl.batch import spawn_seeds
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.players import Players
+from labml_rl.ppo import experiment as ppo
 from labml_rl.process import STOP_SIGNALS
 from labml_rl.runs import checkpoint, curve, loop, record
 from labml_rl.runs.bar import Bar
@@ -493,6 +494,34 @@ def test_room_is_asked_for_the_memory_that_will_be_full(tmp_path, monkeypatch):
     # A short run never fills it.
     short = replace(settings, total_frames=320)
     runs.train(dqn.Experiment, short, folder=tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("experiment", "settings", "refuses"),
+    [
+        (dqn.Experiment, DQNSettings(workers=0), "dqn.experiment.ReplayMemory"),
+        (ppo.Experiment, ppo.Settings(workers=0, players=False), "onpolicy.Sampler"),
+    ],
+)
+def test_games_are_closed_if_the_rest_can_not_be_made(
+    monkeypatch, experiment, settings, refuses
+):
+    def no_room(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    made = []
+    make_games = experiment.make_games
+
+    def noted(self: Any, **options: Any) -> Any:
+        made.append(make_games(self, **options))
+        return made[-1]
+
+    monkeypatch.setattr(f"labml_rl.{refuses}", no_room)
+    monkeypatch.setattr(experiment, "make_games", noted)
+    with pytest.raises(MemoryError):
+        experiment(replace(settings, game="CartPole-v1"))
+    (games,) = made
+    assert games.closed
 
 
 def test_a_disk_that_is_full_at_once_has_nothing_left_on_it(tmp_path, monkeypatch):
