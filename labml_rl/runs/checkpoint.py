@@ -34,6 +34,7 @@ state = checkpoint.load("run.safetensors")
 """
 
 import contextlib
+import errno
 import json
 import os
 import zlib
@@ -210,14 +211,23 @@ def whole(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        _wait_for_name(path.parent)
     finally:
         with contextlib.suppress(OSError):
             partial.unlink()
+
+
+def _wait_for_name(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some file systems, those of other machines above all, can't do this for a
+        # folder. The new file has its name all the same, so nothing has failed.
+        if error.errno not in (errno.EINVAL, errno.EBADF, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def _write(

@@ -1,12 +1,13 @@
 """Checkpoints: everything comes back, and no accident costs the last one."""
 
+import errno
 import math
 import os
 import pickle
 import resource
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,24 @@ def test_so_does_any_failure(tmp_path, monkeypatch, fails):
     monkeypatch.undo()
     assert load(path) == {"frames": 1}
     assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("number", "fails"),
+    [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EIO, True)],
+)
+def test_a_file_system_that_waits_for_no_folder(tmp_path, monkeypatch, number, fails):
+    fsync = os.fsync
+
+    def no_folder(handle: int) -> None:
+        if os.path.isdir(f"/proc/self/fd/{handle}"):
+            raise OSError(number, os.strerror(number))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", no_folder)
+    with pytest.raises(CheckpointError) if fails else nullcontext():
+        save(tmp_path / "file", {"frames": 2})
+    assert load(tmp_path / "file") == {"frames": 2}
 
 
 @pytest.mark.parametrize(
