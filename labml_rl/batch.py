@@ -340,6 +340,13 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         """
         return self.call("render")
 
+    def close(self, **options: Any) -> None:
+        """Close all. Twice does no harm, even if it failed for one of them."""
+        try:
+            super().close(**options)
+        finally:
+            self.closed = True
+
     def __enter__(self) -> Self:
         return self
 

@@ -18,6 +18,7 @@ into one [Batch][]. That would be a loop of three lines if games did not end.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol, SupportsFloat, cast
@@ -337,6 +338,7 @@ class Runner:
             _put(self._batch.observations, row, observation)
 
     def close(self) -> None:
-        """Close all."""
-        for env in self.envs:
-            env.close()
+        """Close all. If one fails to, the others are closed all the same."""
+        with ExitStack() as stack:
+            for env in self.envs:
+                stack.callback(env.close)

@@ -314,9 +314,10 @@ class ParallelGames(Games):
 
     def close_extras(self) -> None:
         """Close workers and environments."""
-        close_all(self.workers)
-        if self._own:
-            self._own.close()
+        with contextlib.ExitStack() as stack:
+            if self._own:
+                stack.callback(self._own.close)
+            close_all(self.workers)
 
     def __del__(self) -> None:
         # Games that were forgotten.

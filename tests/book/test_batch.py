@@ -374,6 +374,26 @@ def test_a_game_without_a_size_is_closed(monkeypatch):
     assert len(closed) == 1
 
 
+class Stuck(Counter):
+    """Does not close."""
+
+    def close(self):
+        raise OSError("the lid is stuck")
+
+
+@pytest.mark.parametrize("kind", [KINDS[0], KINDS[2]], ids=[IDS[0], IDS[2]])
+def test_one_that_does_not_close_leaves_no_other_open(kind, tmp_path):
+    first, last = tmp_path / "first", tmp_path / "last"
+    makers = [Counter, partial(Traced, first), Stuck, partial(Traced, last)]
+    games = kind(makers)
+    games.reset()
+    with pytest.raises(OSError, match="stuck"):
+        games.close()
+    games.close()
+    assert first.exists()
+    assert last.exists()
+
+
 def test_who_joins_closes_its_own_games_when_all_are_ended(tmp_path):
     makers: list[Any] = [Counter, partial(Traced, tmp_path / "own", breaks=True)]
     games = ParallelGames(makers, workers=2, joins=True)
