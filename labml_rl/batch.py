@@ -401,8 +401,21 @@ class SerialGames(Games):
         self._request = method, requests
 
     def _receive(self) -> list[Any]:
+        """
+        If one fails, or Ctrl-C comes in the middle, some have played this step and
+        others have not. So all of them are given up, as [those in
+        workers][labml_rl.worker.ParallelGames._receive] are.
+        """
         method, requests = self._request
-        answers: list[Any] = getattr(self._runner, method)(requests)
+        try:
+            answers: list[Any] = getattr(self._runner, method)(requests)
+        except BaseException:
+            self.closed = True
+
+            # What was wrong with an environment may keep it from closing, too.
+            with contextlib.suppress(Exception):
+                self._runner.close()
+            raise
         return answers
 
     def close_extras(self) -> None:

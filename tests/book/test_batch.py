@@ -374,6 +374,22 @@ def test_a_game_without_a_size_is_closed(monkeypatch):
     assert len(closed) == 1
 
 
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt])
+def test_games_one_after_another_are_given_up_together(error, tmp_path, monkeypatch):
+    games = SerialGames([Counter, partial(Traced, tmp_path / "last")])
+    games.reset()
+
+    def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(Traced, "step", fail)
+    with pytest.raises(error):
+        games.step([0, 0])  # the first has played it, the last has not
+    assert (tmp_path / "last").exists()
+    with pytest.raises(ClosedEnvironmentError):
+        games.reset()
+
+
 class Stuck(Counter):
     """Does not close."""
 
