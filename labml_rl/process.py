@@ -267,6 +267,7 @@ class Worker:
 
     Raises:
         TypeError: if `make` cannot travel.
+        WorkerError: if this process may have no others.
     """
 
     def __init__(
@@ -276,6 +277,13 @@ class Worker:
         name: str,
         start_method: str | None = None,
     ) -> None:
+        # Python's own message, of an assertion, has no remedy.
+        if multiprocessing.current_process().daemon:
+            raise WorkerError(
+                f"{name} can't be started: this process is a daemon itself, as those "
+                "of multiprocessing.Pool are, and may start no others. With workers=0 "
+                "all is done in this process"
+            )
         self.name = name
         self._waiting = False
         self._parent = os.getpid()

@@ -273,6 +273,19 @@ def test_function_that_is_not_there_at_the_other_end_is_reported(start_method):
     assert "Can't get attribute 'make' on <module '__main__'" in error
 
 
+def refusal() -> str:
+    with pytest.raises(WorkerError) as caught:
+        worker()
+    return str(caught.value)
+
+
+def test_a_process_that_may_start_no_others_is_told_so():
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        said = pool.apply_async(refusal).get(60)
+    assert said.startswith("the counter can't be started")
+    assert "workers=0" in said
+
+
 def test_function_of_any_kind_can_be_forked():
     with Worker(local_function(), name="forked", start_method="fork") as there:
         assert there.ask("reset")[0] == 0
