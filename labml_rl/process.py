@@ -65,6 +65,7 @@ from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.heap import Arena
+from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from multiprocessing.util import Finalize
 from typing import Any, Self
@@ -305,7 +306,7 @@ class Worker:
                 # A program that ends waits for its processes, after a SIGTERM for those
                 # that are *daemons*. These workers would ignore it. So they are killed
                 # just before, or when they are forgotten.
-                self._kill = Finalize(self, self.process.kill, exitpriority=0)
+                self._kill = Finalize(self, _kill, (self.process,), exitpriority=0)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             self._connection.close()
             raise TypeError(
@@ -490,6 +491,13 @@ def _signals_held_back(start_method: str) -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked_before)
+
+
+def _kill(process: BaseProcess) -> None:
+    process.kill()
+
+    # What nobody waits for stays, as a zombie, and keeps two descriptors.
+    process.join(1)
 
 
 def _cause_of_death(exitcode: int | None) -> str:

@@ -347,6 +347,16 @@ def test_a_worker_that_hangs_and_is_forgotten_is_killed():
     assert process.exitcode == -signal.SIGKILL
 
 
+def test_of_a_worker_that_is_forgotten_no_zombie_stays():
+    there = worker()
+    there.ask("reset")
+    number = there.process.pid or 0
+    del there
+    gc.collect()
+    with pytest.raises(ChildProcessError):
+        os.waitpid(number, os.WNOHANG)
+
+
 def test_a_copy_in_a_forked_process_is_closed_and_the_worker_stays():
     with worker() as there:
         there.ask("reset")
