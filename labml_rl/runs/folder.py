@@ -18,6 +18,7 @@ runs/ppo/breakout/seed-1/
     evaluations.csv          how it plays, if asked for
     best.safetensors         the best of these
     events.out.tfevents…     the curve, for TensorBoard
+    .lock                    held by whoever runs it
 ```
 
 This page makes such a folder, and sees to it that no run ever overwrites another. That
@@ -113,6 +114,7 @@ class RunFolder:
         self.checkpoint = self.path / "checkpoint.safetensors"
         self.evaluations = self.path / "evaluations.csv"
         self.best = self.path / "best.safetensors"
+        self.lock = self.path / ".lock"
         self._lock: int | None = None
         self._made: list[Path] = []
 
@@ -152,6 +154,7 @@ class RunFolder:
         # What is half written, nobody misses: a program was killed while it began.
         names = {each.name for each in self.path.iterdir()}
         found = {each for each in names if not each.endswith(PARTIAL)}
+        found.discard(self.lock.name)
         if found == {self.checkpoint.name}:
             raise RunError(
                 f"{self.path} has a checkpoint, but no run.json, which would say of "
@@ -183,13 +186,18 @@ class RunFolder:
         ### One at a time
 
         Two programs that go on with the same run would overwrite each other's
-        checkpoints in turns. So whoever works on a folder holds a lock on it. The
-        system takes that back when the program ends, however it ends.
+        checkpoints in turns. So whoever works on a folder holds a lock on a file in it.
+        The system takes that back when the program ends, however it ends. (On the
+        folder itself a lock would not be heard of on other machines: there, what is to
+        be locked must be open for writing.)
 
         The worker processes share the lock. When the program is killed they notice, and
         leave. That takes a moment, for which we wait.
         """
-        self._lock = os.open(self.path, os.O_RDONLY)
+        try:
+            self._lock = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:
+            return  # Who can't write here overwrites nothing.
         patience = time.monotonic() + 3
         while True:
             try:
@@ -203,6 +211,11 @@ class RunFolder:
             except OSError:
                 # Some file systems on other machines know no locks.
                 self._release()
+            else:
+                # Who had it before may have taken the folder back, and this with it.
+                if os.fstat(self._lock).st_nlink == 0:
+                    self._release()
+                    self._take()
             return
 
     def _release(self) -> None:
@@ -212,7 +225,7 @@ class RunFolder:
 
     def discard(self) -> None:
         """Take a claimed folder back, where the run could not begin."""
-        for path in (self.record, self.curve, self.checkpoint):
+        for path in (self.record, self.curve, self.checkpoint, self.lock):
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             for path in self._made:

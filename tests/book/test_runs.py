@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -443,6 +444,44 @@ def test_two_programs_can_not_go_on_with_one_run(tmp_path, monkeypatch):
             runs.resume(Tiny, path)
         monkeypatch.undo()
     runs.resume(Tiny, path)
+
+
+def test_two_programs_on_two_machines_can_not_either(tmp_path, monkeypatch):
+    """The file systems between them lock only what is open for writing."""
+    flock = fcntl.flock
+
+    def strict(handle: int, how: int) -> None:
+        mode = fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE
+        if how & fcntl.LOCK_EX and mode == os.O_RDONLY:
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        flock(handle, how)
+
+    runs.train(Tiny, Settings(total_frames=8), folder=tmp_path)
+    monkeypatch.setattr(fcntl, "flock", strict)
+    with RunFolder(tmp_path) as first:
+        first.reopen()
+        waits_in_no_time(monkeypatch)
+        with pytest.raises(runs.RunError, match="is running right now"):
+            runs.resume(Tiny, tmp_path)
+
+
+def test_a_lock_that_is_taken_back_is_no_lock(tmp_path, monkeypatch):
+    """Somebody waits for the folder of a run that can't begin."""
+    flock, first = fcntl.flock, RunFolder(tmp_path)
+    first.claim()
+
+    def discarded_meanwhile(handle: int, how: int) -> None:
+        monkeypatch.undo()
+        first.discard()
+        first.__exit__()
+        flock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", discarded_meanwhile)
+    with RunFolder(tmp_path) as second, RunFolder(tmp_path) as third:
+        second.claim()
+        waits_in_no_time(monkeypatch)
+        with pytest.raises(runs.RunError, match="is running right now"):
+            third.claim()
 
 
 def test_two_programs_can_not_begin_one_run(tmp_path, monkeypatch):
