@@ -516,8 +516,10 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         !!! warning "Where it is not exact"
             ALE's state does not have everything. Which action was last held is missing,
             so with sticky actions a game may go on with one action other than it would
-            have. And four games, Kool-Aid, Qbert, Tetris and Yars' Revenge, can go on
-            differently even without them.
+            have. Four games, Kool-Aid, Qbert, Tetris and Yars' Revenge, can go on
+            differently even without them. And in a game that is saved with a single
+            frame left before its cap, the last picture can differ: it is the maximum of
+            that frame and of one before, which is not there any more.
 
         Returns:
             Numbers, bytes and an array. No code is in it, and none is run to read it.

@@ -31,8 +31,9 @@ if __name__ == "__main__":
     would start workers. Python ends it with a long explanation, and the agent hears
     that it *exited with code 1*.
 
-    A notebook can't be imported. What is defined in one of its cells does not exist for
-    such a worker, so environments belong into a module.
+    A notebook can't be imported, nor can a program that comes from standard input. What
+    is defined there does not exist for such a worker, so environments belong into a
+    module.
 
 What is new is what does *not* go through the pipe. An observation has 28 KB. To send
 it, the worker packs it, the system copies it in, copies it out, and the agent unpacks

@@ -265,6 +265,7 @@ def test_kill_9(whole, tmp_path):
     program.communicate()
     assert json.loads((path / "run.json").read_text())["frames"] == frames
     let_go(path)
+    time.sleep(1)  # TensorBoard's files are in order by seconds, and then by process
     runs.resume(Tiny, path)
     assert_same_run(whole, path)
     assert_shown(path)
