@@ -37,6 +37,7 @@ from sidebyside.prose import (
     indentation,
     is_title,
     open_fence,
+    stripped,
 )
 from sidebyside.read import Definer
 from sidebyside.rst import fenced, language_of
@@ -479,8 +480,11 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
     ## NumPy's style
 
     Items of the form `name : type`, each with indented text below it. What is returned
-    needs no name, and some authors describe it in a sentence instead.
+    needs no name, and some authors describe it in a sentence instead. And some indent
+    all of the list.
     """
+    front = tuple(indented(body))
+    body = (*dedented(stripped(front).lines), *body[len(front) :])
     at = 0
     while at < len(body):
         number, head = body[at]
@@ -491,20 +495,25 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
             continue
         text = tuple(indented(body[at + 1 :]))
         at += 1 + len(text)
+        if not head:
+            # What stands indented behind a block goes on with it.
+            if any(line for _, line in text):
+                yield Entry(number, "", "", text)
+            continue
         name, colon, kind = map(str.strip, clean(head).partition(" : "))
         if not colon and (match := re.match(rf"({NAMES.pattern}) ?:(?: +|$)", head)):
             name, colon, kind = clean(match[1]), ":", clean(head[match.end() :])
         name = name.replace("\\", "")
-        if title in ("Methods", "See also") and head:
+        if title in ("Methods", "See also"):
             yield Entry(number, name, "", ((number, kind), *text) if kind else text)
         elif title in ("Returns", "Yields") and not colon:
             if " " in head and not any(line for _, line in text):
                 yield Entry(number, "", "", ((number, head),))
-            elif head:
+            else:
                 yield Entry(number, "", name, text)
-        elif head and not colon and not NAMES.fullmatch(head):
+        elif not colon and not NAMES.fullmatch(head):
             yield Entry(number, "", "", ((number, head), *text))
-        elif head:
+        else:
             yield Entry(number, name, kind, text)
 
 

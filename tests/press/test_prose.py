@@ -468,6 +468,37 @@ def test_lists_in_numpys_style():
     ]
 
 
+@pytest.mark.parametrize("blank", ["", "\n"])
+@pytest.mark.parametrize(
+    ("title", "caption", "items", "expected"),
+    [
+        (
+            *("Parameters", "Arguments", "x : int\n    One.\n\ny : str\n    Two."),
+            ["x int", "One.", "y str", "Two."],
+        ),
+        ("Returns", "Returns", "out : int\n    One.", ["out int", "One."]),
+        ("Yields", "Yields", "int\n    One.", ["int", "One."]),
+        ("Returns", "Returns", "The sum.", ["list[int]", "The sum."]),
+        (
+            *("Raises", "Raises", "ValueError\n    If not.\nOSError\n    If so."),
+            ["ValueError", "If not.", "OSError", "If so."],
+        ),
+        ("Warns", "Warns", "UserWarning\n    If so.", ["UserWarning", "If so."]),
+    ],
+)
+def test_numpys_lists_may_be_indented(blank, title, caption, items, expected):
+    items = re.sub("^(?=.)", "    ", items, flags=re.MULTILINE)
+    text = f"F.\n\n{title}\n-------\n{blank}{items}"
+    assert listed(text) == ["F.", caption, *expected]
+    assert listed(f"{text}\n\nThe end.")[-1] == "The end."
+
+
+@pytest.mark.parametrize("title", ["Parameters", "Returns", "See Also"])
+def test_nothing_is_lost_behind_a_block_in_numpys_lists(title):
+    text = f"{title}\n-------\n```\nx\n```\n\n    Words."
+    assert listed(text)[-1].endswith("Words.")
+
+
 def test_lists_in_sphinxs_style():
     text = (
         "A sum.\n\n:param x: the tensor,\n    on two lines\n:param str k: why\n"
