@@ -479,9 +479,13 @@ def literal(lines: Lines, before: list[tuple[int, str]]) -> tuple[Lines, Lines]:
     first = next((line for _, line in body if line), "")
     head = text[:-2].rstrip()
     words = f"{head}:" if text[-3:-2].strip() else head
+    said = ((number, words),) if words.strip() else ()
     if not first or (words and is_title(words) and TITLES[words[:-1]] not in EXAMPLES):
-        # `Args::` is a title for all that. Without code, one colon is enough as well.
-        return (lines[:1], ((number, words),)) if is_title(words) else ((), ())
+        # `Args::` is a title for all that. Without code, one colon is enough as well,
+        # and in front of an example, which needs no indentation.
+        follows = next((line for _, line in lines[1:] if line), "")
+        is_example = follows.startswith(" " * base + ">>> ")
+        return (lines[:1], said) if is_title(words) or is_example else ((), ())
     if margin and FIELD.fullmatch(text):
         # The item may go on behind the code, less far to the right.
         body = deeper(lines[1:], indentation(first) - 1)
@@ -494,7 +498,6 @@ def literal(lines: Lines, before: list[tuple[int, str]]) -> tuple[Lines, Lines]:
         deep = within(before, margin)
     plain = dedented(body)
     made = fenced(plain, language_of(plain) or "text", deep)
-    said = ((number, words),) if words.strip() else ()
     return lines[: 1 + len(body)], (*said, *made)
 
 
