@@ -17,12 +17,13 @@ below `Example:` and `Usage:` code gets a fence, if Python can read it and it do
 something.
 
 Code that was written for Sphinx has other styles: NumPy's, with a line of dashes below
-`Parameters`, and `:param name:`. They become the same lists.
+`Parameters`, and `:param name:`. They become the same lists. And so does a
+[definition list][set_terms] of reStructuredText.
 """
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -38,9 +39,11 @@ from sidebyside.prose import (
     is_title,
     open_fence,
     stripped,
+    within,
 )
+from sidebyside.prose import ITEM as BULLET
 from sidebyside.read import Definer
-from sidebyside.rst import fenced, language_of
+from sidebyside.rst import DEEPEST, deeper, fenced, language_of
 
 Lines = tuple[tuple[int, str], ...]
 
@@ -78,6 +81,15 @@ ITEM = re.compile(
     rf"(?P<name>{NAME}(?:, *{NAME})*)(?: ?(?P<type>{ROUND}))?(?::| :)(?:\s+|$)"
 )
 NAMES = re.compile(rf"{NAME}(?:, *{NAME})*(?:, *\.\.\.)?")
+
+# A term of reStructuredText, if it is a name or a value: `x : int`, `'linear'`.
+VALUE = rf"""(?:'[^'\n]+'|"[^"\n]+"|``[^`\n]+``)(?: {ROUND})?"""
+WORD = rf"(?:{NAME}|{VALUE})"
+TERM = re.compile(
+    rf"(?P<name>{WORD}(?:, *{WORD})*)(?:(?P<colon> ?: )(?P<type>\S[^\n]*))?"
+)
+SENTENCE = re.compile(r"(?:\w+ ){4}\w+")
+TERMS = re.compile(rf"^(?P<margin> *){TERM.pattern}\n(?P=margin) +\S", re.MULTILINE)
 
 # What `Returns:` begins with, if that might be a type.
 HEAD = re.compile(
@@ -144,6 +156,8 @@ def spelled(node: ast.expr) -> str:
 def has_fields(prose: Prose) -> bool:
     """Whether there is a list or the like in some prose."""
     text = prose.text
+    if TERMS.search(text):
+        return True
     return (
         (":\n" in text or "\n---" in text or "\n===" in text or ":" in text[:1])
         or "\n:" in text
@@ -174,12 +188,17 @@ def set_fields(
 def _set(
     lines: Lines, types: Mapping[str, str] | None, is_module: bool
 ) -> Iterator[tuple[int, str]]:
+    is_docstring = types is not None or is_module
+    around: list[tuple[int, str]] = []
     for piece in pieces(lines, types is not None, is_module):
         if not isinstance(piece, Listing):
-            yield piece
+            around.append(piece)
             continue
+        yield from set_terms(around) if is_docstring else around
+        around = []
         yield from caption(piece.number, piece.title)
         yield from definitions(piece, types or {})
+    yield from set_terms(around) if is_docstring else around
 
 
 class Entry(NamedTuple):
@@ -265,7 +284,7 @@ def caption(number: int, title: str) -> Lines:
 
 
 def definitions(
-    listing: Listing, types: Mapping[str, str]
+    listing: Listing, types: Mapping[str, str], depth: int = 0
 ) -> Iterator[tuple[int, str]]:
     """Each item as a term with its type, and a definition."""
     comes_back = listing.title in ("Returns", "Yields")
@@ -274,24 +293,99 @@ def definitions(
         if comes_back and (name or is_block(text)):
             known = ""
         shown = kind or known
-        terms = [f"`{name}`"] if name else []
+        is_name = bool(listing.title or kind)
+        terms = [f"`{name}`" if is_name else name] if name else []
         terms += [f"`{shown}`{{ .sbs-type }}"] if shown else []
         yield number, ""
         if terms:
             yield number, " ".join(terms)
-        margin = margin_of(text)
         mark = ":   " if terms else ""
         if mark and is_block(text):
             yield number, mark
             yield number, ""
             mark = "    "
-        for at, line in text or ((number, ""),):
-            yield at, f"{mark}{line[margin:]}" if line or mark.strip() else ""
+        for at, line in set_terms(dedented(text), depth + 1) or ((number, ""),):
+            yield at, f"{mark}{line}" if line or mark.strip() else ""
             mark = "    " if terms else ""
     yield listing.number, ""
 
 
-def is_block(text: Lines) -> bool:
+def set_terms(lines: Sequence[tuple[int, str]], depth: int = 0) -> Lines:
+    """
+    ## reStructuredText's style
+
+    A line with deeper ones right below it is a term with its definition. By that rule
+    any sentence is a term whose second line hangs, so here only names and values are.
+
+    Args:
+        lines: the lines of a docstring around its lists, or those of an item.
+        depth: how many lists are around them.
+
+    Returns:
+        The same lines with definition lists as in Markdown.
+    """
+    done: list[tuple[int, str]] = []
+    is_code = fences(lines)
+    at = 0
+    while at < len(lines):
+        number, text = lines[at]
+        before = done[-1][1] if done else ""
+        begins = not is_code[at] and (not before or BOX.match(before))
+        found, end = terms(lines, at) if begins and depth < DEEPEST else ((), at)
+        deep = within(done, indentation(text)) if found else ""
+        # A mere word is a term only in front of several, where Markdown has no code.
+        is_place = bool(done) and len(deep) == indentation(text)
+        is_word = NAMES.fullmatch(text.strip()) is not None
+        if found and (not is_word or (is_place and " " in found[0].text[0][1].strip())):
+            made = definitions(Listing(number, text, "", found), {}, depth)
+            done += ((n, f"{deep}{line}" if line else "") for n, line in made)
+            at = end
+        else:
+            done.append((number, text))
+            at += 1
+    return tuple(done)
+
+
+def terms(lines: Sequence[tuple[int, str]], at: int) -> tuple[tuple[Entry, ...], int]:
+    """The items of the definition list that begins with a line, and where it ends."""
+    margin = indentation(lines[at][1])
+    found: list[Entry] = []
+    end = at
+    while at + 1 < len(lines):
+        number, text = lines[at]
+        if not text and found:
+            at += 1
+            continue
+        term = TERM.fullmatch(text, margin)
+        if not term or indentation(text) != margin:
+            break
+        # Behind the first item a colon needs no blank in front of it, and a box that
+        # stood below a term has a blank line around it by now.
+        gap = bool(found) and not lines[at + 1][1] and is_block(lines[at + 2 : at + 3])
+        if indentation(lines[at + 1 + gap][1]) <= margin:
+            break
+        if term["colon"] == ": " and (not found or PROSE.match(term["name"])):
+            break
+        body = deeper(tuple(lines[at + 1 :]), margin)
+        found.append(defined(number, term, dedented(stripped(body).lines)))
+        end = at = at + 1 + len(body)
+    return tuple(found), end
+
+
+def defined(number: int, term: re.Match[str], body: Lines) -> Entry:
+    """A term with its definition. Without a type it is shown as it is written."""
+    name, kind = term["name"], clean(term["type"] or "")
+    if kind:
+        name = clean(name).replace("\\", "")
+        if SENTENCE.search(kind) and body[0][1][:1].islower():
+            # That is no type, but where the definition begins.
+            return Entry(number, f"`{name}`", "", ((number, kind), *body))
+    elif "*" in name and "`" not in name:
+        name = f"`{name}`"
+    return Entry(number, name, kind, body)
+
+
+def is_block(text: Sequence[tuple[int, str]]) -> bool:
     """Whether a text begins with a fence, a box or a formula."""
     first = text[0][1].lstrip() if text else ""
     return bool(FENCE.match(first) or BOX.match(first)) or first == "$$"
@@ -488,7 +582,7 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
     at = 0
     while at < len(body):
         number, head = body[at]
-        if is_block(body[at : at + 1]):
+        if is_block(body[at : at + 1]) or BULLET.match(head):
             block = block_at(body, at)
             at += len(block)
             yield Entry(number, "", "", block)
@@ -518,8 +612,16 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
 
 
 def block_at(lines: Lines, at: int) -> Lines:
-    """The fence, the box or the formula that begins with a line."""
+    """The fence, the box, the formula or the list that begins with a line."""
     first = lines[at][1]
+    if BULLET.match(first):
+        ends = (
+            end
+            for end in range(at + 1, len(lines))
+            if lines[end][1].lstrip() == lines[end][1] != ""
+            and not BULLET.match(lines[end][1])
+        )
+        return lines[at : next(ends, len(lines))]
     if BOX.match(first):
         return lines[at], *indented(lines[at + 1 :])
     fence = open_fence(first, "")

@@ -500,6 +500,82 @@ def test_nothing_is_lost_behind_a_block_in_numpys_lists(title):
     assert listed(text)[-1].endswith("Words.")
 
 
+def test_a_list_in_numpys_list_is_one():
+    text = "See Also\n--------\n    - One: https://a.b\n    - Two: https://c.d"
+    html = html_of(f"F.\n\n{text}")
+    assert html.count("<li>") == 2
+    assert "<code>" not in html
+    html = html_of("F.\n\nReturns\n-------\n- One\n  and so on\n- Two\n\nThree.")
+    assert html.count("<dt>") == 2
+    assert html.count("<li>") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "a : int\n    One.\nb : str\n    Two,\n    more.",
+            ["a int", "One.", "b str", "Two,\nmore."],
+        ),
+        (
+            "'a'\n  One.\n\n``b``, \"c\" (d)\n  Two.\n\n  Three.",
+            ["'a'", "One.", 'b, "c" (d)', "Two.", "Three."],
+        ),
+        ("a, b\n    One more.", ["a, b", "One more."]),
+        (":mod:`x`\n    One more.", [":mod:x", "One more."]),
+        ("*a, **b\n    One more.", ["*a, **b", "One more."]),
+        (
+            "a : int\n    One.\nb : what is used as a\n    number.",
+            ["a int", "One.", "b", "what is used as a\nnumber."],
+        ),
+        (
+            "a : int\n    One.\nb: str\n    Two.\nNote: this\n    hangs.",
+            ["a int", "One.", "b str", "Two.", "Note: this\n    hangs."],
+        ),
+        (
+            "a : object\n    'b'\n        One.\n    'c'\n        Two.\nd : int\n    3.",
+            ["a object", "'b'", "One.", "'c'", "Two.", "d int", "3."],
+        ),
+        (
+            "a : int\n    One.\nb : int\n\n    !!! note\n        Two.",
+            ["a int", "One.", "b int", "Note", "Two."],
+        ),
+    ],
+)
+def test_definition_lists(text, expected):
+    assert listed(f"F.\n\n{text}") == ["F.", *expected]
+    deeper = re.sub("^(?=.)", "    ", text, flags=re.MULTILINE)
+    lists = listed(f"Returns\n-------\nout : list\n    Some.\n\n{deeper}")
+    assert lists == ["Returns", "out list", "Some.", *expected]
+    if "One more" not in text:
+        assert listed(f"F.\n\n{deeper}") == ["F.", *expected], "and where code would be"
+    assert set_fields(prose(text)).text == text, "a comment is Markdown"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "F.\n\nA sentence that\n    hangs.",
+        "F.\n\na: a sentence\n    that hangs.",
+        "F.\nand so on : it\n    goes on.",
+        "F.\n\na : int\n\n    x = 1",
+        "F.\n\n    Basic\n        Some expression\n",
+        "F.\n\nBasic\n    Expression",
+        "F.\n\n```\n\na : int\n    One.\n```",
+        "Word\n    that hangs.",
+        "F.\n\n- a : int\n    One.",
+    ],
+)
+def test_what_is_no_definition_list_is_left_alone(text):
+    assert set_fields(prose(text), {}).text == text
+
+
+def test_definition_lists_may_be_deep():
+    text = "\n".join(f"{' ' * n}a{n} : int" for n in range(3000))
+    made = set_fields(prose(f"F.\n\n{text}"), {}).text
+    assert all(f"a{n}" in made for n in range(3000))
+
+
 def test_lists_in_sphinxs_style():
     text = (
         "A sum.\n\n:param x: the tensor,\n    on two lines\n:param str k: why\n"
