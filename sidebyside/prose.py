@@ -283,6 +283,9 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     Markdown engines, do not. This puts one there, and where bullets become numbers.
     And an item may be written `1)`, of which Python-Markdown does not know either.
 
+    It also wants four blanks in front of what is nested in an item. Others want only as
+    many as there are in front of the text of the item, and these become four.
+
     Args:
         prose: any prose.
         formulas: its lines on which a [formula][sidebyside.mathematics.continued] goes
@@ -292,9 +295,11 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     fence = ""
     in_list = False
     kinds: dict[str, bool] = {}  # for each indentation, whether its items have numbers
+    nest = Nest()
+    deep = 0
     for index, (number, line) in enumerate(prose.lines):
         text = line
-        fence = open_fence(text, fence)
+        around, fence = fence, open_fence(text, fence)
         item = None if fence or index in formulas else ITEM.match(text)
         if not text.strip():
             in_list = False
@@ -310,8 +315,48 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
                 text = f"{indent}{item['number']}.{text[item.end('mark') :]}"
             in_list = True
             kinds[indent] = is_number
-        done.append((number, text))
+        if text and not around:
+            # What goes on with the text of an item need not be moved with it.
+            goes_on = in_list and not (item or fence)
+            deep = 0 if goes_on else nest.deep(line, item)
+        done.append((number, " " * deep + text if text else ""))
     return Prose(tuple(done))
+
+
+class Nest:
+    """
+    ### Nested lists
+
+    What a line may be nested in: the items that are open, and boxes that were moved
+    with them. For each, its column, the first one of what is nested in it, how far it
+    was moved, and where what is nested in it has to begin.
+    """
+
+    def __init__(self) -> None:
+        self.open: list[tuple[int, int, int, int]] = []
+
+    def deep(self, text: str, item: re.Match[str] | None) -> int:
+        """
+        How much further a line is to be indented.
+
+        Args:
+            text: the line.
+            item: what it begins with, if it begins an item.
+        """
+        margin = indentation(text)
+        while self.open and margin < self.open[-1][1]:
+            self.open.pop()
+        deep = 0
+        if self.open:
+            outer, _, moved, inner = self.open[-1]
+            # What has four blanks in front of it is nested for Python-Markdown, too.
+            deep = moved if margin >= outer + 4 else max(moved, inner - margin)
+        if item:
+            inner = (margin + deep) // 4 * 4 + 4
+            self.open.append((margin, item.end() - 1, deep, inner))
+        elif deep and BOX.match(text):
+            self.open.append((margin, margin + 1, deep, 0))
+        return deep
 
 
 def open_examples(prose: Prose) -> Prose:

@@ -364,11 +364,11 @@ def nested_lists(source: Source) -> Iterator[Finding]:
     """
     ## SBS303: nested lists
 
-    Markdown as this site has it wants four spaces in front of what is nested in an
-    item. With fewer, the item joins the outer list.
+    What is nested in an item stands as far to the right as its text, or further. With
+    fewer blanks in front of it, the item joins the outer list.
     """
     for prose in proses(source):
-        outer: int | None = None
+        outer: re.Match[str] | None = None
         for number, text in visible(prose):
             item = ITEM.match(text)
             if not text.strip():
@@ -378,17 +378,18 @@ def nested_lists(source: Source) -> Iterator[Finding]:
                     outer = None
                 continue
             indent = len(item["indent"])
-            if outer is not None and 0 < indent - outer < 4:
+            margin, words = (outer.end("indent"), outer.end() - 1) if outer else (0, 0)
+            if margin < indent < words:
                 yield found(
                     source,
                     number,
                     "SBS303",
-                    f"a nested item that is indented by {indent - outer}",
-                    "Indent it by four spaces, or the item joins the outer list.",
+                    f"a nested item that is indented by {indent - margin}",
+                    f"Indent it by {words - margin}, or the item joins the outer list.",
                     at=text.strip(),
                 )
-            elif outer is None or indent < outer:
-                outer = indent
+            elif outer is None or indent < margin:
+                outer = item
 
 
 def headings(source: Source) -> Iterator[Finding]:

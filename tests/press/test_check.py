@@ -82,12 +82,15 @@ DOC = '"""# Title"""\n'
         ('"""\\\n# T\n\n$\\\\theta$ and \\"x\\""""\n', []),
         # Lists
         (
-            DOC + "# - one\n#   - two\n#   - three\nx = 1\n",
+            DOC + "# 1. one\n#   - two\n#   - three\nx = 1\n",
             [(3, "SBS303"), (4, "SBS303")],
         ),
+        (DOC + "# - one\n#  - two\nx = 1\n", [(3, "SBS303")]),
+        (DOC + "# - one\n#   - two\n#     - three\n# - four\nx = 1\n", []),
+        (DOC + "# 1. one\n#    - two\nx = 1\n", []),
         (DOC + "# - one\n#     - two\n# - three\nx = 1\n", []),
         (DOC + "# - one\n#   more of it\n# - two\nx = 1\n", []),
-        (DOC + "# $$\n# - x\n#   - y\n# $$\nx = 1\n", []),
+        (DOC + "# $$\n# - x\n#  - y\n# $$\nx = 1\n", []),
         # Headings
         (DOC + "# # Again\nx = 1\n", [(2, "SBS304")]),
         (DOC + "# ### Too deep\nx = 1\n", [(2, "SBS304")]),

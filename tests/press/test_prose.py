@@ -193,6 +193,49 @@ def test_lists_keep_their_kind(text, expected):
     assert " ".join(re.findall(r"<(\w+)", html)) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- a\n  - b\n    - c\n  - d\n- e", "ul li ul li ul li li li"),
+        ("- a\n\n  - b\n\n- c", "ul li p ul li li p"),
+        ("1. a\n   - b\n   - c\n2. d", "ol li ul li li li"),
+        ("Text:\n\n  - a\n    - b\n      - c\n  - d", "p ul li ul li ul li li"),
+        ("- a\n  - b\n\n    more\n\n  - c", "ul li p ul li p p li p"),
+        ("- a\n\n  more\n\n  - b", "ul li p p ul li"),
+        (
+            "- a\n  - b\n\n    ```\n    c\n    ```\n  - d",
+            "ul li p ul li p div pre code li p",
+        ),
+        ("- a\n\n  b\n\n    ```\n    c\n    ```", "ul li p p div pre code"),
+        ("- a\n\n  !!! note\n      b\n\n      c\n- d", "ul li p div p p p li p"),
+        ("!!! note\n    - a\n      - b\n    - c", "div p ul li ul li li"),
+        # What is nested by four stays.
+        ("- a\n    - b\n        - c\n- d", "ul li ul li ul li li"),
+        # And this is not nested, or in no list.
+        ("- a\n - b", "ul li li"),
+        ("1. a\n  - b", "ol li li"),
+        ("- a\n\nb\n\n  - c", "ul li p ul li"),
+        ("```\n- a\n  - b\n```", "div pre code"),
+    ],
+)
+def test_lists_are_nested_as_elsewhere(text, expected):
+    md = Markdown(extensions=["admonition", "pymdownx.superfences", "sidebyside"])
+    html = md.convert(open_lists(prose(text)).text)
+    assert " ".join(re.findall(r"<(?!span)(\w+)", html)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- a\n    - b\n\n        c\n\n    d\n\n- e\n  f",
+        "- a\n\n    ```\n    - b\n      - c\n    ```",
+        "  - a\n    b\n\n  - c",
+    ],
+)
+def test_lists_that_need_no_help_are_left_alone(text):
+    assert open_lists(prose(text)).text == text
+
+
 def examples_in(text):
     html = Markdown(extensions=[*EXTENSIONS]).convert(open_examples(prose(text)).text)
     code = re.findall(r"<code[^>]*>(.*?)</code>", html, re.DOTALL)
