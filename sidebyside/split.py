@@ -14,6 +14,7 @@ section, and joining the spans gives the file back, byte for byte.** A generator
 keeps this law can't lose a line of anybody's program.
 """
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -275,7 +276,8 @@ def prose_blocks(source: Source) -> list[Block]:
     """
     The blocks of comments that are prose. Those inside a signature are not, since there
     the docstring is the prose, nor inside a value that has a docstring. A licence at
-    the top of the file is for lawyers, and stays with the code.
+    the top of the file, if only below its docstring and its imports, is for lawyers,
+    and stays with the code.
     """
     signatures = [(d.first, d.header) for d in source.definitions]
     values = [(a.first, a.header) for a in source.attributes]
@@ -284,7 +286,13 @@ def prose_blocks(source: Source) -> list[Block]:
         for first, last in signatures + values
         for line in range(first + 1, last + 1)
     }
-    code = source.tree.body[0].lineno if source.tree.body else len(source.lines) + 1
+    begins = source.docstring is not None
+    lines = (
+        statement.lineno
+        for statement in source.tree.body[begins:]
+        if not isinstance(statement, ast.Import | ast.ImportFrom)
+    )
+    code = next(lines, len(source.lines) + 1)
     return [
         block
         for block in comment_blocks(source)

@@ -120,3 +120,10 @@ def test_a_licence_stays_with_the_code(text):
 def test_a_file_in_no_known_encoding_is_not_called_wrong_python(data):
     with pytest.raises(PressError, match=r"cannot be decoded.*Save it as UTF-8"):
         read(data, "m.py", "m")
+
+
+def test_a_licence_may_stand_below_the_imports():
+    text = '"""M."""\nimport os\n# fmt: off\n\n# Copyright A.\nfrom a import b\n'
+    source = read(f"{text}\n# Words.\nx = 1\n# Copyright\n".encode(), "m.py", "m")
+    prose = [section.prose.text for section in split(source)]
+    assert prose == ["M.", "Words.", "Copyright"]
