@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown import Markdown
 
+from sidebyside.mathematics import FormulaError
 from sidebyside.press import EXTENSIONS
 from sidebyside.prose import Prose
 from sidebyside.read import read
@@ -449,6 +450,9 @@ def docstrings(draw):
 
 @given(docstrings())
 def test_each_word_is_still_there(text):
-    html = html_of(text)
+    try:
+        html = html_of(text)
+    except FormulaError:
+        return  # A page with it is not made, and the author is told.
     missing = [word for word in re.findall(r"word\d+[xyz]", text) if word not in html]
     assert missing == []
