@@ -63,8 +63,9 @@ PUBLISHED: dict[str, dict[str, float]] = {
 
 # Names of games as they are written in prose.
 TITLES = {
-    **{"MsPacman": "Ms. Pac-Man", "SpaceInvaders": "Space Invaders"},
     "CartPole-v1": "CartPole",
+    "MsPacman": "Ms. Pac-Man",
+    "SpaceInvaders": "Space Invaders",
 }
 
 # What a run computed with. Older ones let the machine choose, and did not note it.
@@ -328,7 +329,7 @@ def draw(folder: Path) -> str:
     drawing.words(left, 30, f"{name}, seed {record['settings']['seed']}")
     if above:
         names = ((who.partition(",")[0], score) for who, score in above)
-        far_up = "; ".join(f"{who} {score:,g}" for who, score in names)
+        far_up = "; ".join(f"{who} {score:,.10g}" for who, score in names)
         drawing.words(
             right,
             48,
@@ -340,7 +341,7 @@ def draw(folder: Path) -> str:
     for height in round_numbers(low, high):
         y = at(0, height)[1]
         if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for _, score in marks):
-            number = f"{height:,g}".replace("-", "−")
+            number = f"{height:,.10g}".replace("-", "−")
             drawing.words(
                 left - 6, y + 4, number, colour=FAINT, size=12, text_anchor="end"
             )
@@ -363,7 +364,7 @@ def draw(folder: Path) -> str:
             size=12,
             text_anchor="start" if far else "end",
         )
-        number = f"{score:,g}".replace("-", "−")
+        number = f"{score:,.10g}".replace("-", "−")
         drawing.words(left - 6, y + 4, number, colour=FAINT, size=12, text_anchor="end")
     points = [at(*point) for point in curve]
     line(drawing, points, stroke=COLOURS[0], stroke_width="2.5")

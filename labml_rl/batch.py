@@ -54,6 +54,9 @@ from labml_rl.runner import Batch, Infos, Runner, Spaces, spaces_of
 
 MakeEnv = Callable[[], gymnasium.Env[Any, Any]]
 
+# What changes how a game stands. All else only asks.
+PLAYING = ("reset", "step", "set_state")
+
 
 def spawn_seeds(seed: int | None, count: int) -> list[int]:
     """
@@ -402,14 +405,17 @@ class SerialGames(Games):
 
     def _receive(self) -> list[Any]:
         """
-        If one fails, or Ctrl-C comes in the middle, some have played this step and
-        others have not. So all of them are given up, as [those in
-        workers][labml_rl.worker.ParallelGames._receive] are.
+        If one fails to play, or Ctrl-C comes in the middle, some have played this step
+        and others have not. So all of them are given up, as [those in
+        workers][labml_rl.worker.ParallelGames._receive] are. A question that one can't
+        answer does no harm.
         """
         method, requests = self._request
         try:
             answers: list[Any] = getattr(self._runner, method)(requests)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, Exception) and method not in PLAYING:
+                raise
             self.closed = True
 
             # What was wrong with an environment may keep it from closing, too.

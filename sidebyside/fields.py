@@ -88,7 +88,7 @@ WORD = rf"(?:{NAME}|{VALUE})"
 TERM = re.compile(
     rf"(?P<name>{WORD}(?:, *{WORD})*)(?:(?P<colon> ?: )(?P<type>\S[^\n]*))?"
 )
-SENTENCE = re.compile(r"(?:\w+ ){4}\w+")
+SENTENCE = re.compile(r"\b(?:\w+ ){4}\w+")
 TERMS = re.compile(rf"^(?P<margin> *){TERM.pattern}\n(?P=margin) +\S", re.MULTILINE)
 
 # What `Returns:` begins with, if that might be a type.
@@ -364,7 +364,9 @@ def terms(lines: Sequence[tuple[int, str]], at: int) -> tuple[tuple[Entry, ...],
         gap = bool(found) and not lines[at + 1][1] and is_block(lines[at + 2 : at + 3])
         if indentation(lines[at + 1 + gap][1]) <= margin:
             break
-        if term["colon"] == ": " and (not found or PROSE.match(term["name"])):
+        if term["colon"] and PROSE.match(term["name"]):
+            break
+        if term["colon"] == ": " and not found:
             break
         body = deeper(tuple(lines[at + 1 :]), margin)
         found.append(defined(number, term, dedented(stripped(body).lines)))

@@ -46,26 +46,35 @@ from markdown.util import AMP_SUBSTITUTE, ETX, STX
 # can contain a sign that is made with them.
 LESS = f"{STX}lt{ETX}"
 SIGNS = {
-    **{"{": f"{STX}lb{ETX}", "*": f"{STX}as{ETX}", "[": f"{STX}ls{ETX}"},
-    **{"_": f"{STX}un{ETX}", "!": f"{STX}ex{ETX}", "?": f"{STX}qu{ETX}"},
+    "{": f"{STX}lb{ETX}",
+    "*": f"{STX}as{ETX}",
+    "_": f"{STX}un{ETX}",
+    "[": f"{STX}ls{ETX}",
+    "!": f"{STX}ex{ETX}",
+    "?": f"{STX}qu{ETX}",
 }
+
+# Behind a brace: `{ .class }`, `{: #anchor }`, `{ key=value }`, and the marks of edits.
+ATTRIBUTES_OF = r":? *(?:[.#][A-Za-z_]|[\w-]+=[^\s}])[^{}\n]*\}|\+\+|--|==|~~|>>"
 
 # What Markdown would take for its own, though nobody meant it so.
 NOT_MEANT = re.compile(
-    # A brace, but not that of `{ .class }`, `{: #anchor }` or `{ key=value }`.
-    r"\{(?!:? *(?:[.#][A-Za-z_]|[\w-]+=[^\s}])[^{}\n]*\})"
-    # The stars of `2*x**n`.
-    r"|(?<=[\w)\]}])\*{1,2}(?=\w)"
+    rf"\{{(?!{ATTRIBUTES_OF})"
+    # `*n*th` and `**P**roximal` are meant,
+    r"|(?P<meant>(?<![\w*)\]}])(?P<stars>\*{1,2})\w+(?P=stars)(?=\w))"
+    # and the stars of `2*x**n` are not. (Some languages have no blanks between words.)
+    r"|(?<=[\w)\]}])(?<![\u3040-\u9fff\uac00-\ud7af])\*{1,2}(?=\w)"
     # The underscores of `{a}_{b}`. Between letters, Markdown leaves them alone.
-    r"|(?<=\})_|_(?=\{)"
-    # `[0]: first`, but neither an address nor a footnote.
-    r"|^ {0,3}\[(?=[^^\[\]\n][^\[\]\n]*\]: *[^\s/.#:@]+(?:\s|$))"
+    rf"|(?<=\}})_|_(?=\{{(?!{ATTRIBUTES_OF}))"
+    # `[0]: first`, but no address.
+    r"|^ {0,3}\[(?=-?\d+\]: *[^\s/.#:@]+(?:\s|$))"
     # `handlers[0](event)`, but no address.
     r"|(?<=\w)\[(?=[^\[\]\n]*\]\([^()\s/.#]*\))"
     # A table of contents.
     r"|^ {0,3}\[(?=TOC\] *$)"
     # `??? why`, but no box: that has a title in quotes, or something in it.
-    r"|^ *(?:!!!|\?\?\?)(?=[^\n\"]*(?:\s*\Z|\n(?:\s*\n)* {0,3}\S))",
+    r"|^ *(?:!!!|\?\?\?)"
+    r"(?=[^\n\"]*(?:\Z|\n(?:[ \t]*\n)*(?:[ \t]*\Z| {0,3}\S)))",
     re.MULTILINE,
 )
 
@@ -132,7 +141,9 @@ def guarded(text: str) -> str:
 
 
 def signs_of(found: re.Match[str]) -> str:
-    """The same with a sign for each character that has one."""
+    """The same with a sign for each character that has one, unless it was meant."""
+    if found["meant"]:
+        return found[0]
     return "".join(SIGNS.get(character, character) for character in found[0])
 
 

@@ -141,7 +141,7 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
         for anchor, section in anchored(source):
             first, stop = section.spans[0].first, section.spans[-1].stop
             anchors[first:stop] = [anchor] * (stop - first)
-            if first in stubs:
+            if is_stub(section, stubs):
                 continue
             for name in section.defines:
                 places.setdefault(f"{source.module}.{name}", Place(page, anchor))
@@ -174,6 +174,11 @@ def overloads(source: Source) -> set[int]:
         else:
             found |= stubs.pop(definition.name, set())
     return found
+
+
+def is_stub(section: Section, stubs: set[int]) -> bool:
+    """Whether a section is one of these definitions. A comment may stand above it."""
+    return any(span.first in stubs for span in section.spans)
 
 
 class Described(NamedTuple):
@@ -316,8 +321,7 @@ def outlined(source: Source) -> dict[str, int]:
         if section.kind in DEFINITIONS:
             if heading:
                 return {}
-            is_stub = section.spans[0].first in stubs
-            if not is_stub and public.pop(section.scope, ""):
+            if not is_stub(section, stubs) and public.pop(section.scope, ""):
                 levels[anchor] = above + 1 + section.scope.count(".")
         elif heading and not section.scope:
             above = len(heading["marks"])
@@ -538,8 +542,8 @@ class Anchors:
         """A name for a section that no other section of the page has."""
         reserved = self.reserved
         if section.kind in DEFINITIONS:
-            is_stub = section.spans[0].first in self.stubs
-            name, reserved = section.scope + "--overload" * is_stub, set()
+            stub = is_stub(section, self.stubs)
+            name, reserved = section.scope + "--overload" * stub, set()
         elif section.kind is Kind.ATTRIBUTE:
             name, reserved = section.scope, self.definitions
         elif heading:

@@ -44,7 +44,8 @@ begin again, cost a little of the score at each stop, and nobody ever sees why.
 
 So everything that decides what happens next is in the state: weights, the optimiser's
 averages, all dice, and the games in the middle of play. Even the number of threads is:
-with another, PyTorch adds up in another order, and the last digits differ.
+with another, PyTorch adds up in another order, and the last digits differ. (On a
+machine with fewer cores they do.)
 
 !!! warning "On a GPU"
     A GPU adds up numbers in the order in which its threads come along, unless it is
@@ -451,8 +452,9 @@ class Experiment(ABC, Generic[S]):
         load_weights(self.network, state["network"])
         load_optimizer(self.optimizer, state["optimizer"])
         self._set_dice(state["dice"])
-        # Older checkpoints do not say.
-        torch.set_num_threads(state.get("threads", torch.get_num_threads()))
+        # Older checkpoints do not say. More than there are cores would be very slow.
+        threads = state.get("threads", torch.get_num_threads())
+        torch.set_num_threads(min(threads, available_cores()))
         self.frames, self.updates = state["frames"], state["updates"]
         self.episodes = state["episodes"]
         self.recent = deque(state["recent"], maxlen=self.recent.maxlen)

@@ -191,13 +191,19 @@ class RunFolder:
         folder itself a lock would not be heard of on other machines: there, what is to
         be locked must be open for writing.)
 
-        The worker processes share the lock. When the program is killed they notice, and
-        leave. That takes a moment, for which we wait.
+        On a disk of this machine, the worker processes share the lock. When the program
+        is killed they notice, and leave. That takes a moment, for which we wait.
         """
         try:
             self._lock = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o666)
+        except FileNotFoundError as error:
+            raise RunError(f"{self.path} was taken back just now; try again") from error
         except OSError:
-            return  # Who can't write here overwrites nothing.
+            # It may be somebody else's, and then it can be locked by who may read it.
+            try:
+                self._lock = os.open(self.lock, os.O_RDONLY)
+            except OSError:
+                return
         patience = time.monotonic() + 3
         while True:
             try:

@@ -23,7 +23,7 @@ from labml_rl.process import STOP_SIGNALS
 # What comes so soon after a signal is its echo. Later, these are in a hurry.
 ECHO_SECONDS = 2.0
 IN_A_HURRY = (signal.SIGINT, signal.SIGTERM)
-HINT = b"\nStopping after this update. Ctrl-C again stops at once.\n"
+HINT = b"\nStopping after this update. Ctrl-C after two seconds stops at once.\n"
 
 
 class Stopped(KeyboardInterrupt):
@@ -55,8 +55,8 @@ class Ear:
     Often all processes of a program get the signal. [Workers][labml_rl.process.Worker]
     ignore it, so that the update can be ended with their help.
 
-    A second Ctrl-C works as ever, for those who can't wait, and so does a second
-    SIGTERM.
+    A second Ctrl-C, two seconds later or more, works as ever, for those who can't wait,
+    and so does a second SIGTERM.
 
     !!! warning "Once is not always one signal"
         A shell whose terminal is closed sends its programs SIGHUP twice within a

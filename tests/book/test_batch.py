@@ -390,6 +390,15 @@ def test_games_one_after_another_are_given_up_together(error, tmp_path, monkeypa
         games.reset()
 
 
+def test_a_question_that_one_can_not_answer_leaves_games_open():
+    games = SerialGames([Counter, Counter])
+    games.reset()
+    with pytest.raises(AttributeError):
+        games.call("no_such_thing")
+    games.step([0, 0])
+    games.close()
+
+
 class Stuck(Counter):
     """Does not close."""
 

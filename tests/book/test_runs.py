@@ -38,6 +38,7 @@ from labml_rl.runs.command import find_experiment
 from labml_rl.runs.folder import RunFolder
 from labml_rl.runs.signals import Ear
 from labml_rl.sampling import Sampler
+from labml_rl.worker import available_cores
 from tests.book.tiny_runs import HELD, Settings, Tiny
 
 ROOT = Path(__file__).parents[2]
@@ -466,6 +467,23 @@ def test_two_programs_on_two_machines_can_not_either(tmp_path, monkeypatch):
             runs.resume(Tiny, tmp_path)
 
 
+def test_a_folder_that_is_taken_back_is_said_to_be(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    with RunFolder(path) as first, RunFolder(path) as second:
+        flock = fcntl.flock
+        first.claim()
+
+        def discarded_meanwhile(handle: int, how: int) -> None:
+            monkeypatch.undo()
+            first.discard()
+            first.__exit__()
+            flock(handle, how)
+
+        monkeypatch.setattr(fcntl, "flock", discarded_meanwhile)
+        with pytest.raises(runs.RunError, match="was taken back just now; try again"):
+            second.claim()
+
+
 def test_a_lock_that_is_taken_back_is_no_lock(tmp_path, monkeypatch):
     """Somebody waits for the folder of a run that can't begin."""
     flock, first = fcntl.flock, RunFolder(tmp_path)
@@ -826,14 +844,17 @@ def test_a_run_goes_on_with_as_many_threads():
     threads = torch.get_num_threads()
     experiment = Tiny(Settings(total_frames=16))
     try:
-        torch.set_num_threads(threads + 1)
+        torch.set_num_threads(1)
         state = experiment.get_state()
-        torch.set_num_threads(threads)
+        torch.set_num_threads(2)
         experiment.set_state(state)
-        assert torch.get_num_threads() == threads + 1
+        assert torch.get_num_threads() == 1
+        experiment.set_state(state | {"threads": 10_000})
+        assert torch.get_num_threads() == available_cores()
         del state["threads"]  # as in an older checkpoint
+        torch.set_num_threads(1)
         experiment.set_state(state)
-        assert torch.get_num_threads() == threads + 1
+        assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(threads)
         experiment.games.close()

@@ -550,6 +550,7 @@ def glaze():
 x = 1
 
 
+# Of whole degrees, or in words.
 @typing.overload
 def fire(a: int): ...
 @typing.overload

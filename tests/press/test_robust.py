@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from markdown import Markdown
 
 from sidebyside.errors import PressError
+from sidebyside.guard import guarded, unguarded
 from sidebyside.press import EXTENSIONS, make
 from sidebyside.read import read
 from sidebyside.render import environment, render
@@ -336,10 +337,22 @@ def test_what_only_looks_like_markdown_is_shown_as_it_was_written(text):
     assert plain in shown(f"`{plain}`")
 
 
+def test_a_box_far_above_its_text_takes_no_time():
+    """Milliseconds, and not years."""
+    html = html_of("!!! note" + 200 * "\n" + "    Body.")
+    assert '<div class="admonition note">' in html
+    for sign in "{[*!? ":
+        assert unguarded(guarded(20_000 * sign)) == 20_000 * sign
+
+
 @pytest.mark.parametrize(
     ("text", "html"),
     [
         ("*em*{ .wide }", '<em class="wide">em</em>'),
+        ("_em_{ .wide }", '<em class="wide">em</em>'),
+        ("the *n*th **P**art", "the <em>n</em>th <strong>P</strong>art"),
+        ("中文**粗体**中文", "中文<strong>粗体</strong>中文"),
+        ("See [it][dqn].\n\n[dqn]: target", 'See <a href="target">it</a>.'),
         ("Text.\n{: #here .wide }", '<p class="wide" id="here">Text.</p>'),
         ("Text.\n{ title=T }", '<p title="T">Text.</p>'),
         ("[a]\n\n[a]: x.md", '<a href="x.md">a</a>'),

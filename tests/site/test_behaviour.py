@@ -296,8 +296,11 @@ def test_each_block_is_copied_by_its_own_button(browser, server, name):
             button = block.locator(".md-code__button[data-md-type=copy]")
             if not button.count():
                 button = block.locator(".md-code__button")
+            page.evaluate("() => navigator.clipboard.writeText('')")
             button.first.evaluate("e => e.click()")
-            page.wait_for_timeout(50)
+            page.wait_for_function(
+                "async () => (await navigator.clipboard.readText()) !== ''"
+            )
             wanted = block.locator("> code").inner_text().strip("\n")
             found = page.evaluate("() => navigator.clipboard.readText()").strip("\n")
             assert found == wanted
