@@ -326,6 +326,10 @@ def draw(folder: Path) -> str:
         across = left + x / frames * (right - left)
         return across, bottom - (y - low) / (high - low) * (bottom - top)
 
+    def write_height(score: float) -> None:
+        number, y = f"{score:,.10g}".replace("-", "−"), at(0, score)[1]
+        drawing.words(left - 6, y + 4, number, colour=FAINT, size=12, text_anchor="end")
+
     drawing.words(left, 30, f"{name}, seed {record['settings']['seed']}")
     if above:
         names = ((who.partition(",")[0], score) for who, score in above)
@@ -341,10 +345,7 @@ def draw(folder: Path) -> str:
     for height in round_numbers(low, high):
         y = at(0, height)[1]
         if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for _, score in marks):
-            number = f"{height:,.10g}".replace("-", "−")
-            drawing.words(
-                left - 6, y + 4, number, colour=FAINT, size=12, text_anchor="end"
-            )
+            write_height(height)
     for who, score in marks:
         line(
             drawing,
@@ -364,8 +365,7 @@ def draw(folder: Path) -> str:
             size=12,
             text_anchor="start" if far else "end",
         )
-        number = f"{score:,.10g}".replace("-", "−")
-        drawing.words(left - 6, y + 4, number, colour=FAINT, size=12, text_anchor="end")
+        write_height(score)
     points = [at(*point) for point in curve]
     line(drawing, points, stroke=COLOURS[0], stroke_width="2.5")
     if peer:

@@ -149,9 +149,14 @@ def signs_of(found: re.Match[str]) -> str:
 
 def unguarded(html: str) -> str:
     """Finished HTML, with the signs as what they stand for."""
+    return without_signs(html).replace(LESS, "&lt;")
+
+
+def without_signs(text: str) -> str:
+    """A text with the characters that were not meant as Markdown."""
     for character, sign in SIGNS.items():
-        html = html.replace(sign, character)
-    return html.replace(LESS, "&lt;")
+        text = text.replace(sign, character)
+    return text
 
 
 def is_safe(address: str) -> bool:
@@ -162,9 +167,7 @@ def is_safe(address: str) -> bool:
     as a browser would see it: with entities resolved and blanks ignored, in any case.
     """
     text = re.sub(f"{STX}(\\d+){ETX}", lambda match: chr(int(match[1])), address)
-    text = text.replace(AMP_SUBSTITUTE, "&").replace(LESS, "<")
-    for character, sign in SIGNS.items():
-        text = text.replace(sign, character)
+    text = without_signs(text.replace(AMP_SUBSTITUTE, "&").replace(LESS, "<"))
     if STX in text:
         return False
     text = re.sub(

@@ -137,11 +137,10 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
         page = page_of(source.module, source.is_package)
         places[source.module] = Place(page, "")
         anchors = [""] * (len(source.lines) + 1)
-        stubs = overloads(source)
         for anchor, section in anchored(source):
             first, stop = section.spans[0].first, section.spans[-1].stop
             anchors[first:stop] = [anchor] * (stop - first)
-            if is_stub(section, stubs):
+            if is_stub(section, source):
                 continue
             for name in section.defines:
                 places.setdefault(f"{source.module}.{name}", Place(page, anchor))
@@ -161,6 +160,7 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
     return places
 
 
+@once
 def overloads(source: Source) -> set[int]:
     """
     The first lines of definitions that only declare types, for one that follows. Links
@@ -176,9 +176,9 @@ def overloads(source: Source) -> set[int]:
     return found
 
 
-def is_stub(section: Section, stubs: set[int]) -> bool:
+def is_stub(section: Section, source: Source) -> bool:
     """Whether a section is one of these definitions. A comment may stand above it."""
-    return any(span.first in stubs for span in section.spans)
+    return any(span.first in overloads(source) for span in section.spans)
 
 
 class Described(NamedTuple):
@@ -312,7 +312,7 @@ def outlined(source: Source) -> dict[str, int]:
     Returns:
         For the anchors of such sections, their levels.
     """
-    public, stubs = reachable(source), overloads(source)
+    public = reachable(source)
     levels: dict[str, int] = {}
     above = 1
     for anchor, section in anchored(source):
@@ -321,7 +321,7 @@ def outlined(source: Source) -> dict[str, int]:
         if section.kind in DEFINITIONS:
             if heading:
                 return {}
-            if not is_stub(section, stubs) and public.pop(section.scope, ""):
+            if not is_stub(section, source) and public.pop(section.scope, ""):
                 levels[anchor] = above + 1 + section.scope.count(".")
         elif heading and not section.scope:
             above = len(heading["marks"])
@@ -536,13 +536,12 @@ class Anchors:
         # The heading "Weave" must not take the name of the function `weave`.
         self.definitions = {definition.name for definition in source.definitions}
         self.reserved = self.definitions | {a.name for a in source.attributes}
-        self.stubs = overloads(source)
 
     def name(self, section: Section, heading: str, source: Source) -> str:
         """A name for a section that no other section of the page has."""
         reserved = self.reserved
         if section.kind in DEFINITIONS:
-            stub = is_stub(section, self.stubs)
+            stub = is_stub(section, source)
             name, reserved = section.scope + "--overload" * stub, set()
         elif section.kind is Kind.ATTRIBUTE:
             name, reserved = section.scope, self.definitions

@@ -467,35 +467,33 @@ def test_two_programs_on_two_machines_can_not_either(tmp_path, monkeypatch):
             runs.resume(Tiny, tmp_path)
 
 
+def discard_at_next_lock(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take a folder back while somebody else waits for its lock."""
+    flock = fcntl.flock
+
+    def discarded_meanwhile(handle: int, how: int) -> None:
+        monkeypatch.undo()
+        folder.discard()
+        folder.__exit__()
+        flock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", discarded_meanwhile)
+
+
 def test_a_folder_that_is_taken_back_is_said_to_be(tmp_path, monkeypatch):
     path = tmp_path / "run"
     with RunFolder(path) as first, RunFolder(path) as second:
-        flock = fcntl.flock
         first.claim()
-
-        def discarded_meanwhile(handle: int, how: int) -> None:
-            monkeypatch.undo()
-            first.discard()
-            first.__exit__()
-            flock(handle, how)
-
-        monkeypatch.setattr(fcntl, "flock", discarded_meanwhile)
+        discard_at_next_lock(first, monkeypatch)
         with pytest.raises(runs.RunError, match="was taken back just now; try again"):
             second.claim()
 
 
 def test_a_lock_that_is_taken_back_is_no_lock(tmp_path, monkeypatch):
     """Somebody waits for the folder of a run that can't begin."""
-    flock, first = fcntl.flock, RunFolder(tmp_path)
+    first = RunFolder(tmp_path)
     first.claim()
-
-    def discarded_meanwhile(handle: int, how: int) -> None:
-        monkeypatch.undo()
-        first.discard()
-        first.__exit__()
-        flock(handle, how)
-
-    monkeypatch.setattr(fcntl, "flock", discarded_meanwhile)
+    discard_at_next_lock(first, monkeypatch)
     with RunFolder(tmp_path) as second, RunFolder(tmp_path) as third:
         second.claim()
         waits_in_no_time(monkeypatch)
