@@ -18,15 +18,16 @@ from importlib import import_module
 from typing import NoReturn
 
 from labml_rl import __version__
+from labml_rl.algorithms import ALGORITHMS
 
-USAGE = """\
+USAGE = f"""\
 usage: labml-rl COMMAND ...
 
-  labml-rl train ALGORITHM [OPTIONS]   train an agent: a2c, ppo, dqn, fast-dqn,
-                                       small-a2c, small-ppo
+  labml-rl train ALGORITHM [OPTIONS]   train an agent
   labml-rl resume FOLDER               go on with a run that was interrupted
   labml-rl watch FOLDER [OPTIONS]      let a trained agent play, and measure it
 
+ALGORITHM is one of {", ".join(ALGORITHMS)}.
 Each of them with --help says more.
 """
 

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import gymnasium
 import torch
 from gymnasium.spaces import Box, Discrete
-from torch import Tensor
+from torch import Tensor, nn
 
 from labml_rl import runs
 from labml_rl.batch import Games, MakeEnv, spaces_of_first
@@ -108,7 +108,7 @@ class PolicyExperiment(SpeedExperiment[S]):
     """
 
     games: Players | Sampler
-    network: ActorCritic
+    network: nn.Module
 
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
@@ -203,10 +203,10 @@ class PolicyExperiment(SpeedExperiment[S]):
 
     @staticmethod
     def make_network(
-        settings: PolicySettings,
+        settings: Any,
         observation_space: gymnasium.Space[Any],
         action_space: gymnasium.Space[Any],
-    ) -> ActorCritic:
+    ) -> nn.Module:
         """
         ### A network of your own
 
@@ -243,7 +243,7 @@ class PolicyExperiment(SpeedExperiment[S]):
         )
 
     @staticmethod
-    def think(network: ActorCritic, observations: Tensor) -> runs.Thoughts:
+    def think(network: nn.Module, observations: Tensor) -> runs.Thoughts:
         """
         Returns:
             The probabilities of the actions, and the value.

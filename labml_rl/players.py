@@ -58,9 +58,9 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium.spaces import Box, Discrete
+from torch import nn
 
 from labml_rl.batch import MakeEnv, SerialGames, listed
-from labml_rl.networks import ActorCritic
 from labml_rl.process import Worker, close_all, time_for
 from labml_rl.sampling import Player, Samples, Sheet, blank
 from labml_rl.speed import SpeedSettings, in_precision, keep_memory, preparer
@@ -87,7 +87,7 @@ class RemotePlayer(Player):
     def __init__(
         self,
         make_games: Callable[[], SerialGames],
-        network: ActorCritic,
+        network: nn.Module,
         sheet: Sheet,
         settings: SpeedSettings,
     ) -> None:
@@ -137,7 +137,7 @@ class Players:
         self,
         makers: Sequence[MakeEnv],
         names: Sequence[str],
-        network: ActorCritic,
+        network: nn.Module,
         spaces: tuple[Box, Discrete],
         *,
         steps: int,

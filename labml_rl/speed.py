@@ -58,7 +58,7 @@ labml-rl train ppo --num-envs 64 --steps 16 \
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeVar
@@ -238,6 +238,28 @@ def make_adam(
         eps: what keeps it from dividing by zero.
     """
     return torch.optim.Adam(parameters, lr=lr, eps=eps, fused=True)
+
+
+def means_of(learned: Sequence[dict[str, Tensor]]) -> dict[str, float]:
+    """
+    ## One message
+
+    A GPU works through a list of orders, and Python is far ahead with writing them.
+    Until it asks for a number: then it has to wait for all that stands on the list
+    before. So what is measured in each batch stays where it is, and is asked for once,
+    after the last.
+
+    Args:
+        learned: what was measured in each batch, by name, single numbers. All have the
+            same names.
+
+    Returns:
+        The means over all batches.
+    """
+    names = learned[0].keys()
+    numbers = torch.stack([seen[name] for seen in learned for name in names])
+    means = numbers.view(len(learned), -1).mean(0).tolist()
+    return dict(zip(names, means, strict=True))
 
 
 def keep_memory(settings: SpeedSettings) -> None:

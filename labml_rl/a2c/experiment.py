@@ -69,6 +69,7 @@ from labml_rl.networks import entropy_of, log_probs_of
 from labml_rl.onpolicy import PolicyExperiment, PolicySettings
 from labml_rl.returns import discounted_returns
 from labml_rl.runs import require
+from labml_rl.speed import means_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,8 +173,12 @@ class Experiment(PolicyExperiment[Settings]):
         norm = nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
         self.optimizer.step()
 
-        # One message from a GPU, not five.
-        entropy = entropy_of(logits.detach()).mean()
-        drawn = torch.stack([loss, policy, value, entropy, norm]).tolist()
-        names = ("loss", "policy_loss", "value_loss", "entropy", "gradient_norm")
-        return dict(zip(names, drawn, strict=True)) | {"learning_rate": learning_rate}
+        #
+        seen = {
+            "loss": loss.detach(),
+            "policy_loss": policy.detach(),
+            "value_loss": value.detach(),
+            "entropy": entropy_of(logits.detach()).mean(),
+            "gradient_norm": norm,
+        }
+        return means_of([seen]) | {"learning_rate": learning_rate}

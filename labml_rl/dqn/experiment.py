@@ -85,7 +85,7 @@ from labml_rl.environments import (
     scores_of,
 )
 from labml_rl.networks import QNetwork
-from labml_rl.replay import ReplayMemory
+from labml_rl.replay import Batch, ReplayMemory
 from labml_rl.replay.prioritised import PrioritisedMemory
 from labml_rl.runs.checkpoint import load_weights
 from labml_rl.sampling import check_spaces
@@ -94,6 +94,7 @@ from labml_rl.speed import (
     few_threads,
     in_precision,
     make_adam,
+    means_of,
     precision_of,
     preparer,
 )
@@ -114,7 +115,10 @@ class Experiment(SpeedExperiment[Settings]):
     settings_class: ClassVar[type[Settings]] = Settings
     evaluation_epsilon = 0.05
     games: Games
-    network: QNetwork | DuelingNetwork
+    network: nn.Module
+
+    # What [losses][Experiment.losses] measures.
+    measured: ClassVar[tuple[str, ...]] = ("loss", "td_error", "action_value")
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -151,10 +155,10 @@ class Experiment(SpeedExperiment[Settings]):
 
     @staticmethod
     def make_network(
-        settings: Settings,
+        settings: Any,
         observation_space: gymnasium.Space[Any],
         action_space: gymnasium.Space[Any],
-    ) -> QNetwork | DuelingNetwork:
+    ) -> nn.Module:
         """
         ### A network of your own
 
@@ -181,9 +185,7 @@ class Experiment(SpeedExperiment[Settings]):
         )
 
     @staticmethod
-    def think(
-        network: QNetwork | DuelingNetwork, observations: Tensor
-    ) -> runs.Thoughts:
+    def think(network: nn.Module, observations: Tensor) -> runs.Thoughts:
         """
         Returns:
             The action values; the largest is the value, and that action is taken.
@@ -193,7 +195,7 @@ class Experiment(SpeedExperiment[Settings]):
         chances = nn.functional.one_hot(best.indices, action_values.shape[-1])
         return runs.Thoughts(chances.float(), best.values, action_values)
 
-    def make_target(self) -> QNetwork | DuelingNetwork:
+    def make_target(self) -> nn.Module:
         """
         ### The target network
 
@@ -308,7 +310,7 @@ class Experiment(SpeedExperiment[Settings]):
         settings = self.settings
         every, games = settings.learn_every_steps, settings.num_envs
         plays, batches = max(every // games, 1), max(games // every, 1)
-        learned: list[Tensor] = []
+        learned: list[dict[str, Tensor]] = []
         for _ in range(settings.turns):
             before = self.steps
             self.play(plays)
@@ -320,10 +322,9 @@ class Experiment(SpeedExperiment[Settings]):
                 self.sync()
             if self.done:
                 break
-        metrics: dict[str, float | None] = dict.fromkeys(METRICS)
+        metrics: dict[str, float | None] = dict.fromkeys(self.measured)
         if learned:
-            means = torch.stack(learned).mean(0).tolist()
-            metrics = dict(zip(METRICS, means, strict=True))
+            metrics |= means_of(learned)
         return metrics | {"epsilon": self.epsilon, "remembered": len(self.memory)}
 
     @torch.no_grad()
@@ -372,24 +373,23 @@ class Experiment(SpeedExperiment[Settings]):
         answer: Tensor = self.network(seen)
         return answer
 
-    def learn(self) -> Tensor:
+    def losses(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         r"""
-        ### Learn from a batch
+        ### The loss
 
         The network says what each action was worth that was taken, and the target
-        network, with the reward, what it should have said. After that, a prioritised
-        memory is told how wrong the network was.
+        network, with the reward, what it should have said. An algorithm with another
+        loss, or with something to add to this one, has it in here.
+
+        Args:
+            batch: the steps to learn from.
 
         Returns:
-            What is worth drawing, in the order of `METRICS`.
-
-        Raises:
-            NotFiniteError: if the memory would be told of an error that is not finite.
+            The errors $\delta_t$, shape `(B,)`, for a memory with priorities. Then the
+            `loss`, of which a gradient is to be had, and what else is worth drawing:
+            all that is named in `measured`.
         """
         settings = self.settings
-        if isinstance(self.memory, PrioritisedMemory):
-            self.memory.importance = self.importance
-        batch = self.memory.sample(settings.batch_size).to(self.device)
         with in_precision(settings, self.device):
             action_values = self.network(batch.observations)  # (B, A)
             with torch.no_grad():
@@ -403,9 +403,32 @@ class Experiment(SpeedExperiment[Settings]):
         targets = batch.returns + batch.discounts * following  # (B,)
         values = taken(action_values, batch.actions)
         loss, errors = td_loss(values, targets, batch.weights)
+        return errors, {
+            "loss": loss,
+            "td_error": errors.abs().mean(),
+            "action_value": values.mean(),
+        }
+
+    def learn(self) -> dict[str, Tensor]:
+        """
+        ### Learn from a batch
+
+        A memory with priorities is told afterwards how wrong the network was.
+
+        Returns:
+            What is worth drawing, by name.
+
+        Raises:
+            NotFiniteError: if the memory would be told of an error that is not finite.
+        """
+        settings = self.settings
+        if isinstance(self.memory, PrioritisedMemory):
+            self.memory.importance = self.importance
+        batch = self.memory.sample(settings.batch_size).to(self.device)
+        errors, seen = self.losses(batch)
 
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        seen["loss"].backward()  # type: ignore[no-untyped-call]
         if settings.max_gradient_norm is not None:
             parameters = self.network.parameters()
             nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
@@ -417,7 +440,7 @@ class Experiment(SpeedExperiment[Settings]):
                     f"{self.updates + 1:,}"
                 )
             self.memory.update(batch.places, errors)
-        return torch.stack([loss.detach(), errors.abs().mean(), values.detach().mean()])
+        return {name: each.detach() for name, each in seen.items()}
 
     def sync(self) -> None:
         """
@@ -453,6 +476,3 @@ class Experiment(SpeedExperiment[Settings]):
         load_weights(self.target, state["target"])
         self.observations = super().set_state(state)
         return self.observations
-
-
-METRICS = ("loss", "td_error", "action_value")

@@ -130,7 +130,7 @@ from labml_rl.ppo import (
 from labml_rl.returns import gae
 from labml_rl.runs import require
 from labml_rl.sampling import Samples
-from labml_rl.speed import make_adam
+from labml_rl.speed import make_adam, means_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +252,7 @@ class Experiment(PolicyExperiment[Settings]):
 
         # Neighbours in this list are the same moment of the game, or nearly. They would
         # pull a minibatch in one direction, so each pass has another order.
-        learned: list[Tensor] = []
+        learned: list[dict[str, Tensor]] = []
         for _ in range(settings.epochs):
             steps = len(batch.actions)
             order = torch.randperm(steps, generator=self.generator, device=self.device)
@@ -261,13 +261,12 @@ class Experiment(PolicyExperiment[Settings]):
 
             # The clip is [no fence][labml_rl.ppo.clipped_policy_loss]. This is one.
             if settings.max_divergence is not None:
-                gone = torch.stack(learned[-settings.minibatches :])[:, KL].mean()
-                if gone > settings.max_divergence:
+                last = means_of(learned[-settings.minibatches :])
+                if last["divergence"] > settings.max_divergence:
                     break
 
         #
-        means = torch.stack(learned).mean(0).tolist()
-        metrics = dict(zip(METRICS, means, strict=True))
+        metrics = means_of(learned)
         explained = explained_variance(batch.values, batch.returns)
         metrics["explained_variance"] = explained.item()
         metrics["learning_rate"] = learning_rate
@@ -306,7 +305,7 @@ class Experiment(PolicyExperiment[Settings]):
             old_values.flatten(),
         )
 
-    def learn(self, batch: "Batch") -> Tensor:
+    def learn(self, batch: "Batch") -> dict[str, Tensor]:
         r"""
         ### One step of the optimiser
 
@@ -314,7 +313,7 @@ class Experiment(PolicyExperiment[Settings]):
             batch: the steps to learn from.
 
         Returns:
-            What is worth drawing, in the order of `METRICS`.
+            What is worth drawing, by name.
         """
         # The old gradients have to go first: a compiled program writes all of its
         # gradients to the same memory.
@@ -330,7 +329,10 @@ class Experiment(PolicyExperiment[Settings]):
             self.network.parameters(), self.settings.max_gradient_norm
         )
         self.optimizer.step()
-        return torch.stack([seen[name].detach() for name in METRICS])
+
+        # It writes its answers to the same memory, too, so they are copied.
+        numbers = torch.stack([each.detach() for each in seen.values()])
+        return dict(zip(seen, numbers, strict=True))
 
     def losses(self, batch: "Batch") -> dict[str, Tensor]:
         r"""
@@ -351,7 +353,8 @@ class Experiment(PolicyExperiment[Settings]):
             batch: the steps to learn from.
 
         Returns:
-            The loss, of which a gradient is to be had, and what is worth drawing.
+            The `loss`, of which a gradient is to be had, and what else is worth
+            drawing: each gets [a column of the curve](../runs/curve.py).
         """
         settings = self.settings
         logits, values = self.evaluate(batch.observations)  # (B, A), (B,)
@@ -388,11 +391,6 @@ class Experiment(PolicyExperiment[Settings]):
 
 
 Losses = Callable[[Any, "Batch"], dict[str, Tensor]]
-METRICS = (
-    *("loss", "policy_loss", "value_loss", "entropy", "divergence"),
-    *("clip_fraction", "gradient_norm"),
-)
-KL = METRICS.index("divergence")
 
 
 @dataclass(frozen=True)

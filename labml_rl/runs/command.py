@@ -51,24 +51,13 @@ from tyro.constructors import (
     PrimitiveTypeInfo,
 )
 
+from labml_rl.algorithms import ALGORITHMS
 from labml_rl.runs import loop
 from labml_rl.runs.checkpoint import CheckpointError
 from labml_rl.runs.experiment import Experiment, NotFiniteError
 from labml_rl.runs.folder import RunError, RunFolder
-from labml_rl.runs.record import place_of
+from labml_rl.runs.record import is_of_the_book, place_of
 from labml_rl.runs.signals import Stopped
-
-# Where the algorithms of the book are. They are imported only when somebody asks for
-# them.
-PACKAGE = __name__.partition(".")[0]
-ALGORITHMS = {
-    "a2c": f"{PACKAGE}.a2c.experiment:Experiment",
-    "dqn": f"{PACKAGE}.dqn.experiment:Experiment",
-    "fast-dqn": f"{PACKAGE}.dqn.fast:Experiment",
-    "ppo": f"{PACKAGE}.ppo.experiment:Experiment",
-    "small-a2c": f"{PACKAGE}.small:SmallA2C",
-    "small-ppo": f"{PACKAGE}.small:SmallPPO",
-}
 
 
 def find_experiment(algorithm: str) -> type[Experiment[Any]]:
@@ -76,7 +65,7 @@ def find_experiment(algorithm: str) -> type[Experiment[Any]]:
     ## By name
 
     Args:
-        algorithm: its name.
+        algorithm: [its name](../algorithms.py).
 
     Raises:
         RunError: if the book has none of that name.
@@ -96,7 +85,7 @@ def program_of(experiment_class: type[Experiment[Any]]) -> str:
     Returns:
         What to type in front of `resume`.
     """
-    if ALGORITHMS.get(experiment_class.algorithm) == place_of(experiment_class):
+    if is_of_the_book(experiment_class):
         return "labml-rl"
     started = sys.orig_argv
     if "-m" in started:

@@ -41,6 +41,8 @@ from labml_rl.game import find_game
 from labml_rl.runs.checkpoint import PARTIAL, whole
 from labml_rl.runs.experiment import Settings
 
+EVENTS = "events.out.tfevents."  # how TensorBoard calls its files
+
 
 class RunError(RuntimeError):
     """
@@ -103,12 +105,11 @@ class RunFolder:
 
     Args:
         path: where it is.
-        program: on whose command line its run can be resumed.
+        resumed_by: what goes on with the run in it.
     """
 
-    def __init__(self, path: str | Path, *, program: str = "labml-rl") -> None:
-        self.path = Path(path)
-        self.resume_command = f"{program} resume {shlex.quote(str(path))}"
+    def __init__(self, path: str | Path, *, resumed_by: str = "runs.resume") -> None:
+        self.path, self.resumed_by = Path(path), resumed_by
         self.record = self.path / "run.json"
         self.curve = self.path / "progress.csv"
         self.checkpoint = self.path / "checkpoint.safetensors"
@@ -143,11 +144,11 @@ class RunFolder:
             frames = self.read_record()["frames"]
             raise RunError(
                 f"{self.path} has a run already, of {frames:,} frames. To go on with "
-                f"it: {self.resume_command}. To run another: choose another --seed, "
-                "or another --folder"
+                f"it: {self.resumed_by}. To run another: choose another seed, or "
+                "another folder"
             )
         if self.path.exists() and not self.path.is_dir():
-            raise RunError(f"{self.path} is no folder. Choose another --folder")
+            raise RunError(f"{self.path} is no folder. Choose another")
         if not self.path.exists():
             return
 
@@ -164,7 +165,7 @@ class RunFolder:
         if found:
             raise RunError(
                 f"{self.path} is not empty ({', '.join(sorted(found)[:3])}), and not a "
-                "run. Choose another --folder"
+                "run. Choose another folder"
             )
 
     def reopen(self) -> dict[str, Any]:
@@ -231,7 +232,8 @@ class RunFolder:
 
     def discard(self) -> None:
         """Take a claimed folder back, where the run could not begin."""
-        for path in (self.record, self.curve, self.checkpoint, self.lock):
+        mine = (self.record, self.curve, self.checkpoint, self.evaluations, self.lock)
+        for path in (*mine, *self.path.glob(f"{EVENTS}*")):
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             for path in self._made:

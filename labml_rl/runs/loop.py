@@ -39,6 +39,7 @@ A run can end in five ways, and in each of them it is clear what is left:
 """
 
 import contextlib
+import shlex
 import shutil
 import signal
 import time
@@ -55,6 +56,7 @@ from labml_rl.runs.folder import RunError, RunFolder, default_folder
 from labml_rl.runs.record import (
     check_algorithm,
     check_origin,
+    is_of_the_book,
     new_record,
     origin,
     session,
@@ -125,7 +127,7 @@ class Run:
             RunError: if there is not enough room.
             CheckpointError: if nothing can be written.
         """
-        self.record["sessions"].append(session(0))
+        self.record["sessions"].append(session(0, type(self.experiment)))
         self.save()
 
         # The last one is larger, and while it is written, the one before is there.
@@ -158,7 +160,8 @@ class Run:
                 f"from: it has no {error}"
             ) from error
         self._saved_frames = self.experiment.frames
-        self.record["sessions"].append(session(self.experiment.frames))
+        now = session(self.experiment.frames, type(self.experiment))
+        self.record["sessions"].append(now)
         self.folder.write_record(self.record)
 
     def go_on(self, checkpoint_minutes: float) -> None:
@@ -192,7 +195,8 @@ class Run:
                 number = ear.heard or signal.SIGINT
                 raise Stopped(number, f"Stopped at once. {self._left()}") from error
             except Exception as error:
-                error.add_note(self._left())
+                if self.experiment.updates:
+                    error.add_note(self._left())
                 raise
             if not self.experiment.done:
                 assert ear.heard is not None
@@ -223,7 +227,7 @@ class Run:
     def _left(self) -> str:
         return (
             f"The checkpoint {self.folder.checkpoint} is of {self._saved_frames:,} "
-            f"frames; to go on from there: {self.folder.resume_command}"
+            f"frames; to go on from there: {self.folder.resumed_by}"
         )
 
 
@@ -235,10 +239,13 @@ def train(
     runs: str | Path = "runs",
     checkpoint_minutes: float = CHECKPOINT_MINUTES,
     command: str | None = None,
-    program: str = "labml-rl",
+    program: str | None = None,
 ) -> Path:
     """
     ## Train
+
+    A run that fails in its first update has learned nothing, and leaves nothing behind.
+    So whoever is still writing an algorithm can try again at once.
 
     Args:
         experiment_class: that of the algorithm.
@@ -247,18 +254,25 @@ def train(
         runs: the folder of all runs.
         checkpoint_minutes: how many minutes of work to risk.
         command: to be noted in `run.json`, as what does the same again.
-        program: on whose command line the run can be resumed.
+        program: on whose command line the run can be [resumed][way_to_resume].
 
     Returns:
         The folder of the run.
 
     Raises:
-        RunError: if it can't begin; nothing is left behind then.
+        RunError: if it can't begin, or if the settings are those of another algorithm.
         CheckpointError: if a checkpoint can't be written.
         Stopped: if somebody stopped it.
         NotFiniteError: if a number is not finite.
     """
     check_minutes(checkpoint_minutes)
+    if not isinstance(settings, experiment_class.settings_class):
+        wanted, found = experiment_class.settings_class, type(settings)
+        raise RunError(
+            f"{experiment_class.__qualname__} needs settings of its own, "
+            f"{wanted.__module__}.{wanted.__qualname__}, and these are "
+            f"{found.__module__}.{found.__qualname__}"
+        )
     path = folder
     if path is None:
         with refused():
@@ -268,7 +282,8 @@ def train(
         command = f"runs.train({name}, {settings!r})"
 
     with contextlib.ExitStack() as stack:
-        place = stack.enter_context(RunFolder(path, program=program))
+        way = way_to_resume(experiment_class, path, program)
+        place = stack.enter_context(RunFolder(path, resumed_by=way))
         place.claim()
         try:
             with refused():
@@ -281,8 +296,40 @@ def train(
         except BaseException:
             place.discard()
             raise
-        run.go_on(checkpoint_minutes)
+        try:
+            run.go_on(checkpoint_minutes)
+        except Exception as error:
+            if not experiment.updates and not isinstance(error, NotFiniteError):
+                place.discard()
+            raise
     return place.path
+
+
+def way_to_resume(
+    experiment_class: type[Experiment[Any]],
+    path: str | Path,
+    program: str | None = None,
+    *,
+    total_frames: int | None = None,
+) -> str:
+    """
+    ### How to go on with it
+
+    Args:
+        experiment_class: that of the algorithm.
+        path: the folder of the run.
+        program: the beginning of its command line; `None` is that of the book, if it
+            [knows the algorithm](../algorithms.py).
+        total_frames: if it is to be [longer][lengthen].
+
+    Returns:
+        What to type; a line of Python where there is no program.
+    """
+    if program is None and not is_of_the_book(experiment_class):
+        longer = "" if total_frames is None else f", total_frames={total_frames:_}"
+        return f"runs.resume({experiment_class.__qualname__}, {str(path)!r}{longer})"
+    longer = "" if total_frames is None else f" --total-frames {total_frames:_}"
+    return f"{program or 'labml-rl'} resume {shlex.quote(str(path))}{longer}"
 
 
 def resume(
@@ -291,7 +338,7 @@ def resume(
     *,
     total_frames: int | None = None,
     checkpoint_minutes: float = CHECKPOINT_MINUTES,
-    program: str = "labml-rl",
+    program: str | None = None,
 ) -> Path:
     """
     ## Resume
@@ -301,7 +348,7 @@ def resume(
         folder: of the run. If it is finished, nothing is done.
         total_frames: make it [longer][lengthen] than it was planned.
         checkpoint_minutes: how many minutes of work to risk.
-        program: on whose command line the run can be resumed again.
+        program: on whose command line the run can be [resumed again][way_to_resume].
 
     Returns:
         The folder.
@@ -315,11 +362,15 @@ def resume(
     """
     check_minutes(checkpoint_minutes)
     with contextlib.ExitStack() as stack:
-        place = stack.enter_context(RunFolder(folder, program=program))
+        way = way_to_resume(experiment_class, folder, program)
+        place = stack.enter_context(RunFolder(folder, resumed_by=way))
         record = place.reopen()
         check_algorithm(place, record, experiment_class.algorithm)
         if total_frames is not None:
             lengthen(experiment_class, place, record, total_frames)
+            record["command"] += " && " + way_to_resume(
+                experiment_class, folder, program, total_frames=total_frames
+            )
         if record["finished"]:
             return place.path
         with refused():
@@ -350,8 +401,7 @@ def lengthen(
     Args:
         experiment_class: that of the algorithm.
         folder: of the run.
-        record: what `run.json` says. It is changed: to the longer plan, and to both
-            commands.
+        record: what `run.json` says. It is changed to the longer plan.
         total_frames: how many frames it shall have.
 
     Raises:
@@ -366,10 +416,9 @@ def lengthen(
     if reason := experiment_class.needs_plan(settings):
         raise RunError(
             f"{folder} can't be made longer: {reason}. Begin another run, in another "
-            f"folder, with --total-frames {total_frames:_}"
+            f"folder, of {total_frames:_} frames"
         )
     record["settings"]["total_frames"] = total_frames
-    record["command"] += f" && {folder.resume_command} --total-frames {total_frames:_}"
     record["finished"] = False
 
 

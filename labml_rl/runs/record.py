@@ -24,6 +24,7 @@ from typing import Any
 
 import torch
 
+from labml_rl.algorithms import ALGORITHMS
 from labml_rl.fingerprint import fingerprint
 from labml_rl.runs.checkpoint import CheckpointError
 from labml_rl.runs.experiment import Experiment, Settings
@@ -75,6 +76,14 @@ def place_of(experiment_class: type[Experiment[Any]]) -> str:
         Where it is defined. Two experiments may have the same name.
     """
     return f"{experiment_class.__module__}:{experiment_class.__qualname__}"
+
+
+def is_of_the_book(experiment_class: type[Experiment[Any]]) -> bool:
+    """
+    Returns:
+        Whether the book's own program [knows it](../algorithms.py).
+    """
+    return ALGORITHMS.get(experiment_class.algorithm) == place_of(experiment_class)
 
 
 def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Settings:
@@ -146,43 +155,48 @@ def check_origin(path: str | Path, state: dict[str, Any], of: str) -> None:
         )
 
 
-def session(frames: int) -> dict[str, Any]:
+def session(frames: int, experiment_class: type[Experiment[Any]]) -> dict[str, Any]:
     """
     ## On what it was run
 
     Args:
         frames: how many the run has had, when this session of it begins.
+        experiment_class: that of the algorithm.
 
     Returns:
         The time, the commit, the versions, the machine, and a
         [fingerprint](../fingerprint.py) of each module of the book that is in use. By
         these one can tell later whether the curve is one of the code that stands beside
-        it.
+        it. Of an experiment of your own, its module has the same beside it.
     """
     return {
         "from_frames": frames,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        **_commit(),
+        **_commit(PACKAGE / "__init__.py", "."),
         "versions": {"python": platform.python_version(), **_versions()},
         "machine": machine(),
         "sources": _sources(),
+        "own_sources": _own_sources(experiment_class),
     }
 
 
-# The commit counts only if the book is in it. Otherwise it was installed, and the
+# The commit counts only if the file is in it. Otherwise it was installed, and the
 # repository that surrounds it is another.
-def _commit() -> dict[str, Any]:
-    if _git("ls-files", "--error-unmatch", "__init__.py") is None:
+def _commit(file: Path, what: str) -> dict[str, Any]:
+    if _git(file.parent, "ls-files", "--error-unmatch", file.name) is None:
         return {"commit": None, "uncommitted_changes": None}
-    changes = _git("status", "--porcelain", "--", ".")
-    return {"commit": _git("rev-parse", "HEAD"), "uncommitted_changes": bool(changes)}
+    changes = _git(file.parent, "status", "--porcelain", "--", what)
+    return {
+        "commit": _git(file.parent, "rev-parse", "HEAD"),
+        "uncommitted_changes": bool(changes),
+    }
 
 
-def _git(*arguments: str) -> str | None:
+def _git(folder: Path, *arguments: str) -> str | None:
     try:
         done = subprocess.run(
             ["git", *arguments],
-            cwd=PACKAGE,
+            cwd=folder,
             capture_output=True,
             text=True,
             check=False,
@@ -236,3 +250,17 @@ def _sources() -> dict[str, str]:
             name = Path(file).relative_to(PACKAGE.parent).as_posix()
             found[name] = fingerprint(Path(file).read_text(encoding="utf-8"))
     return dict(sorted(found.items()))
+
+
+# Whatever an experiment of your own is derived from, down to the book's.
+def _own_sources(experiment_class: type[Experiment[Any]]) -> dict[str, Any]:
+    found = {}
+    for each in experiment_class.__mro__:
+        name = getattr(sys.modules[each.__module__], "__file__", None)
+        if not issubclass(each, Experiment) or not name:
+            continue
+        file = Path(name)
+        if file.suffix == ".py" and not file.is_relative_to(PACKAGE):
+            source = fingerprint(file.read_text(encoding="utf-8"))
+            found[str(file)] = {"fingerprint": source, **_commit(file, file.name)}
+    return found

@@ -5,6 +5,7 @@ import itertools
 import platform
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -311,7 +312,8 @@ def test_rounded_once_the_target_network_says_the_same(game, dueling, precision)
             torch.clear_autocast_cache()
             assert not torch.equal(experiment.target(seen), experiment.network(seen))
             experiment.sync()
-    kinds = {each.dtype for each in experiment.target.body.layers[2:].parameters()}
+    target: Any = experiment.target
+    kinds = {each.dtype for each in target.body.layers[2:].parameters()}
     assert kinds == {getattr(torch, precision)}
     experiment.close()
 

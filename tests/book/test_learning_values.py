@@ -300,7 +300,7 @@ def test_what_was_not_learned_yet_is_not_drawn(tmp_path, monkeypatch):
         rows = list(csv.DictReader(file))
     # Of two updates each. The warm-up ends in the second of the second row.
     assert len(rows) == 5
-    for name in dqn.METRICS:
+    for name in dqn.Experiment.measured:
         assert [each[name] is None for each in measured[:4]] == [True] * 3 + [False]
         assert rows[0][name] == ""
         assert float(rows[1][name]) == pytest.approx(measured[3][name])
@@ -336,7 +336,7 @@ def test_learning_from_a_batch_by_hand(monkeypatch):
             return drawn[-1]
 
         monkeypatch.setattr(memory, "sample", noted)
-        loss, error, value = experiment.learn().tolist()
+        loss, error, value = (each.item() for each in experiment.learn().values())
 
     (batch,) = drawn
     with torch.no_grad():

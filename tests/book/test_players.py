@@ -376,8 +376,9 @@ def test_games_in_halves_come_to_the_network_by_turns():
     for workers, halves in ((1, True), (0, False)):
         torch.manual_seed(1)
         experiment = Experiment(Settings(**options, workers=workers, halves=halves))
+        network: Any = experiment.network
         with torch.no_grad():
-            experiment.network.policy.weight.mul_(100)
+            network.policy.weight.mul_(100)
         found.append(experiment.play())
         states = experiment.games.get_states()
         assert len(states) == 3

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import errno
 import fcntl
+import inspect
 import json
 import os
 import shutil
@@ -28,7 +29,9 @@ from torch.utils.tensorboard import SummaryWriter
 from labml_rl import runs
 from labml_rl.batch import spawn_seeds
 from labml_rl.dqn import experiment as dqn
+from labml_rl.dqn import fast
 from labml_rl.dqn.settings import Settings as DQNSettings
+from labml_rl.fingerprint import fingerprint
 from labml_rl.players import Players
 from labml_rl.ppo import experiment as ppo
 from labml_rl.process import STOP_SIGNALS
@@ -125,15 +128,27 @@ def test_a_commit_is_noted_only_where_the_book_is_in_it(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "PACKAGE", package)
     git("init")
     git("commit", "--allow-empty", "--message", "Another program")
-    assert record.session(0)["commit"] is None
-    assert record.session(0)["uncommitted_changes"] is None
+    assert record.session(0, Tiny)["commit"] is None
+    assert record.session(0, Tiny)["uncommitted_changes"] is None
 
     git("add", ".")
     git("commit", "--message", "The book")
-    assert record.session(0)["commit"] == git("rev-parse", "HEAD")
-    assert record.session(0)["uncommitted_changes"] is False
+    assert record.session(0, Tiny)["commit"] == git("rev-parse", "HEAD")
+    assert record.session(0, Tiny)["uncommitted_changes"] is False
     (package / "__init__.py").write_text("changed = True")
-    assert record.session(0)["uncommitted_changes"] is True
+    assert record.session(0, Tiny)["uncommitted_changes"] is True
+
+
+def test_the_commit_and_the_code_of_an_experiment_of_ones_own(whole):
+    """Of all that it is derived from, down to what the book has."""
+    (session,) = json.loads((whole / "run.json").read_text())["sessions"]
+    ((file, own),) = session["own_sources"].items()
+    assert file == inspect.getsourcefile(Tiny)
+    assert own["fingerprint"] == fingerprint(Path(file).read_text(encoding="utf-8"))
+    assert own.keys() == {"fingerprint", "commit", "uncommitted_changes"}
+    derived = record.session(0, Failing)["own_sources"]
+    assert derived.keys() == {file, __file__}
+    assert not record.session(0, ppo.Experiment)["own_sources"]
 
 
 def test_the_same_seed_is_the_same_run_and_another_is_not(whole, tmp_path):
@@ -170,12 +185,11 @@ def test_a_run_that_failed_three_times_is_the_same(
 ):
     path = tmp_path / "run"
     minutes = 0 if saves_after_each else 5
-    Failing.fails_at = (0, 33, 79)
+    Failing.fails_at = (1, 33, 79)
     with pytest.raises(PowerFailureError) as caught:
         runs.train(Failing, Settings(), folder=path, checkpoint_minutes=minutes)
-    assert (
-        "of 0 frames; to go on from there: labml-rl resume" in caught.value.__notes__[0]
-    )
+    left = f"of {8 * saves_after_each} frames; to go on from there: "
+    assert f"{left}runs.resume(Failing, '{path}')" in caught.value.__notes__[0]
     for _ in range(2):
         with pytest.raises(PowerFailureError):
             runs.resume(Failing, path, checkpoint_minutes=minutes)
@@ -183,7 +197,7 @@ def test_a_run_that_failed_three_times_is_the_same(
     assert_same_run(whole, path)
 
     sessions = json.loads((path / "run.json").read_text())["sessions"]
-    begun = [0, 0, 33 * 8, 79 * 8] if saves_after_each else [0, 0, 0, 0]
+    begun = [0, 8, 33 * 8, 79 * 8] if saves_after_each else [0, 0, 0, 0]
     assert [session["from_frames"] for session in sessions] == begun
 
 
@@ -724,6 +738,35 @@ def test_checkpoints_are_as_many_minutes_apart_as_was_said(tmp_path, monkeypatch
     assert saved == [0, 40, 80, 96]
 
 
+def test_a_run_that_fails_in_its_first_update_leaves_nothing(tmp_path):
+    """Whoever writes an algorithm tries again with the same command."""
+    path = tmp_path / "runs" / "run"
+    Failing.fails_at = (0,)
+    with pytest.raises(PowerFailureError) as caught:
+        runs.train(Failing, Settings(), folder=path)
+    assert not hasattr(caught.value, "__notes__")
+    assert not list(tmp_path.iterdir())
+    runs.train(Failing, Settings(), folder=path)
+
+
+def test_how_a_run_is_resumed_from_python_and_from_a_program():
+    assert loop.way_to_resume(Tiny, "a b") == "runs.resume(Tiny, 'a b')"
+    assert loop.way_to_resume(Tiny, "a b", "python c.py") == "python c.py resume 'a b'"
+    assert loop.way_to_resume(ppo.Experiment, "a") == "labml-rl resume a"
+    longer = loop.way_to_resume(ppo.Experiment, "a", total_frames=2000)
+    assert longer == "labml-rl resume a --total-frames 2_000"
+
+
+def test_settings_of_another_algorithm_are_refused(tmp_path):
+    """Those of what an experiment is derived from are not its own, either."""
+    path = tmp_path / "run"
+    with pytest.raises(runs.RunError, match=r"Tiny needs .*Settings, and these are"):
+        runs.train(Tiny, ppo.Settings(), folder=path)
+    with pytest.raises(runs.RunError, match=r"dqn\.fast\.Settings, and these are"):
+        runs.train(fast.Experiment, DQNSettings(), folder=path)
+    assert not path.exists()
+
+
 class Planned(Tiny):
     @staticmethod
     def needs_plan(settings: Any) -> str:
@@ -739,7 +782,9 @@ def test_a_run_can_be_made_longer(tmp_path):
     record = json.loads((path / "run.json").read_text())
     assert record["finished"]
     assert record["frames"] == record["settings"]["total_frames"] == 960
-    assert record["command"] == f"run && labml-rl resume {path} --total-frames 960"
+    assert record["command"] == (
+        f"run && runs.resume(Tiny, '{path}', total_frames=960)"
+    )
     assert [each["from_frames"] for each in record["sessions"]] == [0, 640]
 
 

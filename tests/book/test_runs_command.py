@@ -13,6 +13,7 @@ import pytest
 import labml_rl
 from labml_rl import __main__ as program
 from labml_rl import runs
+from labml_rl.algorithms import ALGORITHMS
 from labml_rl.runs import command, curve
 from labml_rl.runs.folder import write_whole
 from labml_rl.small import SmallPPO
@@ -132,7 +133,7 @@ def test_who_is_to_be_called_to_resume(monkeypatch):
     assert command.program_of(command.find_experiment("ppo")) == "labml-rl"
 
 
-@pytest.mark.parametrize("algorithm", command.ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_all_algorithms_are_found_and_explain_their_settings(algorithm, capsys):
     found = command.find_experiment(algorithm)
     assert found.algorithm == algorithm
@@ -147,8 +148,9 @@ def test_all_algorithms_are_found_and_explain_their_settings(algorithm, capsys):
     [
         ([], "usage: labml-rl COMMAND"),
         (["--help"], "labml-rl watch FOLDER"),
-        (["train", "--help"], "ALGORITHM is one of a2c, dqn, fast-dqn, ppo"),
-        (["train"], "train what? There are a2c, dqn, fast-dqn, ppo"),
+        (["--help"], f"ALGORITHM is one of {', '.join(ALGORITHMS)}."),
+        (["train", "--help"], f"ALGORITHM is one of {', '.join(ALGORITHMS)}."),
+        (["train"], f"train what? There are {', '.join(ALGORITHMS)}."),
         (["train", "--seed", "1"], "train what?"),
         (["train", "sarsa"], "no algorithm 'sarsa'"),
         (["play"], "no command 'play'"),

@@ -179,7 +179,7 @@ def test_blocks_change_nothing_but_the_last_digits():
         experiment = Experiment(replace(settings, blocks=blocks))
         experiment.advance()
         experiment.close()
-        weights.append(experiment.network.body.layers[0].weight)
+        weights.append(experiment.network.get_parameter("body.layers.0.weight"))
     torch.testing.assert_close(*weights, rtol=1e-3, atol=2e-4)
 
 

@@ -1,0 +1,24 @@
+"""
+---
+title: The book's algorithms
+summary: The names that the program knows, and what each stands for.
+---
+
+# The book's algorithms
+
+`labml-rl train ppo` asks for an algorithm by its name. Here is what each name stands
+for: a module, and [an experiment](runs/experiment.py) in it. Whoever adds an algorithm
+to the book adds a line here, and the program, its help, `resume` and `watch` all know
+it. Nothing is imported before somebody asks for it.
+"""
+
+PACKAGE = __name__.partition(".")[0]
+
+ALGORITHMS = {
+    "a2c": f"{PACKAGE}.a2c.experiment:Experiment",
+    "ppo": f"{PACKAGE}.ppo.experiment:Experiment",
+    "dqn": f"{PACKAGE}.dqn.experiment:Experiment",
+    "fast-dqn": f"{PACKAGE}.dqn.fast:Experiment",
+    "small-a2c": f"{PACKAGE}.small:SmallA2C",
+    "small-ppo": f"{PACKAGE}.small:SmallPPO",
+}
