@@ -103,10 +103,13 @@ class NatureBody(nn.Module):
             sides = [(side - kernel) // stride + 1 for side in sides]
             layers += [layer, nn.ReLU()]
         if min(sides) < 1:
+            others = shape[1:] if channels_last else shape[:2]
+            way = "Gymnasium's ResizeObservation makes it larger"
+            if min(others) >= 36:
+                way = f"With channels_last={not channels_last} it is large enough"
             raise ValueError(
                 f"{self.shape} is too small a picture: this network needs 36 pixels "
-                "each way. If the channels are not where it looks for them, the other "
-                f"way is channels_last={not channels_last}"
+                f"each way. {way}"
             )
 
         # The 7 × 7 places are still in order, and what is at each of them is known. The

@@ -25,6 +25,35 @@ Without `workers=0` they are played in [processes of their own](worker.py).
 
 Both can be saved in the middle of an episode and continued later. [A run that was
 interrupted](runs/__init__.py) goes on exactly as if it had not been.
+
+## One of your own
+
+Write an environment as [Gymnasium
+says](https://gymnasium.farama.org/introduction/create_custom_env/), with observations
+that are numbers or pictures and with actions that are numbered, and register it where
+it is defined:
+
+```python
+# mine.py
+import gymnasium
+from gymnasium.wrappers import FlattenObservation
+
+def make(**options):
+    env = gymnasium.make("Blackjack-v1", **options)
+    return FlattenObservation(env)
+
+gymnasium.register("Cards-v0", entry_point=make)
+```
+
+Here it is one that exists, in a wrapper that makes one array of all that is seen. The
+module and a colon in front of its name say where it is registered. The module must be
+where Python looks for modules. With `python -m`, the folder that you are in is such a
+place:
+
+```sh
+python -m labml_rl train small-ppo --game mine:Cards-v0
+python -m labml_rl watch runs/small-ppo/mine:Cards-v0/seed-1
+```
 """
 
 import re

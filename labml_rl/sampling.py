@@ -439,7 +439,9 @@ def check_spaces(observations: Space[Any], actions: Space[Any]) -> tuple[Box, Di
     if not isinstance(observations, Box):
         raise ValueError(
             f"observations must be arrays, not those of {observations}. Gymnasium's "
-            "FlattenObservation makes one array of numbers and of dictionaries"
+            "FlattenObservation makes one array of numbers and of dictionaries: "
+            "register a function that wraps the environment in it, under a name of "
+            "its own"
         )
     if len(observations.shape) == 3 and observations.dtype != np.uint8:
         raise ValueError(

@@ -79,6 +79,10 @@ def links(source: Source, places: Mapping[str, Place]) -> Iterator[Finding]:
         yield found(source, error.line, "SBS202", error.found, error.remedy, at="[")
 
 
+# What makes fields of the annotations in a class.
+OF_FIELDS = re.compile(
+    r"\b(dataclass|define|frozen|mutable|attrs|NamedTuple|TypedDict|BaseModel)\b"
+)
 ADDRESS = re.compile(
     CODE
     + r"""
@@ -538,7 +542,11 @@ def parameters(node: Definer) -> tuple[set[str], set[str], bool]:
             and "ClassVar" not in ast.unparse(statement.annotation)
             and not statement.target.id.startswith("_")
         }
-        return fields, set(), not node.bases
+        heads = [*node.decorator_list, *node.bases]
+        if any(OF_FIELDS.search(ast.unparse(head)) for head in heads):
+            return fields, set(), not node.bases
+        # Elsewhere, an annotation says of what type an attribute is, and no more.
+        return set(), fields, not node.bases
     arguments = node.args
     plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     names = {a.arg for a in plain if not a.arg.startswith("_")}

@@ -22,6 +22,12 @@ curve tells what the run has been doing since the row before.
 | `length_mean` | its length in steps, the same |
 | and so on | what the algorithm measures, on average since the row before |
 
+What an algorithm's [update][labml_rl.runs.experiment.Experiment.update] returns gets a
+column, so one more name there is one more column. In an experiment derived from PPO,
+add it to the dictionary that [losses][labml_rl.ppo.experiment.Experiment.losses]
+returns, and in one derived from DQN to [that of
+DQN][labml_rl.dqn.experiment.Experiment.losses] and to `measured`.
+
 Where there was nothing to measure, as before the first game has ended, a cell is empty.
 
 `tensorboard --logdir runs` draws the curves of all runs below that folder. Whoever uses

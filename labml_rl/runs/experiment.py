@@ -10,30 +10,83 @@ An **experiment** is an algorithm at work on a game: games, a network, an optimi
 dice, that is, generators of random numbers. Each algorithm of this book has its own
 experiment, and all have to be seeded, watched, stopped, saved and continued. What that
 takes is on this page, once. An algorithm derives its experiment from [Experiment][],
-and adds how it plays and learns:
+and adds how it plays and learns. Here is a whole one. It knows of no reward but the
+next, so it will not get far:
 
 ```python
-class Experiment(runs.Experiment[Settings]):
-    algorithm = "reinforce"
-    settings_class = Settings
+import torch
+from labml_rl import runs
+from labml_rl.environments import (
+    frames_per_step,
+    scores_of,
+)
+from labml_rl.networks import ActorCritic
 
-    def __init__(self, settings: Settings) -> None:
+class OneStep(runs.Experiment[runs.Settings]):
+    algorithm = "one-step"
+    settings_class = runs.Settings
+
+    def __init__(self, settings):
         super().__init__(settings)
-        self.games = self.make_games()
-        self.network = ...
-        self.optimizer = ...
-        self.observations, _ = self.games.reset()
+        self.games = games = self.make_games()
+        self.network = self.make_network(
+            settings,
+            games.single_observation_space,
+            games.single_action_space,
+        ).to(self.device)
+        self.optimizer = torch.optim.Adam(
+            self.network.parameters()
+        )
+        self.observations, _ = games.reset()
 
-    def update(self) -> dict[str, float]:
-        ...  # play a little, and learn from it
-        self.frames += ...
-        self.scores += ...
-        return {"loss": loss}
+    @staticmethod
+    def make_network(settings, seen, actions):
+        return ActorCritic(seen.shape, actions.n)
 
-    def set_state(self, state: State) -> Any:
+    @staticmethod
+    def think(network, observations):
+        logits, values = network(observations)
+        chances = logits.softmax(-1)
+        return runs.Thoughts(chances, values)
+
+    def update(self):
+        seen = torch.from_numpy(self.observations)
+        logits, values = self.network(
+            seen.to(self.device)
+        )
+        actions = torch.multinomial(
+            logits.softmax(-1),
+            1,
+            generator=self.generator,
+        )
+        self.observations, rewards, *_, infos = (
+            self.games.step(actions[:, 0].cpu().numpy())
+        )
+        gains = torch.tensor(rewards) - values.cpu()
+        log_probs = logits.log_softmax(-1).cpu()
+        taken = log_probs.gather(1, actions.cpu())[:, 0]
+        loss = (
+            gains.square() - gains.detach() * taken
+        ).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.frames += len(rewards) * frames_per_step(
+            self.settings.game
+        )
+        self.scores += scores_of(infos)
+        return {"loss": loss.item()}
+
+    def set_state(self, state):
         self.observations = super().set_state(state)
         return self.observations
+
+if __name__ == "__main__":
+    runs.main(OneStep)
 ```
+
+In a file of its own it is a program already. `python one_step.py --game CartPole-v1`
+trains, and can be interrupted, resumed and watched.
 
 ## The same numbers
 

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -15,12 +16,13 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 
 from benchmarks.record import ROOT
-from labml_rl import a2c
+from labml_rl import a2c, environments
 from labml_rl.game import make_game
 from labml_rl.networks import log_probs_of
 from labml_rl.ppo import clipped_policy_loss
 from labml_rl.replay import prioritised
 from labml_rl.returns import Rollout, gae
+from labml_rl.runs import experiment
 
 
 def table(text: str, begin: str) -> dict[str, list[str]]:
@@ -144,3 +146,34 @@ def test_stable_baselines3_learns_the_games():
     game = gymnasium.make("labml_rl.worker:labml_rl/Atari-v0", game="Pong")
     assert game.reset(seed=1)[0].shape == (4, 84, 84)
     game.close()
+
+
+def programs(page: str) -> list[str]:
+    """The examples of a page, in the order in which they stand there."""
+    return re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+
+
+def typed(folder: Path, *words: str) -> str:
+    """What is printed when it is typed in that folder."""
+    command = [sys.executable, *words]
+    return subprocess.check_output(command, cwd=folder, text=True)
+
+
+def test_an_experiment_of_ones_own_is_a_program(tmp_path):
+    (program,) = programs(str(experiment.__doc__))
+    (tmp_path / "one_step.py").write_text(program, encoding="utf-8")
+    games = ("--game", "CartPole-v1", "--workers", "0", "--num-envs", "2")
+    said = typed(tmp_path, "one_step.py", *games, "--total-frames", "100")
+    run = said.split()[-1]
+    typed(tmp_path, "one_step.py", "resume", run, "--total-frames", "200")
+    watched = typed(tmp_path, "one_step.py", "watch", run, "--games", "2")
+    assert "ONE-STEP after 200 frames" in watched
+
+
+def test_an_environment_of_ones_own_is_found(tmp_path):
+    _, mine = programs(str(environments.__doc__))
+    (tmp_path / "mine.py").write_text(mine, encoding="utf-8")
+    of_the_page = re.findall(r"python -m (labml_rl .*)", str(environments.__doc__))
+    train, watch = (each.split() for each in of_the_page)
+    typed(tmp_path, "-m", *train, "--total-frames", "300")
+    assert "mine:Cards-v0" in typed(tmp_path, "-m", *watch, "--games", "2")

@@ -138,9 +138,22 @@ DOC = '"""# Title"""\n'
         ),
         (
             DOC
+            + "@dataclass(frozen=True)\n"
             + "class C:\n    '''T.\n\n    Args:\n        a: x\n        b: y\n    '''\n"
             "    a: int\n    c: int\n    n: ClassVar[int]\n",
-            [(6, "SBS403"), (7, "SBS402")],
+            [(7, "SBS403"), (8, "SBS402")],
+        ),
+        (
+            DOC
+            + "class C(NamedTuple):\n    '''T.\n\n    Args:\n        a: x\n    '''\n"
+            "    a: int\n    c: int\n",
+            [(6, "SBS403")],
+        ),
+        # What only says the type of an attribute may be there, and need not.
+        (
+            DOC + "class C(Base):\n    '''T.\n\n    Args:\n        a: x\n        b: y\n"
+            "    '''\n    a: int\n    c: int\n",
+            [],
         ),
         (
             DOC + "class C(Base):\n    '''T.\n\n    Args:\n        a: x\n    '''\n",
