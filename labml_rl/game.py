@@ -523,6 +523,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
         Returns:
             Numbers, bytes and an array. No code is in it, and none is run to read it.
+            (The emulator believes the bytes, though. With others, it may crash.)
         """
         # The state of the *system* has the emulator's dice, that of the game has not.
         saved = {name: getattr(self, name) for name in self._SAVED}

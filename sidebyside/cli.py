@@ -80,7 +80,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -276,6 +276,8 @@ def write_page(options: argparse.Namespace) -> int:
     output: Path = options.output or Path(f"{file.stem}.html")
     if output.exists() and output.samefile(file):
         raise UsageError(f"{output}: is the module itself; give the page another name")
+    if options.output is None:
+        check_ours([output], "give the page another name with `-o`")
     package = package_of(file)
     here = Path.cwd()
     path = named_from(file, here) if file.resolve().is_relative_to(here) else str(file)
@@ -309,6 +311,16 @@ def write_page(options: argparse.Namespace) -> int:
     else:
         output.write_text(html, encoding="utf-8")
     return 0
+
+
+def check_ours(paths: Iterable[Path], remedy: str) -> None:
+    """
+    Raises:
+        UsageError: if one of them is there already, and the press has not made it.
+    """
+    for path in paths:
+        if path.exists() and b"sidebyside" not in path.read_bytes():
+            raise UsageError(f"{path}: is there already, and no page of ours; {remedy}")
 
 
 def write_markdown(options: argparse.Namespace) -> int:
@@ -353,6 +365,8 @@ def write_markdown(options: argparse.Namespace) -> int:
     if give_up(mistakes, options.strict):
         return 1
 
+    pages = [options.output / name for name in texts]
+    check_ours(pages, "write to another folder with `-o`")
     for name, text in texts.items():
         path = options.output / name
         path.parent.mkdir(parents=True, exist_ok=True)

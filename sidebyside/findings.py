@@ -10,6 +10,7 @@ A finding is like a compiler's message, so that editors can go to the place, and
 always says what would be right.
 """
 
+import re
 from dataclasses import asdict, dataclass
 
 from sidebyside.read import Source
@@ -38,7 +39,9 @@ class Finding:
 
     def __str__(self) -> str:
         where = f"{self.path}:{self.line}:{self.column}"
-        return f"{where}: {self.code} {self.message} ({self.remedy.rstrip('.')})"
+        text = f"{where}: {self.code} {self.message} ({self.remedy.rstrip('.')})"
+        # One line, in which nothing is an order to a terminal.
+        return re.sub(r"[\0-\x1f\x7f-\x9f]", lambda found: repr(found[0])[1:-1], text)
 
     def as_dict(self) -> dict[str, object]:
         """The finding for a program to read."""

@@ -35,9 +35,11 @@ The marks carry a number that occurs in no prose of the page, so no prose can fo
 
 import re
 from collections.abc import Iterable
+from datetime import date
 from html import escape, unescape
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element
 
 from markdown.util import AMP_SUBSTITUTE, ETX, STX
@@ -173,6 +175,11 @@ def is_safe(address: str) -> bool:
     text = re.sub(
         r"[\0-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f]", "", unescape(text)
     )
+    try:
+        urlsplit(text)
+    except ValueError:
+        # Whoever looks for broken links in the finished page would stop at it.
+        return False
     scheme, colon, _ = text.partition(":")
     return not colon or bool(re.search("[/?#]", scheme)) or scheme.lower() in SCHEMES
 
@@ -236,7 +243,10 @@ def lookalike(value: Any) -> Any:
             return [lookalike(item) for item in value]
         case dict():
             return {lookalike(key): lookalike(item) for key, item in value.items()}
-    return value
+        case bool() | int() | float() | date() | None:
+            return value
+    # YAML has sets and bytes, too, and a theme would print what they hold.
+    return lookalike(str(value))
 
 
 class Disarm(HTMLParser):

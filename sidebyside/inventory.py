@@ -148,10 +148,15 @@ def sphinx_entries(data: bytes) -> Iterator[tuple[str, str, str]]:
     if not data.startswith(HEADER):
         raise ValueError("this is no `objects.inv`")
     try:
-        lines = zlib.decompress(data.split(b"\n", 4)[-1]).decode().splitlines()
+        # The largest there are have a few megabytes. A small file can hold any amount.
+        unpack = zlib.decompressobj()
+        lines = unpack.decompress(data.split(b"\n", 4)[-1], 64 << 20)
+        if not unpack.eof:
+            raise zlib.error("it is cut short, or far too long")
+        text = lines.decode()
     except (zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"this `objects.inv` is damaged: {error}") from None
-    for match in filter(None, map(LINE.match, lines)):
+    for match in filter(None, map(LINE.match, text.splitlines())):
         name, role, location = match.groups()
         yield name, SORTS.get(role, "f"), location
 

@@ -130,7 +130,8 @@ def address(page: str, use_directory_urls: bool) -> str:
 
 def page_of(module: str, is_package: bool) -> str:
     """Where the page of a module lies: beside it, were it a Markdown file."""
-    path = module.replace(".", "/")
+    # A folder whose name begins with a dot would make a path that begins at the root.
+    path = module.strip(".").replace(".", "/")
     return f"{path}/index.md" if is_package else f"{path}.md"
 
 
@@ -384,7 +385,7 @@ def file_of(address: str, folder: str) -> str | None:
         at the root of this one.
     """
     path = unquote(re.split("[?#]", unescape(address), maxsplit=1)[0])
-    if not path or path.startswith("/") or re.match(r"[\w+.-]+:", path):
+    if re.match(r"/|[\w+.-]+:|\Z", path) or "\0" in path:
         return None
     return posixpath.normpath(posixpath.join(folder, path))
 

@@ -47,6 +47,7 @@ from sidebyside.links import still_of
 from sidebyside.mathematics import FormulaError, find, typeset
 
 PAGE = re.compile(r"\s*<!-- sidebyside:(\d+) -->\n")
+SNIPPET = re.compile(r"^([ \t]*;*)(-+8<-+)")
 PLACEHOLDER = re.compile(f"{STX}sbs-prose:(\\d+){ETX}")
 # What may not begin a line.
 BEHIND = re.compile("[-.,;:!?)'’”…]+")
@@ -127,6 +128,26 @@ class Pieces(Preprocessor):
         """Keep a piece of prose, in exchange for its placeholder."""
         self.prose.append(prose)
         return f"\n{STX}sbs-prose:{len(self.prose) - 1}{ETX}\n"
+
+
+class Snippets(Preprocessor):
+    """
+    ## No files in a page
+
+    The extension `pymdownx.snippets` puts a file in place of `--8<-- "name"`, in all
+    of a page and before its pieces are kept. What is in that file could end a piece,
+    and a module could show any file of the site. So in a page that was made from a
+    module such a line gets a semicolon, by which the extension knows that it is only
+    text.
+    """
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Put the semicolons."""
+        if "snippet" not in self.md.preprocessors:
+            return lines
+        if not PAGE.match("\n".join(lines[:20])):
+            return lines
+        return [SNIPPET.sub(r"\1;\2", line) for line in lines]
 
 
 class Apart(BlockProcessor):
@@ -223,6 +244,8 @@ class Addresses(InlineProcessor):
             address[-1] == ")" and address.count("(") < address.count(")")
         ):
             address = address[:-1]
+        if not is_safe(address):
+            return None, None, None
         element = Element("a", href=address)
         element.text = AtomicString(address)
         return element, m.start(), m.start() + len(address)
@@ -285,7 +308,8 @@ class Outline(Treeprocessor):
             if element.tag == "section":
                 level = 0
             elif element.get("class") == "sbs-link":
-                level = int(element.attrib.pop("data-sbs-outline", 0))
+                outline = element.attrib.pop("data-sbs-outline", "")
+                level = int(outline) if re.fullmatch("[1-6]", outline) else 0
                 if 0 < level <= bottom:
                     name = element.get("data-title", "").rpartition(".")[2]
                     entry = {"level": level, "id": element.get("id", ""), "name": name}
@@ -397,6 +421,8 @@ class SideBySideExtension(Extension):
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Register all of it with a converter."""
         kept = Pieces(md)
+        # Snippets are put in at 32.
+        md.preprocessors.register(Snippets(md), "sidebyside_snippets", 33)
         md.preprocessors.register(kept, "sidebyside_pieces", 28)
         md.preprocessors.register(Formulas(md, kept), "sidebyside_formulas", 24)
         md.parser.blockprocessors.register(Apart(md, kept), "sidebyside_apart", 200)

@@ -161,6 +161,9 @@ def unpaired(text: str) -> Iterator[int]:
     yield from (m.start() for m in DOLLARS.finditer(text, end))
 
 
+LONGEST, LARGEST = 10, 512 << 20  # seconds for a formula, and bytes
+
+
 class Engine(threading.local):
     """
     ## The engine
@@ -174,11 +177,15 @@ class Engine(threading.local):
     def render(self) -> Callable[[str, bool], str]:
         """KaTeX, as a function of the formula and whether it is displayed."""
         context = quickjs.Context()
+        # TeX can ask for more with a line than a computer has.
+        context.set_time_limit(LONGEST)
+        context.set_memory_limit(LARGEST)
         context.eval(KATEX.read_text(encoding="utf-8"))
         context.eval(
-            "const trust = ({command}) => command === '\\\\htmlData';"
+            "const trust = ({command, attributes}) => command === '\\\\htmlData'"
+            "  && Object.keys(attributes).every(name => name === 'data-sbs');"
             "function render(tex, displayMode) {"
-            "  const options = {displayMode, trust, strict: 'ignore'};"
+            "  const options = {displayMode, trust, strict: 'ignore', maxSize: 50};"
             "  return katex.renderToString(tex, options);"
             "}"
         )

@@ -98,7 +98,9 @@ def python_files(folder: Path) -> list[Path]:
         found += [
             here / name
             for name in names
-            if name.endswith(".py") and not name.startswith(".")
+            if name.endswith(".py")
+            and not name.startswith(".")
+            and (here / name).is_file()
         ]
     return sorted(found)
 

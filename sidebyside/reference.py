@@ -56,6 +56,10 @@ ANNOUNCED = re.compile(r"(?s)(?<=[.!?])\s+(?:(?![.!?]\s).)*:\Z")
 LINK = re.compile(
     r"(?P<code>`[^`]*`)|\[(?P<words>[^\]]+)\](?:\[[^\]]*\]|\((?!https?:)[^)]*\))"
 )
+# What could begin a tag, or a piece of code.
+TAG = re.compile(
+    r"(?P<code>(?P<ticks>`+).+?(?P=ticks))|<(?=[a-zA-Z/!?])(?!https?:)", re.DOTALL
+)
 
 
 class AnnotatedPages(griffe.Extension):
@@ -95,7 +99,7 @@ class AnnotatedPages(griffe.Extension):
                     texts[full] = digest(section.prose) if own else ""
             for name, text in texts.items():
                 link = f"[The annotated code]({places[name].seen_from(here)})"
-                shorten(pkg, name, f"{link}\n\n{without_links(text)}")
+                shorten(pkg, name, f"{link}\n\n{without_html(without_links(text))}")
 
 
 def shorten(package: griffe.Module, name: str, text: str) -> None:
@@ -139,6 +143,11 @@ def digest(prose: Prose) -> str:
     )
     said = ANNOUNCED.sub("", "\n".join(takewhile(bool, summary)))
     return "\n".join([said, "", *texts[first_field:]])
+
+
+def without_html(text: str) -> str:
+    """Tags in a docstring are shown, here as on its page, and not obeyed."""
+    return TAG.sub(lambda found: found["code"] or "&lt;", text)
 
 
 def without_links(text: str) -> str:

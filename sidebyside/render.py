@@ -62,6 +62,8 @@ def render(page: Page, templates: Environment, reference: str = "") -> str:
     meta = {**page.meta, "title": page.title, "source": page.source.path}
     if "summary" in meta:
         meta["description"] = " ".join(str(meta["summary"]).split())
+    # Not by which template a page is made, which is for the site to say.
+    meta.pop("template", None)
     meta = lookalike(meta)
     front = yaml.dump(
         meta, Dumper=DUMPER, allow_unicode=True, sort_keys=False, width=1000
@@ -99,4 +101,6 @@ def render_error(path: str, error: PressError, templates: Environment) -> str:
         templates: what [environment][] made.
     """
     template = templates.get_template("sidebyside/error.md")
-    return template.render(path=path, error=error)
+    title = lookalike(f"Not yet: {path}")
+    number = number_of((path, error.found, error.remedy))
+    return template.render(title=title, path=path, error=error, number=number)

@@ -188,7 +188,11 @@ def missing_pictures(source: Source, folder: Path, root: Path) -> Iterator[Press
 
 def is_below(file: Path, root: Path) -> bool:
     """Whether there is such a file, in this folder or deeper."""
-    return file.is_file() and file.resolve().is_relative_to(root.resolve())
+    try:
+        return file.is_file() and file.resolve().is_relative_to(root.resolve())
+    except OSError:
+        # No file can have such a name.
+        return False
 
 
 class Pictures(Treeprocessor):

@@ -27,6 +27,13 @@ checkpoint.save("run.safetensors", state)
 state = checkpoint.load("run.safetensors")
 ```
 
+!!! warning "A run from a stranger"
+    Its checkpoint is safe, and its folder is more than that. `run.json` may name an
+    environment, with [the module that registers it](../environments.py), and to watch
+    the agent is to import that module. And whoever *resumes* a run hands its saved
+    games to the emulator, which does not check them. So look at `game` in `run.json`
+    before you watch, and resume only what comes from people that you trust.
+
 !!! warning "torch.load runs what it is told to"
     Files of `torch.save` are pickles: lists of instructions for making objects, with
     any function of Python among them. To open one is to run the program of whoever
@@ -206,7 +213,9 @@ def whole(path: Path) -> Iterator[BinaryIO]:
     """
     partial = path.with_name(path.name + PARTIAL)
     try:
-        with open(partial, "wb") as file:
+        # The folder may be a stranger's, and a link of this name would lead anywhere.
+        partial.unlink(missing_ok=True)
+        with open(partial, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -316,7 +325,13 @@ def load(path: str | Path, *, only: Collection[str | int] | None = None) -> Stat
                 wanted = [pair for pair in flat["dict"] if pair[0] in only]
                 flat = {"dict": wanted}
 
+            found: set[str] = set()
+
             def find(name: str) -> Tensor:
+                # The same array a thousand times would fill any memory.
+                if name in found:
+                    raise ValueError(f"{name} is in it twice")
+                found.add(name)
                 # What the library gives is a view of the file.
                 tensor: Tensor = file.get_tensor(name).clone()
                 if sums[name] != checksum(tensor):
@@ -329,11 +344,13 @@ def load(path: str | Path, *, only: Collection[str | int] | None = None) -> Stat
         if os.path.exists(path):
             raise CheckpointError(f"{path} can't be read: no permission") from error
         raise CheckpointError(f"there is no checkpoint {path}") from error
-    except (OSError, SafetensorError, ValueError, KeyError) as error:
+    except (OSError, SafetensorError, ValueError, LookupError, TypeError) as error:
         raise CheckpointError(
             f"{path} is not a checkpoint, or is one that was cut short or damaged: "
             f"{error}"
         ) from error
+    except RecursionError as error:
+        raise CheckpointError(f"{path} is nested too deeply") from error
 
 
 def _tree(path: str | Path, metadata: dict[str, str]) -> tuple[Any, dict[str, int]]:
@@ -394,6 +411,10 @@ def load_weights(network: nn.Module, weights: dict[str, Tensor]) -> None:
     Raises:
         CheckpointError: if they don't fit; it names what differs.
     """
+    if not isinstance(weights, dict) or not all(
+        isinstance(each, Tensor) for each in weights.values()
+    ):
+        raise CheckpointError("the checkpoint has something else for weights")
     expected = {name: tuple(each.shape) for name, each in network.state_dict().items()}
     found = {name: tuple(each.shape) for name, each in weights.items()}
     differences = [

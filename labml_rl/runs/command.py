@@ -421,5 +421,6 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     except KeyboardInterrupt:
         status = 128 + signal.SIGINT
     if message:
-        print(message, file=sys.stderr)
+        # Words of a run.json are in it, and some characters are orders to a terminal.
+        print(re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", message), file=sys.stderr)
     sys.exit(status)

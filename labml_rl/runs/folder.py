@@ -196,7 +196,8 @@ class RunFolder:
         is killed they notice, and leave. That takes a moment, for which we wait.
         """
         try:
-            self._lock = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o666)
+            options = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+            self._lock = os.open(self.lock, options, 0o666)
         except FileNotFoundError as error:
             raise RunError(f"{self.path} was taken back just now; try again") from error
         except OSError:
@@ -266,6 +267,11 @@ class RunFolder:
         except (OSError, ValueError) as error:
             raise RunError(f"{self.record} can't be read: {error}") from error
         needed = {"algorithm", "settings", "frames", "finished", "sessions"}
-        if not isinstance(record, dict) or not needed <= record.keys():
+        kinds = {"algorithm": str, "settings": dict, "frames": int, "sessions": list}
+        if (
+            not isinstance(record, dict)
+            or not needed <= record.keys()
+            or not all(isinstance(record[name], kind) for name, kind in kinds.items())
+        ):
             raise RunError(f"{self.record} is not what a run has written")
         return record

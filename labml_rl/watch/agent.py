@@ -146,6 +146,8 @@ class Saved:
             )
         state = checkpoint.load(file, only=("network", "frames", "of"))
         check_origin(file, state, origin(experiment_class.algorithm, settings))
+        if not {"network", "frames"} <= state.keys():
+            raise checkpoint.CheckpointError(f"{file} has no network in it")
         return Saved(experiment_class, settings, state["network"], state["frames"])
 
     @property

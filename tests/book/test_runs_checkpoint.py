@@ -1,10 +1,12 @@
 """Checkpoints: everything comes back, and no accident costs the last one."""
 
 import errno
+import json
 import math
 import os
 import pickle
 import resource
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -400,3 +402,55 @@ def test_an_optimizer_goes_on_bit_for_bit(tmp_path, how):
         for name, average in optimizer.state[a].items():
             assert torch.equal(average, others.state[b][name])
             assert average.stride() == others.state[b][name].stride()
+
+
+def test_a_link_in_the_way_is_not_followed(tmp_path):
+    """A folder that somebody else packed may have one, to any file of mine."""
+    mine = tmp_path / "mine"
+    mine.write_text("precious")
+    path = tmp_path / "run" / "run.safetensors"
+    path.parent.mkdir()
+    path.with_name(path.name + checkpoint.PARTIAL).symlink_to(mine)
+    save(path, {"frames": 8})
+    assert mine.read_text() == "precious"
+    assert not path.is_symlink()
+    assert load(path) == {"frames": 8}
+
+
+def damaged(path, flat):
+    """A checkpoint with any tree, and with right sums."""
+    tensors = {"x": torch.zeros(4)}
+    text = flat if isinstance(flat, str) else json.dumps(flat)
+    sums = {"x": checkpoint.checksum(tensors["x"]), "": zlib.crc32(text.encode())}
+    metadata = {
+        checkpoint.FORMAT: checkpoint.VERSION,
+        "state": text,
+        "sums": json.dumps(sums),
+    }
+    with path.open("wb") as file:
+        checkpoint._write(file, tensors, metadata)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("flat", "said"),
+    [
+        ({"tuple": [{"tensor": "x"}] * 2}, "x is in it twice"),
+        ("[" * 100_000, "nested too deeply"),
+        ({"tensor": ["x"]}, "not a checkpoint, or is one that was cut short"),
+        ({"tensor": "y"}, "not a checkpoint, or is one that was cut short"),
+        ({"code": "x"}, "not a checkpoint, or is one that was cut short"),
+        ({"dict": 5}, "not a checkpoint, or is one that was cut short"),
+    ],
+)
+def test_a_tree_that_nobody_saves_is_refused(tmp_path, flat, said):
+    path = damaged(tmp_path / "a.safetensors", flat)
+    with pytest.raises(CheckpointError, match=said):
+        load(path)
+
+
+def test_something_else_than_weights_is_refused():
+    wrong: list[Any] = [5, None, {"weight": 5}]
+    for weights in wrong:
+        with pytest.raises(CheckpointError, match="something else"):
+            load_weights(torch.nn.Linear(1, 1), weights)
