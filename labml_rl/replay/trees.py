@@ -52,6 +52,8 @@ For a million, that leaves three rows in place of 21: the numbers, 31,250 sums o
 and 977 sums of these.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -144,8 +146,9 @@ class SumTree:
         # In the last row, all throw at the same line. The last part ends where the line
         # does, and rounding must not let a dart fly beyond.
         ends = self.rows[-1].cumsum()
-        first = (np.arange(count) + darts[0]) * (ends[-1] / count)
-        first = np.minimum(first, np.nextafter(ends[-1], 0))
+        end = float(ends[-1])
+        first = (np.arange(count) + darts[0]) * (end / count)
+        first = np.minimum(first, math.nextafter(end, 0))
         places: Places = ends.searchsorted(first, side="right")
 
         # Below it, each throws again, at the children of a node of its own.
