@@ -488,7 +488,7 @@ def docstring_lines(literal: str) -> tuple[str, ...]:
     prefix = literal[: literal.index(literal[-1])]
     quotes = 3 if literal[len(prefix) :].startswith(literal[-1] * 3) else 1
     text = literal[len(prefix) + quotes : -quotes]
-    if "r" not in prefix.lower():
+    if "\\" in text and "r" not in prefix.lower():
         text = CONTINUED.sub(r"\1", text)
         # Whoever writes `\hat` with one backslash ends a row with two, not with four.
         text = (SOME if LONE.search(text) else ALL).sub(r"\1", text)
