@@ -156,7 +156,7 @@ def spelled(node: ast.expr) -> str:
 def has_fields(prose: Prose) -> bool:
     """Whether there is a list or the like in some prose."""
     text = prose.text
-    if TERMS.search(text):
+    if "\n " in text and TERMS.search(text):
         return True
     return (
         (":\n" in text or "\n---" in text or "\n===" in text or ":" in text[:1])

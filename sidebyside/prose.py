@@ -72,6 +72,7 @@ def stripped(lines: Iterable[tuple[int, str]]) -> Prose:
 # interrupt a paragraph only if it starts with 1, so that a year at the start of a line
 # stays text.
 ITEM = re.compile(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d+)[.)]) +\S")
+ITEMS = re.compile(f"^{ITEM.pattern}", re.MULTILINE)
 BOX = re.compile(r" *(?:!!!|\?\?\?\+?|===) *\S")
 FENCE = re.compile(r"[ >]*(`{3,}|~{3,})")
 
@@ -291,6 +292,8 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
         formulas: its lines on which a [formula][sidebyside.mathematics.continued] goes
             on, counted from 0. A minus there begins no item.
     """
+    if not ITEMS.search(prose.text):
+        return prose
     done: list[tuple[int, str]] = []
     fence = ""
     in_list = False
