@@ -16,6 +16,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import yaml
@@ -178,7 +179,8 @@ def overloads(source: Source) -> set[int]:
 
 def is_stub(section: Section, source: Source) -> bool:
     """Whether a section is one of these definitions. A comment may stand above it."""
-    return any(span.first in overloads(source) for span in section.spans)
+    stubs = overloads(source)
+    return bool(stubs) and any(span.first in stubs for span in section.spans)
 
 
 class Described(NamedTuple):
@@ -573,7 +575,8 @@ def first_code(section: Section, source: Source) -> str:
 
 def slug(text: str, words: int) -> str:
     """The first few words of a text, for an anchor."""
-    return "-".join(re.findall(r"\w+", text.lower())[:words])
+    found = re.finditer(r"\w+", text.lower())
+    return "-".join(word[0] for word in islice(found, words))
 
 
 def one_line(value: object) -> str:
