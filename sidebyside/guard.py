@@ -8,12 +8,13 @@ summary: Whatever a docstring holds, it stays prose, and stays in its place.
 
 A docstring may hold anything: `Returns <class 'dict'>`, half a table in HTML, a fence
 that is never closed, a link that runs a script. Nobody wrote it for a web page, and the
-page must hold. Three promises are kept here, for every page that is made from a module:
+page must hold. Four promises are kept here, for every page that is made from a module:
 
 1. What looks like HTML is shown as it was written. A few harmless tags, such as
    `<kbd>` and `<sub>`, are honoured, if they are closed in the same paragraph.
 2. The prose of one section can't reach into the next.
 3. No attribute and no link can run a script.
+4. Nothing of another file comes in, whatever extensions the site has.
 
 The pages of a site that are written by hand are trusted, and left alone.
 
@@ -231,6 +232,8 @@ def lookalike(value: Any) -> Any:
     Titles and summaries go through templates of themes, some of which escape them
     twice, some once, and some never. Only text that needs no escaping is safe in all of
     them, so the characters that would need it are replaced by others that look alike.
+    One key is left out altogether: `template`, which some themes read as that by which
+    the page is to be made.
 
     Args:
         value: what the front matter holds: text, or lists and mappings of it.
