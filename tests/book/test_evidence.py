@@ -206,8 +206,9 @@ def test_prose_does_not_change_a_fingerprint_and_code_does():
 def test_the_score_in_the_readme_is_the_recorded_one():
     seeds = json.loads(evidence.SUMMARY.read_text())["ppo"]["breakout"]
     said = " ".join(README.read_text().split())
-    scores = " and ".join(f"{each['mean']:.0f}" for each in seeds.values())
-    assert f"PPO scores {scores} points with two seeds" in said
+    *scores, last = (f"{each['mean']:.0f}" for each in seeds.values())
+    first = ", ".join(scores)
+    assert f"PPO scores {first} and {last} points with three seeds" in said
     summary = seeds["seed-1"]
     assert f"after {summary['millions']:.0f} million frames" in said
     for who in ("random", "human"):
