@@ -233,8 +233,10 @@ class RunFolder:
 
     def discard(self) -> None:
         """Take a claimed folder back, where the run could not begin."""
-        mine = (self.record, self.curve, self.checkpoint, self.evaluations, self.lock)
-        for path in (*mine, *self.path.glob(f"{EVENTS}*")):
+        states = (self.checkpoint, self.best)
+        tables = (self.record, self.curve, self.evaluations)
+        events = self.path.glob(f"{EVENTS}*")
+        for path in (*states, *tables, *events, self.lock):
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             for path in self._made:
