@@ -268,12 +268,10 @@ class RunFolder:
             ) from error
         except (OSError, ValueError) as error:
             raise RunError(f"{self.record} can't be read: {error}") from error
-        needed = {"algorithm", "settings", "frames", "finished", "sessions"}
-        kinds = {"algorithm": str, "settings": dict, "frames": int, "sessions": list}
-        if (
-            not isinstance(record, dict)
-            or not needed <= record.keys()
-            or not all(isinstance(record[name], kind) for name, kind in kinds.items())
+        needed: dict[str, type] = {"algorithm": str, "settings": dict}
+        needed |= {"frames": int, "finished": bool, "sessions": list}
+        if not isinstance(record, dict) or not all(
+            isinstance(record.get(name), kind) for name, kind in needed.items()
         ):
             raise RunError(f"{self.record} is not what a run has written")
         return record

@@ -24,8 +24,8 @@ from sidebyside.read import read
 from sidebyside.references import reach, references
 from sidebyside.render import environment, render
 from sidebyside.weave import catalogue, weave
+from tests.press.sites import build
 from tests.press.test_lossless import PAGES, STANDARD_LIBRARY
-from tests.press.test_plugin import build
 
 STEP = "book.game.Game.step"
 ASYNC = """

@@ -1,16 +1,14 @@
 """The plugin in real builds of a small site."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
 import pytest
 
 from sidebyside.press import packages_meant
+from tests.press.sites import build
 
 CONFIG = """
 site_name: Small
@@ -47,17 +45,6 @@ def site(tmp_path: Path) -> Path:
     for name, text in MODULES.items():
         (tmp_path / "book" / name).write_text(text)
     return tmp_path
-
-
-def build(site: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", *options],
-        cwd=site,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def test_a_site_is_built(site):

@@ -3,7 +3,6 @@
 import os
 import random
 import re
-import subprocess
 import sys
 import sysconfig
 import time
@@ -26,6 +25,7 @@ from sidebyside.render import environment, render
 from sidebyside.standalone import standalone
 from sidebyside.weave import catalogue
 from tests.press.programs import NEW_PROGRAMS, PROGRAMS
+from tests.press.sites import build
 
 TEMPLATES = environment()
 EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "wbr"}
@@ -437,14 +437,7 @@ def test_prose_stays_prose_in_a_site(tmp_path):
         meta = yaml.safe_dump({"title": text, "summary": text}, allow_unicode=False)
         program = docstring(f"---\n{meta}---\n\nText.") + "\n" + placed(text)
         (tmp_path / "book" / f"n{n}.py").write_bytes(program.encode())
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--quiet"],
-        cwd=tmp_path,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = build(tmp_path, "--quiet", strict=False)
     assert done.returncode == 0, done.stderr
     home = (tmp_path / "site" / "index.html").read_text()
     for n, text in enumerate(texts):

@@ -5,7 +5,8 @@ import textwrap
 import pytest
 from playwright.sync_api import expect
 
-from tests.press.test_plugin import CONFIG, build
+from tests.press.sites import build
+from tests.press.test_plugin import CONFIG
 from tests.site.conftest import visit
 from tests.site.test_pages import DESKTOP
 
