@@ -45,6 +45,7 @@ figures: .venv/all ## make the figures again from the emulator
 	$(BIN)/python -m figures.networks
 	$(BIN)/python -m figures.batches
 	$(BIN)/python -m figures.tricks
+	$(BIN)/python -m figures.mistakes
 	$(BIN)/python -m figures.policies
 	$(BIN)/python -m figures.values
 

@@ -327,7 +327,10 @@ def experiment_of(folder: Path) -> type[Experiment[Any]]:
 
 
 def main(
-    experiment_class: type[Experiment[Any]], argv: Sequence[str] | None = None
+    experiment_class: type[Experiment[Any]],
+    argv: Sequence[str] | None = None,
+    *,
+    program: str | None = None,
 ) -> NoReturn:
     """
     ## The program of an algorithm
@@ -335,9 +338,10 @@ def main(
     Args:
         experiment_class: that of the algorithm.
         argv: what was typed; `None` looks it up.
+        program: what was typed before that; `None` [finds it][program_of].
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    program = program_of(experiment_class)
+    program = program or program_of(experiment_class)
     if arguments[:1] == ["resume"]:
         run(resume, experiment_class, arguments[1:], program=program)
     if arguments[:1] == ["watch"]:
