@@ -14,9 +14,11 @@ comes to some score, and nobody can tell from the score whether that is a mistak
 luck, or a learning rate.
 
 So here are fifteen mistakes that people make. Each is planted in
-[PPO](ppo/experiment.py) on purpose, and balances [the pole](small.py) with five seeds,
-or tries to. The code beside each section is the mistake: what a class does other than
-the right program. Try one yourself, beside the right program, and look at both curves:
+[PPO](ppo/experiment.py) on purpose, and tries to balance [the pole](small.py) with five
+seeds. With five of them nothing is learned, with seven the agent learns badly, and with
+three one would hardly look for a mistake. The code beside a section is the mistake: it
+is all that its class does other than the right program. Try one, and lay its curves
+over those of the right program:
 
 ```sh
 labml-rl train small-ppo
@@ -24,26 +26,43 @@ python -m labml_rl.mistakes ends-late
 tensorboard --logdir runs
 ```
 
+## How to read the figures
+
+Each shows four curves that [every run writes down](ppo/__init__.py), over its 100,000
+frames:
+
+- **score**, the mean of the last hundred episodes, from 0 to 500
+- **entropy**, from 0, where the policy is certain, to $\log 2$, where it has no idea
+- **explained**, the part of the returns that the critic foresaw, from −1 to 1
+- **clipped**, the share of ratios beyond the clip, from 0 to a half
+
+The orange lines are the five runs with the mistake. The blue area is where the five
+runs without one lie. (Once the pole stands, all returns are alike, and there is nothing
+to foresee: `explained` falls far below 0, and nothing is wrong.) The numbers are on [a
+page of their own](../benchmarks/mistakes.md).
+
 ## From what you see to where to look
 
 | what you see | look at |
 |---|---|
-| a score below that of random play | [signs][WrongSign], [ends][NoEnds] |
+| a score below that of random play | [signs][WrongSign], [orders][GamesMixed] |
 | the entropy stays where it began | [what is seen][OneBuffer], [shapes][EveryPair] |
-| the same, with a gradient of thousands | [the size of rewards][LargeRewards] |
-| the entropy is soon 0, the score low | [what belongs to what][GamesMixed] |
-| the entropy stops far above 0 | [a softmax too many][TwiceSoftmax] |
-| nothing is ever clipped | [old probabilities][NewLogProbs] |
-| most ratios are clipped | [what is seen when learning][NextObservation] |
-| it learns, and the critic explains nothing | [shapes in its loss][CriticOfPairs] |
-| the score rises, and falls for good | [whose end it is][EndsLate] |
-| others learn faster | [where it stops][NothingAfter], [gradients][OldGradients] |
-| nothing | [time limits][TimeLimit], [what comes after them][NextEpisode] |
+| the same, with gradients in the thousands | [the size of rewards][LargeRewards] |
+| a low score, and `explained` far below 0 | [ends][NoEnds] |
+| the entropy stops halfway, all at the same | [a softmax too many][TwiceSoftmax] |
+| nothing is ever clipped | [old probabilities][NewLogProbs], [shapes][EveryPair] |
+| half of all ratios are clipped | [what is seen when learning][NextObservation] |
+| it learns, and `explained` stays 0 | [shapes in the critic's loss][CriticOfPairs] |
+| it learns as it should, then falls behind | [whose end it is][EndsLate] |
+| others learn faster, and explain more | [where a rollout stops][NothingAfter] |
+| next to nothing | [time limits][TimeLimit], [what comes after them][NextEpisode] |
 
 ## What is not here
 
-The pole is a small problem, and forgives much. What costs a tenth of the score here may
-cost a game all of it.
+Settings that are no good: a learning rate that is too large, or a network that is too
+small. And the pole is a small problem, with rewards at every step and two actions. A
+game of Atari is slower to show the same, and a mistake that costs a tenth here may cost
+more there.
 """
 
 import sys
@@ -64,7 +83,7 @@ from labml_rl.small import SmallPPO
 
 # ## Nothing is learned
 #
-# A mistake that is seen at once is a good mistake.
+# A mistake that is seen at once is a good one.
 
 
 class WrongSign(SmallPPO):
@@ -74,16 +93,21 @@ class WrongSign(SmallPPO):
     An optimiser makes a number smaller, and the objective of a policy should become
     larger, so there is a minus somewhere. There are others: an advantage is what came
     minus what was expected, and here it is the other way round. Two are as bad as none.
-
-    The agent learns, and well: it learns to let the pole fall as soon as it can. Its
-    policy becomes certain, and its critic foresees everything. So a score *below* that
-    of random play is a good sign. All parts work, and one of them pulls the other way.
     """
 
     algorithm = "wrong-sign"
 
     def make_batch(self, samples: Samples) -> Batch:
         """
+        ![The score stays at the bottom, the entropy falls to 0 at once, and the critic
+        explains everything](../assets/figures/mistake-wrong-sign.svg)
+
+        The agent learns, and well: it learns to let the pole fall as soon as it can.
+        Who always pushes to the same side is done after nine or ten steps, and random
+        play takes twenty. So a score *below* that of random play tells something. A
+        gradient reaches the policy, the critic foresees every fall, and something pulls
+        the wrong way.
+
         Returns:
             The batch, with advantages that are upside down.
         """
@@ -98,15 +122,18 @@ class OneBuffer(SmallPPO):
     Environments that are made to be fast write each observation into the same array.
     Whoever puts that array into a list 32 times has 32 times the last observation. (The
     games of this book copy, [unless told not to][labml_rl.batch.SerialGames].)
-
-    The actions that were good and those that were bad belong to the same observation
-    now, so there is nothing to learn. The entropy hardly moves.
     """
 
     algorithm = "one-buffer"
 
     def make_batch(self, samples: Samples) -> Batch:
         """
+        ![The score stays at that of random play, the entropy at log 2, and the critic
+        explains nothing](../assets/figures/mistake-one-buffer.svg)
+
+        Actions that were good and actions that were bad belong to the same observation
+        now. Neither actor nor critic can tell them apart, so there is nothing to learn.
+
         Returns:
             The batch, with what was seen last in all its steps.
         """
@@ -118,16 +145,22 @@ class GamesMixed(SmallPPO):
     r"""
     ### Two orders of one list
 
-    A rollout has shape $(T, N)$, and the learner wants one long list. If one array is
-    turned round on the way, step after step of one game, while the others stay moment
-    after moment of all games, each advantage belongs to another action. All shapes are
-    right.
+    A rollout has shape $(T, N)$, and the learner wants one long list: first all games
+    at step 0, then all at step 1, and so on. If one of the arrays is listed game by
+    game, each advantage belongs to another action. All shapes are right.
     """
 
     algorithm = "games-mixed"
 
     def make_batch(self, samples: Samples) -> Batch:
         """
+        ![The score stays at the bottom, the entropy falls to 0 sooner or later, and the
+        critic explains everything](../assets/figures/mistake-games-mixed.svg)
+
+        To the policy, such advantages are noise. But it steps after the noise twenty
+        times a batch, until it is certain of something and has nothing left to try. It
+        ends like the one with the wrong sign, and takes longer.
+
         Returns:
             The batch, with the advantages of other steps.
         """
@@ -144,15 +177,19 @@ class EveryPair(SmallPPO):
     $(B, B)$: the ratio of every step, times the advantage of every other. Its mean is a
     number, as it should be, and no library objects. (The losses of this book
     [do][labml_rl.a2c.policy_loss].)
-
-    The normalised advantages have a mean of 0, so the mean over all pairs is 0 for
-    whatever policy, but for what is clipped. Nothing moves: no entropy, and no ratio.
     """
 
     algorithm = "every-pair"
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """
+        ![Nothing moves at all](../assets/figures/mistake-every-pair.svg)
+
+        [Normalised][labml_rl.ppo.normalised] advantages have a mean of 0. So each ratio
+        is multiplied with 0 in the end, unless it is clipped, and none ever comes that
+        far. Nothing moves, neither entropy nor ratios. The critic, whose loss is right,
+        learns what random play is worth.
+
         Returns:
             What it should be, with a policy's loss over all pairs of steps.
         """
@@ -168,31 +205,6 @@ class EveryPair(SmallPPO):
         return seen | {"loss": seen["loss"] - seen["policy_loss"] - gains.mean()}
 
 
-class NextObservation(SmallPPO):
-    r"""
-    ### One step off
-
-    A loop that plays has the old observation and the new one at hand, and it is easy to
-    write down the wrong one beside the action. Then $o_{t+1}$ is the reason for $a_t$,
-    though it is what came of it.
-
-    Look at what is clipped. Before the first step of an update, the network that learns
-    *is* the one that played, and all ratios are 1. If they are not, it is not given
-    what it was given when it played. That is worth a line in any program of PPO: on
-    the first minibatch of the first epoch, the ratio is 1.
-    """
-
-    algorithm = "next-observation"
-
-    def make_batch(self, samples: Samples) -> Batch:
-        """
-        Returns:
-            The batch, with observations that came after the actions.
-        """
-        later = samples.observations.roll(-1, 0)
-        return super().make_batch(replace(samples, observations=later))
-
-
 class NoEnds(SmallPPO):
     """
     ### Episodes without an end
@@ -200,15 +212,19 @@ class NoEnds(SmallPPO):
     The pole falls, the next episode begins in the same array, and nobody told the
     returns about it. So what follows a fall is worth as much as what follows anything
     else.
-
-    Each step is paid with a point, and the points never end, whatever the agent does.
-    Falling is no loss any more.
     """
 
     algorithm = "no-ends"
 
     def make_batch(self, samples: Samples) -> Batch:
         """
+        ![The score stays low, the entropy falls to 0 and rises again, and what the
+        critic explains is far below 0](../assets/figures/mistake-no-ends.svg)
+
+        Each step is paid with a point, and the points never end, whatever the agent
+        does. So all returns are alike, but for the noise in them. That is how it looks
+        to a critic when the pole stands, and here it falls all the time.
+
         Returns:
             The batch, with returns over the ends of episodes.
         """
@@ -222,6 +238,34 @@ class NoEnds(SmallPPO):
 # These are worse. There is a curve, it goes up, and in a paper it would be a baseline.
 
 
+class NextObservation(SmallPPO):
+    r"""
+    ### One step off
+
+    A loop that plays has the old observation and the new one at hand, and it is easy to
+    write down the wrong one beside the action. Then $o_{t+1}$ is the reason for $a_t$,
+    though it is what came of it.
+    """
+
+    algorithm = "next-observation"
+
+    def make_batch(self, samples: Samples) -> Batch:
+        """
+        ![The score stays low, with one exception, and most of the time half of all
+        ratios are clipped](../assets/figures/mistake-next-observation.svg)
+
+        Look at what is clipped. Before the first step of an update, the network that
+        learns *is* the one that played, and all ratios are 1. If they are not, it is
+        not shown what it was shown when it played. That is worth a check in any program
+        of PPO: in the first minibatch of a batch, every ratio is 1, but for rounding.
+
+        Returns:
+            The batch, with observations that came after the actions.
+        """
+        later = samples.observations.roll(-1, 0)
+        return super().make_batch(replace(samples, observations=later))
+
+
 class EndsLate(SmallPPO):
     """
     ### The end comes a step late
@@ -229,16 +273,20 @@ class EndsLate(SmallPPO):
     Many programs keep, beside an observation, whether an episode *begins* with it. The
     recursion asks whether one *ended*. Whoever copies the one from here and the other
     from there has ends [that are a row too late][labml_rl.returns.gae].
-
-    At first nothing can be seen. The last step of an episode is followed by a new pole
-    that stands upright, and so falling seems to be worth a lot. The better the agent
-    plays, the more it is worth.
     """
 
     algorithm = "ends-late"
 
     def make_batch(self, samples: Samples) -> Batch:
         """
+        ![The score rises as it should at first, and then falls behind, or falls; the
+        other curves look right](../assets/figures/mistake-ends-late.svg)
+
+        The step with which a pole falls is followed by a new one that stands upright,
+        and seems to have led to that. The better the agent plays, the more a new pole
+        is worth, and so a fall. Up to a hundred points, hardly anything can be seen.
+        Then the score falls behind, and the curve is not even ugly.
+
         Returns:
             The batch, with ends that are a step late.
         """
@@ -257,15 +305,18 @@ class NothingAfter(SmallPPO):
     After 32 steps the rollout stops, and most poles still stand. What is left of these
     episodes is what the critic expects of them. Forget it, and the last steps of each
     rollout seem to lead to nothing.
-
-    Where in a rollout a step is says nothing of how good it is, and no observation
-    shows it. To the critic it is noise, and it can't foresee it.
     """
 
     algorithm = "nothing-after"
 
     def make_batch(self, samples: Samples) -> Batch:
         """
+        ![The score rises, more slowly and not as high, and the critic explains a
+        quarter](../assets/figures/mistake-nothing-after.svg)
+
+        No observation says how far a rollout has come. So the critic can't foresee a
+        quarter of what it should, and to the actor it is noise.
+
         Returns:
             The batch, as if nothing came after the last step.
         """
@@ -282,17 +333,21 @@ class LargeRewards(SmallPPO):
     All rewards are a hundred times as large, as they are in another game. It is no
     mistake of the program, but of whoever left [them as they
     are][labml_rl.wrappers.frames.ClipReward].
-
-    The advantages are made to one size in any case. But the critic's errors are a
-    hundred times as large, and so is its gradient, in the tens of thousands. Actor and
-    critic share a body, and the gradient of both is cut to a length of a half. Of what
-    is left, next to nothing is the actor's.
     """
 
     algorithm = "large-rewards"
 
     def make_batch(self, samples: Samples) -> Batch:
         """
+        ![The score hardly rises, the entropy hardly falls, and nothing is
+        clipped](../assets/figures/mistake-large-rewards.svg)
+
+        Advantages are made to one size in any case. But the critic's errors are a
+        hundred times as large, and the gradient of its loss ten thousand times. Then
+        [the gradient of actor and critic
+        together][labml_rl.ppo.experiment.Experiment.learn] is cut to a length of a
+        half. Of what is left, next to nothing is the actor's.
+
         Returns:
             The batch, with rewards that are a hundred times as large.
         """
@@ -307,11 +362,6 @@ class TwiceSoftmax(SmallPPO):
 
     The network ends with a softmax, since a policy is made of probabilities. What draws
     the actions takes them for [logits](networks.py), and makes a softmax of them again.
-
-    Probabilities lie between 0 and 1. Taken for logits, they differ by 1 at most, and
-    the likelier of two actions can't have more than $e / (e + 1)$, which is 73%. So the
-    agent does the wrong thing every fourth time, for ever. The entropy can't go below
-    0.58.
     """
 
     algorithm = "twice-softmax"
@@ -323,6 +373,14 @@ class TwiceSoftmax(SmallPPO):
         action_space: gymnasium.Space[Any],
     ) -> nn.Module:
         """
+        ![The score stops rising early, and the entropy stops falling, with all five
+        seeds at the same height](../assets/figures/mistake-twice-softmax.svg)
+
+        Probabilities lie between 0 and 1. Taken for logits, they differ by 1 at most,
+        and the likelier of two actions can't have more than $e / (e + 1)$, which is
+        73%. So the agent does the wrong thing every fourth time, for ever. The entropy
+        can't go below 0.58.
+
         Returns:
             A network that gives probabilities, and values.
         """
@@ -346,17 +404,21 @@ class CriticOfPairs(SmallPPO):
 
     [Every pair][EveryPair] once more, now in the loss of the critic: its head gives
     shape $(B, 1)$, the returns have $(B,)$, and their difference is $(B, B)$.
-
-    Each value is pulled towards all returns of the batch, and so towards their mean,
-    whatever is seen. The agent still learns, from returns alone and with all their
-    noise. A critic that explains nothing from the first frame to the last is what gives
-    this away.
     """
 
     algorithm = "critic-of-pairs"
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """
+        ![The score rises to less than half of what it should be, and the critic
+        explains nothing from beginning to
+        end](../assets/figures/mistake-critic-of-pairs.svg)
+
+        Each value is pulled towards all returns of the batch, and so towards their
+        mean, whatever is seen. The agent still learns, from returns alone and with all
+        their noise. A critic that explains nothing from the first frame to the last is
+        what gives this away.
+
         Returns:
             What it should be, with a critic's loss over all pairs of steps.
         """
@@ -374,16 +436,19 @@ class NewLogProbs(SmallPPO):
     The ratio compares with the policy that *played*. If the old probabilities are
     computed when they are needed, and not kept from the time of play, the network that
     learns is compared with itself.
-
-    All ratios are 1, so nothing is clipped and the divergence is 0, always. What is
-    left is a policy gradient with [twenty epochs](small.py) and nothing to stop it: the
-    first few rollouts make the policy certain of whatever worked in them.
     """
 
     algorithm = "new-log-probs"
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """
+        ![The score rises late or not at all, the entropy falls too soon, and nothing is
+        ever clipped](../assets/figures/mistake-new-log-probs.svg)
+
+        All ratios are 1, so nothing is clipped and the divergence is 0, always. What is
+        left is a policy gradient with [twenty epochs](small.py) and nothing to stop it.
+        The first few rollouts make the policy certain of whatever worked in them.
+
         Returns:
             What it should be, for old probabilities that are new.
         """
@@ -392,23 +457,33 @@ class NewLogProbs(SmallPPO):
         return super().losses(replace(batch, log_probs=fresh))
 
 
+# ## Nobody notices
+#
+# And these are the worst. They wait for another problem, and are found by whoever reads
+# the code, or by a test that works out a case by hand.
+
+
 class OldGradients(SmallPPO):
     """
     ### Gradients that are never zeroed
 
     PyTorch adds each gradient to what is there. Without `zero_grad`, it is the sum over
     all of the past.
-
-    This ought to be fatal, and it is not. The gradient is [cut to one
-    length][labml_rl.ppo.experiment.Experiment.learn] before each step, with all that is
-    in it, so the past becomes less with each step and does not pile up. It acts as a
-    momentum that nobody chose.
     """
 
     algorithm = "old-gradients"
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         """
+        ![All curves look like those of the right
+        program](../assets/figures/mistake-old-gradients.svg)
+
+        This ought to be fatal, and nothing comes of it. Before each step, the gradient
+        is [cut to a length of a half][labml_rl.ppo.experiment.Experiment.learn], with
+        the past that is in it. A new gradient is mostly much longer than that, so it
+        counts for more than all the old ones. Switch the cut off with
+        `--max-gradient-norm 1e9`, and see.
+
         Returns:
             The optimiser, which zeroes nothing.
         """
@@ -417,27 +492,25 @@ class OldGradients(SmallPPO):
         return optimizer
 
 
-# ## Nobody notices
-#
-# And these are the worst. They are found by reading, or by a test that works out a case
-# by hand.
-
-
 class TimeLimit(SmallPPO):
     """
     ### A time limit that is taken for the end
 
     After 500 steps the episode is cut off, and the pole still stands. [It would have
     gone on][labml_rl.returns.Rollout.following], so it must not count as a fall.
-
-    The pole that stood until the end is told 500 steps later that it fell. Here that is
-    one step of 500, and the curves look like those of the right program.
     """
 
     algorithm = "time-limit"
 
     def make_batch(self, samples: Samples) -> Batch:
         """
+        ![The score comes close to that of the right program, and the other curves look
+        right](../assets/figures/mistake-time-limit.svg)
+
+        Only an agent that plays well meets the limit. Then its best episodes end with a
+        bad surprise that it can't see coming. It costs a tenth of the score, and an
+        agent that stands 450 steps is nobody's idea of a mistake.
+
         Returns:
             The batch, with time limits that are ends.
         """
@@ -452,15 +525,19 @@ class NextEpisode(SmallPPO):
     Where an episode is cut off, its value is to be that of its *last* observation. Most
     batches of games begin the next episode in the same step, and give the first
     observation of that one. The last has to be [asked for](batch.py).
-
-    A pole that stands is worth as much as one that has just been set up. So here the
-    two are nearly equal, and again nothing can be seen.
     """
 
     algorithm = "next-episode"
 
     def make_batch(self, samples: Samples) -> Batch:
         """
+        ![All curves look like those of the right
+        program](../assets/figures/mistake-next-episode.svg)
+
+        A pole that stands is worth about as much as one that was just set up, so
+        nothing can be seen. In a game with levels, the first is not worth what the last
+        is.
+
         Returns:
             The batch, with values of the next episodes' first observations.
         """
@@ -474,10 +551,10 @@ class NextEpisode(SmallPPO):
 MISTAKES: dict[str, type[SmallPPO]] = {
     each.algorithm: each
     for each in (
-        *(WrongSign, OneBuffer, GamesMixed, EveryPair, NextObservation, NoEnds),
-        *(EndsLate, NothingAfter, LargeRewards, TwiceSoftmax),
-        *(CriticOfPairs, NewLogProbs, OldGradients),
-        *(TimeLimit, NextEpisode),
+        *(WrongSign, OneBuffer, GamesMixed, EveryPair, NoEnds),
+        *(NextObservation, EndsLate, NothingAfter, LargeRewards),
+        *(TwiceSoftmax, CriticOfPairs, NewLogProbs),
+        *(OldGradients, TimeLimit, NextEpisode),
     )
 }
 

@@ -43,20 +43,13 @@ wrong sign for instance, and check that the pole falls.
 ## When it does not learn
 
 Sooner or later, whoever changes a line has an agent that does not learn. Each run
-writes down [more than its score](ppo/__init__.py), and that says where to look first:
+writes down more than its score, and what it writes says where to look: [fifteen
+mistakes](mistakes.py) were planted in PPO to show what each of them looks like.
 
-| what you see | look first at |
-|---|---|
-| score near 20, `entropy` stays at 0.69 | whether a gradient reaches the policy |
-| score far below 20 | the sign of the policy's loss |
-| `entropy` soon 0, and a low score | the learning rate: is it too large? |
-| `explained_variance` near 0, a low score | rewards and ends: are they a step off? |
-| score rises, falls and rises again | nothing: that is normal, for A2C above all |
-| the run stops: a number is not finite | the learning rate, and divisions by 0 |
-
-An entropy of 0.69 is $\log 2$, that of two actions that are equally likely. Be patient
-before you search: A2C below stood at 21 points with this entropy for the first 26,000
-of its 500,000 frames. Then make the problem smaller: one seed, one change at a time.
+Be patient before you search. A score that rises, falls and rises again is normal, for
+A2C above all. And A2C below stood at 21 points for the first 26,000 of its 500,000
+frames, with an entropy of 0.69: that is $\log 2$, as for two actions that are equally
+likely. Then make the problem smaller: one seed, one change at a time.
 
 Two curves look different here than [for games][labml_rl.ppo.divergence]. The settings
 of PPO below take larger steps, so that up to half of all ratios are clipped. And once

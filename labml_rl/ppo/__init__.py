@@ -314,7 +314,9 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     | `explained_variance` | goes up, to 0.5 to 0.9 | stays 0: no critic is learned |
     | `gradient_norm` | 1 to 3, and so nearly always cut | hundreds of times as large |
 
-    The [entropy][labml_rl.networks.entropy_of] is on another page. Here are the others.
+    What they look like with fifteen mistakes in the program is on [a page of its
+    own](../mistakes.py). The [entropy][labml_rl.networks.entropy_of] is on another
+    page, too, and here are the others.
 
     ### How far the policy went
 
