@@ -37,6 +37,7 @@ TABLE = re.compile(r"\{\{ table of (?P<keys>[\w./-]+) \}\}")
 ROWS, ROWS_OF_THE_BEST = (
     Path(__file__).with_name(n) for n in ("run.md", "run-best.md")
 )
+FIRST = re.compile(r"<tr>(\s*)<td(.*?)</td>", re.DOTALL)
 TARGET = re.compile(r"(?P<sign>[<>]=)(?P<limit>\d+(?:\.\d+)?)")
 
 
@@ -61,6 +62,20 @@ def on_page_markdown(
         return fill_in(markdown, record)
     except ValueError as error:
         raise PluginError(f"{page.file.src_uri}: {name}: {error}") from error
+
+
+def on_page_content(
+    html: str, *, page: Page, config: MkDocsConfig, files: Files
+) -> str:
+    """
+    Make a header of the first cell of each row: whoever hears a table hears numbers
+    otherwise, and not what they are of.
+    """
+    return (
+        FIRST.sub(r"<tr>\1<th scope=\"row\"\2</th>", html)
+        if page.meta.get("record")
+        else html
+    )
 
 
 def results_of(config: MkDocsConfig) -> Path:

@@ -107,7 +107,7 @@ class PPOSettings(ppo.Settings):
     tried both.
 
     ![The mean score of the last hundred games of PPO in CartPole, over the frames
-    played](../assets/figures/run-small-ppo-cartpolev1-seed-1.svg)
+    played: it ends at 500](../assets/figures/run-small-ppo-cartpolev1-seed-1.svg)
     """
 
     game: str = "CartPole-v1"
@@ -146,7 +146,7 @@ class A2CSettings(a2c.Settings):
     curve has.
 
     ![The mean score of the last hundred games of A2C in CartPole, over the frames
-    played](../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)
+    played: it ends at 500](../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)
     """
 
     game: str = "CartPole-v1"

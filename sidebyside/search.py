@@ -27,12 +27,15 @@ SECTION = re.compile(
 BLOCK = re.compile(
     r'<div class="(?:sbs-code )?highlight"><pre>(?:<span></span>)?<code>'
     r"(?P<code>.*?)</code></pre></div>"
-    r"|<sbs-math[ >].*?</sbs-math>"
+    r"|<sbs-math(?P<display> class=\"display\")?[ >](?P<math>.*?)</sbs-math>"
     r'|<details class="sbs-uses".*?</details>'
     r'|<a class="headerlink"[^>]*>[^<]*</a>',
     re.DOTALL,
 )
 TAG = re.compile(r"<[^>]*>")
+# What a formula says to a screen reader, and what of that can be said in a line.
+SAID = re.compile(r"<semantics>(.*?)<annotation", re.DOTALL)
+BUILT = re.compile(r"<(?!/|m(?:row|i|n|o|text)\b)")
 
 
 def words_of(html: str) -> str:
@@ -41,8 +44,9 @@ def words_of(html: str) -> str:
 
     Material's search leads to headings, and most sections have none: a page with fifty
     headings would be no easier to read. So each section gets one here. Of code its text
-    remains. Formulas go, and so do links that lead to the section itself or to where a
-    name is used.
+    remains. Formulas that stand by themselves go, and so do links that lead to the
+    section itself or to where a name is used. A formula in a sentence leaves what can
+    be written in a line, or three dots, so that the sentence can still be read.
 
     Args:
         html: a page, as it will be read.
@@ -55,9 +59,13 @@ def words_of(html: str) -> str:
 
 
 def only_words(block: re.Match[str]) -> str:
-    """Code without its colours, and nothing for all else."""
-    code = block["code"]
-    return "" if code is None else f"<pre><code>{TAG.sub('', code)}</code></pre>"
+    """Code without its colours, a word for a formula, and nothing for all else."""
+    if (code := block["code"]) is not None:
+        return f"<pre><code>{TAG.sub('', code)}</code></pre>"
+    if block["math"] is None or block["display"]:
+        return ""
+    said = SAID.search(block["math"])
+    return TAG.sub("", said[1]) if said and not BUILT.search(said[1]) else "…"
 
 
 class Searched:

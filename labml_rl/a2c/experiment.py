@@ -38,7 +38,7 @@ stays near 0, with a good agent and with a bad one.
 ## What it has learned
 
 ![The mean score of the last hundred games of A2C in Space Invaders, over the frames
-played](../../assets/figures/run-a2c-spaceinvaders-seed-1.svg)
+played: it ends at 246](../../assets/figures/run-a2c-spaceinvaders-seed-1.svg)
 
 *Space Invaders, as far as two cores get in an hour: a quarter of the frames that A2C
 has in the [paper on PPO](https://arxiv.org/abs/1707.06347). The agent scores more than
@@ -46,8 +46,8 @@ random play does, but only a third of what theirs had. In the first three millio
 frames, another library's A2C with the same settings [does no
 better](../../results.md#space-invaders-by-a2c).*
 
-![The mean score of the last hundred games of A2C in CartPole, over the frames
-played](../../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)
+![The mean score of the last hundred games of A2C in CartPole, over the frames played:
+it ends at 500](../../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)
 
 *CartPole, where no game lasts longer than 500 steps, and each step is a point.*
 

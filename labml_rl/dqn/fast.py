@@ -37,8 +37,8 @@ each line of the table does to the scores is not.
 
 ## What it has learned
 
-![The mean score of the last hundred games of DQN in Pong, over the frames
-played](../../assets/figures/run-fast-dqn-pong-seed-1.svg)
+![The mean score of the last hundred games of DQN in Pong, over the frames played: it
+ends at 19](../../assets/figures/run-fast-dqn-pong-seed-1.svg)
 
 *Pong with these settings, for a twentieth of the frames that DQN had in* Nature.
 

@@ -35,8 +35,8 @@ until all frames are played:
 
 ## What it has learned
 
-![The mean score of the last hundred games of PPO in Breakout, over the frames
-played](../../assets/figures/run-ppo-breakout-seed-1.svg)
+![The mean score of the last hundred games of PPO in Breakout, over the frames played:
+it ends at 428](../../assets/figures/run-ppo-breakout-seed-1.svg)
 
 *Breakout, with as many frames as in the
 [paper](https://arxiv.org/abs/1707.06347). The dashed lines are what others score.*
@@ -49,8 +49,8 @@ action](../../assets/films/run-ppo-breakout-seed-1.mp4){ width=1280 height=720 }
 below. Then the ball gets through to the other side of the wall, and what the agent
 expects (the orange curve) jumps: up there, the ball earns points by itself.*
 
-![The mean score of the last hundred games of PPO in Pong, over the frames
-played](../../assets/figures/run-ppo-pong-seed-1.svg)
+![The mean score of the last hundred games of PPO in Pong, over the frames played: it
+ends at 20](../../assets/figures/run-ppo-pong-seed-1.svg)
 
 *Pong, where a game goes to 21 points. With a quarter of the frames of the paper it wins
 nearly all of them.*

@@ -123,15 +123,22 @@
     `.sbs-row, .sbs-prose ${HEADINGS}[id], ` +
     `.md-content__inner:not(:has(.sbs)) ${HEADINGS}[id]`;
 
+  let reached = null;
+
   function go(step) {
     const stops = [...document.querySelectorAll(STOPS)];
     const header = document.querySelector(".md-header")?.offsetHeight ?? 0;
     const tops = stops.map(stop => stop.getBoundingClientRect().top - header);
     // As high as a stop comes to stand, and a little more.
-    const current = Math.max(0, tops.findLastIndex(top => top <= 32));
+    let current = Math.max(0, tops.findLastIndex(top => top <= 32));
+    // At its foot a page scrolls no further, and the last stops stand lower than that.
+    const foot = document.documentElement.scrollHeight - window.innerHeight;
+    if (window.scrollY > foot - 2 && reached?.contains(document.activeElement))
+      current = Math.max(current, stops.indexOf(reached));
     // Back means first to the beginning of the section that is being read.
     const next = stops[step < 0 && tops[current] < -32 ? current : current + step];
     if (!next) return;
+    reached = next;
     const target = next.querySelector(":scope > [id]") ?? next;
     const link = next.querySelector(".headerlink, .sbs-link a");
     next.scrollIntoView({ block: "start" });
@@ -165,6 +172,7 @@
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = "Copy module";
+    button.ariaLive = "polite";
     button.addEventListener("click", async () => {
       try {
         const response = await fetch(paragraph.querySelector("a").href);
@@ -179,10 +187,12 @@
     paragraph.append(button);
   }
 
-  /* The theme makes a landmark of each copy button, sixty on a page. */
+  /* The theme makes a landmark of each copy button, sixty on a page; and an article of
+     what a result of its search says, so that the link around it has no name. */
+  const LOUD = "nav.md-code__nav, .md-search-result__article";
+
   function quieten(root) {
-    for (const nav of root.querySelectorAll("nav.md-code__nav"))
-      nav.setAttribute("role", "none");
+    for (const each of root.querySelectorAll(LOUD)) each.setAttribute("role", "none");
   }
 
   // ---- The outline ----------------------------------------------------------------------

@@ -171,6 +171,21 @@ def test_all_that_is_kept_is_on_the_site():
         assert (FOLDER / name).read_text() == figure
 
 
+CURVE = re.compile(r"ends at\s+(\S+)\]\([^)]*/run-(.*)-(\w+)-(seed-\d+)\.svg\)")
+
+
+def test_who_hears_of_a_curve_hears_where_it_ends():
+    runs = json.loads((ROOT / "results" / "runs.json").read_text())
+    found = [
+        match
+        for path in (ROOT / "labml_rl").rglob("*.py")
+        for match in CURVE.findall(path.read_text(encoding="utf-8"))
+    ]
+    assert len(found) > 5
+    for said, algorithm, game, seed in found:
+        assert said == f"{runs[algorithm][game][seed]['last_hundred']:,.0f}"
+
+
 def test_code_that_has_changed_is_called_so(tmp_path):
     (tmp_path / "a.py").write_text("a")
     record = {"run": {"sources": {"a.py": fingerprint("a  # that is all")}}}

@@ -1,6 +1,7 @@
 """No violation that axe can find, on any page, in either colour scheme."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -111,3 +112,149 @@ def test_a_formula_is_read_aloud_once(browser, site):
         for formula in formulas.all():
             assert formula.locator("math").count() == 1
             assert formula.locator(".katex-html[aria-hidden=true]").count() == 1
+
+
+# --- readers who press keys, or listen ---
+
+# What the Tab key leads to, and whether it can be seen: it is inside the window, and
+# nothing that stays in place lies over it.
+FOCUSED = """
+() => {
+  const at = document.activeElement;
+  const [box] = at.getClientRects();
+  const x = box.left + box.width / 2, y = box.top + box.height / 2;
+  const there = document.elementFromPoint(x, y);
+  const seen = there && (at.contains(there) || there.contains(at));
+  return {in: !!at.closest("article"), seen: !!seen, what: at.outerHTML.slice(0, 99)};
+}
+"""
+
+
+@pytest.mark.parametrize("width", [320, 1024])
+def test_a_menu_that_is_shut_is_in_nobodys_way(browser, site, width):
+    url = (site / "labml_rl/dqn/index.html").as_uri()
+    with visit(browser, url, viewport={"width": width, "height": 700}) as seen:
+        presses = 0
+        while not seen.page.evaluate(FOCUSED)["in"]:
+            seen.page.keyboard.press("Tab")
+            presses += 1
+            assert presses < 12
+
+
+def test_the_menu_opens_and_shuts_by_keys(browser, site):
+    url = (site / "labml_rl/game.html").as_uri()
+    with visit(browser, url, viewport=PHONE) as seen:
+        menu = seen.page.get_by_role("button", name="Menu")
+        link = seen.page.get_by_role("link", name="Contributing")
+        for key in ("Enter", " "):
+            menu.focus()
+            expect(menu).to_have_attribute("aria-expanded", "false")
+            seen.page.keyboard.press(key)
+            expect(menu).to_have_attribute("aria-expanded", "true")
+            assert seen.page.evaluate("() => !!document.activeElement.closest('nav')")
+            expect(link).to_be_visible()
+            seen.page.keyboard.press("Escape")
+            expect(menu).to_be_focused()
+            expect(link).to_be_hidden()
+        seen.page.get_by_role("button", name="Search", exact=True).focus()
+        seen.page.keyboard.press("Enter")
+        expect(seen.page.get_by_role("textbox", name="Search")).to_be_focused()
+
+
+def test_a_group_of_the_navigation_opens_by_keys(browser, site):
+    url = (site / "labml_rl/game.html").as_uri()
+    with visit(browser, url, viewport=DESKTOP) as seen:
+        here = seen.page.locator("nav.md-nav--primary [aria-current=page]")
+        expect(here).to_have_text("The game, frame by frame")
+        group = seen.page.get_by_role("button", name="Watching")
+        inside = seen.page.get_by_role("link", name="How well it plays")
+        for key, state in (("Enter", "true"), (" ", "false"), (" ", "true")):
+            group.press(key)
+            expect(group).to_have_attribute("aria-expanded", state)
+            expect(inside).to_be_visible(visible=state == "true")
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_on_the_way_back_nothing_is_focused_behind_the_header(browser, site, width):
+    url = (site / "labml_rl/returns.html").as_uri()
+    with visit(browser, url, viewport={"width": width, "height": 800}) as seen:
+        last = seen.page.locator("article a:visible, article summary:visible").last
+        last.focus()
+        for _ in range(60):
+            seen.page.keyboard.press("Shift+Tab")
+            at = seen.page.evaluate(FOCUSED)
+            assert at["seen"], at["what"]
+
+
+def test_keys_that_lead_somewhere_can_be_switched_off(browser, server):
+    address = f"{server}/index.html"
+    with visit(browser, address, viewport=DESKTOP) as seen:
+        page = seen.page
+        page.keyboard.press("Alt+n")
+        page.keyboard.press("Alt+s")
+        page.wait_for_timeout(300)
+        assert page.url == address
+        expect(page.get_by_role("textbox", name="Search")).not_to_be_focused()
+        switch = page.get_by_role("button", name="switch them off")
+        switch.click()
+        expect(switch).to_have_count(0)
+        page.reload()
+        for key in "njs":
+            page.keyboard.press(key)
+        page.wait_for_timeout(300)
+        assert page.url == address
+        expect(page.get_by_role("textbox", name="Search")).not_to_be_focused()
+        page.get_by_role("button", name="switch them on again").click()
+        page.locator("h1").click()
+        page.keyboard.press("n")
+        page.wait_for_url(f"{server}/labml_rl/index.html")
+
+
+def test_numbers_of_lines_are_not_read_out(browser, site):
+    with visit(browser, (site / "labml_rl/returns.html").as_uri()) as seen:
+        assert seen.page.locator("[data-line]").count() > 50
+        client = seen.page.context.new_cdp_session(seen.page)
+        tree = client.send("Accessibility.getFullAXTree")["nodes"]
+        said = {
+            node["name"]["value"].strip()
+            for node in tree
+            if node.get("name") and node["role"]["value"] == "StaticText"
+        }
+        assert "import torch" in said or "torch" in said
+        assert not {str(line) for line in range(70, 100)} & said
+
+
+def test_results_of_a_search_have_names_and_are_counted(browser, server):
+    with visit(browser, f"{server}/index.html", viewport=DESKTOP) as seen:
+        seen.page.keyboard.press("s")
+        seen.page.keyboard.type("advantage")
+        expect(seen.page.get_by_role("status").filter(has_text="match")).to_be_visible()
+        first = seen.page.locator(".md-search-result__item").get_by_role("link").first
+        expect(first).to_have_accessible_name(re.compile("advantage", re.IGNORECASE))
+        seen.page.keyboard.press("ArrowDown")
+        outline = seen.page.locator(".md-search-result__link:focus article").first
+        assert outline.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+
+
+def test_marks_are_seen_where_the_reader_chose_all_colours(browser, server):
+    options = {"viewport": DESKTOP, "forced_colors": "active", "color_scheme": "dark"}
+    with visit(
+        browser, f"{server}/labml_rl/returns.html?h=advantage", **options
+    ) as seen:
+        mark = seen.page.locator("mark").first
+        colours = mark.evaluate(
+            "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
+        )
+        assert len(set(colours)) == 2
+        chevron = seen.page.locator(".md-nav__link .md-nav__icon").first
+        assert chevron.evaluate(
+            "e => getComputedStyle(e, '::after').backgroundColor"
+            " != getComputedStyle(document.body).backgroundColor"
+        )
+
+
+def test_a_row_of_numbers_says_what_they_are_of(browser, server):
+    with visit(browser, f"{server}/results.html") as seen:
+        row = seen.page.get_by_role("rowheader", name="Breakout, PPO, seed 2")
+        expect(row).to_have_count(1)
+        assert row.evaluate("e => getComputedStyle(e).fontWeight") == "400"

@@ -148,6 +148,25 @@ def test_keys_lead_from_section_to_section(browser, site):
         assert page.url.endswith(f"#{ids[3]}")
 
 
+def test_a_key_leads_to_the_last_section(browser, site):
+    """Those at the foot of a page can't come to stand at the top of the window."""
+    url = (site / "labml_rl/runs/signals.html").as_uri()
+    with visit(browser, url, viewport=DESKTOP) as seen:
+        page = seen.page
+        ids = page.evaluate(
+            """() => [...document.querySelectorAll(
+                ".sbs-row, .sbs-prose :is(h2, h3, h4, h5, h6)")].map(e =>
+              e.id || e.querySelector("[id]").id)"""
+        )
+        for expected in ids[1:]:
+            page.keyboard.press("j")
+            page.wait_for_function("id => location.hash === `#${id}`", arg=expected)
+        page.keyboard.press("j")
+        for expected in ids[-2:-4:-1]:
+            page.keyboard.press("k")
+            page.wait_for_function("id => location.hash === `#${id}`", arg=expected)
+
+
 def test_lines_of_code_fit_on_a_laptop(browser, site):
     laptop = {"width": 1280, "height": 800}
     for name in ("labml_rl/game.html", "sidebyside/plugin.html"):

@@ -1,0 +1,118 @@
+/* What the theme leaves out for readers who press keys, or listen.
+
+   - Menu, search and the groups of the navigation are buttons, for every key.
+   - What was copied, and how much was found, is said.
+   - A single key that leads somewhere can be switched off.
+*/
+
+(() => {
+  "use strict";
+
+  // ---- Keys -----------------------------------------------------------------------------
+
+  const KEYS = "jknp,.sf/";
+  const STORED = "keys are off";
+
+  function areOff() {
+    try {
+      return localStorage.getItem(STORED) !== null;
+    } catch {
+      return false;
+    }
+  }
+
+  /* Before anybody else hears of it. With Alt, a letter is a command of the browser. */
+  window.addEventListener(
+    "keydown",
+    event => {
+      const typing = event.target.closest?.("input, textarea, select");
+      if (typing || event.ctrlKey || event.metaKey || event.key.length > 1) return;
+      if (KEYS.includes(event.key) && (event.altKey || areOff()))
+        event.stopImmediatePropagation();
+    },
+    true
+  );
+
+  /* The page that says what the keys do has the switch. */
+  function offerSwitch(place) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "book-switch";
+    const say = () =>
+      (button.textContent = areOff() ? "switch them on again" : "switch them off");
+    button.addEventListener("click", () => {
+      try {
+        if (areOff()) localStorage.removeItem(STORED);
+        else localStorage.setItem(STORED, "");
+      } catch {
+        // Nothing can be stored here, and so the keys stay as they are.
+      }
+      say();
+    });
+    say();
+    place.replaceChildren(button);
+  }
+
+  // ---- Buttons --------------------------------------------------------------------------
+
+  /* A label opens something by the checkbox that it is for, and only for who clicks. So
+     what is in it becomes a button, and the rest of it stays as it is. */
+  function makeButton(label, name) {
+    const box = label && document.getElementById(label.htmlFor);
+    if (!box || label.querySelector("button")) return null;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "book-button";
+    button.append(...label.childNodes);
+    label.append(button);
+    label.removeAttribute("tabindex");
+    if (name) button.ariaLabel = name;
+    const say = () => (button.ariaExpanded = String(box.checked));
+    box.addEventListener("change", say);
+    button.addEventListener("click", () => box.click());
+    say();
+    return button;
+  }
+
+  /* The menu of a small screen: who opens it by a key is in it, and Escape leads out. */
+  function enterMenu(button) {
+    const box = document.getElementById("__drawer");
+    box.addEventListener("change", () => {
+      if (!box.checked || document.activeElement !== button) return;
+      // Where the group of this page is open, it lies over the others.
+      const open = document.querySelectorAll(
+        ".md-nav--primary, .md-nav--primary .md-nav__toggle:checked ~ .md-nav"
+      );
+      const all = [...open[open.length - 1].querySelectorAll("a, button")];
+      all.find(each => each.checkVisibility({ visibilityProperty: true }))?.focus();
+    });
+    document.addEventListener("keydown", event => {
+      if (event.key !== "Escape" || !box.checked || !button.offsetParent) return;
+      box.click();
+      button.focus();
+    });
+  }
+
+  // ---- Once the page is there -----------------------------------------------------------
+
+  function start() {
+    const header = name => document.querySelector(`.md-header__button[for=${name}]`);
+    const menu = makeButton(header("__drawer"), "Menu");
+    if (menu) enterMenu(menu);
+    makeButton(header("__search"), "Search");
+    // In the menu of a small screen, each group leads to a list of its own, and back.
+    const groups = window.matchMedia("(max-width: 76.234375em)").matches
+      ? ".md-nav__link[for]:not([for=__toc]), .md-nav__item .md-nav__title[for]:not([for=__toc])"
+      : ".md-nav__link[for][tabindex='0']";
+    document.querySelectorAll(groups).forEach(label => makeButton(label));
+    for (const link of document.querySelectorAll(".md-nav--primary a.md-nav__link--active"))
+      if (link.getAttribute("href") === "./" || link.href === location.href.split("#")[0])
+        link.ariaCurrent = "page";
+    for (const said of document.querySelectorAll(".md-dialog__inner, .md-search-result__meta"))
+      said.role = "status";
+    document.querySelectorAll("[data-keys]").forEach(offerSwitch);
+  }
+
+  if (window.document$) window.document$.subscribe(start);
+  else start();
+})();
