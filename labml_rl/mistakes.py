@@ -13,16 +13,17 @@ that learns does neither. It learns from wrong numbers as eagerly as from right 
 comes to some score, and nobody can tell from the score whether that is a mistake, bad
 luck, or a learning rate.
 
-So here are fifteen mistakes that people make. Each is planted in
-[PPO](ppo/experiment.py) on purpose, and tries to balance [the pole](small.py) with five
-seeds. With five of them nothing is learned, with seven the agent learns badly, and with
-three one would hardly look for a mistake. The code beside a section is the mistake: it
-is all that its class does other than the right program. Try one, and lay its curves
-over those of the right program:
+So here are fifteen mistakes that people make. Each is planted on purpose in
+[PPO](ppo/experiment.py), which then has five tries to balance [the pole](small.py),
+each with another seed. In five cases nothing is learned, in seven the agent learns
+badly, and in three nobody would look for a mistake. The code beside a section is the
+mistake: it is all that its class does other than the right program. Try one, and lay
+its curves over those of the right program:
 
 ```sh
-labml-rl train small-ppo
-python -m labml_rl.mistakes ends-late
+labml-rl train small-ppo --total-frames 100_000
+python -m labml_rl.mistakes ends-late \
+    --total-frames 100_000
 tensorboard --logdir runs
 ```
 
@@ -314,8 +315,8 @@ class NothingAfter(SmallPPO):
         ![The score rises, more slowly and not as high, and the critic explains a
         quarter](../assets/figures/mistake-nothing-after.svg)
 
-        No observation says how far a rollout has come. So the critic can't foresee a
-        quarter of what it should, and to the actor it is noise.
+        No observation says how far a rollout has come. So the critic foresees a quarter
+        of what comes, and to the actor the rest is noise.
 
         Returns:
             The batch, as if nothing came after the last step.
@@ -343,10 +344,9 @@ class LargeRewards(SmallPPO):
         clipped](../assets/figures/mistake-large-rewards.svg)
 
         Advantages are made to one size in any case. But the critic's errors are a
-        hundred times as large, and the gradient of its loss ten thousand times. Then
-        [the gradient of actor and critic
-        together][labml_rl.ppo.experiment.Experiment.learn] is cut to a length of a
-        half. Of what is left, next to nothing is the actor's.
+        hundred times as large, and its gradient is in the thousands. Then [the gradient
+        of actor and critic together][labml_rl.ppo.experiment.Experiment.learn] is cut
+        to a length of a half. Of what is left, next to nothing is the actor's.
 
         Returns:
             The batch, with rewards that are a hundred times as large.
@@ -415,9 +415,9 @@ class CriticOfPairs(SmallPPO):
         end](../assets/figures/mistake-critic-of-pairs.svg)
 
         Each value is pulled towards all returns of the batch, and so towards their
-        mean, whatever is seen. The agent still learns, from returns alone and with all
-        their noise. A critic that explains nothing from the first frame to the last is
-        what gives this away.
+        mean, whatever is seen. The agent still learns, from what it is paid and with
+        all the noise in that. A critic that explains nothing from the first frame to
+        the last is what gives this away.
 
         Returns:
             What it should be, with a critic's loss over all pairs of steps.

@@ -71,6 +71,7 @@ DIFFERS = {
 
 def test_all_mistakes_are_looked_at():
     assert sorted(MISTAKES) == sorted(NOTHING_LEARNED + BADLY + UNNOTICED)
+    assert [len(each) for each in (NOTHING_LEARNED, BADLY, UNNOTICED)] == [5, 7, 3]
 
 
 @pytest.mark.parametrize("name", MISTAKES)
