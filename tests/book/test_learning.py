@@ -19,7 +19,7 @@ from tests.book.catch import BALLS
 from tests.book.test_mistakes import NOTHING_LEARNED
 
 PPO_CART = small.PPOSettings(total_frames=100_000)
-A2C_CART = small.A2CSettings(total_frames=200_000)
+A2C_CART = small.A2CSettings(total_frames=300_000)
 
 # Any game would do: the console is another one.
 PPO_CATCH = ppo_experiment.Settings(
