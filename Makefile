@@ -20,7 +20,8 @@ setup: .venv/all ## install everything, for work on the project
 docs: .venv/docs ## build the site into site/
 	@# An earlier site stays as it is until a new one is complete.
 	@rm -rf build/site
-	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
+	@# With --quiet, --strict would count no warnings.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir build/site
 	@rm -rf site && mv build/site site
 	@echo "The site is built: open site/index.html"
 
@@ -54,6 +55,9 @@ bench: .venv/bench ## measure the press and the games beside their peers; takes 
 	$(BIN)/python -m benchmarks.games
 	$(BIN)/python -m benchmarks.policies
 	$(BIN)/python -m benchmarks.values
+	$(BIN)/python -m benchmarks.tricks
+	$(BIN)/python -m benchmarks.mistakes
+	$(BIN)/python -m benchmarks.peer_a2c
 
 check: lint test docs ## all that CI runs
 

@@ -16,7 +16,7 @@ import glob
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from html import unescape
 from itertools import groupby, islice
@@ -250,7 +250,7 @@ def pages(
             )
 
 
-def nearest_page(path: str, page: str, made: Iterable[str], docs: Path) -> str:
+def nearest_page(path: str, page: str, made: Collection[str], docs: Path) -> str:
     """A remedy: the page that was probably meant."""
     written = (file.relative_to(docs).as_posix() for file in docs.rglob("*.md"))
     wanted = re.sub(r"(/__init__)?\.py$", ".md", path)
@@ -262,7 +262,11 @@ def nearest_page(path: str, page: str, made: Iterable[str], docs: Path) -> str:
     if close := get_close_matches(
         wanted, namesakes, n=1, cutoff=0
     ) or get_close_matches(wanted, every, n=1):
-        return f"Did you mean `{Place(close[0], '').seen_from(page)}`?"
+        found = close[0]
+        if path.endswith(".py") and found in made:
+            # A link to a module leads to its source, and in the site to its page.
+            found = re.sub(r"\bindex\.md$", "__init__.md", found)[:-2] + "py"
+        return f"Did you mean `{Place(found, '').seen_from(page)}`?"
     return f"Mend its path, which starts at `{page}`."
 
 

@@ -290,7 +290,7 @@ def test_a_picture_has_a_line_and_a_remedy(pictures, path, address, remedy):
         ("[A](m.py) [B](../book/m.py#f) [C](m.md)", None, None),
         ("[A](../results.md#one) [B][to]\n\n[to]: ../results.md", None, None),
         ("[A](https://x.org/gone.py) `[B](gone.py)` [C](gone.txt)", None, None),
-        ("[A](n.py)", "n.py", "Did you mean `m.md`?"),
+        ("[A](n.py)", "n.py", "Did you mean `m.py`?"),
         ("[A](results.md 'Title')", "results.md", "Did you mean `../results.md`?"),
         (
             "[A][to]\n\n[to]: quite/another/place.py",

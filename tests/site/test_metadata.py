@@ -3,8 +3,14 @@
 import gzip
 import html
 import re
+import shlex
+import subprocess
+import sys
+import tomllib
 from xml.etree import ElementTree
 
+import pytest
+import yaml
 from mkdocs.config import load_config
 
 from tests.site.conftest import ROOT
@@ -73,3 +79,29 @@ def test_whoever_publishes_the_site_sets_its_address(site, monkeypatch):
         assert canonical == f"{address}{name}"
     monkeypatch.setenv("SITE_URL", "https://example.org/book/")
     assert load_config(settings).site_url == "https://example.org/book/"
+
+
+def test_what_is_cited_is_what_is_released():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == project["project"]["version"]
+    assert " AND ".join(cited["license"]) == project["project"]["license"]
+
+
+@pytest.mark.parametrize("entry", ["index.md", "gone.md"])
+def test_make_docs_stops_at_a_warning(tmp_path, entry):
+    """The command of the Makefile, on a site whose menu leads nowhere."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (command,) = re.findall(r"\t(.*\$\(BIN\)/mkdocs build .*)", makefile)
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: S\nnav: [index.md, A: {entry}]\n")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("# Home\n")
+    python = f"{shlex.quote(sys.executable)} -m "
+    done = subprocess.run(
+        command.replace("$(BIN)/", python),
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode == 0) == (entry == "index.md"), done.stderr
