@@ -17,8 +17,8 @@ So here are fifteen mistakes that people make. Each is planted on purpose in
 [PPO](ppo/experiment.py), which then has five tries to balance [the pole](small.py),
 each with another seed. In five cases nothing is learned, in seven the agent learns
 badly, and in three nobody would look for a mistake. The code beside a section is the
-mistake: it is all that its class does other than the right program. Try one, and lay
-its curves over those of the right program:
+mistake: it is all that its class does differently from the right program. Try one, and
+lay its curves over those of the right program:
 
 ```sh
 labml-rl train small-ppo --total-frames 100_000
@@ -39,24 +39,25 @@ frames:
 
 The orange lines are the five runs with the mistake. The blue area is where the five
 runs without one lie. (Once the pole stands, all returns are alike, and there is nothing
-to foresee: `explained` falls far below 0, and nothing is wrong.) The numbers are on [a
-page of their own](../benchmarks/mistakes.md).
+to foresee: `explained` falls far below 0, and nothing is wrong.) What lies beyond an
+edge is drawn at the edge. The numbers are on [a page of their
+own](../benchmarks/mistakes.md).
 
 ## From what you see to where to look
 
 | what you see | look at |
 |---|---|
-| a score below that of random play | [signs][WrongSign], [orders][GamesMixed] |
+| from the start, a score below random play | [signs][WrongSign], [orders][GamesMixed] |
 | the entropy stays where it began | [what is seen][OneBuffer], [shapes][EveryPair] |
-| the same, with gradients in the thousands | [the size of rewards][LargeRewards] |
+| all is slow, with gradients in the thousands | [the size of rewards][LargeRewards] |
 | a low score, and `explained` far below 0 | [ends][NoEnds] |
-| the entropy stops halfway, all at the same | [a softmax too many][TwiceSoftmax] |
+| the entropy stops early, with all seeds alike | [a softmax too many][TwiceSoftmax] |
 | nothing is ever clipped | [old probabilities][NewLogProbs], [shapes][EveryPair] |
-| half of all ratios are clipped | [what is seen when learning][NextObservation] |
+| half of all ratios are clipped, or more | [what the learner sees][NextObservation] |
 | it learns, and `explained` stays 0 | [shapes in the critic's loss][CriticOfPairs] |
-| it learns as it should, then falls behind | [whose end it is][EndsLate] |
-| others learn faster, and explain more | [where a rollout stops][NothingAfter] |
-| next to nothing | [time limits][TimeLimit], [what comes after them][NextEpisode] |
+| it begins well, and then falls behind | [whose end it is][EndsLate] |
+| the same, and `explained` stays at a quarter | [where a rollout stops][NothingAfter] |
+| next to nothing | [zeros][OldGradients], [limits][TimeLimit], [ends][NextEpisode] |
 
 ## What is not here
 
@@ -103,11 +104,12 @@ class WrongSign(SmallPPO):
         ![The score stays at the bottom, the entropy falls to 0 at once, and the critic
         explains everything](../assets/figures/mistake-wrong-sign.svg)
 
-        The agent learns, and well: it learns to let the pole fall as soon as it can.
-        Who always pushes to the same side is done after nine or ten steps, and random
-        play takes twenty. So a score *below* that of random play tells something. A
-        gradient reaches the policy, the critic foresees every fall, and something pulls
-        the wrong way.
+        The agent learns, and well: it learns to let the pole fall as soon as it can. An
+        agent that always pushes to the same side has dropped it after nine or ten
+        steps, and random play takes twenty. So a score *below* that of random play
+        tells something: the policy has changed, and is certain of the wrong thing. Here
+        the score never rises and the critic soon foresees every fall, so something
+        pulls the wrong way.
 
         Returns:
             The batch, with advantages that are upside down.
@@ -121,8 +123,9 @@ class OneBuffer(SmallPPO):
     ### One array for all observations
 
     Environments that are made to be fast write each observation into the same array.
-    Whoever puts that array into a list 32 times has 32 times the last observation. (The
-    games of this book copy, [unless told not to][labml_rl.batch.SerialGames].)
+    Whoever puts that array into a list 32 times has 32 times the last one (here: the
+    last that was acted on). (The games of this book copy, [unless told not
+    to][labml_rl.batch.SerialGames].)
     """
 
     algorithm = "one-buffer"
@@ -132,8 +135,9 @@ class OneBuffer(SmallPPO):
         ![The score stays at that of random play, the entropy at log 2, and the critic
         explains nothing](../assets/figures/mistake-one-buffer.svg)
 
-        Actions that were good and actions that were bad belong to the same observation
-        now. Neither actor nor critic can tell them apart, so there is nothing to learn.
+        All 32 steps of a game have the same observation now, whether their actions were
+        good or bad. Neither actor nor critic can tell these steps apart, so there is
+        nothing to learn.
 
         Returns:
             The batch, with what was seen last in all its steps.
@@ -143,7 +147,7 @@ class OneBuffer(SmallPPO):
 
 
 class GamesMixed(SmallPPO):
-    r"""
+    """
     ### Two orders of one list
 
     A rollout has shape $(T, N)$, and the learner wants one long list: first all games
@@ -171,7 +175,7 @@ class GamesMixed(SmallPPO):
 
 
 class EveryPair(SmallPPO):
-    r"""
+    """
     ### Every pair of steps
 
     Somewhere a tensor has shape $(B, 1)$, and another $(B,)$. Their product has shape
@@ -184,12 +188,13 @@ class EveryPair(SmallPPO):
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """
-        ![Nothing moves at all](../assets/figures/mistake-every-pair.svg)
+        ![Score, entropy and ratios stay where they began, and the critic explains four
+        fifths](../assets/figures/mistake-every-pair.svg)
 
         [Normalised][labml_rl.ppo.normalised] advantages have a mean of 0. So each ratio
-        is multiplied with 0 in the end, unless it is clipped, and none ever comes that
-        far. Nothing moves, neither entropy nor ratios. The critic, whose loss is right,
-        learns what random play is worth.
+        is multiplied by 0 in the end, unless it is clipped, and none ever comes that
+        far. The policy does not move. The critic, whose loss is right, learns what
+        random play is worth.
 
         Returns:
             What it should be, with a policy's loss over all pairs of steps.
@@ -219,8 +224,9 @@ class NoEnds(SmallPPO):
 
     def make_batch(self, samples: Samples) -> Batch:
         """
-        ![The score stays low, the entropy falls to 0 and rises again, and what the
-        critic explains is far below 0](../assets/figures/mistake-no-ends.svg)
+        ![The score stays low, the entropy falls to 0, rises for a while and falls
+        again, and what the critic explains is mostly far below
+        0](../assets/figures/mistake-no-ends.svg)
 
         Each step is paid with a point, and the points never end, whatever the agent
         does. So all returns are alike, but for the noise in them. That is how it looks
@@ -236,29 +242,33 @@ class NoEnds(SmallPPO):
 
 # ## It learns, but badly
 #
-# These are worse. There is a curve, it goes up, and in a paper it would be a baseline.
+# These are worse. With most seeds there is a curve that goes up, and in a paper it
+# would be a baseline.
 
 
 class NextObservation(SmallPPO):
-    r"""
+    """
     ### One step off
 
     A loop that plays has the old observation and the new one at hand, and it is easy to
     write down the wrong one beside the action. Then $o_{t+1}$ is the reason for $a_t$,
-    though it is what came of it.
+    though it is what came of it. (The last step of a rollout is given its first
+    observation.)
     """
 
     algorithm = "next-observation"
 
     def make_batch(self, samples: Samples) -> Batch:
         """
-        ![The score stays low, with one exception, and most of the time half of all
-        ratios are clipped](../assets/figures/mistake-next-observation.svg)
+        ![The score stays low, with one exception; with three seeds half of all ratios
+        or more are clipped, and with two the entropy mostly lies at
+        0](../assets/figures/mistake-next-observation.svg)
 
         Look at what is clipped. Before the first step of an update, the network that
         learns *is* the one that played, and all ratios are 1. If they are not, it is
-        not shown what it was shown when it played. That is worth a check in any program
-        of PPO: in the first minibatch of a batch, every ratio is 1, but for rounding.
+        not shown what it was shown when it played, or the old probabilities are those
+        of other actions. That is worth a check in any program of PPO: in the first
+        minibatch of a batch, every ratio is 1, but for rounding.
 
         Returns:
             The batch, with observations that came after the actions.
@@ -273,20 +283,24 @@ class EndsLate(SmallPPO):
 
     Many programs keep, beside an observation, whether an episode *begins* with it. The
     recursion asks whether one *ended*. Whoever copies the one from here and the other
-    from there has ends [that are a row too late][labml_rl.returns.gae].
+    from there has ends [that are a row too late][labml_rl.returns.gae]. (An end with
+    the last step is lost, and a time limit counts as a fall.)
     """
 
     algorithm = "ends-late"
 
     def make_batch(self, samples: Samples) -> Batch:
-        """
-        ![The score rises as it should at first, and then falls behind, or falls; the
-        other curves look right](../assets/figures/mistake-ends-late.svg)
+        r"""
+        ![The score rises nearly as it should at first, and then falls behind, or falls;
+        early on, the critic explains less than it should, and the entropy is
+        higher](../assets/figures/mistake-ends-late.svg)
 
-        The step with which a pole falls is followed by a new one that stands upright,
-        and seems to have led to that. The better the agent plays, the more a new pole
-        is worth, and so a fall. Up to a hundred points, hardly anything can be seen.
-        Then the score falls behind, and the curve is not even ugly.
+        The step with which a pole falls seems to lead to a new one that stands upright,
+        and the first step of that one seems to be the end. With $\lambda = 0.8$ most of
+        the blame still comes back to the fall, so the agent learns. But about a fifth
+        of what a new pole is worth stays with the fall, and the better the agent plays,
+        the more that is. Up to a hundred points the score looks right, and only the
+        critic, which explains less than it should, tells of the mistake.
 
         Returns:
             The batch, with ends that are a step late.
@@ -312,11 +326,12 @@ class NothingAfter(SmallPPO):
 
     def make_batch(self, samples: Samples) -> Batch:
         """
-        ![The score rises, more slowly and not as high, and the critic explains a
-        quarter](../assets/figures/mistake-nothing-after.svg)
+        ![The score rises as fast as it should at first, and then falls behind or stops,
+        and the critic explains a quarter or
+        so](../assets/figures/mistake-nothing-after.svg)
 
-        No observation says how far a rollout has come. So the critic foresees a quarter
-        of what comes, and to the actor the rest is noise.
+        No observation says how far a rollout has come. So the critic foresees about a
+        quarter of what comes, with some seeds less, and to the actor the rest is noise.
 
         Returns:
             The batch, as if nothing came after the last step.
@@ -340,13 +355,16 @@ class LargeRewards(SmallPPO):
 
     def make_batch(self, samples: Samples) -> Batch:
         """
-        ![The score hardly rises, the entropy hardly falls, and nothing is
+        ![The score rises slowly, the entropy falls slowly, and nothing is
         clipped](../assets/figures/mistake-large-rewards.svg)
 
         Advantages are made to one size in any case. But the critic's errors are a
         hundred times as large, and its gradient is in the thousands. Then [the gradient
         of actor and critic together][labml_rl.ppo.experiment.Experiment.learn] is cut
-        to a length of a half. Of what is left, next to nothing is the actor's.
+        to a length of a half. Of what is left, next to nothing is the actor's. Adam
+        could make up for that, since it scales each weight by itself, but these
+        gradients are smaller than [its
+        epsilon][labml_rl.ppo.experiment.Experiment.make_optimizer].
 
         Returns:
             The batch, with rewards that are a hundred times as large.
@@ -357,7 +375,7 @@ class LargeRewards(SmallPPO):
 
 
 class TwiceSoftmax(SmallPPO):
-    r"""
+    """
     ### Probabilities in place of logits
 
     The network ends with a softmax, since a policy is made of probabilities. What draws
@@ -399,7 +417,7 @@ class _Probabilities(nn.Module):
 
 
 class CriticOfPairs(SmallPPO):
-    r"""
+    """
     ### The critic learns every pair
 
     [Every pair][EveryPair] once more, now in the loss of the critic: its head gives
@@ -409,15 +427,15 @@ class CriticOfPairs(SmallPPO):
     algorithm = "critic-of-pairs"
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
-        """
-        ![The score rises to less than half of what it should be, and the critic
-        explains nothing from beginning to
-        end](../assets/figures/mistake-critic-of-pairs.svg)
+        r"""
+        ![The score rises to half of what it should be at best, and the critic explains
+        nothing from beginning to end](../assets/figures/mistake-critic-of-pairs.svg)
 
         Each value is pulled towards all returns of the batch, and so towards their
-        mean, whatever is seen. The agent still learns, from what it is paid and with
-        all the noise in that. A critic that explains nothing from the first frame to
-        the last is what gives this away.
+        mean, whatever is seen. The agent still learns, since a fall is a bad surprise
+        all the same. But only the last few steps before it are blamed, the good with
+        the bad: with $\gamma \lambda = 0.78$, three steps earlier it is half. A critic
+        that explains nothing from the first frame to the last is what gives this away.
 
         Returns:
             What it should be, with a critic's loss over all pairs of steps.
@@ -430,20 +448,21 @@ class CriticOfPairs(SmallPPO):
 
 
 class NewLogProbs(SmallPPO):
-    r"""
+    """
     ### The ratio of a policy to itself
 
     The ratio compares with the policy that *played*. If the old probabilities are
-    computed when they are needed, and not kept from the time of play, the network that
-    learns is compared with itself.
+    computed anew for each step of the optimiser, and not kept from the time of play,
+    the network that learns is compared with itself.
     """
 
     algorithm = "new-log-probs"
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """
-        ![The score rises late or not at all, the entropy falls too soon, and nothing is
-        ever clipped](../assets/figures/mistake-new-log-probs.svg)
+        ![The score rises slowly, and with two seeds falls back to the bottom; the
+        entropy falls too soon, and nothing is ever
+        clipped](../assets/figures/mistake-new-log-probs.svg)
 
         All ratios are 1, so nothing is clipped and the divergence is 0, always. What is
         left is a policy gradient with [twenty epochs](small.py) and nothing to stop it.
@@ -504,12 +523,12 @@ class TimeLimit(SmallPPO):
 
     def make_batch(self, samples: Samples) -> Batch:
         """
-        ![The score comes close to that of the right program, and the other curves look
-        right](../assets/figures/mistake-time-limit.svg)
+        ![With four seeds of five the score comes close to that of the right program,
+        and the other curves look right](../assets/figures/mistake-time-limit.svg)
 
         Only an agent that plays well meets the limit. Then its best episodes end with a
-        bad surprise that it can't see coming. It costs a tenth of the score, and an
-        agent that stands 450 steps is nobody's idea of a mistake.
+        bad surprise that it can't see coming. It costs a tenth of the score on average,
+        and an agent that stands 450 steps is nobody's idea of a mistake.
 
         Returns:
             The batch, with time limits that are ends.
@@ -519,12 +538,13 @@ class TimeLimit(SmallPPO):
 
 
 class NextEpisode(SmallPPO):
-    r"""
+    """
     ### The beginning of the next episode
 
-    Where an episode is cut off, its value is to be that of its *last* observation. Most
-    batches of games begin the next episode in the same step, and give the first
-    observation of that one. The last has to be [asked for](batch.py).
+    Where an episode is cut off, what would have followed is worth the value of its
+    *last* observation. Most batches of games begin the next episode in the same step,
+    and give the first observation of that one. The last has to be [asked
+    for](batch.py).
     """
 
     algorithm = "next-episode"
