@@ -10,8 +10,6 @@ over the frames played. No time is taken, so the machine need not be quiet.
 
 import argparse
 import json
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import mean, median
@@ -19,7 +17,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.record import ROOT, provenance, write
+from benchmarks.record import ROOT, found_by, provenance, write
 from labml_rl.mistakes import MISTAKES
 from labml_rl.small import SmallPPO
 
@@ -56,13 +54,7 @@ def learn(variant: str, seed: int) -> Curves:
 def apart(task: tuple[str, int]) -> Curves:
     """The same, in a process of its own."""
     variant, seed = task
-    command = [sys.executable, "-m", "benchmarks.mistakes", "--only", variant]
-    done = subprocess.run(
-        [*command, str(seed)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        sys.exit(f"{variant}, seed {seed}, failed:\n{done.stderr}")
-    curves: Curves = json.loads(done.stdout.splitlines()[-1])
+    curves: Curves = found_by("benchmarks.mistakes", "--only", variant, str(seed))
     print(f"{variant:16} seed {seed}: {curves['score'][-1]:.0f}", flush=True)
     return curves
 

@@ -10,15 +10,12 @@ update. Each sample is a process of its own.
 """
 
 import argparse
-import json
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.policies_learners import LEARNERS, WITHOUT
-from benchmarks.record import ROOT, Series, interleave, provenance, write
+from benchmarks.record import ROOT, Series, found_by, interleave, provenance, write
 
 RECORD = ROOT / "results" / "benchmarks" / "policies.json"
 PACKAGES = (
@@ -30,16 +27,8 @@ PEERS = ("plain", "sb3", "labml")
 
 def sample(learner: str, updates: int) -> float:
     """Steps a second of one learner, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.policies_learners", learner, str(updates)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"{learner} failed:\n{done.stderr}")
-    return float(json.loads(done.stdout.splitlines()[-1])["steps_per_second"])
+    found = found_by("benchmarks.policies_learners", learner, str(updates))
+    return float(found["steps_per_second"])
 
 
 def measure(names: tuple[str, ...], repeats: int, updates: int) -> dict[str, Any]:

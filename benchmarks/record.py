@@ -75,6 +75,26 @@ def git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
+def found_by(module: str, *arguments: str) -> Any:
+    """
+    What another process finds out: the last line that it prints, as JSON.
+
+    Args:
+        module: the program.
+        arguments: of its command line.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"{module} {' '.join(arguments)} failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def cpu_model() -> str:
     """The processor, as the system names it."""
     try:

@@ -11,13 +11,11 @@ is taken, so the machine need not be quiet.
 
 import argparse
 import json
-import subprocess
-import sys
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.record import ROOT, provenance, write
+from benchmarks.record import ROOT, found_by, provenance, write
 from labml_rl import game
 from labml_rl.ppo.experiment import Experiment, Settings
 from tests.book.catch import BALLS, Catch
@@ -61,9 +59,7 @@ def learn(variant: str, seed: int) -> list[float]:
 
 def apart(variant: str, seed: int) -> list[float]:
     """The same, in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.tricks", "--only", variant, str(seed)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    caught: list[float] = json.loads(done.stdout.splitlines()[-1])
+    caught: list[float] = found_by("benchmarks.tricks", "--only", variant, str(seed))
     return caught
 
 

@@ -10,14 +10,11 @@ settings for all. Each sample is a process of its own.
 """
 
 import argparse
-import json
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record import ROOT, provenance, series, write
+from benchmarks.record import ROOT, found_by, provenance, series, write
 from benchmarks.values_learners import (
     BATCHES,
     CAPACITY,
@@ -43,17 +40,9 @@ PEERS = ("plain", "sb3")
 
 def sample(part: str, contestant: str, setting: tuple[str, ...]) -> dict[str, float]:
     """One sample, in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.values_learners"]
-    done = subprocess.run(
-        [*command, part, contestant, *setting],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+    found: dict[str, float] = found_by(
+        "benchmarks.values_learners", part, contestant, *setting
     )
-    if done.returncode:
-        sys.exit(f"{part} {contestant} {setting} failed:\n{done.stderr}")
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 

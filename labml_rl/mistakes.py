@@ -592,15 +592,14 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     """
     name, *rest = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     if name not in MISTAKES:
-        usage = f"usage: python -m labml_rl.mistakes MISTAKE [OPTIONS]\n\n{_NAMES}"
+        names = f"MISTAKE is one of {', '.join(MISTAKES)}."
+        usage = f"usage: python -m labml_rl.mistakes MISTAKE [OPTIONS]\n\n{names}"
         if name in ("-h", "--help"):
             print(usage)
             sys.exit(0)
         sys.exit(f"no mistake {name!r}\n{usage}")
     runs.main(MISTAKES[name], rest, program=f"python -m labml_rl.mistakes {name}")
 
-
-_NAMES = f"MISTAKE is one of {', '.join(MISTAKES)}."
 
 if __name__ == "__main__":
     main()
