@@ -59,6 +59,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -85,6 +86,9 @@ SEND_SECONDS = 60
 
 # Longer waits are made of such slices. See [below][Worker._wait].
 SLICE_SECONDS = 1.0
+
+# For how long a process that waits stays awake. See [SpinWait][].
+SPIN_SECONDS = 0.001
 
 
 def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
@@ -115,9 +119,11 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 
+    spin = SpinWait(connection.fileno())
     try:
         with contextlib.closing(make()) as made:
             while True:
+                spin.wait()
                 method, arguments = _next_request(connection)
                 if method is None:
                     break
@@ -128,6 +134,49 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
     except Exception:
         with contextlib.suppress(OSError):
             _send(connection, (False, traceback.format_exc()))
+
+
+class SpinWait:
+    """
+    ### Awake
+
+    A process that waits is put to sleep, and a core that has nothing else to do is, as
+    well. To wake both takes longer than all the rest of a message. And when games are
+    played without a pause, nobody waits for long: the next message is on its way.
+
+    So whoever had to wait for less than a millisecond the last time stays awake for as
+    long this time, and looks again and again whether there is something to read. (Locks
+    do the same, and call it *adaptive spinning*.) In between it offers its core to
+    others, so that nobody waits because of it. If the time is over, or was over the
+    last time, it sleeps.
+
+    Args:
+        files: the numbers of the files to listen to.
+    """
+
+    def __init__(self, *files: int) -> None:
+        self._poll = select.poll()
+        for file in files:
+            self._poll.register(file, select.POLLIN)
+        self._soon = False  # whether it was, the last time
+
+    def wait(self, seconds: float | None = None) -> list[int]:
+        """
+        Args:
+            seconds: for how long at most; `None` means as long as it takes.
+
+        Returns:
+            Those of the files that have something to read, or that the other end has
+            closed. None, if there are none in time.
+        """
+        start = time.perf_counter()
+        ready = self._poll.poll(0)
+        while not ready and self._soon and time.perf_counter() < start + SPIN_SECONDS:
+            os.sched_yield()  # "after you", to whoever wants this core
+            ready = self._poll.poll(0)
+        ready = ready or self._poll.poll(None if seconds is None else 1000 * seconds)
+        self._soon = time.perf_counter() < start + SPIN_SECONDS
+        return [file for file, _ in ready]
 
 
 def _leave_with_parent() -> None:
@@ -319,9 +368,7 @@ class Worker:
         finally:
             child.close()
         self._answered = self._connection.fileno()
-        self._ready = select.poll()
-        self._ready.register(self._answered, select.POLLIN)
-        self._ready.register(self.process.sentinel, select.POLLIN)
+        self._spin = SpinWait(self._answered, self.process.sentinel)
 
     def send(self, method: str, *arguments: Any) -> None:
         """
@@ -371,7 +418,7 @@ class Worker:
         """
         if not self._waiting:
             raise RuntimeError(f"{self.name} was not asked for anything")
-        ready = [number for number, _ in self._wait(timeout, waited)]
+        ready = self._wait(timeout, waited)
         self._waiting = False
         try:
             if ready and self._answered not in ready:
@@ -389,7 +436,7 @@ class Worker:
             raise WorkerError(f"{self.name}: {result}")
         return result
 
-    def _wait(self, timeout: float | None, waited: float) -> list[tuple[int, int]]:
+    def _wait(self, timeout: float | None, waited: float) -> list[int]:
         """
         ### Time that counts
 
@@ -399,9 +446,9 @@ class Worker:
         hour like that is over with the slice in which it began.
         """
         if timeout is None:
-            return self._ready.poll()
+            return self._spin.wait()
         left = max(timeout - waited, min(timeout, SLICE_SECONDS))
-        while not (ready := self._ready.poll(1000 * min(left, SLICE_SECONDS))):
+        while not (ready := self._spin.wait(min(left, SLICE_SECONDS))):
             left -= SLICE_SECONDS
             if left <= 0:
                 break

@@ -269,11 +269,11 @@ class ParallelGames(Games):
         """
         ### Nobody waits
 
-        A process that waits is asleep, and to be woken up takes time: on two cores, the
-        agent's process and two workers wake each other four times a step, and the core
-        of whoever oversleeps has nothing to do. With `joins` the agent's own process
-        plays the last share of the games in the time in which it would sleep. Of the
-        four times, two are left.
+        On two cores, the agent's process and two workers are one too many. Four times a
+        step one of them has a message for another, which can read it only when it is
+        [awake][labml_rl.process.SpinWait] and has a core. With `joins` the agent's own
+        process plays the last share of the games in the time in which it would wait. Of
+        the four messages, two are left.
 
         Then it has no time for anything else, though. Whoever wants to [do something
         meanwhile][labml_rl.batch.Games.step_async], or does not trust the environments

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -10,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -20,7 +21,8 @@ import gymnasium
 import pytest
 import torch
 
-from labml_rl.process import STOP_SIGNALS, Worker, WorkerError
+from labml_rl import process
+from labml_rl.process import STOP_SIGNALS, SpinWait, Worker, WorkerError
 from tests.book.program_with_workers import Slow
 
 START_METHODS = ["fork", "spawn", "forkserver"]
@@ -436,23 +438,23 @@ def test_seconds_that_were_waited_already_count():
 class Interrupted:
     """What a worker is waited for with, if all was stopped as soon as that began."""
 
-    def __init__(self, ready: Any) -> None:
-        self.poll_on, self.asked = ready.poll, 0
+    def __init__(self, spin: SpinWait) -> None:
+        self.wait_on, self.asked = spin.wait, 0
 
-    def poll(self, milliseconds: float) -> Any:
+    def wait(self, seconds: float) -> list[int]:
         self.asked += 1
         # When it goes on, the time is over, and the worker has not had any of it.
-        return [] if self.asked == 1 else self.poll_on(milliseconds)
+        return [] if self.asked == 1 else self.wait_on(seconds)
 
 
 def test_time_in_which_all_were_stopped_does_not_count():
     with Worker(Slow, name="slow") as there:
         there.ask("reset")
-        ready: Any = Interrupted(there._ready)
-        there._ready = ready
+        spin: Any = Interrupted(there._spin)
+        there._spin = spin
         there.send("step", 0)
         assert there.receive(timeout=60)[0].size == 10_000_000
-        assert ready.asked > 1
+        assert spin.asked > 1
 
 
 def test_time_in_which_all_were_stopped_before_does_not_count():
@@ -461,6 +463,67 @@ def test_time_in_which_all_were_stopped_before_does_not_count():
         there.ask("reset")
         there.send("step", 0)
         assert there.receive(timeout=60, waited=3600)[0].size == 10_000_000
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    ends = os.pipe()
+    yield ends
+    for end in ends:
+        os.close(end)
+
+
+def test_waiting_finds_what_is_there_and_no_more(pipe):
+    other = os.pipe()
+    spin = SpinWait(pipe[0], other[0])
+    assert spin.wait(0.01) == []
+    os.write(other[1], b"x")
+    assert spin.wait() == [other[0]]
+    os.write(pipe[1], b"x")
+    os.close(other[1])
+    assert set(spin.wait()) == {pipe[0], other[0]}
+    os.close(other[0])
+
+
+def test_who_waited_for_a_moment_stays_awake_the_next_time(pipe, monkeypatch):
+    monkeypatch.setattr(process, "SPIN_SECONDS", 1e9)
+    looks: list[None] = []
+
+    def look():
+        looks.append(None)
+        if len(looks) == 3:
+            os.write(pipe[1], b"x")
+
+    monkeypatch.setattr(os, "sched_yield", look)
+    spin = SpinWait(pipe[0])
+    assert spin.wait(0) == []
+    assert not looks
+    assert spin.wait(0) == [pipe[0]]
+    assert len(looks) == 3
+
+
+def test_who_waited_for_long_sleeps_the_next_time(pipe, monkeypatch):
+    looks: list[None] = []
+    monkeypatch.setattr(os, "sched_yield", lambda: looks.append(None))
+    monkeypatch.setattr(process, "SPIN_SECONDS", 0)
+    spin = SpinWait(pipe[0])
+    assert spin.wait(0.01) == []
+    monkeypatch.setattr(process, "SPIN_SECONDS", 1e9)
+    assert spin.wait(0.01) == []
+    assert not looks
+
+
+def test_who_stays_awake_does_so_for_a_while_only(pipe, monkeypatch):
+    spin = SpinWait(pipe[0])
+    clock = itertools.count()
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(process, "SPIN_SECONDS", 10)
+    looks: list[None] = []
+    monkeypatch.setattr(os, "sched_yield", lambda: looks.append(None))
+    assert spin.wait(0) == []
+    assert not looks
+    assert spin.wait(0.01) == []
+    assert 0 < len(looks) < 10
 
 
 def test_answer_in_time_is_an_answer():

@@ -327,7 +327,7 @@ def test_workers_play_while_the_agent_does_something_else():
         games.reset()
         games.step_async([5, 5])
         for worker in games.workers:
-            assert worker._ready.poll(60_000), "nobody has asked for its answer yet"
+            assert worker._spin.wait(60), "nobody has asked for its answer yet"
         assert games.step_wait()[0].all()
 
 
