@@ -246,8 +246,9 @@ LEARNERS: dict[str, Learner] = {
     "labml": with_labml,
 }
 
-# The same with one trick less, and with none.
+# The same with one trick less, and with none; and with 16 bits where `auto` would not.
 WITHOUT: dict[str, Learner] = {
+    "with_bfloat16": partial(ours, precision="bfloat16"),
     "without_bfloat16": partial(ours, precision="float32"),
     "without_blocks": partial(ours, blocks=False),
     "without_few_threads": partial(ours, few_threads=False),

@@ -110,8 +110,8 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
     A float32 has 24 bits for its digits and 8 for its size. A bfloat16 keeps those 8,
     so that nothing overflows which did not before, and has only 8 bits for its digits:
     not quite three decimal places. Processors with units for it (AMX or AVX-512 BF16,
-    most GPUs since 2020) multiply several times as many of these in the same time, and
-    move twice as many through memory.
+    most GPUs since 2020) can multiply several times as many of these in the same time,
+    and move twice as many through memory.
 
     Is it enough? Each product is rounded, and there are thousands in each sum, whose
     errors average out. The sums themselves are kept in 32 bits, and so are the weights,
@@ -129,6 +129,12 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
     !!! warning "Where it is slow"
         PyTorch computes with bfloat16 on any processor. Without units for it, that is a
         matter of converting there and back, and slower than float32.
+
+        Units are not enough, either. Intel's AVX-512 BF16 multiplies no more numbers in
+        a cycle than its two units for float32 together do, so what is left is the
+        converting: without AMX, [PPO is slower by
+        it](../benchmarks/policies.md#another-processor). AMD's multiplies twice as
+        many. So `auto` asks for AMX, or for an AVX-512 BF16 that is not Intel's.
 
     !!! note "32 bits that are 19"
         Many GPUs compute convolutions of float32 with 11 bits for the digits and 8 for
@@ -150,8 +156,9 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
         with torch.cuda.device(device):
             has_units = torch.cuda.is_bf16_supported(including_emulation=False)
     else:
-        features = torch.cpu.get_capabilities()
-        has_units = any(features.get(name) for name in ("amx_bf16", "avx512_bf16"))
+        has = torch.cpu.get_capabilities()
+        intel = str(has.get("cpu_name")).startswith("Intel")
+        has_units = has.get("amx_bf16") or (has.get("avx512_bf16") and not intel)
     return torch.bfloat16 if has_units else torch.float32
 
 

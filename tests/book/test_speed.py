@@ -42,7 +42,12 @@ def same_threads_afterwards():
     ("features", "expected"),
     [
         ({"amx_bf16": True, "avx512_bf16": True}, torch.bfloat16),
-        ({"avx512_bf16": True}, torch.bfloat16),
+        ({"avx512_bf16": True, "cpu_name": "AMD EPYC"}, torch.bfloat16),
+        ({"avx512_bf16": True, "cpu_name": "Intel Xeon"}, torch.float32),
+        (
+            {"amx_bf16": True, "avx512_bf16": True, "cpu_name": "Intel Xeon"},
+            torch.bfloat16,
+        ),
         ({"avx512_f": True, "amx_bf16": False}, torch.float32),
         ({}, torch.float32),
     ],
