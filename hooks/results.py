@@ -2,7 +2,8 @@
 
 A page names its record in its front matter, `record: benchmarks/press.json`. On that
 page `{{ site.book.ratio | .1f }}` becomes the value that stands in the record under
-these keys, in that format. What is not there stops the build.
+these keys, in that format. What is not there stops the build. A page may have a
+`second_record`, taken on another machine for instance. Its values are under `second`.
 
 A format such as `<=1.5` is a target. It becomes words that say what was wanted and
 whether the record has it, so that a page goes on telling the truth when a new record
@@ -17,6 +18,7 @@ them stands, as `code`, whether these are still the same, but for prose.
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -57,9 +59,7 @@ def on_page_markdown(
     if not name:
         return markdown
     try:
-        folder = results_of(config)
-        record = with_state_of_code(load(folder / str(name)), folder.parent)
-        return fill_in(markdown, record)
+        return fill_in(markdown, record_of(page.meta, results_of(config)))
     except ValueError as error:
         raise PluginError(f"{page.file.src_uri}: {name}: {error}") from error
 
@@ -83,6 +83,23 @@ def results_of(config: MkDocsConfig) -> Path:
     return Path(config.config_file_path).parent / "results"
 
 
+def record_of(meta: Mapping[str, Any], folder: Path) -> Any:
+    """
+    The record that a page names; with the second, if it names one.
+
+    Args:
+        meta: the front matter.
+        folder: where the records lie.
+
+    Raises:
+        ValueError: if one is missing, or is not JSON.
+    """
+    record = with_state_of_code(load(folder / str(meta["record"])), folder.parent)
+    if second := meta.get("second_record"):
+        record["second"] = load(folder / str(second))
+    return record
+
+
 def load(path: Path) -> Any:
     """
     Read a record.
@@ -93,9 +110,9 @@ def load(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ValueError("there is no such record.") from None
+        raise ValueError(f"there is no record {path.name}.") from None
     except ValueError as error:
-        raise ValueError(f"the record is malformed: {error}.") from None
+        raise ValueError(f"{path.name} is malformed: {error}.") from None
 
 
 def with_state_of_code(record: Any, root: Path) -> Any:

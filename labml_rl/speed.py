@@ -29,9 +29,10 @@ that can be switched off by itself, and [for DQN](../benchmarks/values.md).
 | many small updates | one for all weights | [fused Adam][make_adam] |
 | asking for memory | keeping what one has | [keeping memory][keep_memory] |
 
-Of those that can be switched off, 16 bits bring most, then the threads, then the
-blocks. What players and kept memory bring on two cores is no more than the difference
-between two measurements of the same program.
+Of those that can be switched off, 16 bits bring most on one processor, then the
+threads, then the blocks, and players no more than the difference between two
+measurements. On [another](../benchmarks/policies.md#another-processor), 16 bits bring
+nothing, blocks most, and players a fifth. So measure on yours.
 
 ## With a GPU
 

@@ -8,24 +8,25 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
+from hooks import results
 from hooks.results import VALUE, fill_in, load, shown, with_state_of_code
 from tests.site.conftest import ENVIRONMENT, ROOT
 
-PAGES = {
-    "benchmarks/press": "benchmarks/press.json",
-    "benchmarks/games": "benchmarks/games.json",
-    "benchmarks/policies": "benchmarks/policies.json",
-    "benchmarks/values": "benchmarks/values.json",
-}
-
-
-def record_of(page):
-    return load(ROOT / "results" / PAGES[page])
+PAGES = [
+    f"benchmarks/{name}"
+    for name in ("press", "games", "policies", "values", "mistakes")
+]
 
 
 def markdown_of(page):
     return (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+
+
+def record_of(page):
+    meta = yaml.safe_load(markdown_of(page).split("---")[1])
+    return results.record_of(meta, ROOT / "results")
 
 
 def rows(text):
