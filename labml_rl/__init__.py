@@ -60,8 +60,8 @@ $$G_t = r_t + \gamma r_{t+1} + \gamma^2 r_{t+2} + \dots$$
 
 The **discount** $\gamma$, a number a little below 1 such as 0.99, makes a reward count
 for less the longer it takes to come. It keeps the sum finite. And the later a reward
-comes, the less this action had to do with it. Counted in full, all that chance brings
-later would hide what the action itself was worth.
+comes, the less the action $a_t$ had to do with it. If late rewards counted in full,
+chance would hide what the action itself was worth.
 
 How the agent picks its actions is its **policy**, written $\pi(a \mid o)$: the
 probability of each action after an observation. To learn is to change the policy so
@@ -99,8 +99,8 @@ small screen, below it), and all of the code is there: top to bottom, a page is 
 whole file. What you see is what the tests run, so it cannot say one thing and do
 another.
 
-Shapes stand behind the lines that make them: `# (4, 84, 84)` is an array of four
-pictures, 84 rows by 84 columns each. A box like this one marks a place where many
+Shapes stand after the lines that make them: `# (4, 84, 84)` is an array of four
+pictures, 84 rows by 84 columns each. A box like the one below marks a place where many
 programs go wrong. Some of them are named there, such as the libraries Gymnasium,
 EnvPool, Baselines, Stable-Baselines3 and CleanRL; you need not know them:
 
@@ -141,8 +141,8 @@ The second learns a **policy**, that is, what to do:
 
 1. [Seeing](bodies.py) and [deciding](networks.py): the networks.
 2. [Returns and advantages](returns.py): what an action was worth.
-3. [Playing to learn](sampling.py): what is kept of the games, and [with a player in
-   each process](players.py).
+3. [Playing to learn](sampling.py): what is kept of the games; and the same [with a
+   player in each process](players.py).
 4. [A2C](a2c/__init__.py): the policy gradient, and three losses.
 5. [PPO](ppo/__init__.py): several steps from one batch; and [a problem that takes a
    minute](small.py), for both.
@@ -159,7 +159,7 @@ most:
 
 from importlib.metadata import PackageNotFoundError, version
 
-# Importing the book loads nothing heavy: who wants one page does not pay for the
+# Importing the book loads nothing heavy: if you want one page, you do not pay for the
 # others. A folder that was copied into another project has no version.
 try:
     __version__ = version("labml-rl")

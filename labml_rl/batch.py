@@ -90,7 +90,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
     """
     ## The interface
 
-    This is what the agent has before it, wherever the games are played.
+    This is what the agent deals with, wherever the games are played.
 
     Args:
         spaces: of the observations and of the actions of each environment.
@@ -122,8 +122,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         self._copy = copy
         self._asked_for: str | None = None
 
-    # Two things are left open: how to ask a [Runner][] for something, with an entry for
-    # each environment, and how to wait for what it answers, the same.
+    # Two things are left open: how to ask a [Runner][] for something, and how to wait
+    # for its answer. Both have an entry for each environment.
     @abstractmethod
     def _send(self, method: str, requests: Sequence[Any]) -> None: ...
 
@@ -328,7 +328,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             states: what [Games.get_states][] returned, for games made in the same way.
 
         Returns:
-            The observations that the agent had before it.
+            The observations that the agent had when the states were saved.
         """
         if len(states) != self.num_envs:
             raise ValueError(f"{len(states)} states for {self.num_envs} environments")

@@ -131,8 +131,8 @@ class NatureBody(nn.Module):
         graphics card like that, a quarter of the load that they would be as floats.
 
         !!! warning "Divided twice"
-            Some pipelines have a wrapper that divides by 255, Baselines' for instance
-            its `ScaledFloatFrame`. If the network divides too, the brightest pixel is
+            Some pipelines have a wrapper that divides by 255, such as Baselines'
+            `ScaledFloatFrame`. If the network divides too, the brightest pixel is
             0.004. All is nearly black, nothing fails, and the agent learns badly. So
             floats are refused here.
 
@@ -247,8 +247,8 @@ def as_blocks(pictures: Tensor) -> Tensor:
 
     Returns:
         The same in blocks, shape `(N, H / 4, W / 4, 16 · C)`. The channels come last,
-        so those of a block are neighbours in memory. Layers of PyTorch want to be shown
-        them in second place, and like best what [lies in memory like
+        so those of a block are neighbours in memory. PyTorch's layers expect the
+        channels in second place, and are fastest when they [lie in memory like
         this](https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html).
     """
     n, channels, height, width = pictures.shape

@@ -200,7 +200,7 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
             state: what [Resumable.get_state][] returned.
 
         Returns:
-            The observation that the agent had before it.
+            The observation that the agent had when the state was saved.
         """
         self._options, self._episode_seed = None, state["seed"]
         observation, _ = self._begin(None)

@@ -67,11 +67,11 @@ class Emulator(Display, Protocol):
     environment of its own, `ALE/…-v5`. That one copies a picture at each of its steps,
     and for the maximum of two frames it has to be run with one frame a step. So it
     copies all four. This page talks to the emulator itself, `ALEInterface`, and fetches
-    only what it shows.
+    only what the agent will see.
 
-    Besides [its screens][Display], this is all that it needs of it. Anything else with
-    these methods will do: the tests bring a small scripted game, which dies exactly
-    where a test wants it to.
+    Besides [its screens][Display], these methods are all that a game needs of the
+    emulator. Anything else that has them will do: the tests bring a small scripted
+    game, which dies exactly where a test wants it to.
     """
 
     def reset_game(self) -> None: ...
@@ -89,8 +89,8 @@ class GameOptions:
     """
     ## The options
 
-    The defaults are for *training*, as in Mnih et al. (2015), with two exceptions. They
-    learned from the sign of a reward alone, which is `clip_rewards=True`; here that is
+    The defaults are for *training*, as in Mnih et al. (2015), with two exceptions. Mnih
+    et al. paid only the sign of a reward, which is `clip_rewards=True`; here that is
     for the algorithm to say. And in many games nothing happens until somebody presses
     the joystick's only button, *fire*. Their agents had to do that themselves, which is
     `fire_at_start=False`. ([Smaller things](dqn/settings.py) differ, too.) To
@@ -129,7 +129,7 @@ class GameOptions:
 
     # **How it ends.** With `episodic_life` an episode ends with each lost life, so that
     # the agent learns what a life is worth. Mnih et al. (2015) train that way; Machado
-    # et al. (2018) advise to end it only with the game.
+    # et al. (2018) advise ending it only with the game.
     #
     # After `max_frames` frames, half an hour of play, the game is cut off.
     episodic_life: bool = True
@@ -349,8 +349,8 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
         !!! warning "What is on the screen is not in the state"
             After the state is put back, the screen still shows the end of the game
-            before, until the next frame is drawn. With two no-ops nobody sees that.
-            With fewer, the console is switched on after all.
+            before, until the next frame is drawn. With two or more no-ops nobody sees
+            that. With fewer, the console is switched off and on after all.
 
         Args:
             noops: how many frames will be played before anyone looks.
@@ -515,11 +515,11 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
         !!! warning "Where it is not exact"
             ALE's state does not have everything. Which action was last held is missing,
-            so with sticky actions a game may go on with one action other than it would
-            have. Four games, Kool-Aid, Qbert, Tetris and Yars' Revenge, can go on
-            differently even without them. And in a game that is saved with a single
-            frame left before its cap, the last picture can differ: it is the maximum of
-            that frame and of one before, which is not there any more.
+            so with sticky actions the first repetition may be of the wrong one. Four
+            games, Kool-Aid, Qbert, Tetris and Yars' Revenge, can go on differently even
+            without them. And in a game that is saved with a single frame left before
+            its cap, the last picture can differ: it is the maximum of that frame and of
+            one before, which is not there any more.
 
         Returns:
             Numbers, bytes and an array. No code is in it, and none is run to read it.
@@ -539,7 +539,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
                 options.
 
         Returns:
-            The observation that the agent had before it.
+            The observation that the agent had when the state was saved.
         """
         self._emulator.restoreSystemState(ALEState(state["emulator"]))
         self.np_random.bit_generator.state = state["dice"]
@@ -588,8 +588,8 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
     make_game("Pong", seed=2, episodic_life=False)
     ```
 
-    It is an environment of Gymnasium, so other libraries can learn it, for instance
-    Stable-Baselines3:
+    It is an environment of Gymnasium, so other libraries can learn to play it, for
+    instance Stable-Baselines3:
 
     ```python
     from functools import partial
@@ -603,7 +603,7 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
     ```
 
     Where a program wants a name, `gymnasium.make` knows the games as
-    `"labml_rl.worker:labml_rl/Atari-v0"`, with `game="Pong"` behind it.
+    `"labml_rl.worker:labml_rl/Atari-v0"`, with `game="Pong"` after it.
 
     Args:
         game: its name in any spelling: `MsPacman`, `ms_pacman`, `Ms. Pac-Man`.
@@ -661,7 +661,7 @@ def loader(game: str, sticky_actions: float = 0.0) -> Callable[[int], Emulator]:
     game = Game(invisible, seed=1)
     ```
 
-    Which there are, `getAvailableModes()` and `getAvailableDifficulties()` say.
+    `getAvailableModes()` and `getAvailableDifficulties()` say which there are.
 
     Args:
         game: its name in any spelling.

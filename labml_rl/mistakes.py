@@ -94,7 +94,8 @@ class WrongSign(SmallPPO):
 
     An optimiser makes a number smaller, and the objective of a policy should become
     larger, so there is a minus somewhere. There are others: an advantage is what came
-    minus what was expected, and here it is the other way round. Two are as bad as none.
+    minus what was expected, and here it is the other way round. A second change of sign
+    undoes the first.
     """
 
     algorithm = "wrong-sign"
@@ -282,9 +283,9 @@ class EndsLate(SmallPPO):
     ### The end comes a step late
 
     Many programs keep, beside an observation, whether an episode *begins* with it. The
-    recursion asks whether one *ended*. Whoever copies the one from here and the other
-    from there has ends [that are a row too late][labml_rl.returns.gae]. (An end with
-    the last step is lost, and a time limit counts as a fall.)
+    recursion asks whether one *ended*. Copy the array from one program and the
+    recursion from another, and the ends are [a row too late][labml_rl.returns.gae]. (An
+    end in the last row of a rollout is lost, and a time limit counts as a fall.)
     """
 
     algorithm = "ends-late"
@@ -295,12 +296,13 @@ class EndsLate(SmallPPO):
         early on, the critic explains less than it should, and the entropy is
         higher](../assets/figures/mistake-ends-late.svg)
 
-        The step with which a pole falls seems to lead to a new one that stands upright,
-        and the first step of that one seems to be the end. With $\lambda = 0.8$ most of
-        the blame still comes back to the fall, so the agent learns. But about a fifth
-        of what a new pole is worth stays with the fall, and the better the agent plays,
-        the more that is. Up to a hundred points the score looks right, and only the
-        critic, which explains less than it should, tells of the mistake.
+        The step with which a pole falls seems to lead to a new pole that stands
+        upright, and the first step of the new pole seems to be the end. With
+        $\lambda = 0.8$ most of the blame still comes back to the fall, so the agent
+        learns. But about a fifth of what a new pole is worth stays with the fall, and
+        the better the agent plays, the more that is. Up to a hundred points the score
+        looks right, and only the critic, which explains less than it should, tells of
+        the mistake.
 
         Returns:
             The batch, with ends that are a step late.

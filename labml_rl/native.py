@@ -25,15 +25,15 @@ time in the same emulator; and it plays by rules of its own.
 !!! warning "What is different"
     - **Greys.** It turns frames grey before it takes their maximum, so in some games
       [the picture differs][labml_rl.screen.preprocess].
-    - **The beginning.** It presses the button *before* the no-ops, for one frame, and
-      of these there are 0 to `noop_max - 2`; in games without a button up to one more.
+    - **The beginning.** It presses the button *before* the no-ops, for one frame. There
+      are 0 to `noop_max - 2` no-ops, and in games without a button up to one more.
       The first stack is three black pictures and one real one.
     - **A lost life.** The game goes on at once: nobody presses the button again, and
       the stack is not begun anew.
     - **The end.** The final picture never shows the final frame.
     - **The cap** counts frames after the no-ops.
 
-    A network trained on one of the two may not play the other as well.
+    A network trained on one of the two may play the other worse.
 """
 
 from collections.abc import Sequence

@@ -122,12 +122,12 @@ class ActorCritic(nn.Module):
             logits, values = network(batch)
         ```
 
-        The first changes where numbers lie in memory, so that all channels of a pixel
-        are neighbours, and nothing else, however the observations come. The results are
-        the same but for the rounding of the last digits. The second lets the body
-        compute with 16 bits in place of 32, which leaves not quite three decimal
-        digits. The heads go on in float32: PPO compares probabilities that differ by a
-        few per cent, and [returns](returns.py) are long sums of values.
+        The first only changes where numbers lie in memory: all channels of a pixel
+        become neighbours, however the observations come. The results are the same but
+        for the rounding of the last digits. The second lets the body compute with 16
+        bits in place of 32, which leaves not quite three decimal digits. The heads go
+        on in float32: PPO compares probabilities that differ by a few per cent, and
+        [returns](returns.py) are long sums of values.
 
         Args:
             observations: $o$, shape `(N, …)`.
@@ -143,9 +143,9 @@ class ActorCritic(nn.Module):
 
         # !!! warning "(N, 1) is not (N,)"
         #     The difference of values of shape `(N, 1)` and returns of shape `(N,)` has
-        #     the shape `(N, N)`: each value with each return. Its mean is a number, and
-        #     the loss goes down with it, to the average return for all. Many first
-        #     programs have lost a day here.
+        #     the shape `(N, N)`: each value with each return. Its mean square is a
+        #     number all the same, and the loss goes down. But every value is drawn to
+        #     the average of all returns. Many first programs have lost a day here.
         return logits, values.squeeze(-1)  # (N, A), (N,)
 
 
@@ -262,9 +262,9 @@ class QNetwork(nn.Module):
     ## Action values
 
     The action value $Q(o, a)$ is the return to expect after $o$ if the agent does $a$
-    now and goes on as well as it can. An agent that knows it needs no policy: it takes
-    the action with the largest. There is one output for each, so that one pass through
-    the network answers for all.
+    now and goes on as well as it can. An agent that knows $Q$ needs no policy: it takes
+    the action with the largest value. There is one output for each action, so that one
+    pass through the network answers for all.
 
     These weights begin with PyTorch's default, and that is faithful to DQN. PyTorch
     took it over from Torch7, in which the authors of DQN wrote theirs: a layer of $n$

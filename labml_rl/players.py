@@ -18,7 +18,7 @@ a worker           games         games         games
 All that the agent knows is a few megabytes of weights, and they stay what they are
 until the rollout is complete. So do not bring the games to the network. Bring the
 network to the games: every process has one, and plays its games by itself, step after
-step, on a core of its own. It asks about half as many games, so the answers come
+step, on a core of its own. Each asks about its own games only, so the answers come
 sooner, too. All meet once, at the end of the rollout:
 
 ```text
@@ -35,11 +35,12 @@ dice for all. But an answer for four observations may be rounded differently fro
 for eight. So a run [notes how many play][labml_rl.runs.experiment.Settings], and goes
 on with as many.
 
-How much is it worth? With PPO on two cores, a twentieth was measured, which may be
-chance: there, most of the time goes into learning, and only one core is ever idle.
-[Here is the record](../benchmarks/policies.md). The more cores there are, the more of
-them would have nothing to do. The price is that the agent's process plays, too, and
-nobody can give up *that* one when one of its games hangs.
+How much is it worth? With PPO on two cores, a gain of a twentieth was measured on one
+processor, which may be chance, and of a fifth on another. [Here is the
+record](../benchmarks/policies.md). With two cores, most of the time goes into learning,
+and only one core would ever be idle. The more cores there are, the more of them would
+have nothing to do. The price is that the agent's process plays, too, and nobody can
+give up *that* one when one of its games hangs.
 
 All this is right for a small network on a processor. With a GPU, one large question is
 cheaper than many small ones, and there the games are [brought to the

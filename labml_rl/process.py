@@ -7,7 +7,7 @@ summary: An object in a process of its own, which answers, or says why not.
 # A process that can be trusted
 
 Played [one after another](batch.py), games leave all cores of the machine but one idle.
-Python's threads would not help, since they take turns. So they go into processes of
+Python's threads would not help, since they take turns. So games go into processes of
 their own, **workers**. The agent talks to a worker through a pipe:
 
 ```text
@@ -33,10 +33,10 @@ an observation that is copied in memory](../assets/figures/batches-costs.svg)
 
 *The quickest tenth of many tries, from [this record](../benchmarks/games.md).*
 
-So a message is cheap beside a step of a game, but not for nothing. One that carries an
+So a message is cheap beside a step of a game, but not free. One that carries an
 observation costs more, and there is a way around it: a copy in memory takes next to no
-time, if only both processes see that memory. [The page about workers](worker.py) makes
-use of both: it sends few messages, each for several games, and no observations.
+time, as long as both processes see that memory. [The page about workers](worker.py)
+makes use of both: it sends few messages, each for several games, and no observations.
 
 What no program can get around is the emulator itself. It takes most of a step, and how
 many steps it plays without anything around it is the *ceiling* of all that is measured.
@@ -140,15 +140,15 @@ class SpinWait:
     """
     ### Awake
 
-    A process that waits is put to sleep, and a core that has nothing else to do is, as
-    well. To wake both takes longer than all the rest of a message. And when games are
-    played without a pause, nobody waits for long: the next message is on its way.
+    A process that waits is put to sleep, and so is a core that has nothing else to do.
+    To wake both takes longer than all the rest of a message. And when games are played
+    without a pause, nobody waits for long: the next message is on its way.
 
-    So whoever had to wait for less than a millisecond the last time stays awake for as
-    long this time, and looks again and again whether there is something to read. (Locks
-    do the same, and call it *adaptive spinning*.) In between it offers its core to
-    others, so that nobody waits because of it. If the time is over, or was over the
-    last time, it sleeps.
+    So a process that had to wait for less than a millisecond the last time stays awake
+    for a millisecond this time, and looks again and again whether there is something to
+    read. (Locks do the same, and call it *adaptive spinning*.) In between it offers its
+    core to others, so that nobody waits because of it. If the time is over, or was over
+    the last time, it sleeps.
 
     Args:
         files: the numbers of the files to listen to.
@@ -194,7 +194,7 @@ def _leave_with_parent() -> None:
 
     Python gives every process a *sentinel* that closes when its parent ends. Later
     workers have copies of that as well; but nobody has one of the last worker's. It
-    leaves, its copies close, the next one leaves, and so on to the first.
+    leaves, its copies close, the one before it leaves, and so on back to the first.
     """
     parent = multiprocessing.parent_process()
     assert parent is not None, "a worker has a process of its own"
@@ -231,13 +231,13 @@ class Parcel:
 
     A process that is not forked gets `make` from its parent through a pipe, and a pipe
     holds 64 KB. If there is more, the parent waits until the process has read some of
-    it. What if that has died before? Python's own `multiprocessing` then waits for
-    ever. And such processes do die: if the program has no `if __name__ == "__main__":`,
-    for one. So `make` travels in memory that both see, and through the pipe goes only
-    where that is.
+    it. What if the process dies before that? Python's own `multiprocessing` then waits
+    for ever. And such processes do die: for instance, if the program has no
+    `if __name__ == "__main__":`. So `make` travels in memory that both see, and the
+    pipe only says where that is.
 
     It is opened [where the object is made][worker_process]. If there is no such
-    function at the other end, the parent is told so, like any other mistake.
+    function at the other end, the parent is told, as it is of any other mistake.
 
     Args:
         make: makes the object.
@@ -310,8 +310,8 @@ class Worker:
 
     Args:
         make: makes the object, over there. Unless the process is forked, this function
-            has to travel, which those do that stand at the top level of a module, and a
-            `functools.partial` of one. A `lambda` does not.
+            has to travel. One at the top level of a module can, and so can a
+            `functools.partial` of it. A `lambda` cannot.
         name: for error messages: whatever tells this worker from the others.
         start_method: `"fork"`, `"spawn"` or `"forkserver"`; `None` is Python's default.
 
@@ -440,10 +440,10 @@ class Worker:
         """
         ### Time that counts
 
-        Ctrl-Z stops this process together with its workers, and so does whoever pauses
-        a container. But the clock goes on, and an hour later no worker has had a single
-        second of it. So nobody looks at the clock: the time is waited in slices, and an
-        hour like that is over with the slice in which it began.
+        Ctrl-Z stops this process together with its workers, and so does pausing a
+        container. But the clock goes on, and an hour later no worker has had a single
+        second of it. So nobody looks at the clock. The wait is made of slices, which
+        are counted, and an hour like that counts as one slice.
         """
         if timeout is None:
             return self._spin.wait()

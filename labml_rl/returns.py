@@ -49,8 +49,8 @@ That is a **rollout**. Its arrays have a row for each step and a column for each
 
 A rollout begins and stops in the middle of play, so how its last episodes will go on is
 not known, and somebody has to guess. For that there is a network which has learned what
-return to expect after an observation $o_t$. This is the **value** $V(o_t)$. Counting
-with it instead of with rewards that nobody has seen yet is called **bootstrapping**.
+return to expect after an observation $o_t$. This is the **value** $V(o_t)$. Putting it
+in the place of rewards that nobody has seen yet is called **bootstrapping**.
 
 Here is one game for six steps. An episode ends with step 2:
 
@@ -294,8 +294,8 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     # $$G_t^{(1)} = r_t + \gamma F_t$$
     returns = rewards + discount * following  # (T, N)
 
-    # Each further reward comes in with the sum of the next step, which has one less.
-    # The last row has no next step, and stays as it is.
+    # Each pass adds one reward. A sum of $n$ is this step's reward and, discounted, the
+    # next step's sum of $n - 1$. The last row has no next step, and stays as it is.
     # $$G_t^{(n)} = r_t + \gamma \begin{cases}
     # G_{t+1}^{(n-1)} & \text{if the episode goes on} \\
     # F_t & \text{if it ends}

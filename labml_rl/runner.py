@@ -123,7 +123,7 @@ def _put(batch: Any, row: int, observation: Any) -> None:
 
 
 def is_cut(found: np.dtype[Any], expected: np.dtype[Any]) -> bool:
-    """Whether numbers of the first type would lose what stands behind the point."""
+    """Whether numbers of the first type would lose what stands after the point."""
     return found.kind in "fc" and expected.kind not in "fc"
 
 
@@ -152,7 +152,7 @@ class SavesState(Protocol):
             state: what [SavesState.get_state][] returned.
 
         Returns:
-            The observation that the agent had before it.
+            The observation that the agent had when the state was saved.
         """
 
 
@@ -193,7 +193,7 @@ class Runner:
 
     def write_to(self, batch: Batch) -> None:
         """
-        Say where the results go. What can [write there
+        Say where the results go. An environment that can [write there
         itself][labml_rl.game.Game.observe_into], as a game can, needs no copy.
         """
         self._batch = batch
@@ -221,7 +221,7 @@ class Runner:
                     )
 
     def reset(self, requests: Sequence[tuple[bool, dict[str, Any]]]) -> Infos:
-        """Begin an episode in each that is to, with these arguments of its `reset`."""
+        """Begin an episode in each that was asked to, with these arguments."""
 
         def reset(row: int) -> dict[str, Any]:
             wanted, arguments = requests[row]
@@ -296,7 +296,7 @@ class Runner:
         - `SAME_STEP`, the default of this book: at once, in the same step. The
           observation of that step is then the *first of the next* episode. The last one
           of the old is in `infos["final_obs"]`, and the `info` that came with it in
-          `infos["final_info"]`, the score of a finished game among it. (A game that
+          `infos["final_info"]`, with the score if the game is finished. (A game that
           ends between two of its lives has its score in the `info` of the reset.)
         - `NEXT_STEP`, Gymnasium's default: in the step after, which ignores its action
           and pays nothing. It is no experience, and whatever learns must leave it out.
@@ -305,8 +305,8 @@ class Runner:
         !!! warning "Which observation is the last?"
             An algorithm that asks how much reward was still to come after a *truncated*
             episode must look at `final_obs`. The observation itself belongs to another
-            episode. Many early programs threw the last one away, so that theirs had
-            nothing to look at.
+            episode. Many early programs threw the last one away, and their algorithms
+            had nothing to look at.
         """
         env = self.envs[row]
         info: dict[str, Any]

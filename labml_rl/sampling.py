@@ -191,7 +191,8 @@ class Player:
     there. And what can be computed for all steps at once is left for the end.
 
     Args:
-        games: what is played. Make them with `copy=False`, since they are copied here.
+        games: what is played. Make them with `copy=False`, since their observations are
+            copied here anyway.
         network: gives logits and values for observations, as
             [ActorCritic][labml_rl.networks.ActorCritic] does.
         sheet: where everything is written down.

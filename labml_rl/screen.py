@@ -88,10 +88,10 @@ def shrink(grey: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
 
     !!! warning "The third argument of `cv2.resize` is not the interpolation"
         It is the output array. `cv2.resize(grey, (84, 84), cv2.INTER_AREA)` runs
-        without a complaint, and uses bilinear interpolation, which at half the size
-        skips pixels: a small ball can vanish. `INTER_AREA` averages over all that a new
-        pixel covers. (The program of Mnih et al. was bilinear on purpose; the average
-        is that of Baselines.)
+        without a complaint, and uses bilinear interpolation. At less than half the size
+        that skips pixels: a small ball can vanish. `INTER_AREA` averages over all that
+        a new pixel covers. (The program of Mnih et al. was bilinear on purpose;
+        Baselines took the average.)
 
     The scoreboard can be cut off. The cut is that of [Mnih et al.
     (2013)](https://arxiv.org/abs/1312.5602): the same for every game, wherever it shows
@@ -211,8 +211,8 @@ class Screens:
         self._differ = (last.words != before.words).nonzero()[0]
         self._stale[self._differ] = True
 
-        # Only there can be a new colour. Take all known ones away, and look what is
-        # left.
+        # A new colour can only be where something has changed. Take all known ones
+        # away, and see whether any is left.
         if last.pixels[self._differ].tobytes().translate(None, self._known):
             self._learn_colours()
 
@@ -226,9 +226,9 @@ class Screens:
         ### The palette
 
         It is not the same for all games: television in Europe had other colours than in
-        America, and some games come from there. The emulator does not tell which
-        palette it uses. But whenever a number turns up that is new, the same screen in
-        colour says what it means. After the first minute of a game that hardly ever
+        America, and some games come from Europe. The emulator does not say which
+        palette it uses. But whenever a new number turns up, the same screen in colour
+        says what it means. After the first minute of a game that hardly ever
         happens.
         """
         numbers = self._last.screen

@@ -133,8 +133,8 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
 
         Units are not enough, either. Intel's AVX-512 BF16 multiplies no more numbers in
         a cycle than its two units for float32 together do, so what is left is the
-        converting: without AMX, [PPO is slower by
-        it](../benchmarks/policies.md#another-processor). AMD's multiplies twice as
+        converting: without AMX, [bfloat16 makes PPO
+        slower](../benchmarks/policies.md#another-processor). AMD's multiplies twice as
         many. So `auto` asks for AMX, or for an AVX-512 BF16 that is not Intel's.
 
     !!! note "32 bits that are 19"
@@ -190,8 +190,8 @@ def few_threads(settings: SpeedSettings) -> Iterator[None]:
 
     PyTorch cuts each operation into parts for all cores. A batch of 256 is worth that.
     With eight observations it gains little, and there is a price that one does not see:
-    between two operations the other threads don't sleep. They turn in circles for a
-    while, to be there at once when the next one comes, and that is on the very cores on
+    between two operations the other threads don't sleep. They spin for a while, to be
+    there at once when the next operation comes, and they spin on the very cores on
     which the games should run. That is no different if the network is on a GPU, as some
     of the work is still done here.
 
@@ -252,10 +252,10 @@ def means_of(learned: Sequence[dict[str, Tensor]]) -> dict[str, float]:
     """
     ## One message
 
-    A GPU works through a list of orders, and Python is far ahead with writing them.
-    Until it asks for a number: then it has to wait for all that stands on the list
-    before. So what is measured in each batch stays where it is, and is asked for once,
-    after the last.
+    A GPU works through a list of orders, and Python writes them far ahead of it, until
+    it asks for a number. Then it has to wait for everything on the list before that. So
+    what is measured in each batch stays where it is, and is asked for once, after the
+    last.
 
     Args:
         learned: what was measured in each batch, by name, single numbers. All have the

@@ -32,7 +32,7 @@ if __name__ == "__main__":
     that it *exited with code 1*.
 
     A notebook can't be imported, nor can a program that comes from standard input. What
-    is defined there does not exist for such a worker, so environments belong into a
+    is defined there does not exist for such a worker, so environments belong in a
     module.
 
 What is new is what does *not* go through the pipe. An observation has 28 KB. To send
@@ -275,17 +275,17 @@ class ParallelGames(Games):
         process plays the last share of the games in the time in which it would wait. Of
         the four messages, two are left.
 
-        Then it has no time for anything else, though. Whoever wants to [do something
-        meanwhile][labml_rl.batch.Games.step_async], or does not trust the environments
-        (nobody can give up *this* process when one of them hangs), leaves that to
-        workers.
+        Then it has no time for anything else, though. Leave all games to workers if the
+        agent is to [do something meanwhile][labml_rl.batch.Games.step_async], or if you
+        do not trust the environments: when one of them hangs, nobody can give up *this*
+        process.
 
         ### One for all
 
         If one worker fails, there is no batch, and nothing that the others could go on
-        with. So all of them are ended, and the error is the agent's. It may begin anew
-        with new games. The same if Ctrl-C comes while it waits: an answer could be half
-        read. And the same if a request can't be sent to one of them, whatever the
+        with. So all of them are ended, and the agent gets the error. It may begin anew
+        with new games. The same happens if Ctrl-C comes while it waits, since an answer
+        could be half read; and if a request can't be sent to one of them, whatever the
         reason, since others have theirs already.
         """
         begun = time.monotonic()

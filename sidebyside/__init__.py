@@ -25,8 +25,8 @@ The press never imports or runs a module that it renders. It reads text.
 
 ## Your own modules
 
-The site engine is MkDocs, and the press is a [plugin][sidebyside.plugin] of it. To
-install both, type in a copy of this project's repository:
+The site engine is MkDocs, and the press is a [plugin][sidebyside.plugin] for it. To
+install both, go to a copy of this project's repository, and type:
 
 ```sh
 pip install '.[docs]'

@@ -17,7 +17,7 @@ sidebyside markdown package -o docs
 sidebyside check package
 ```
 
-For the program, type in a copy of this project's repository:
+To get the program, go to a copy of this project's repository, and type:
 
 ```sh
 pip install '.[press]'

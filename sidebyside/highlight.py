@@ -10,9 +10,9 @@ Colouring one section at a time goes wrong wherever a section ends inside someth
 comment in the middle of a call leaves two halves, neither of which is Python. So the
 file is coloured as a whole, and the result is cut where its lines end.
 
-The colours have the names that Pygments gave them, which every theme knows. It also
-takes most of its time to find out what we know already, where each token begins and
-ends. So the few rules that turn a token into a colour are our own.
+The colours have the names that Pygments gave them, which every theme knows. But
+Pygments spends most of its time finding out what we know already: where each token
+begins and ends. So the few rules that turn a token into a colour are our own.
 """
 
 import builtins

@@ -40,9 +40,9 @@ The payment $G(a)$ does not depend on the weights. Only the probabilities do:
 
 $$\nabla J(\theta) = \sum_a \nabla \pi_\theta(a \mid o) \, G(a)$$
 
-This sum is over all actions, and the agent took only one. To estimate a sum by what
-one happens to draw, there has to be a probability in front of it. The **log-derivative
-trick** puts one there. The derivative of a logarithm is
+This sum is over all actions, and the agent took only one. A sum can be estimated from
+what one happens to draw if each of its terms has its probability in front. The
+**log-derivative trick** puts it there. The derivative of a logarithm is
 $\nabla \log \pi = \nabla \pi / \pi$, so $\nabla \pi = \pi \nabla \log \pi$, and
 
 $$\begin{aligned}
@@ -75,7 +75,7 @@ $$\nabla J(\theta) = \mathbb{E} \Big[ \sum_t \nabla \log \pi_\theta(a_t \mid o_t
 \big( r_0 + r_1 + \dots \big) \Big]$$
 
 One thing in it is silly: the action at time $t$ is praised for rewards that came before
-it. It could not help them. Leave them out, and the average does not change, since each
+it. It had no part in them. Leave them out, and the average does not change, since each
 of them is a number that was settled before $a_t$ was drawn, and [the next
 section][policy_loss] shows that such numbers add nothing. What is left is the return
 $G_t$ from $t$ on, also called the **reward-to-go**:
@@ -132,9 +132,9 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     ![The returns of two actions as two heaps of points, first as they are, then less
     their average](../../assets/figures/a2c-baseline.svg)
 
-    *Left pays 5 on average and right pays 8, give or take. Each dot is one time that an
-    action was drawn. Without a baseline, on the first panel, both are pushed up. With
-    it, the better one goes up and the other down.*
+    *The action "left" pays 5 on average and "right" pays 8, give or take. Each dot is
+    one time that an action was drawn. Without a baseline, in the first panel, both are
+    pushed up. With one, the better goes up and the other down.*
 
     In numbers: the two are equally likely, and now left always pays 5, and right always
     8. Drawing an action moves its own logit by $(1 - \pi)(G - b)$, which is
@@ -157,8 +157,8 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
 
     ### A loss to minimise
 
-    PyTorch goes down on a loss, and takes gradients itself. The one whose gradient is
-    the negative of the above is
+    PyTorch makes a loss smaller, and computes the gradient itself. The loss whose
+    gradient is the negative of the above is
 
     $$L_\text{policy} = -\operatorname{mean} \big(
     \log \pi(a_t \mid o_t) \, \hat{A}_t \big)$$
@@ -173,11 +173,11 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     !!! warning "Cut the advantage off"
         The advantage is a number here, not a function of the weights. If a gradient
         goes through the value in it, this loss gets smaller the larger the value is,
-        since no logarithm of a probability is above zero. Together with [its own
-        loss][value_loss], weighed by $c_v$, the critic ends up $H / c_v$ too high, with
-        $H$ the [entropy][labml_rl.networks.entropy_of] of the policy. The returns that
-        are made with such values are wrong in turn, and nothing fails. So the function
-        refuses an advantage that still has a gradient.
+        since no logarithm of a probability is above zero. [Its own loss][value_loss],
+        which is weighted by $c_v$, pulls the value back, but the critic still ends up
+        $H / c_v$ too high, where $H$ is the [entropy][labml_rl.networks.entropy_of] of
+        the policy. The returns that are made with such values are wrong in turn, and
+        nothing fails. So the function refuses an advantage that still has a gradient.
 
     !!! warning "The sign"
         Without the minus the agent learns to lose, and it learns that fast.
@@ -238,7 +238,7 @@ def total_loss(
 
     Actor and critic share a body, so their losses are added. The **entropy** is
     subtracted, which pays the agent for being undecided. Without it, a policy that has
-    found something that works soon does nothing else, and never finds what works
+    found something that works will soon do nothing else, and never find what works
     better.
 
     $$L = L_\text{policy} + c_v L_\text{value} - c_e \operatorname{mean}(H)$$

@@ -139,7 +139,7 @@ class Experiment(PolicyExperiment[Settings]):
         one step, and then what was seen is thrown away. Only the weights remember it.
 
         Returns:
-            What is worth drawing.
+            What is worth plotting.
         """
         settings = self.settings
         learning_rate = self.anneal()

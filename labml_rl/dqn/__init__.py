@@ -61,8 +61,8 @@ of it do so, or nearly.)
 
 There is no policy $\pi$ in it. The step may have been taken by any agent, a random one
 or one of last week: the game answers an action in the same way whoever takes it, and
-what comes after is said of the best play. Learning from what another agent did is
-called **off-policy**. It is why old steps may be used again, out of a [replay
+the value of what comes after is that of the best play. Learning from what another agent
+did is called **off-policy**. It is why old steps may be used again, out of a [replay
 memory](../replay/__init__.py).
 
 ### Make it true
@@ -260,18 +260,18 @@ def huber(errors: Tensor, limit: float = 1.0) -> Tensor:
     The gradient of a square grows with the error. Now and then a target is far off,
     because a life was lost, or because the target network has just been replaced. One
     such step would pull the weights as hard as many others together, and what it
-    teaches can be learned as well in small steps. So Mnih et al. cut the error off at
-    $\pm 1$ where it comes into the gradient. The loss with that gradient is a square in
-    the middle, and goes on as a straight line:
+    teaches can be learned in small steps just as well. So Mnih et al. cut the error off
+    at $\pm 1$ where it comes into the gradient. The loss with that gradient is a square
+    in the middle, and goes on as a straight line:
 
     $$h(\delta) = \begin{cases}
     \tfrac{1}{2} \delta^2 & \text{if } |\delta| \le 1 \\
     |\delta| - \tfrac{1}{2} & \text{else}
     \end{cases}$$
 
-    [Huber (1964)](https://doi.org/10.1214/aoms/1177703732) has it from statistics. What
-    is large is a matter of the units: 1 is a good limit since rewards are clipped to
-    $\pm 1$.
+    It comes from statistics: [Huber (1964)](https://doi.org/10.1214/aoms/1177703732).
+    What is large is a matter of the units: 1 is a good limit since rewards are clipped
+    to $\pm 1$.
 
     !!! warning "What was clipped?"
         The error is clipped to be between −1 and 1, says the paper, and some programs
@@ -309,7 +309,7 @@ def td_loss(
     rewards before it trusts the network: $R_t^{(n)}$ is their [discounted
     sum][labml_rl.replay.rings.Rings.look_ahead], and $\bar{V}_{t+n}$ is [what
     follows][following_values] after them. It does here what $F_t$ does [for
-    policies](../returns.py): if the game ends before, nothing follows, and in place of
+    policies](../returns.py): if the game ends sooner, nothing follows, and in place of
     $\gamma^n$ the batch has a 0. All weights $w_t$ are 1 unless the [memory is
     prioritised](../replay/prioritised.py).
 

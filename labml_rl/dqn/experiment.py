@@ -242,7 +242,8 @@ class Experiment(SpeedExperiment[Settings]):
         assert isinstance(space, Box)
         known = space.shape[0] if is_atari(settings.game) else 1
         stack = known if settings.stack is None else settings.stack
-        # Two of four pictures would be kept as one, and the next two have one of them.
+        # With a stack of 2, each step would keep two of the four pictures, and the next
+        # step would keep one of these again.
         if is_atari(settings.game) and stack not in (1, known):
             raise ValueError(
                 f"stack must be {known} for an Atari game, or 1 to keep whole stacks, "
@@ -377,17 +378,17 @@ class Experiment(SpeedExperiment[Settings]):
         r"""
         ### The loss
 
-        The network says what each action was worth that was taken, and the target
-        network, with the reward, what it should have said. An algorithm with another
-        loss, or with something to add to this one, has it in here.
+        The network says what each action that was taken is worth. The target network,
+        with the reward, says what it should have said. An algorithm with another loss,
+        or with something to add to this one, overrides this.
 
         Args:
             batch: the steps to learn from.
 
         Returns:
             The errors $\delta_t$, shape `(B,)`, for a memory with priorities. Then the
-            `loss`, of which a gradient is to be had, and what else is worth drawing:
-            all that is named in `measured`.
+            `loss`, whose gradient is taken, and what else is worth plotting: all that
+            is named in `measured`.
         """
         settings = self.settings
         with in_precision(settings, self.device):
@@ -416,7 +417,7 @@ class Experiment(SpeedExperiment[Settings]):
         A memory with priorities is told afterwards how wrong the network was.
 
         Returns:
-            What is worth drawing, by name.
+            What is worth plotting, by name.
 
         Raises:
             NotFiniteError: if the memory would be told of an error that is not finite.

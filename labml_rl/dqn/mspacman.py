@@ -98,7 +98,7 @@ class Settings(fast.Settings):
     """
     ## The settings
 
-    They are [the fast ones](fast.py), for this game. Each half a million frames [the
+    They are [the fast ones](fast.py), for this game. Every half million frames [the
     agent is measured, and the best is kept](../watch/best.py).
     """
 
@@ -172,8 +172,8 @@ def play(folder: Path, games: int = 30) -> Result:
     """
     ## Measure, and film
 
-    The best was chosen among all by what it scored in games for choosing. So its score
-    there is too high, and [it plays others now][labml_rl.watch.scores.seed_of].
+    The best was chosen by what it scored in games for choosing. So its score there is
+    too high, and [it plays other games now][labml_rl.watch.scores.seed_of].
 
     Args:
         folder: of the run.

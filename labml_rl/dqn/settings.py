@@ -9,11 +9,11 @@ summary: The settings of Nature, complete, with their units, and a switch for ea
 These are the settings of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236), all
 of them, and a switch for each part that came later. Where their table and their program
 differ, they are those of the program, with which the scores were made. With them, a run
-is 38 days of play: for a try, there are [faster ones](fast.py). That rewards are
-clipped, and that an episode ends with each life, stands [with the settings of Atari
+is 38 days of play: to try it out, there are [faster ones](fast.py). That rewards are
+clipped, and that an episode ends with each life, is said among [the settings of Atari
 games](../runs/games.py).
 
-The game is not theirs in five things:
+The game differs from theirs in five ways:
 
 - Pictures are shrunk [by area][labml_rl.screen.shrink]. Theirs are shrunk bilinearly.
 - [The button][labml_rl.game.Game.reset] is pressed for the agent.
@@ -21,8 +21,8 @@ The game is not theirs in five things:
   first again.
 - After a lost life, their agent does nothing for up to 30 frames. Ours waits for one
   step.
-- A step in which a life is lost ends at once with them. Here it goes on to its fourth
-  frame.
+- With theirs, a step in which a life is lost ends at once. Here it goes on to its
+  fourth frame.
 
 !!! note "Units"
     One step of the agent is four frames of the emulator. In this list, *steps* are
@@ -95,8 +95,8 @@ class Settings(SpeedSettings):
         epsilon_start: the probability of any action, in the beginning.
         epsilon_end: the same in the end.
         epsilon_steps: how many steps after the warm-up it takes to get there.
-        double: let the network that learns choose the action that the target counts
-            with.
+        double: let the network that learns choose the action whose value goes into the
+            target.
         dueling: have a stream for values and one for advantages.
         n: how many rewards to count before the target trusts the network.
         prioritised: draw those steps more often that were a surprise.

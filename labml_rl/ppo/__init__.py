@@ -94,13 +94,14 @@ actions with a probability of at most $\alpha$. Then the error is a product of t
 numbers:
 
 - After $t$ steps they are in different states with a probability of at most $1 - (1 -
-  \alpha)^t$, which is about $t\alpha$. All other games count the same
-  in both averages, that over games of $\pi$ and that over games of $\pi'$. These add
-  to each of the two at most $t\alpha$ times the largest number in it. So the two differ
-  by at most $2 t \alpha$ times that number.
-- This number is, in each state, the mean of $A^\pi$ over the actions of $\pi'$.
-  Over those of $\pi$ it would be 0, since no policy does better than itself. They
-  differ with a probability of $\alpha$, so it is at most $2\alpha \max |A^\pi|$.
+  \alpha)^t$, which is about $t\alpha$. Where they are in the same state, a game counts
+  the same in both averages, that over games of $\pi$ and that over games of $\pi'$. The
+  games where they are not add to each average at most $t\alpha$ times the largest
+  number in it. So the two averages differ by at most $2 t \alpha$ times that number.
+- What is averaged is, in each state, the mean of $A^\pi$ over the actions of $\pi'$.
+  Over those of $\pi$ it would be 0, since no policy does better than itself. The
+  actions differ with a probability of at most $\alpha$, so it is at most
+  $2\alpha \max |A^\pi|$.
 
 So the error at step $t$ is at most $2 t \alpha \cdot 2 \alpha \max |A^\pi|$. With
 $\sum_t t \gamma^t = \gamma / (1 - \gamma)^2$ that is, summed over time,
@@ -115,10 +116,11 @@ action, not of the weights being close.
 
 The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000.
 So PPO keeps the idea and drops the bound. It limits how far each ratio may profitably
-move from 1, and how far is found by trying. Its predecessor TRPO, of the paper with the
-bound, keeps the new policy in a **trust region** around the old one, by their distance
-on average, and needs second derivatives for that. The paper on PPO also tries a penalty
-on that distance, which did not do as well.
+move from 1, and how far is found by trying. Its predecessor, TRPO (trust region policy
+optimisation), is from the paper with the bound. It keeps the new policy in a **trust
+region** around the old one: their distance, averaged over the states, must stay below a
+limit. That takes second derivatives. The paper on PPO also tries a penalty on this
+distance, which did not do as well.
 
 Three more things change on the way to a program. The advantage is not known, so there
 is [an estimate](../returns.py) in its place, $\hat{A}_t$. The agent sees $o_t$ and not
@@ -137,8 +139,8 @@ def normalised(advantages: Tensor) -> Tensor:
     ## Advantages of one size
 
     In one game the advantages are about 0.01, in another about 10. With a mean of 0 and
-    a standard deviation of 1 the same learning rate does for both, and it also does as
-    the agent gets better and returns grow.
+    a standard deviation of 1 the same learning rate will do for both, and it still will
+    when the agent gets better and returns grow.
 
     It has a price. Where all is equally good, the noise is blown up to the same size,
     and the agent is pushed about for no reason. Still most implementations do it, for

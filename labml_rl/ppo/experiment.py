@@ -42,7 +42,7 @@ it ends at 428](../../assets/figures/run-ppo-breakout-seed-1.svg)
 [paper](https://arxiv.org/abs/1707.06347). The dashed lines are what others score.*
 
 ![The first two minutes of a game of Breakout, and beside it what the agent expects and
-how likely it takes each
+how likely it is to take each
 action](../../assets/films/run-ppo-breakout-seed-1.mp4){ width=1280 height=720 }
 
 *Two minutes of that agent. For more than a minute it takes brick after brick from
@@ -213,7 +213,8 @@ class Experiment(PolicyExperiment[Settings]):
     settings_class = Settings
 
     def __init__(self, settings: Settings) -> None:
-        # Before there are games, which nobody would close if this is refused.
+        # This comes before the games are made: if `torch.compile` refuses, there are
+        # none left open.
         self.compute: Losses = type(self).losses
         if settings.compile:
             self.compute = torch.compile(self.compute, mode="reduce-overhead")
@@ -250,8 +251,9 @@ class Experiment(PolicyExperiment[Settings]):
         learning_rate = self.anneal()
         batch = self.make_batch(self.play())
 
-        # Neighbours in this list are the same moment of the game, or nearly. They would
-        # pull a minibatch in one direction, so each pass has another order.
+        # What a game shows within a few steps looks nearly the same, and lies close
+        # together in this list. It would pull a minibatch in one direction, so each
+        # pass has another order.
         learned: list[dict[str, Tensor]] = []
         for _ in range(settings.epochs):
             steps = len(batch.actions)
@@ -313,7 +315,7 @@ class Experiment(PolicyExperiment[Settings]):
             batch: the steps to learn from.
 
         Returns:
-            What is worth drawing, by name.
+            What is worth plotting, by name.
         """
         # The old gradients have to go first: a compiled program writes all of its
         # gradients to the same memory.
@@ -330,7 +332,8 @@ class Experiment(PolicyExperiment[Settings]):
         )
         self.optimizer.step()
 
-        # It writes its answers to the same memory, too, so they are copied.
+        # A compiled program writes its answers to the same memory, too, so they are
+        # copied.
         numbers = torch.stack([each.detach() for each in seen.values()])
         return dict(zip(seen, numbers, strict=True))
 

@@ -85,7 +85,8 @@ weight is the same for all.
     then about half a thousandth, and all gradients are as small. Beside an optimiser's
     $\epsilon$ that is nothing, and learning fades away as $\beta$ grows. In a batch of
     256 the mean weight is a sixth. [DQN
-    Zoo](https://github.com/google-deepmind/dqn_zoo) and Dopamine divide so, too.
+    Zoo](https://github.com/google-deepmind/dqn_zoo) and Dopamine divide by the largest
+    in the batch, too.
 
 !!! warning "Shorter steps"
     What is drawn has larger errors than usual, so its gradients are longer. Schaul et

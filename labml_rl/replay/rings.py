@@ -276,8 +276,8 @@ class Rings:
         [Rainbow](https://arxiv.org/abs/1710.02298) has 3, and of all its parts this was
         one of the two that it could spare least.
 
-        An episode may end before. Then fewer rewards are counted, and what follows is
-        the final observation.
+        An episode may end before that. Then fewer rewards are counted, and what follows
+        is the final observation.
 
         Args:
             places: of steps, shape `(B,)`.
@@ -306,8 +306,8 @@ class Rings:
 
         *A small ring, after its head has gone around, with pictures of three episodes:
         s, p and q. The brackets are the stacks of s1, s3 and p5. What is filled can be
-        drawn. A final observation can't, nor where the head is, nor what is just after
-        it.*
+        drawn. A final observation can't, nor can the place of the head, nor those just
+        after it.*
 
         !!! warning "Over the head"
             A stack that reaches over the head has pictures of now and of hours ago in

@@ -27,12 +27,12 @@ and so on. Here are eight priorities, in a tree where each node has two children
 To change one, go from it up to the root, and add up again on the way. To draw one, go
 down. At the root there are 12 on the left and 17 on the right, so throw a dart at a
 line of these two pieces, and go where it hits. Say it is the right: there are 10 and 7,
-throw again. The 4 in the last row is hit with probability
+throw again. The 4 in the bottom row is hit with probability
 
 $$\frac{17}{29} \cdot \frac{10}{17} \cdot \frac{4}{10} = \frac{4}{29}$$
 
-which is its share of the whole. Each sum on the way stands once below a line and once
-above the next, and cancels.
+which is its share of the whole. Each sum on the way stands once above a fraction line
+and once below the next, and cancels.
 
 A tree of pairs for $n$ numbers has $\log_2 n$ rows above them, 20 for a million.
 

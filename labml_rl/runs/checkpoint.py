@@ -28,7 +28,7 @@ state = checkpoint.load("run.safetensors")
 ```
 
 !!! warning "A run from a stranger"
-    Its checkpoint is safe, and its folder is more than that. `run.json` may name an
+    Its checkpoint is safe, but its folder holds more than that. `run.json` may name an
     environment, with [the module that registers it](../environments.py), and to watch
     the agent is to import that module. And whoever *resumes* a run hands its saved
     games to the emulator, which does not check them. So look at `game` in `run.json`

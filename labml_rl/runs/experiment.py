@@ -103,8 +103,8 @@ machine with fewer cores they do.)
 !!! warning "On a GPU"
     A GPU adds up numbers in the order in which its threads come along, unless it is
     told not to, and each order rounds differently. There, two runs with the same seed
-    differ after a while, stopped or not. The state is complete all the same. Of a few
-    games it is not, nor with sticky actions: [the emulator's
+    differ after a while, stopped or not. The state is complete all the same, except in
+    a few games and with sticky actions: there [the emulator's
     own][labml_rl.game.Game.get_state] lacks something.
 """
 
@@ -405,8 +405,9 @@ class Experiment(ABC, Generic[S]):
         what ended.
 
         Returns:
-            What is worth drawing: losses and the like, the same names each time. `None`
-            is for what there was nothing of: the loss of a round that only played.
+            What is worth plotting: losses and the like, the same names each time.
+            `None` is for what there was nothing of: the loss of a round that only
+            played.
         """
 
     def make_games(self, **options: Any) -> Games:

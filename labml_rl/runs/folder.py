@@ -188,9 +188,9 @@ class RunFolder:
 
         Two programs that go on with the same run would overwrite each other's
         checkpoints in turns. So whoever works on a folder holds a lock on a file in it.
-        The system takes that back when the program ends, however it ends. (On the
-        folder itself a lock would not be heard of on other machines: there, what is to
-        be locked must be open for writing.)
+        The system takes that back when the program ends, however it ends. (The folder
+        itself would not do: on a disk of another machine, what is to be locked must be
+        open for writing, and a folder can't be.)
 
         On a disk of this machine, the worker processes share the lock. When the program
         is killed they notice, and leave. That takes a moment, for which we wait.

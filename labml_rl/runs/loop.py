@@ -425,8 +425,8 @@ def lengthen(
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
     """
-    A value that makes no sense is reported as such by whatever gets it. Here these are
-    made one kind, so that whoever types a wrong name sees a sentence.
+    Whatever gets a value that makes no sense raises a `ValueError`. Here each becomes a
+    `RunError`, so that whoever types a wrong name sees a sentence.
 
     Raises:
         RunError: for each `ValueError` inside.

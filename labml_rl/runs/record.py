@@ -166,8 +166,9 @@ def session(frames: int, experiment_class: type[Experiment[Any]]) -> dict[str, A
     Returns:
         The time, the commit, the versions, the machine, and a
         [fingerprint](../fingerprint.py) of each module of the book that is in use. By
-        these one can tell later whether the curve is one of the code that stands beside
-        it. Of an experiment of your own, its module has the same beside it.
+        these one can tell later whether the curve was made by the code that stands
+        beside it. For an experiment of your own, the fingerprint and the commit of its
+        module are noted as well.
     """
     return {
         "from_frames": frames,

@@ -69,9 +69,9 @@ class Protocol:
             done in its training. Without, it has to do so itself.
         noop_max: each Atari game begins with 1 to so many frames without an action, so
             that no two are the same; 0 is none.
-        frames_cap: a game is cut off after so many frames, half an hour of play. For
-            other environments than Atari games it is a number of steps, and None leaves
-            it to them.
+        frames_cap: an Atari game is cut off after this many frames. None is 108,000,
+            half an hour of play. For other environments it is a number of steps, and
+            None leaves it to them.
         seed: decides all that is random, and has nothing to do with that of the run.
     """
 
@@ -302,8 +302,8 @@ class Agent:
         if self._greedy:
             actions = chances.argmax(1)
         else:
-            # Whose share of the line from 0 to 1 a number falls into, that one is
-            # drawn.
+            # Each action has a share of the line from 0 to 1. The one whose share a
+            # random number falls into is drawn.
             ends = chances.cumsum(1) / chances.sum(1, keepdims=True)
             actions = (self._dice.random((len(chances), 1)) >= ends[:, :-1]).sum(1)
         anything = self._dice.integers(chances.shape[1], size=len(chances))

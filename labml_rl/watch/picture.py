@@ -120,7 +120,7 @@ class Painter:
         draw.text((LEFT, MARGIN), title, TEXT, font(34))
         draw.text((LEFT, MARGIN + 44), subtitle, FAINT, font(17), spacing=6)
         draw.text((LEFT, CURVE_TOP - 30), value_is, FAINT, font(17))
-        bars_are = "how likely it takes each action"
+        bars_are = "how likely it is to take each action"
         if bars_are_values:
             bars_are = f"{value_is}, for each action"
         draw.text((LEFT, BARS_TOP - 34), bars_are, FAINT, font(17))

@@ -90,8 +90,8 @@ class Result:
         r"""
         ### How sure
 
-        Measured again, the average would differ. By how much it would typically differ
-        from that of very many games is the standard error,
+        Measured again, the average would differ. The standard error is how far it
+        typically lies from the average of very many games,
 
         $$\frac{\sigma}{\sqrt{n}}$$
 
@@ -114,12 +114,12 @@ def seed_of(protocol: Protocol, purpose: int) -> int:
     ## Seeds
 
     A game that was seen in training is no test. The seeds of training are drawn from
-    small numbers. These here begin with another one, of 64 bits.
+    small numbers, and those of this page from a large one, of 64 bits.
 
     Args:
         protocol: has the seed that was asked for.
-        purpose: so that no game is filmed that was measured, and none measured by
-            which the agent was [chosen](best.py).
+        purpose: to measure, to film or to [choose](best.py), so that no game serves two
+            of these.
     """
     dice = np.random.SeedSequence([protocol.seed, purpose], spawn_key=(purpose,))
     return int(dice.generate_state(1, np.uint64)[0] >> 1)

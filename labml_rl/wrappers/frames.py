@@ -249,7 +249,7 @@ class MinimalActions(gymnasium.ActionWrapper):
 
     Pong listens to 6 of the 18 actions, and an agent would waste its time on the rest.
     Two games, Backgammon and Video Checkers, have not even a `NOOP` among theirs.
-    Therefore this wrapper goes above all that act by themselves.
+    Therefore this wrapper goes further up than those that act by themselves.
 
     Args:
         env: with [Frames][] at the bottom.
