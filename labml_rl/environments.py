@@ -81,8 +81,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     all of them do the same when they are given the same seed and the same actions. So
     it is enough to write down these two: *the state is how one got there*.
 
-    For that, each episode begins with a seed of its own. It is drawn from the first
-    one, so that still one seed decides everything. As with a game, `info` has the score
+    For that, each episode begins with a seed of its own. All of these are drawn from
+    `seed`, so one seed still decides everything. As with a game, `info` has the score
     of an episode that ends.
 
     !!! warning "A game with something around it"
@@ -222,9 +222,9 @@ def is_atari(name: str) -> bool:
     of games do not.
 
     Raises:
-        ValueError: if it is one of Gymnasium's names for an Atari game. These come with
-            another pipeline, and sticky actions, and are not what anyone means who
-            compares with published scores. Or if the version is missing.
+        ValueError: if the version is missing, or if it is one of Gymnasium's names for
+            an Atari game. Those games come with another pipeline, and with sticky
+            actions, and nobody who compares with published scores means them.
     """
     # Blackjack-v1 is no game of Atari, though there is one of that name, too.
     found = gymnasium.registry.get(name)

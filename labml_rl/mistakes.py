@@ -47,7 +47,7 @@ own](../benchmarks/mistakes.md).
 
 | what you see | look at |
 |---|---|
-| from the start, a score below random play | [signs][WrongSign], [orders][GamesMixed] |
+| all seeds end below random play | [signs][WrongSign], [orders][GamesMixed] |
 | the entropy stays where it began | [what is seen][OneBuffer], [shapes][EveryPair] |
 | all is slow, with gradients in the thousands | [the size of rewards][LargeRewards] |
 | a low score, and `explained` far below 0 | [ends][NoEnds] |
@@ -124,8 +124,8 @@ class OneBuffer(SmallPPO):
     ### One array for all observations
 
     Environments that are made to be fast write each observation into the same array.
-    Whoever puts that array into a list 32 times has 32 times the last one (here: the
-    last that was acted on). (The games of this book copy, [unless told not
+    Put that array into a list 32 times, and the list has the last observation 32 times
+    (here: the last that was acted on). (The games of this book copy, [unless told not
     to][labml_rl.batch.SerialGames].)
     """
 
@@ -319,9 +319,9 @@ class NothingAfter(SmallPPO):
     """
     ### A rollout that stops is no end
 
-    After 32 steps the rollout stops, and most poles still stand. What is left of these
-    episodes is what the critic expects of them. Forget it, and the last steps of each
-    rollout seem to lead to nothing.
+    After 32 steps the rollout stops, and most poles still stand. For the rest of these
+    episodes, the returns count the critic's value of the last observation. Leave it
+    out, and the last steps of each rollout seem to lead to nothing.
     """
 
     algorithm = "nothing-after"

@@ -164,9 +164,10 @@ class Rollout:
 
         !!! warning "The next observation is from another episode"
             With $V(o_{t+1})$ for a truncated step, the agent is paid for the beginning
-            of an episode that it has yet to play. And all of this is said of games that
-            begin the next episode in the same step, as those of this book do. [With
-            `NEXT_STEP`][labml_rl.runner.Runner._step], the row after an end is no
+            of an episode that it has yet to play. And all of this holds only for games
+            that begin the next episode in the same step, as those of this book do.
+            Others take a step of its own for that ([with
+            `NEXT_STEP`][labml_rl.runner.Runner._step]). Their row after an end is no
             experience, and would be taken for one.
 
         Returns:
@@ -357,9 +358,10 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     action is praised. The larger $\lambda$ is, the more of the praise goes to the steps
     before it, but to none of another episode. ($\gamma = 0.99$.)*
 
-    Where the episode ends or the rollout stops, the sum stops too. Say that only two
-    more rewards are known. Then $\hat{A}_t^{(3)}$, $\hat{A}_t^{(4)}$ and so on are all
-    equal to $\hat{A}_t^{(2)}$. So that one has their weights, too.
+    Where the episode ends or the rollout stops, the sum stops too. Say that $r_t$ and
+    $r_{t+1}$ are the last rewards that are known. Then $\hat{A}_t^{(3)}$,
+    $\hat{A}_t^{(4)}$ and so on can count only these two, and are all equal to
+    $\hat{A}_t^{(2)}$. So that one has their weights, too.
 
     ### An example
 

@@ -65,7 +65,7 @@ first what you expect. `--folder` keeps the runs apart.
 2. `--epochs 1`: what is `clip_fraction` now, and why?
 3. `--gae-lambda 0`, then `--gae-lambda 1`: which has more bias, and which more
    variance?
-4. `--discount 0.5`: how many steps ahead does a reward still count for 1%?
+4. `--discount 0.5`: how many steps ahead does a reward count for less than 1%?
 5. Take the minus out of [policy_loss][labml_rl.a2c.policy_loss], and train `small-a2c`.
 
 ??? tip "Answers"
@@ -74,7 +74,7 @@ first what you expect. `--folder` keeps the runs apart.
     2. Zero. Each batch is one minibatch, so there is a single step in it, and until it
        is made $\pi'$ is $\pi$ and all ratios are 1.
     3. With 0 most bias: it believes the critic after a single reward. With 1 most
-       variance: the luck of the whole episode is in it.
+       variance: the luck of all that follows in the rollout, up to 32 steps, is in it.
     4. Seven: $0.5^7 = 0.008$. With the 0.98 of this page it is 228.
     5. It learns to let the pole fall, and scores less than pushing at random.
 

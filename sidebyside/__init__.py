@@ -12,7 +12,7 @@ learning without them. Read on if you want such pages of your own code, or wonde
 the left side of a page comes to know the right.
 
 It takes four stages from a file to a page. Each is a function without side effects, and
-each page explains one:
+each has a page that explains it:
 
 1. [read][sidebyside.read]: bytes become lines, tokens and a syntax tree.
 2. [split][sidebyside.split]: lines become sections, each with its prose and its code.
@@ -52,7 +52,8 @@ Code that was written for another tool comes out well, too: docstrings in the st
 Google, [NumPy and Sphinx][sidebyside.fields], the common parts of
 [reStructuredText][sidebyside.rst], docstrings of variables, examples for `doctest`, and
 modules that were annotated for pylit. Comments may have
-[frames][sidebyside.prose.undecorated], and what they say to tools stays in the code.
+[frames][sidebyside.prose.undecorated], and those that speak to tools, such as `# noqa`,
+stay in the code.
 Where no docstring has a heading, [the outline names the classes and
 functions][sidebyside.weave.outlined].
 
@@ -64,6 +65,7 @@ dozen languages.
 Without a site, the [command line][sidebyside.cli] makes one HTML file of a module, or
 Markdown for another engine, and [checks][sidebyside.check] the prose of a package.
 
-A mistake in a module stops the build with the file and the line. While you write,
-`mkdocs serve` shows it on the page instead, and goes on when you have mended it.
+A mistake in a module stops the build, with a message that names the file and the line.
+While you write, `mkdocs serve` goes on, and shows the mistake in place of the page
+until you have mended it.
 """

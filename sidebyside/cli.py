@@ -54,24 +54,25 @@ extra_javascript:
 ```
 
 Names in the code can be links, but the code is HTML already, and engines differ in what
-they make of a link in HTML. So say which one it is for, or the code has no links:
+they make of a link in HTML. So say which engine the pages are for. Without that, the
+code has no links:
 
 | option | for which engine |
 |---|---|
-| `--links sources` | Zensical, which finds the page to a link that leads to `game.md` |
+| `--links sources` | Zensical, which makes a link to `game.md` lead to its page |
 | `--links folders` | MkDocs, where `game.md` becomes the folder `game/` |
 | `--links files` | MkDocs with `use_directory_urls: false` |
 
 ## Mistakes
 
-`page` and `markdown` go on at a mistake in the prose, say on the standard error stream
-where it is, and set a link that leads nowhere as words and a broken formula as code. A
-module that is not Python has no page. With `--strict` they write nothing if anything is
-wrong.
+`page` and `markdown` do not stop at a mistake in the prose. They say on the standard
+error stream where it is, and set a link that leads nowhere as words and a broken
+formula as code. A module that is not Python has no page. With `--strict` they write
+nothing if anything is wrong.
 
 The exit status of these two is 0 if every page was written, and 1 if not. That of
-`check` is 0 if it finds nothing, and 1 if it does. It is 2 if the command itself is
-wrong.
+`check` is 0 if it finds nothing, and 1 if it does. For all three it is 2 if the command
+itself is wrong.
 """
 
 import argparse
@@ -232,15 +233,15 @@ def parser() -> argparse.ArgumentParser:
             nargs=2,
             action="append",
             default=[],
-            help="the address of a documentation, and its file `objects.inv`",
+            help="the address of some documentation, and its file `objects.inv`",
         )
     for command in (one, lint):
         command.add_argument(
             "--docs",
             metavar="DIR",
             type=Path,
-            help="the documents of the site, where its pictures lie; the folder `docs` "
-            "beside the package, if there is one and nothing else is said",
+            help="the documents of the site, where its pictures lie; by default the "
+            "folder `docs` beside the package, if there is one",
         )
     for command in (many, lint):
         command.add_argument(
@@ -265,10 +266,10 @@ def write_page(options: argparse.Namespace) -> int:
     """
     ## `sidebyside page`
 
-    Links to other modules and pages can lead nowhere from a single file, and become
-    plain words. They are no mistake if the package of the file has what they name, so
-    where there are any, that is read too. Pictures are looked for where the site would
-    have them, or beside the module if there is no site.
+    Links to other modules and pages can't lead anywhere from a single file, and become
+    plain words. They are no mistakes if the package of the file has what they name. So
+    where there are such links, the whole package is read too. Pictures are looked for
+    where the site would have them, or beside the module if there is no site.
     """
     file = existing(options.file)
     if file.is_dir():
@@ -320,7 +321,9 @@ def check_ours(paths: Iterable[Path], remedy: str) -> None:
     """
     for path in paths:
         if path.exists() and b"sidebyside" not in path.read_bytes():
-            raise UsageError(f"{path}: is there already, and no page of ours; {remedy}")
+            raise UsageError(
+                f"{path}: is there already, and the press did not make it; {remedy}"
+            )
 
 
 def write_markdown(options: argparse.Namespace) -> int:
@@ -383,8 +386,9 @@ def write_findings(options: argparse.Namespace) -> int:
     ## `sidebyside check`
 
     A folder may be a package, a part of one, or a place where packages lie. Links may
-    lead to whatever these have. What is not looked at is read for that alone. Pictures
-    are looked for among the documents of the site, if it is known where these are.
+    lead to anything in these packages, so modules that are not to be checked are read
+    as well, for the links alone. Pictures are looked for among the documents of the
+    site, if it is known where these are.
     """
     here = Path.cwd()
     wanted: dict[Path, Module] = {}

@@ -70,10 +70,10 @@ def cross(
         places: what [catalogue][sidebyside.weave.catalogue] found in them.
         outside: what is documented elsewhere.
         use_directory_urls: how the site engine makes addresses from paths; `None` if it
-            finds its pages to links that lead to their sources, in HTML too.
-        known: the references of modules that are known from before, as long as no
-            module that they [reach][sidebyside.references.reach] has another code. What
-            is found is added.
+            makes links to sources lead to their pages itself, in HTML too.
+        known: the references of modules, as far as they are known from the build
+            before. Those of a module hold while the code of all modules that it
+            [reaches][sidebyside.references.reach] is the same. What is found is added.
 
     Returns:
         For the name of each module, what its page needs.
@@ -174,10 +174,11 @@ def code_links(
     """
     ## Links in the code
 
-    A name that leads to the section where it stands needs no link. The Tab key stops
-    once on a page at each place, or whoever reads with it would press it hundreds of
-    times to get past the code. All links can be followed with a pointer, and the script
-    of the page opens those of a section for readers who come to it with a key.
+    A name that leads to the section where it stands needs no link. Of all links on a
+    page that lead to one place, the Tab key stops only at the first. Otherwise a reader
+    without a mouse would press it hundreds of times to get past the code. All links can
+    be followed with a pointer, and the script of the page opens those of a section for
+    readers who come to it with a key.
 
     Args:
         references: the references of one module.

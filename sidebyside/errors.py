@@ -49,10 +49,11 @@ def stop(error: PressError) -> Never:
     """
     ## Stop, or go on
 
-    What finds a mistake hands it to a function, and this is the usual one: it stops at
-    the first. One that returns has the finder go on as well as it can, with a link that
-    leads nowhere as plain words, and a formula that can't be set as its source. That is
-    what code deserves that was written for other tools, or that is only being checked.
+    Whatever finds a mistake hands it to a function. This is the usual one: it stops at
+    the first mistake. If the function returns instead, the work goes on as well as it
+    can: a link that leads nowhere becomes plain words, and a formula that can't be set
+    is shown as its source. That is right for code that was written for other tools, or
+    that is only being checked.
 
     Args:
         error: what was found.

@@ -167,7 +167,8 @@ def is_safe(address: str) -> bool:
     ## Links
 
     An address is safe without a scheme, or with one from a short list. It is looked at
-    as a browser would see it: with entities resolved and blanks ignored, in any case.
+    as a browser would see it: with entities resolved and blanks ignored, whether it is
+    in capitals or not.
     """
     text = re.sub(f"{STX}(\\d+){ETX}", lambda match: chr(int(match[1])), address)
     text = without_signs(text.replace(AMP_SUBSTITUTE, "&").replace(LESS, "<"))

@@ -6,7 +6,7 @@ summary: Where the documentation of other people's names is, without asking the 
 
 # Inventories
 
-A line such as `np.maximum(a, b)` leads out of the book. Every documentation made by
+A line such as `np.maximum(a, b)` leads out of the book. All documentation made by
 Sphinx carries a list of what it describes and where, `objects.inv`. This page distills
 such a list to a small text file, which is stored with the press. A build reads that
 file, and asks nobody.

@@ -99,8 +99,8 @@ class Place(NamedTuple):
         Args:
             page: the path of the other page among the site's sources.
             use_directory_urls: whether the page `a/b.md` is the folder `a/b/`, and not
-                the file `a/b.html`; `None` if the site engine finds its pages to links
-                that lead to their sources, in HTML too.
+                the file `a/b.html`; `None` if the site engine itself turns a link to
+                `a/b.md` into one to its page, in HTML too.
         """
         if use_directory_urls is None:
             return self.seen_from(page)

@@ -6,9 +6,9 @@ summary: A thin layer between the press and the site engine.
 
 # The MkDocs plugin
 
-Everything above this page is independent of any site engine. The plugin hands the
-modules to the press, and the pages that come back to MkDocs. In `mkdocs.yml` it takes
-these lines:
+The modules that come before this one in the navigation depend on no site engine. The
+plugin hands the press the modules, and hands MkDocs the pages that are made of them. In
+`mkdocs.yml` it takes these lines:
 
 ```yaml
 theme:
@@ -138,11 +138,12 @@ class Options(Config):  # type: ignore[no-untyped-call]
 
     What the press itself writes on a page is English, whatever the language of the
     theme: "Used in", "Arguments", "Copy module". Templates of a site's own can say
-    something else, but for the lists of arguments and the buttons.
+    something else, except in the lists of arguments and on the buttons.
 
-    Where Python, NumPy, PyTorch and a few others are documented, the press knows. To
-    have links to other documentation, take the file `objects.inv` that lies beside its
-    first page, and write its address and where the file is.
+    The press knows where Python, NumPy, PyTorch and a few others are documented. To
+    have links to other documentation, download the file `objects.inv` that lies beside
+    its first page, and write the address of the documentation, a colon, and the path of
+    the file.
     """
 
     packages = option.ListOfItems(option.Dir(exists=True))
@@ -155,8 +156,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     """
     ## The plugin
 
-    MkDocs calls its methods, each at one point of a build, in the order in which they
-    stand here.
+    MkDocs calls the methods whose names begin with `on_`, each at its own point of a
+    build. Except for `on_shutdown` and `on_serve`, they stand here in that order.
     """
 
     def __init__(self) -> None:
@@ -411,10 +412,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """
         ### Pages that are written by hand
 
-        Their formulas are checked here, and their pictures in HTML. Those in Markdown
-        MkDocs looks for, and so it does for all of a page that was made from a module,
-        where HTML becomes Markdown's elements. And [links][sidebyside.links] to modules
-        and definitions lead to their pages.
+        Their formulas are checked here, and so are the pictures that they have as HTML.
+        MkDocs itself looks for those in Markdown. It also looks for all the pictures of
+        a page that was made from a module, where HTML becomes Markdown's elements. And
+        [links][sidebyside.links] to modules and definitions lead to their pages.
         """
         # With `--8<--` a page depends on files that only the extension knows.
         if self.serving and "-8<-" not in markdown:

@@ -178,8 +178,9 @@ def pictures(source: Source, docs: Path | None) -> Iterator[Finding]:
     """
     ## SBS206: pictures that do not exist
 
-    A path starts at the page, and that lies where the module would if the documents of
-    the site were the root of the package: deeper for a module in a package.
+    A path starts at the page. Among the documents of the site, the page of
+    `labml_rl/game.py` is `labml_rl/game.md`, so the path to a picture in their folder
+    `assets` begins with `../assets/`.
 
     Args:
         source: the module.

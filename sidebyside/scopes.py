@@ -8,9 +8,9 @@ summary: Which names a module binds, where, and what it says of each.
 
 The name `step` can be a dozen things in one file: a method here, a parameter there, a
 variable of a loop. Which one a line means is decided by *scope*, and Python's rules for
-that are exact. This stage walks a syntax tree once and writes down two things: what
-each scope binds, and where names are used. [Names][sidebyside.names] then brings the
-two together.
+that are exact. This page has the words for two things: what each scope binds, and where
+names are used. [Bindings][sidebyside.bindings] writes both down, in one walk through a
+syntax tree, and [Names][sidebyside.names] then brings the two together.
 """
 
 import ast

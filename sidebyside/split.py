@@ -206,7 +206,8 @@ def cut_lines(source: Source, starts: dict[int, tuple[Kind, str]]) -> Iterator[i
 def first_line(above: dict[int, Block], line: int, column: int) -> int:
     """
     Where the section of a definition begins: with the block of comments on top of it,
-    if there is one. A mere title, `# ---- Helpers ----`, is one of more than that.
+    if there is one. A mere title, `# ---- Helpers ----`, stays apart: it stands above
+    more than this definition.
 
     Args:
         above: the blocks, by the lines that follow them.
@@ -275,9 +276,9 @@ def comment_blocks(source: Source) -> Iterator[Block]:
 def prose_blocks(source: Source) -> list[Block]:
     """
     The blocks of comments that are prose. Those inside a signature are not, since there
-    the docstring is the prose, nor inside a value that has a docstring. A licence at
-    the top of the file, if only below its docstring and its imports, is for lawyers,
-    and stays with the code.
+    the docstring is the prose. Nor are those inside a value that has a docstring. A
+    licence at the top of the file, even one below its docstring or its imports, is for
+    lawyers, and stays with the code.
     """
     signatures = [(d.first, d.header) for d in source.definitions]
     values = [(a.first, a.header) for a in source.attributes]

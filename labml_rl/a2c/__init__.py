@@ -87,11 +87,12 @@ This is REINFORCE ([Williams, 1992](https://doi.org/10.1007/BF00992696)), and th
 **policy gradient theorem** ([Sutton et al.,
 1999](https://proceedings.neurips.cc/paper/1999/hash/464d828b85b0bed98e80ade0a5c43b0f-Abstract.html)).
 
-With discounting, $J$ counts a reward at time $t$ only $\gamma^t$ times. So the term of
-step $t$ should get the factor $\gamma^t$ too. But with $\gamma = 0.99$, step 500 would
-then count 0.007, and the agent would learn next to nothing from what comes late in a
-game. So nearly everybody uses the [discounted return](../returns.py) and leaves that
-factor out. The result is no longer the gradient of any function ([Nota and Thomas,
+With discounting, $J$ multiplies the reward at time $t$ by $\gamma^t$. The rewards from
+step $t$ on then add up to $\gamma^t G_t$, where $G_t$ is now the [discounted
+return](../returns.py). So the term of step $t$ gets the factor $\gamma^t$. But with
+$\gamma = 0.99$, that of step 500 would then count for 0.007, and the agent would learn
+next to nothing from what comes late in a game. So nearly everybody leaves that factor
+out. The result is no longer the gradient of any function ([Nota and Thomas,
 2020](https://arxiv.org/abs/1906.07073)). It works all the same: the discount takes away
 much more noise than it adds error.
 """
@@ -137,8 +138,10 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     pushed up. With one, the better goes up and the other down.*
 
     In numbers: the two are equally likely, and now left always pays 5, and right always
-    8. Drawing an action moves its own logit by $(1 - \pi)(G - b)$, which is
-    $½(G - b)$, and the other one by $-½(G - b)$:
+    8. For a softmax, the derivative of $\log \pi(a \mid o)$ by the logit of $a$ itself
+    is 1 less its probability, and by the logit of another action it is minus the
+    probability of that one. Here these are $½$ and $-½$. So drawing an action moves its
+    own logit by $½(G - b)$, and the other one by $-½(G - b)$:
 
     | drawn | left, right with $b = 0$ | left, right with $b = 6.5$ |
     |---|---|---|

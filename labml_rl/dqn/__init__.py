@@ -114,14 +114,14 @@ All three are the **deadly triad** ([Sutton and Barto,
 2018](http://incompleteideas.net/book/the-book-2nd.html), chapter 11.3). Say that
 $Q(o_t, a_t)$ goes up a little. The next screen looks nearly the same, so its values go
 up as well. They make the target. Now the target is higher, so $Q(o_t, a_t)$ has to go
-up again, and so on. Often nothing stops this. An agent that learns from its own play
-would go where its values are too high, and find out. One that learns off-policy may
-never go there.
+up again, and so on. Nothing guarantees that this stops. An agent that learns from its
+own play would go where its values are too high, and find out. One that learns
+off-policy may never go there.
 
 ### Two remedies
 
 **Experience replay** mixes steps of hours of play, so that one screen does not pull all
-others along. **The target network** stops the circle. It is a copy of the network, with
+others along. **The target network** slows the circle. It is a copy of the network, with
 weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It stands still for
 10,000 steps, and then becomes a copy of the network as it is by then. In between,
 learning *is* regression, with targets that are facts for a while.
@@ -195,8 +195,8 @@ def following_values(
     2010](https://papers.nips.cc/paper/2010/hash/091d584fced301b442654dd8c23b3fc9-Abstract.html))
     has two estimates of everything. One chooses the action, and the *other* says what
     it is worth. If their errors are independent, the second has no reason to err on the
-    positive side just there. In the example: whichever action is chosen, the other coin
-    says 0 on average.
+    positive side just there. In the example, throw a second coin for each action:
+    whichever action the first coins choose, its second coin says 0 on average.
 
     DQN has two networks already. So the one that learns chooses, and the target network
     says what that is worth ([van Hasselt et al.,
@@ -312,6 +312,10 @@ def td_loss(
     policies](../returns.py): if the game ends sooner, nothing follows, and in place of
     $\gamma^n$ the batch has a 0. All weights $w_t$ are 1 unless the [memory is
     prioritised](../replay/prioritised.py).
+
+    With $n > 1$ it matters again who played. The target is made for the action $a_t$,
+    but the $n - 1$ actions after it are those of the agent of that time, which need not
+    be the best. Nobody corrects that here. With a small $n$ it seems worth it.
 
     !!! warning "One side only"
         The targets are numbers. If a gradient went through them, the network could also

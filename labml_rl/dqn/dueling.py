@@ -16,9 +16,9 @@ learned, each from the steps in which just that action was taken, and what they 
 common is learned over and over again.
 
 [Wang et al. (2016)](https://arxiv.org/abs/1511.06581) give the network two streams. One
-says how good the position is, the other by how much each action is better than the
-rest. Their sum is the action value, and nothing else changes: loss, memory and loop
-don't know what is inside.
+says how good the position is, the other by how much each action is better or worse than
+the average of all. Their sum is the action value, and nothing else changes: loss,
+memory and loop don't know what is inside.
 
 Over 57 games they report a [human-normalised](../watch/__init__.py) median of 152%, and
 133% with one stream and everything else the same: double Q-learning, and gradients cut
@@ -64,8 +64,9 @@ class DuelingNetwork(nn.Module):
 
     They part behind the convolutions: each stream has a hidden layer of 512 units of
     its own. So this network has about twice as many weights as [that of
-    Nature][labml_rl.networks.QNetwork]. The body gets gradients from both streams, and
-    Wang et al. scale these by $1 / \sqrt{2}$, so that they are no longer than before.
+    Nature][labml_rl.networks.QNetwork]. The body gets the sum of the gradients of both
+    streams. Wang et al. scale it by $1 / \sqrt{2}$, so that its length stays about what
+    it was with one.
 
     Args:
         shape: of one observation.

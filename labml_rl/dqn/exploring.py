@@ -26,11 +26,12 @@ nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line
     | 50,000 to fill the memory | frames | steps of the agent |
     | 10,000 to the next target network | updates | steps of the agent |
 
-    The paper shows it itself: its 50 million frames are "38 days", and 38 days of 60
-    frames a second are 200 million. [DQN
-    Zoo](https://github.com/google-deepmind/dqn_zoo), by the same company, counts steps
-    too. Whoever takes the first number for frames has an agent that explores for only a
-    quarter of the time. In this book the names of settings say what they count.
+    The paper itself shows that the program is right: its 50 million frames are "38
+    days", and 38 days of 60 frames a second are 200 million. So where it says frames,
+    it counts steps. [DQN Zoo](https://github.com/google-deepmind/dqn_zoo), by the same
+    company, counts steps too. Whoever takes the first number for frames has an agent
+    that explores for only a quarter of the time. In this book the names of settings say
+    what they count.
 """
 
 from collections.abc import Callable

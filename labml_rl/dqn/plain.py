@@ -79,8 +79,8 @@ def learn(
         network: what learns.
         memory: empty, for as many games.
         generator: the dice for exploring.
-        total_steps: how many steps to play, in all games together. This one and those
-            that follow are for a pole.
+        total_steps: how many steps to play, in all games together. The default of this
+            and those of all that follow are for a pole.
         warm_up_steps: how many of these to play at random before anything is learned.
         learn_every_steps: how many to play from one batch to the next: a multiple of
             the number of games.

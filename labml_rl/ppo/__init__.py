@@ -35,7 +35,7 @@ How good is $\pi'$, if all we have is play by $\pi$?
 ### What is exactly true
 
 Let $s$ be the whole state of the game. For the moment we pretend that the agent sees
-it. Three returns can be expected there, each discounted:
+it. Three averages of the discounted return have names:
 
 - $V^{\pi}(s)$, if $\pi$ plays on from $s$;
 - $Q^{\pi}(s, a)$, if the next action is $a$, whatever $\pi$ thinks of it, and $\pi$
@@ -50,7 +50,8 @@ $$J(\pi') - J(\pi) = \mathbb{E}_{\text{games of } \pi'}
 
 That is: play by $\pi'$, and at each step ask how much better the action was than what
 $\pi$ does there on average. Add these numbers up, discounted: that is the difference.
-To see why, write the advantage out, with $V^\pi$ of the next state for what follows:
+To see why, write the advantage out. On average, $Q^\pi(s_t, a_t)$ is
+$r_t + \gamma V^{\pi}(s_{t+1})$. So the sum is, on average,
 
 $$\begin{aligned}
 &\sum_t \gamma^t \big( r_t + \gamma V^{\pi}(s_{t+1}) - V^{\pi}(s_t) \big) \\
@@ -168,8 +169,8 @@ def clipped_policy_loss(
     $$\rho_t = \frac{\pi'(a_t \mid o_t)}{\pi(a_t \mid o_t)}$$
 
     Make $\rho_t \hat{A}_t$ as large as it can be, and the ratio of every good action
-    grows without end, far beyond where the argument above holds. So the gain is counted
-    only as long as the ratio stays within $1 \pm \epsilon$:
+    grows until the action is certain, far beyond where the argument above holds. So the
+    gain is counted only as long as the ratio stays within $1 \pm \epsilon$:
 
     $$\min \big( \rho_t \hat{A}_t, \;
     \operatorname{clip}(\rho_t, 1 - \epsilon, 1 + \epsilon) \, \hat{A}_t \big)$$
@@ -256,9 +257,9 @@ def value_loss(
     ## The loss of the critic
 
     It is that of [A2C][labml_rl.a2c.value_loss]. The first implementation by the
-    authors of PPO also clips it. That is not in the paper. The value may move no
-    further than $\epsilon$ from what it was when the game was played, and of both
-    errors the larger counts:
+    authors of PPO also clips it. That is not in the paper. Beside the value $V$ there
+    is a clipped one, held within $\epsilon$ of what it was when the game was played.
+    Each of them has an error, and the larger one counts:
 
     $$\tfrac{1}{2} \operatorname{mean} \max \big( (V - G)^2, \;
     (V_\text{clipped} - G)^2 \big)$$
@@ -314,7 +315,7 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     | `divergence` | 0.001 to 0.004, at the end 0 | 0.1: steps are too large |
     | `clip_fraction` | 0.05 to 0.15, at the end 0 | above a half: steps are too large |
     | `explained_variance` | goes up, to 0.5 to 0.9 | stays 0: no critic is learned |
-    | `gradient_norm` | 1 to 3, and so nearly always cut | hundreds of times as large |
+    | `gradient_norm` | 1 to 3, nearly always cut to 0.5 | hundreds of times as large |
 
     What they look like with fifteen mistakes in the program is on [a page of its
     own](../mistakes.py). The [entropy][labml_rl.networks.entropy_of] is on another

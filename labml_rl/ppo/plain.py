@@ -74,8 +74,8 @@ def learn(
     Args:
         games: a batch of games, made with `copy=False`.
         network: what learns.
-        total_steps: how many steps to play, in all games together. This one and those
-            that follow are for [the pole](../small.py).
+        total_steps: how many steps to play, in all games together. The default of this
+            and those of all that follow are for [the pole](../small.py).
         steps: $T$, how many of them each game is played before the network learns.
         epochs: how often it learns from each of them.
         minibatches: into how many parts they are cut.

@@ -88,9 +88,9 @@ class Batch:
         actions: $a_t$, int64, shape `(B,)`.
         returns: the rewards of up to $n$ steps, discounted and added up, float32, shape
             `(B,)`.
-        discounts: what the value of the next observation counts, the same.
+        discounts: how much the value of the next observation counts, the same.
         next_observations: $o_{t+n}$, or the final one, shape `(B, …)`.
-        weights: what each step counts in the loss, float32, shape `(B,)`.
+        weights: how much each step counts in the loss, float32, shape `(B,)`.
         places: where the steps are in the memory, shape `(B,)`.
     """
 

@@ -201,7 +201,8 @@ class PrioritisedMemory(ReplayMemory):
         r"""
         ### What was learned
 
-        Now the network has looked at these steps again, and was wrong by so much.
+        The network has just looked at these steps again. How wrong it was this time
+        becomes their priority.
 
         !!! warning "Before the next step"
             A place is known by its number, and the next step may be written there. So

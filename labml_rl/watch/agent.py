@@ -66,9 +66,9 @@ class Protocol:
         sticky_actions: with this probability an Atari game ignores an action and
             repeats the one before. None is as in training.
         serve: press the button for the agent after each life that is lost, if that was
-            done in its training. Without, it has to do so itself.
-        noop_max: each Atari game begins with 1 to so many frames without an action, so
-            that no two are the same; 0 is none.
+            done in its training. Otherwise the agent has to do so itself.
+        noop_max: each Atari game begins with 1 to this many frames without an action,
+            so that no two are the same; 0 is none.
         frames_cap: an Atari game is cut off after this many frames. None is 108,000,
             half an hour of play. For other environments it is a number of steps, and
             None leaves it to them.
@@ -130,7 +130,8 @@ class Saved:
             best: the [best so far](best.py), in place of the last.
 
         Raises:
-            RunError: if there is no such run, or if it was not to keep the best.
+            RunError: if there is no such run, or if `best` is asked for and it has kept
+                none.
             CheckpointError: if its checkpoint can't be read.
         """
         folder = RunFolder(path)

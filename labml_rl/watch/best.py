@@ -25,11 +25,11 @@ time that it was measured, and `best.safetensors`, with the weights of the best.
 
 ## Why not by the scores of training
 
-After each game of the training there is a score, for nothing. But that is the score of
-an agent that tries things out, and that changes while it plays. Here the agent stays as
-it is, decides [in the way that is usual for its algorithm](agent.py), and plays games
-that it never learns from. Those are the same each time, so that no agent has an easier
-task than another.
+After each game of the training there is a score, for free. But that is the score of an
+agent that tries things out, and that changes while it plays. Here the agent stays as it
+is, decides [in the way that is usual for its algorithm](agent.py), and plays games that
+it never learns from. Those are the same each time, so that no agent has an easier task
+than another.
 
 !!! warning "The best has been lucky"
     Of twenty agents that play equally well, one has the highest score, and luck has
