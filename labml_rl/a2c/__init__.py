@@ -71,8 +71,10 @@ $$\begin{aligned}
 and the second sum has no $\theta$ in it: the agent does not make the rules. The same
 trick as above, with whole games in place of actions, then gives
 
-$$\nabla J(\theta) = \mathbb{E} \Big[ \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \,
-\big( r_0 + r_1 + \dots \big) \Big]$$
+$$\begin{aligned}
+\nabla J(\theta) = \mathbb{E} \Big[ &\sum_t \nabla \log \pi_\theta(a_t \mid o_t) \\
+&\cdot \big( r_0 + r_1 + \dots \big) \Big]
+\end{aligned}$$
 
 One thing in it is silly: the action at time $t$ is praised for rewards that came before
 it. It had no part in them. Leave them out, and the average does not change, since each

@@ -76,9 +76,9 @@ $\rho = \pi'(a \mid s) / \pi(a \mid s)$ it is exact for any two policies, as lon
 $\pi$ never rules an action out, and a softmax does not:
 
 $$\begin{aligned}
-\mathbb{E}_{a \sim \pi'} \big[ A^\pi(s, a) \big]
-&= \sum_a \pi(a \mid s) \frac{\pi'(a \mid s)}{\pi(a \mid s)} A^\pi(s, a) \\
-&= \mathbb{E}_{a \sim \pi} \big[ \rho \, A^\pi(s, a) \big]
+&\mathbb{E}_{a \sim \pi'} \big[ A^\pi(s, a) \big] \\
+&\quad = \sum_a \pi(a \mid s) \frac{\pi'(a \mid s)}{\pi(a \mid s)} A^\pi(s, a) \\
+&\quad = \mathbb{E}_{a \sim \pi} \big[ \rho \, A^\pi(s, a) \big]
 \end{aligned}$$
 
 **The states** could be corrected the same way, by the ratio of all actions that led to
