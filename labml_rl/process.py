@@ -167,7 +167,7 @@ class SpinWait:
 
         Returns:
             Those of the files that have something to read, or that the other end has
-            closed. None, if there are none in time.
+            closed. The list is empty if there are none in time.
         """
         start = time.perf_counter()
         ready = self._poll.poll(0)

@@ -131,11 +131,12 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
         PyTorch computes with bfloat16 on any processor. Without units for it, that is a
         matter of converting there and back, and slower than float32.
 
-        Units are not enough, either. Intel's AVX-512 BF16 multiplies no more numbers in
-        a cycle than its two units for float32 together do, so what is left is the
-        converting: without AMX, [bfloat16 makes PPO
-        slower](../benchmarks/policies.md#another-processor). AMD's multiplies twice as
-        many. So `auto` asks for AMX, or for an AVX-512 BF16 that is not Intel's.
+        Units are not enough, either. On an Intel processor that has AVX-512 BF16 and no
+        AMX, PyTorch multiplies even large matrices more slowly with bfloat16, and [so
+        PPO is slower, too](../benchmarks/policies.md#another-processor). On one of
+        AMD's, with the same instructions, it is much faster. So `auto` asks for AMX, or
+        for an AVX-512 BF16 that is not Intel's. `--precision bfloat16` tries it on
+        yours.
 
     !!! note "32 bits that are 19"
         Many GPUs compute convolutions of float32 with 11 bits for the digits and 8 for
