@@ -8,10 +8,10 @@ import subprocess
 import sys
 
 import pytest
-import yaml
+from mkdocs.utils.meta import get_data
 
 from hooks import results
-from hooks.results import VALUE, fill_in, load, shown, with_state_of_code
+from hooks.results import VALUE, fill_in, shown
 from tests.site.conftest import ENVIRONMENT, ROOT
 
 PAGES = [
@@ -25,7 +25,7 @@ def markdown_of(page):
 
 
 def record_of(page):
-    meta = yaml.safe_load(markdown_of(page).split("---")[1])
+    _, meta = get_data(markdown_of(page))
     return results.record_of(meta, ROOT / "results")
 
 
@@ -163,7 +163,7 @@ def test_a_target_is_judged_by_the_record(value, target, words):
 
 @pytest.fixture(scope="module")
 def runs():
-    return with_state_of_code(load(ROOT / "results" / "runs.json"), ROOT)
+    return record_of("results")
 
 
 def test_a_run_has_a_table(runs):
