@@ -43,7 +43,7 @@ KEPT = ROOT / "results" / "runs"
 SUMMARY = ROOT / "results" / "runs.json"
 FILMS = ROOT / "docs" / "assets" / "films"
 GAMES = 30
-STILL_COLOURS = 128
+STILL_QUALITY = 80  # of 100
 
 # Random play, a human tester and DQN, from table 2 of the extended data of Mnih et al.
 # (2015); PPO and A2C from table 6 of Schulman et al. (2017).
@@ -118,19 +118,16 @@ def keep_agent(saved: Saved, path: Path) -> None:
 
 def keep_film(film: Path, kept: Path) -> None:
     """
-    Copy a film, and put a still beside it: what it shows after two thirds of it, in as
-    few colours as the eye does not miss. A page loads it before anybody has asked for
-    it.
+    Copy a film, and put a still beside it: what it shows after two thirds of it. A page
+    loads it before anybody has asked for it, so it should be small.
     """
     kept.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(film, kept)
     with av.open(kept) as opened:
         count = opened.streams.video[0].frames
         frame = next(islice(opened.decode(video=0), 2 * count // 3, None))
-    still = Image.fromarray(frame.to_ndarray(format="rgb24")).quantize(
-        STILL_COLOURS, dither=Image.Dither.NONE
-    )
-    still.save(kept.with_suffix(".png"), optimize=True)
+    still = Image.fromarray(frame.to_ndarray(format="rgb24"))
+    still.save(kept.with_suffix(".webp"), quality=STILL_QUALITY, method=6)
 
 
 def figure_name(kept: Path) -> str:

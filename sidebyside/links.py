@@ -359,7 +359,7 @@ def still_of(address: str) -> str | None:
     ## Films
 
     A picture whose file is a film becomes a player, and until somebody starts it, it
-    shows a still: a picture of the same name that lies beside it, `game.png` for
+    shows a still: a picture of the same name that lies beside it, `game.webp` for
     `game.mp4`.
 
     Args:
@@ -369,7 +369,7 @@ def still_of(address: str) -> str | None:
         Where the still is, or nothing if it is no film.
     """
     film = re.fullmatch(r"(.+)\.(?:mp4|webm)", address)
-    return f"{film[1]}.png" if film else None
+    return f"{film[1]}.webp" if film else None
 
 
 def file_of(address: str, folder: str) -> str | None:

@@ -48,7 +48,8 @@ $\nabla \log \pi = \nabla \pi / \pi$, so $\nabla \pi = \pi \nabla \log \pi$, and
 $$\begin{aligned}
 \nabla J(\theta)
 &= \sum_a \pi_\theta(a \mid o) \, \nabla \log \pi_\theta(a \mid o) \, G(a) \\
-&= \mathbb{E}_{a \sim \pi_\theta} \big[ \nabla \log \pi_\theta(a \mid o) \, G(a) \big]
+&= \operatorname{E}_{a \sim \pi_\theta}
+\big[ \nabla \log \pi_\theta(a \mid o) \, G(a) \big]
 \end{aligned}$$
 
 So a single action, drawn from the policy, gives an estimate that is right on average:
@@ -72,7 +73,8 @@ and the second sum has no $\theta$ in it: the agent does not make the rules. The
 trick as above, with whole games in place of actions, then gives
 
 $$\begin{aligned}
-\nabla J(\theta) = \mathbb{E} \Big[ &\sum_t \nabla \log \pi_\theta(a_t \mid o_t) \\
+\nabla J(\theta) = \operatorname{E} \Big[
+&\sum_t \nabla \log \pi_\theta(a_t \mid o_t) \\
 &\cdot \big( r_0 + r_1 + \dots \big) \Big]
 \end{aligned}$$
 
@@ -82,8 +84,8 @@ of them is a number that was settled before $a_t$ was drawn, and [the next
 section][policy_loss] shows that such numbers add nothing. What is left is the return
 $G_t$ from $t$ on, also called the **reward-to-go**:
 
-$$\nabla J(\theta) = \mathbb{E} \Big[ \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \,
-G_t \Big]$$
+$$\nabla J(\theta) = \operatorname{E} \Big[
+\sum_t \nabla \log \pi_\theta(a_t \mid o_t) \, G_t \Big]$$
 
 This is REINFORCE ([Williams, 1992](https://doi.org/10.1007/BF00992696)), and the
 **policy gradient theorem** ([Sutton et al.,
@@ -121,7 +123,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     What it adds to the gradient is, on average,
 
     $$\begin{aligned}
-    \mathbb{E}_{a \sim \pi} \big[ \nabla \log \pi(a \mid o) \, b \big]
+    \operatorname{E}_{a \sim \pi} \big[ \nabla \log \pi(a \mid o) \, b \big]
     &= b \sum_a \nabla \pi(a \mid o) \\
     &= b \, \nabla \sum_a \pi(a \mid o) \\
     &= b \, \nabla 1 = 0

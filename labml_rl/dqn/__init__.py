@@ -48,7 +48,7 @@ and after that plays *as well as possible*. It is called an **action value**. Lo
 one step of it: there is a reward $r$, and then the next observation $o'$. From there on
 the best that one can do is the action $a'$ with the largest $Q(o', a')$. So
 
-$$Q(o, a) = \mathbb{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
+$$Q(o, a) = \operatorname{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
 
 where the average is over what the game may do, and $\gamma$ is the discount. This is
 the **Bellman optimality equation** ([Sutton and Barto,

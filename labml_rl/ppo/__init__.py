@@ -45,7 +45,7 @@ it. Three averages of the discounted return have names:
 The advantage of an action is $A^{\pi}(s, a) = Q^{\pi}(s, a) - V^{\pi}(s)$: how much
 better it is to do $a$ now than to do as $\pi$ does. Then
 
-$$J(\pi') - J(\pi) = \mathbb{E}_{\text{games of } \pi'}
+$$J(\pi') - J(\pi) = \operatorname{E}_{\text{games of } \pi'}
 \Big[ \sum_t \gamma^t A^{\pi}(s_t, a_t) \Big]$$
 
 That is: play by $\pi'$, and at each step ask how much better the action was than what
@@ -76,9 +76,9 @@ $\rho = \pi'(a \mid s) / \pi(a \mid s)$ it is exact for any two policies, as lon
 $\pi$ never rules an action out, and a softmax does not:
 
 $$\begin{aligned}
-&\mathbb{E}_{a \sim \pi'} \big[ A^\pi(s, a) \big] \\
+&\operatorname{E}_{a \sim \pi'} \big[ A^\pi(s, a) \big] \\
 &\quad = \sum_a \pi(a \mid s) \frac{\pi'(a \mid s)}{\pi(a \mid s)} A^\pi(s, a) \\
-&\quad = \mathbb{E}_{a \sim \pi} \big[ \rho \, A^\pi(s, a) \big]
+&\quad = \operatorname{E}_{a \sim \pi} \big[ \rho \, A^\pi(s, a) \big]
 \end{aligned}$$
 
 **The states** could be corrected the same way, by the ratio of all actions that led to
@@ -86,7 +86,7 @@ them. But that is a product of hundreds of ratios, and it is nearly always about
 and now and then huge. So they are *not* corrected. We take the states that $\pi$ came
 to, and make an error:
 
-$$J(\pi') - J(\pi) \approx \mathbb{E}_{\text{games of } \pi}
+$$J(\pi') - J(\pi) \approx \operatorname{E}_{\text{games of } \pi}
 \Big[ \sum_t \gamma^t \rho_t \, A^{\pi}(s_t, a_t) \Big]$$
 
 The right side is called the **surrogate objective**. How large is the error? Let the
@@ -327,7 +327,7 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     actions from the old policy: how much smaller is the logarithm of their probability
     under the new one, on average? It is 0 if both are the same, and never less:
 
-    $$\operatorname{KL}(\pi, \pi') = \mathbb{E}_{a \sim \pi}
+    $$\operatorname{KL}(\pi, \pi') = \operatorname{E}_{a \sim \pi}
     \big[ -\log \rho \big]$$
 
     The mean of $-\log \rho$ over the actions that were drawn is right on average, and

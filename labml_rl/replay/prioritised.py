@@ -49,7 +49,7 @@ is
 
 $$\begin{aligned}
 \frac{1}{M} \sum_i x_i &= \sum_i P(i) \, \frac{1}{M \, P(i)} \, x_i \\
-&= \mathbb{E}_{i \sim P} \Big[ \frac{1}{M \, P(i)} \, x_i \Big]
+&= \operatorname{E}_{i \sim P} \Big[ \frac{1}{M \, P(i)} \, x_i \Big]
 \end{aligned}$$
 
 So with the weight $1 / (M P(i))$ it comes out right on average. This is **importance

@@ -13,7 +13,7 @@ expects, over the last twenty seconds, and what it thinks of each action.
 
 ![The maze of Ms. Pac-Man; to its right a curve of what the agent expects, with green
 marks below it, and nine bars, of which one is
-orange](../../assets/films/run-fast-dqn-mspacman-seed-1.png)
+orange](../../assets/films/run-fast-dqn-mspacman-seed-1.webp)
 
 *[Ms. Pac-Man](../dqn/mspacman.py), played by DQN. The green marks are points that were
 scored. The bars are what DQN expects of each action; with A2C and PPO they are how

@@ -116,7 +116,7 @@ def test_a_film_is_kept_with_a_still(folder, tmp_path, monkeypatch):
     evidence.keep(folder)
     kept = tmp_path / "films" / "run-ppo-cartpolev1-seed-3.mp4"
     assert kept.read_bytes() == (folder / "film.mp4").read_bytes()
-    with Image.open(kept.with_suffix(".png")) as still:
+    with Image.open(kept.with_suffix(".webp")) as still:
         assert still.size == (WIDTH, HEIGHT)
         colours = np.asarray(still.convert("RGB"))
         assert np.abs(colours - float(shades[6])).max() < 5

@@ -236,8 +236,8 @@ PICTURES = [
     ('<figure>\n<img\nsrc="gone.png">\n</figure>', ["gone.png"]),
     ('<imgs src="gone.png"> <img data-src="gone.png">', []),
     ("![A film](../img/a.mp4)", []),
-    ("![A film](../img/b.mp4)", ["../img/b.png"]),
-    ("![A film](c.webm)", ["c.png", "c.webm"]),
+    ("![A film](../img/b.mp4)", ["../img/b.webp"]),
+    ("![A film](c.webm)", ["c.webm", "c.webp"]),
 ]
 
 
@@ -245,7 +245,7 @@ PICTURES = [
 def pictures(tmp_path):
     folder = tmp_path / "docs" / "img"
     folder.mkdir(parents=True)
-    for name in ("a.png", "b c.png", "a_(1).png", "a.mp4", "b.mp4"):
+    for name in ("a.png", "b c.png", "a_(1).png", "a.mp4", "a.webp", "b.mp4"):
         (folder / name).write_bytes(b"")
     return tmp_path / "docs"
 

@@ -227,7 +227,7 @@ def test_a_picture_that_does_not_exist_stops_a_strict_build(site, page, text, me
 
 def test_a_film_is_a_player(site):
     (site / "docs" / "films").mkdir()
-    for name in ("f.mp4", "f.png"):
+    for name in ("f.mp4", "f.webp"):
         (site / "docs" / "films" / name).write_bytes(b"")
     written = '![A <b>game</b>](../films/f.mp4){ width=640 height=360 onclick="x" }'
     (site / "book" / "game.py").write_text(
@@ -245,7 +245,7 @@ def test_a_film_is_a_player(site):
         'playsinline=""',
         'preload="none"',
         'src="../films/f.mp4"',
-        'poster="../films/f.png"',
+        'poster="../films/f.webp"',
         'width="640"',
         'height="360"',
         'aria-label="A &lt;b&gt;game&lt;/b&gt;"',
@@ -253,7 +253,7 @@ def test_a_film_is_a_player(site):
     assert '<a href="../films/f.mp4">A &lt;b&gt;game&lt;/b&gt;</a></video>' in player
     home = (site / "site" / "index.html").read_text()
     assert 'src="films/f.mp4"' in home
-    assert 'poster="films/f.png"' in home
+    assert 'poster="films/f.webp"' in home
 
 
 def test_a_site_can_replace_a_template(site):
