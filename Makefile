@@ -57,6 +57,7 @@ bench: .venv/bench ## measure the press and the games beside their peers; takes 
 	$(BIN)/python -m benchmarks.values
 	$(BIN)/python -m benchmarks.tricks
 	$(BIN)/python -m benchmarks.mistakes
+	$(BIN)/python -m benchmarks.mistakes dqn
 	$(BIN)/python -m benchmarks.peer_a2c
 
 check: lint test docs ## all that CI runs

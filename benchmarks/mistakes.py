@@ -1,16 +1,20 @@
 """What do mistakes look like?
 
-.venv/bin/python -m benchmarks.mistakes           # all, into results/benchmarks/
+.venv/bin/python -m benchmarks.mistakes           # all of PPO, into results/benchmarks/
+.venv/bin/python -m benchmarks.mistakes dqn       # all of DQN
 .venv/bin/python -m benchmarks.mistakes --quick   # one seed, only printed
 
 PPO learns to balance the pole, without a mistake and with each of those of
-`labml_rl/mistakes.py`, over the same seeds. What is recorded is what a run writes down,
-over the frames played. No time is taken, so the machine need not be quiet.
+`labml_rl/mistakes.py`, over the same seeds; or DQN to swing up the rods, with those of
+`labml_rl/dqn/mistakes.py`. What is recorded is what a run writes down, over the frames
+played. No time is taken, so the machine need not be quiet.
 """
 
 import argparse
 import json
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -18,31 +22,78 @@ from typing import Any
 import torch
 
 from benchmarks.record import ROOT, found_by, provenance, write
-from labml_rl.mistakes import MISTAKES
-from labml_rl.small import SmallPPO
+from labml_rl.dqn.mistakes import MISTAKES as DQN_MISTAKES
+from labml_rl.mistakes import MISTAKES as PPO_MISTAKES
+from labml_rl.runs.experiment import Experiment
+from labml_rl.small import SmallDQN, SmallPPO
 
-RECORD = ROOT / "results" / "benchmarks" / "mistakes.json"
 PACKAGES = ("gymnasium", "numpy", "torch")
-VARIANTS = {"right": SmallPPO} | MISTAKES
-FRAMES, POINTS, SEEDS = 100_000, 30, (1, 2, 3, 4, 5)
-COLUMNS = ("score", "entropy", "explained_variance", "clip_fraction")
+POINTS = 30
 Curves = dict[str, list[float]]
 
 
-def learn(variant: str, seed: int) -> Curves:
+@dataclass(frozen=True)
+class Page:
+    """
+    An algorithm, and its mistakes.
+
+    Args:
+        record: the name of the file.
+        variants: the right program, `right`, and each that is wrong.
+        frames: of each run.
+        seeds: of the runs.
+        columns: what is recorded, the score first.
+        lowest: what counts as the score until an episode has ended.
+    """
+
+    record: str
+    variants: Mapping[str, type[Experiment[Any]]]
+    frames: int
+    seeds: tuple[int, ...]
+    columns: tuple[str, ...]
+    lowest: float
+
+    @property
+    def path(self) -> Path:
+        """Where the record is."""
+        return ROOT / "results" / "benchmarks" / self.record
+
+
+PAGES = {
+    "ppo": Page(
+        record="mistakes.json",
+        variants={"right": SmallPPO} | PPO_MISTAKES,
+        frames=100_000,
+        seeds=(1, 2, 3, 4, 5),
+        columns=("score", "entropy", "explained_variance", "clip_fraction"),
+        lowest=0,
+    ),
+    # The settings were chosen with other seeds.
+    "dqn": Page(
+        record="mistakes-dqn.json",
+        variants={"right": SmallDQN, **DQN_MISTAKES},
+        frames=60_000,
+        seeds=(3, 4, 5, 6, 7),
+        columns=("score", "action_value", "td_error"),
+        lowest=-500,
+    ),
+}
+
+
+def learn(page: Page, variant: str, seed: int) -> Curves:
     """Each column at `POINTS` marks on the way, as a mean since the mark before."""
     torch.set_num_threads(1)
-    kind = VARIANTS[variant]
-    experiment = kind(kind.settings_class(seed=seed, total_frames=FRAMES))
-    curves: Curves = {name: [] for name in COLUMNS}
-    seen: Curves = {name: [] for name in COLUMNS}
+    kind = page.variants[variant]
+    experiment = kind(kind.settings_class(seed=seed, total_frames=page.frames))
+    curves: Curves = {name: [] for name in page.columns}
+    seen: Curves = {name: [] for name in page.columns}
     try:
         while len(curves["score"]) < POINTS:
             numbers, _ = experiment.advance()
-            score = mean([each["r"] for each in experiment.recent] or [0])
+            score = mean([each["r"] for each in experiment.recent] or [page.lowest])
             for name, values in seen.items():
                 values.append(score if name == "score" else float(numbers[name] or 0))
-            if experiment.frames >= (len(curves["score"]) + 1) * FRAMES / POINTS:
+            if experiment.frames >= (len(curves["score"]) + 1) * page.frames / POINTS:
                 for name, values in seen.items():
                     curves[name].append(float(f"{mean(values):.4g}"))
                     values.clear()
@@ -51,10 +102,10 @@ def learn(variant: str, seed: int) -> Curves:
     return curves
 
 
-def apart(task: tuple[str, int]) -> Curves:
+def apart(task: tuple[str, str, int]) -> Curves:
     """The same, in a process of its own."""
-    variant, seed = task
-    curves: Curves = found_by("benchmarks.mistakes", "--only", variant, str(seed))
+    of, variant, seed = task
+    curves: Curves = found_by("benchmarks.mistakes", of, "--only", variant, str(seed))
     print(f"{variant:16} seed {seed}: {curves['score'][-1]:.0f}", flush=True)
     return curves
 
@@ -64,7 +115,7 @@ def summary(runs: dict[str, Curves]) -> dict[str, Any]:
     last = [each["score"][-1] for each in runs.values()]
     middles = {
         name: median(number for each in runs.values() for number in each[name])
-        for name in COLUMNS
+        for name in next(iter(runs.values()))
     }
     return {
         "curves": runs,
@@ -80,26 +131,28 @@ def summary(runs: dict[str, Curves]) -> dict[str, Any]:
 def main() -> None:
     """Learn with each, print, and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("of", nargs="?", choices=PAGES, default="ppo")
     parser.add_argument("--quick", action="store_true", help="one seed, not recorded")
     parser.add_argument("--only", nargs=2, metavar=("VARIANT", "SEED"))
-    parser.add_argument("--output", type=Path, default=RECORD)
+    parser.add_argument("--output", type=Path)
     options = parser.parse_args()
+    page = PAGES[options.of]
     if options.only:
         variant, seed = options.only
-        print(json.dumps(learn(variant, int(seed))))
+        print(json.dumps(learn(page, variant, int(seed))))
         return
     record = provenance("benchmarks.mistakes", PACKAGES)
-    seeds = SEEDS[:1] if options.quick else SEEDS
-    tasks = [(name, seed) for seed in seeds for name in VARIANTS]
+    seeds = page.seeds[:1] if options.quick else page.seeds
+    tasks = [(options.of, name, seed) for seed in seeds for name in page.variants]
     with ThreadPoolExecutor(2) as pool:
         found = dict(zip(tasks, pool.map(apart, tasks), strict=True))
-    record |= {"frames": FRAMES, "seeds": len(seeds), "columns": COLUMNS}
+    record |= {"frames": page.frames, "seeds": len(seeds), "columns": page.columns}
     record["variants"] = {
-        name: summary({str(seed): found[name, seed] for seed in seeds})
-        for name in VARIANTS
+        name: summary({str(seed): found[options.of, name, seed] for seed in seeds})
+        for name in page.variants
     }
     if not options.quick:
-        write(record, options.output)
+        write(record, options.output or page.path)
 
 
 if __name__ == "__main__":

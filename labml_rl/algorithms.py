@@ -21,4 +21,5 @@ ALGORITHMS = {
     "fast-dqn": f"{PACKAGE}.dqn.fast:Experiment",
     "small-a2c": f"{PACKAGE}.small:SmallA2C",
     "small-ppo": f"{PACKAGE}.small:SmallPPO",
+    "small-dqn": f"{PACKAGE}.small:SmallDQN",
 }

@@ -68,7 +68,7 @@ more there.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -80,6 +80,7 @@ from labml_rl import runs
 from labml_rl.networks import log_probs_of
 from labml_rl.ppo import normalised
 from labml_rl.ppo.experiment import Batch
+from labml_rl.runs.experiment import Experiment
 from labml_rl.sampling import Samples
 from labml_rl.small import SmallPPO
 
@@ -581,7 +582,12 @@ MISTAKES: dict[str, type[SmallPPO]] = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> NoReturn:
+def main(
+    argv: Sequence[str] | None = None,
+    *,
+    mistakes: Mapping[str, type[Experiment[Any]]] = MISTAKES,
+    program: str = "python -m labml_rl.mistakes",
+) -> NoReturn:
     """
     ### Make one
 
@@ -591,16 +597,18 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
 
     Args:
         argv: what was typed; `None` looks it up.
+        mistakes: those of this page, or [of another](dqn/mistakes.py).
+        program: how it was called.
     """
     name, *rest = list(sys.argv[1:] if argv is None else argv) or ["--help"]
-    if name not in MISTAKES:
-        names = f"MISTAKE is one of {', '.join(MISTAKES)}."
-        usage = f"usage: python -m labml_rl.mistakes MISTAKE [OPTIONS]\n\n{names}"
+    if name not in mistakes:
+        names = f"MISTAKE is one of {', '.join(mistakes)}."
+        usage = f"usage: {program} MISTAKE [OPTIONS]\n\n{names}"
         if name in ("-h", "--help"):
             print(usage)
             sys.exit(0)
         sys.exit(f"no mistake {name!r}\n{usage}")
-    runs.main(MISTAKES[name], rest, program=f"python -m labml_rl.mistakes {name}")
+    runs.main(mistakes[name], rest, program=f"{program} {name}")
 
 
 if __name__ == "__main__":

@@ -90,6 +90,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from labml_rl.a2c import experiment as a2c
+from labml_rl.dqn import experiment as dqn
+from labml_rl.dqn import settings as dqn_settings
 from labml_rl.ppo import experiment as ppo
 
 
@@ -168,3 +170,42 @@ class SmallA2C(a2c.Experiment):
 
     algorithm = "small-a2c"
     settings_class: ClassVar[type[a2c.Settings]] = A2CSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class DQNSettings(dqn_settings.Settings):
+    """
+    ## DQN
+
+    Two rods hang from a hook, one below the other, and the agent can only turn the
+    joint between them: this is [Acrobot](https://gymnasium.farama.org/environments/classic_control/acrobot/).
+    The end of the lower rod should come above a line, one rod's length above the hook.
+    """
+
+    game: str = "Acrobot-v1"
+    total_frames: int = 60_000
+    num_envs: int = 8
+    workers: int | None = 0
+    precision: Literal["auto", "float32", "bfloat16"] = "float32"
+    capacity: int = 50_000
+    warm_up_steps: int = 1_000
+    learn_every_steps: int = 8
+    batch_size: int = 128
+    sync_every_steps: int = 200
+    optimizer_name: Literal["rmsprop", "adam"] = "adam"
+    learning_rate: float = 5e-4
+    max_gradient_norm: float | None = 10.0
+    epsilon_end: float = 0.05
+    epsilon_steps: int = 5_000
+
+
+class SmallDQN(dqn.Experiment):
+    """
+    ### The experiment
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "small-dqn"
+    settings_class: ClassVar[type[dqn_settings.Settings]] = DQNSettings

@@ -378,9 +378,9 @@ class Experiment(SpeedExperiment[Settings]):
         r"""
         ### The loss
 
-        The network says what each action that was taken is worth. The target network,
-        with the reward, says what it should have said. An algorithm with another loss,
-        or with something to add to this one, overrides this.
+        The network says what each action that was taken is worth, and [the
+        targets][Experiment.targets] what it should have said. An algorithm with another
+        loss, or with something to add to this one, overrides this.
 
         Args:
             batch: the steps to learn from.
@@ -390,18 +390,11 @@ class Experiment(SpeedExperiment[Settings]):
             `loss`, whose gradient is taken, and what else is worth plotting: all that
             is named in `measured`.
         """
-        settings = self.settings
-        with in_precision(settings, self.device):
+        # Numbers of 16 bits are remembered with or without a gradient, as they were
+        # needed first. So the one that learns from its answer is asked first.
+        with in_precision(self.settings, self.device):
             action_values = self.network(batch.observations)  # (B, A)
-            with torch.no_grad():
-                target_values = self.target(batch.next_observations)  # (B, A)
-                online_values = None
-                if settings.double:
-                    online_values = self.network(batch.next_observations)  # (B, A)
-
-        # $$y_t = R_t^{(n)} + \gamma^n \bar{V}_{t+n}$$
-        following = following_values(target_values, online_values)
-        targets = batch.returns + batch.discounts * following  # (B,)
+            targets = self.targets(batch)  # (B,)
         values = taken(action_values, batch.actions)
         loss, errors = td_loss(values, targets, batch.weights)
         return errors, {
@@ -409,6 +402,28 @@ class Experiment(SpeedExperiment[Settings]):
             "td_error": errors.abs().mean(),
             "action_value": values.mean(),
         }
+
+    @torch.no_grad()
+    def targets(self, batch: Batch) -> Tensor:
+        r"""
+        ### The targets
+
+        The rewards, and what the target network says of what follows them.
+
+        Args:
+            batch: the same.
+
+        Returns:
+            $y_t$, shape `(B,)`.
+        """
+        target_values = self.target(batch.next_observations)  # (B, A)
+        online_values = None
+        if self.settings.double:
+            online_values = self.network(batch.next_observations)  # (B, A)
+
+        # $$y_t = R_t^{(n)} + \gamma^n \bar{V}_{t+n}$$
+        following = following_values(target_values, online_values)
+        return batch.returns + batch.discounts * following
 
     def learn(self) -> dict[str, Tensor]:
         """

@@ -9,7 +9,7 @@ from dataclasses import fields
 import pytest
 import torch
 
-from benchmarks.mistakes import COLUMNS, SEEDS
+from benchmarks.mistakes import PAGES
 from figures import mistakes as figures
 from labml_rl import mistakes
 from labml_rl.mistakes import MISTAKES
@@ -156,9 +156,9 @@ VARIANTS = json.loads(figures.RECORD.read_text())["variants"]
 def test_the_record_has_all_of_them():
     assert sorted(VARIANTS) == sorted(["right", *MISTAKES])
     for each in VARIANTS.values():
-        assert list(each["curves"]) == [str(seed) for seed in SEEDS]
+        assert list(each["curves"]) == [str(seed) for seed in PAGES["ppo"].seeds]
         for curves in each["curves"].values():
-            assert tuple(curves) == COLUMNS
+            assert tuple(curves) == PAGES["ppo"].columns
 
 
 def column(name, of):
