@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from labml_rl import mistakes
-from labml_rl.dqn import following_values, huber, taken
+from labml_rl.dqn import huber, taken
 from labml_rl.replay import Batch, ReplayMemory
 from labml_rl.small import SmallDQN
 
@@ -258,7 +258,7 @@ class ThroughTargets(SmallDQN):
             A loss whose targets come from the network that learns, with their gradient.
         """
         values = taken(self.network(batch.observations), batch.actions)
-        following = following_values(self.network(batch.next_observations))
+        following = self.network(batch.next_observations).max(-1).values
         targets = batch.returns + batch.discounts * following
         return report(values, targets, huber(targets - values))
 

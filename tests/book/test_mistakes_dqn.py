@@ -1,0 +1,239 @@
+"""The mistakes in DQN are the ones that the book says, and look as it says."""
+
+import json
+import sys
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from labml_rl.dqn import huber
+from labml_rl.dqn import mistakes as page
+from labml_rl.dqn.mistakes import MISTAKES
+from labml_rl.small import DQNSettings, SmallDQN
+
+NOTHING_LEARNED = [
+    *("not-negative", "other-weights", "best-not-taken", "more-and-more", "all-pairs"),
+]
+BADLY = [
+    *("one-array", "never-copied", "no-target", "clipped-errors"),
+    *("through-targets", "not-zeroed", "hundredfold"),
+]
+UNNOTICED = ["endless", "limits-are-ends", "same-dice"]
+SETTINGS = DQNSettings(num_envs=2, capacity=200, warm_up_steps=40, batch_size=16)
+SETTINGS = replace(SETTINGS, learn_every_steps=2, sync_every_steps=8, turns=1)
+
+
+def begun(name="right"):
+    torch.manual_seed(1)
+    return closing(({"right": SmallDQN} | MISTAKES)[name](SETTINGS))
+
+
+@pytest.fixture
+def batch():
+    """Steps that differ in everything; the fourth has ended its episode."""
+    torch.manual_seed(2)
+    with begun() as experiment:
+        for _ in range(12):
+            experiment.play(2)
+        batch = experiment.memory.sample(8)
+    discounts = batch.discounts.clone()
+    discounts[3] = 0
+    return replace(batch, returns=-torch.rand(8), discounts=discounts)
+
+
+def apart(experiment):
+    """A target network that differs from the one that learns."""
+    torch.manual_seed(3)
+    with torch.no_grad():
+        for each in experiment.target.parameters():
+            each.add_(0.3 * torch.randn_like(each))
+
+
+def loss_of(name, batch):
+    with begun(name) as experiment:
+        apart(experiment)
+        errors, seen = experiment.losses(batch)
+        network = experiment.network
+        seen["loss"].backward()
+        gradient = torch.cat([each.grad.flatten() for each in network.parameters()])
+    assert set(seen) == set(SmallDQN.measured)
+    assert not errors.requires_grad
+    return seen["loss"].item(), gradient
+
+
+def test_all_mistakes_are_looked_at():
+    assert sorted(MISTAKES) == sorted(NOTHING_LEARNED + BADLY + UNNOTICED)
+    assert [len(each) for each in (NOTHING_LEARNED, BADLY, UNNOTICED)] == [5, 7, 3]
+
+
+def test_what_a_batch_is_taken_for(batch):
+    """Those that are right for another batch."""
+    with begun() as experiment:
+        best = experiment.network(batch.observations).argmax(-1)
+    assert (best != batch.actions).any()
+    others = {
+        "best-not-taken": {"actions": best},
+        "one-array": {"observations": batch.next_observations},
+        "hundredfold": {"returns": 100 * batch.returns},
+        "endless": {"discounts": torch.full((8,), 0.99)},
+    }
+    right = loss_of("right", batch)
+    for name, change in others.items():
+        loss, gradient = loss_of(name, batch)
+        expected, its_gradient = loss_of("right", replace(batch, **change))
+        assert loss == expected != right[0]
+        assert torch.equal(gradient, its_gradient)
+
+
+def test_losses_by_hand(batch):
+    with begun() as experiment, torch.no_grad():
+        apart(experiment)
+        values = experiment.network(batch.observations)
+        values = values[range(8), batch.actions]
+        following = experiment.target(batch.next_observations).max(-1).values
+    targets = batch.returns + batch.discounts * following
+    pairs = [huber(target - value) for target in targets for value in values]
+    assert loss_of("all-pairs", batch)[0] == pytest.approx(np.mean(pairs), rel=1e-5)
+
+    far = replace(batch, returns=batch.returns - 50)
+    loss, gradient = loss_of("clipped-errors", far)
+    assert loss == 0.5
+    assert not gradient.any(), "what is most wrong is never learned"
+    assert loss_of("right", far)[1].any()
+    close = replace(batch, returns=0.1 * batch.returns, discounts=0 * batch.discounts)
+    for found, expected in zip(
+        loss_of("clipped-errors", close), loss_of("right", close), strict=True
+    ):
+        torch.testing.assert_close(found, expected)
+
+
+def test_a_gradient_flows_through_the_target(batch):
+    """That of the last biases by hand: the target's best action has one, too."""
+    with begun("through-targets") as experiment:
+        network = experiment.network
+        _, seen = experiment.losses(batch)
+        seen["loss"].backward()
+        with torch.no_grad():
+            following = network(batch.next_observations)
+            values = network(batch.observations)[range(8), batch.actions]
+        targets = batch.returns + batch.discounts * following.max(-1).values
+        pulls = (targets - values).clamp(-1, 1) / 8
+        expected = torch.zeros(3)
+        expected.index_add_(0, following.argmax(-1), batch.discounts * pulls)
+        expected.index_add_(0, batch.actions, -pulls)
+        torch.testing.assert_close(network.head.bias.grad, expected)
+
+
+def test_values_that_are_not_negative():
+    with begun("not-negative") as wrong, begun() as right, torch.no_grad():
+        seen = torch.randn(50, 6)
+        expected = right.network(seen)
+        assert (expected < 0).any()
+        assert torch.equal(wrong.network(seen), expected.clamp(min=0))
+
+
+def test_weights_that_nobody_uses():
+    for name, moves in (("right", True), ("other-weights", False)):
+        with begun(name) as experiment:
+            experiment.play(20)
+            before = [each.clone() for each in experiment.network.parameters()]
+            experiment.learn()
+            after = experiment.network.parameters()
+            same = map(torch.equal, before, after)
+            assert all(same) is not moves
+
+
+def test_it_explores_more_and_more():
+    with begun() as right, begun("more-and-more") as wrong:
+        for frames in (0, 40, 2_540, 5_040, 6_000):
+            right.frames = wrong.frames = frames
+            assert right.epsilon + wrong.epsilon == pytest.approx(1.05)
+        assert (right.epsilon, wrong.epsilon) == (0.05, 1.0)
+
+
+def test_target_networks():
+    with begun("no-target") as experiment:
+        assert experiment.target is experiment.network
+        experiment.sync()
+    for name, copied in (("right", True), ("never-copied", False)):
+        with begun(name) as experiment:
+            apart(experiment)
+            experiment.sync()
+            pairs = zip(
+                experiment.target.parameters(),
+                experiment.network.parameters(),
+                strict=True,
+            )
+            assert all(torch.equal(a, b) for a, b in pairs) is copied
+
+
+def test_gradients_stay(monkeypatch):
+    lengths = {}
+    for name in ("right", "not-zeroed"):
+        with begun(name) as experiment:
+            experiment.play(20)
+            batch = experiment.memory.sample(16)
+            monkeypatch.setattr(experiment.memory, "sample", lambda _, b=batch: b)
+            experiment.optimizer.param_groups[0]["lr"] = 0.0
+            lengths[name] = []
+            for _ in range(2):
+                experiment.learn()
+                gradients = [each.grad for each in experiment.network.parameters()]
+                lengths[name].append(torch.nn.utils.get_total_norm(gradients).item())
+    once, twice = lengths["not-zeroed"]
+    assert lengths["right"] == [once, once]
+    assert twice == pytest.approx(2 * once)
+
+
+def test_a_limit_is_an_end():
+    for name, discount in (("right", 0.99), ("limits-are-ends", 0.0)):
+        with begun(name) as experiment:
+            memory, yes = experiment.memory, np.array([True, False])
+            numbers, seen = np.zeros(2, np.int64), experiment.observations
+            for ends in (yes, ~yes | yes):
+                memory.add(
+                    *(numbers, numbers, ends & False, ends, seen),
+                    final_observations=seen[ends],
+                )
+            found = memory.batch(np.array([0, 3, 4]))
+            assert found.discounts.tolist() == pytest.approx([discount] * 3)
+
+
+def test_dice_that_are_made_anew():
+    for name, same in (("right", False), ("same-dice", True)):
+        with begun(name) as experiment:
+            experiment.play(30)
+            first, second = (experiment.memory.sample(16).places for _ in range(2))
+            assert np.array_equal(first, second) is same
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_a_run_like_any_other(name, tmp_path, monkeypatch, capsys):
+    """It ends, and can be read again and watched."""
+    monkeypatch.chdir(tmp_path)
+    options = "--total-frames 400 --capacity 400 --warm-up-steps 200 --batch-size 16"
+    for typed in (
+        [name, *options.split(), "--folder", "run"],
+        [name, "watch", "run", "--games", "1"],
+    ):
+        monkeypatch.setattr(sys, "argv", ["mistakes", *typed])
+        with pytest.raises(SystemExit) as done:
+            page.main()
+        assert not done.value.code
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["finished"]
+    assert record["command"] == (
+        f"python -m labml_rl.dqn.mistakes {name} {options} --folder run"
+    )
+    assert "a single game" in capsys.readouterr().out
+
+
+def test_a_mistake_that_there_is_not(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["mistakes", "sign"])
+    with pytest.raises(
+        SystemExit, match=r"(?s)no mistake 'sign'.*dqn\.mistakes MISTAKE.*not-negative"
+    ):
+        page.main()
