@@ -73,7 +73,7 @@ PAGES = {
         record="mistakes-dqn.json",
         variants={"right": SmallDQN, **DQN_MISTAKES},
         frames=60_000,
-        seeds=(3, 4, 5, 6, 7),
+        seeds=(31, 32, 33, 34, 35),
         columns=("score", "action_value", "td_error"),
         lowest=-500,
     ),

@@ -1,5 +1,5 @@
-"""Draw the figures of `labml_rl/mistakes.py` from what was learned with each mistake,
-`results/benchmarks/mistakes.json`.
+"""Draw the figures of `labml_rl/mistakes.py` and `labml_rl/dqn/mistakes.py` from what
+was learned with each mistake, in `results/benchmarks/`.
 
 python -m figures.mistakes           write them to docs/assets/figures/
 python -m figures.mistakes --check   fail if they are not what the record says
@@ -15,10 +15,9 @@ from xml.etree import ElementTree as Xml
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
 from figures.policies import line
 
-RECORD = Path(__file__).parents[1] / "results" / "benchmarks" / "mistakes.json"
+RECORDS = Path(__file__).parents[1] / "results" / "benchmarks"
 RIGHT, WRONG, _ = COLOURS
 EDGE, GAP, TOP, BOTTOM = 20, 14, 48, 128
-PANEL = (WIDTH - 2 * EDGE - 3 * GAP) / 4
 Curves = list[list[float]]
 
 
@@ -32,57 +31,77 @@ class Panel:
     high: float
     top: str  # what the upper edge is
 
-    def points(self, left: float, curve: list[float]) -> list[tuple[float, float]]:
+    def points(
+        self, left: float, width: float, curve: list[float]
+    ) -> list[tuple[float, float]]:
         """A line. What is beyond an edge is drawn at the edge."""
         found = []
         for place, number in enumerate(curve):
             share = (number - self.low) / (self.high - self.low)
             y = BOTTOM - min(max(share, 0.0), 1.0) * (BOTTOM - TOP)
-            found.append((left + place / (len(curve) - 1) * PANEL, y))
+            found.append((left + place / (len(curve) - 1) * width, y))
         return found
 
 
-PANELS = (
-    Panel("score", "score", 0.0, 500.0, "500"),
-    Panel("entropy", "entropy", 0.0, math.log(2), "log 2"),
-    Panel("explained_variance", "explained", -1.0, 1.0, "1"),
-    Panel("clip_fraction", "clipped", 0.0, 0.5, "½"),
-)
+# For each record: the algorithm, and the curves.
+PAGES = {
+    "mistakes.json": (
+        "PPO",
+        (
+            Panel("score", "score", 0.0, 500.0, "500"),
+            Panel("entropy", "entropy", 0.0, math.log(2), "log 2"),
+            Panel("explained_variance", "explained", -1.0, 1.0, "1"),
+            Panel("clip_fraction", "clipped", 0.0, 0.5, "½"),
+        ),
+    ),
+    "mistakes-dqn.json": (
+        "DQN",
+        (
+            Panel("score", "score", -500.0, 0.0, "0"),
+            Panel("action_value", "action value", -100.0, 0.0, "0"),
+            Panel("td_error", "error", 0.0, 3.0, "3"),
+        ),
+    ),
+}
 
 
-def draw(name: str, right: Any, wrong: Any) -> str:
+def draw(title: str, panels: tuple[Panel, ...], right: Any, wrong: Any) -> str:
     """A panel for each curve: the range without the mistake, and each run with it."""
-    drawing = Drawing(142, f"Curves of PPO with the mistake {name}, and without")
-    for place, panel in enumerate(PANELS):
-        left = EDGE + place * (PANEL + GAP)
+    drawing = Drawing(142, title)
+    width = (WIDTH - 2 * EDGE - (len(panels) - 1) * GAP) / len(panels)
+    for place, panel in enumerate(panels):
+        left = EDGE + place * (width + GAP)
         drawing.words(left, 22, panel.title, size=14)
         drawing.words(
-            left + PANEL, 40, panel.top, colour=FAINT, size=11, text_anchor="end"
+            left + width, 40, panel.top, colour=FAINT, size=11, text_anchor="end"
         )
-        for height in (0.0, 0.5, 1.0) if panel.low < 0 else (0.0, 1.0):
+        for height in (0.0, 0.5, 1.0) if panel.low < 0 < panel.high else (0.0, 1.0):
             y = BOTTOM - height * (BOTTOM - TOP)
             style = {"stroke_dasharray": "2 5"} if height else {}
-            line(drawing, [(left, y), (left + PANEL, y)], stroke=FAINT, **style)
+            line(drawing, [(left, y), (left + width, y)], stroke=FAINT, **style)
         runs: Curves = [each[panel.column] for each in right["curves"].values()]
         by_time = list(zip(*runs, strict=True))
-        above = panel.points(left, [max(each) for each in by_time])
-        below = panel.points(left, [min(each) for each in by_time])
+        above = panel.points(left, width, [max(each) for each in by_time])
+        below = panel.points(left, width, [min(each) for each in by_time])
         outline = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in above + below[::-1])
         drawing.mark("path", d=outline + "z", fill=RIGHT, fill_opacity="0.35")
         for curves in wrong["curves"].values():
-            points = panel.points(left, curves[panel.column])
+            points = panel.points(left, width, curves[panel.column])
             line(drawing, points, stroke=WRONG, stroke_width="1.5")
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 
 def figures() -> dict[str, str]:
     """A figure for each mistake, by the name of its file."""
-    variants = json.loads(RECORD.read_text(encoding="utf-8"))["variants"]
-    right = variants.pop("right")
-    return {
-        f"mistake-{name}.svg": draw(name, right, each)
-        for name, each in variants.items()
-    }
+    found = {}
+    for record, (algorithm, panels) in PAGES.items():
+        text = (RECORDS / record).read_text(encoding="utf-8")
+        variants = json.loads(text)["variants"]
+        right = variants.pop("right")
+        for name, each in variants.items():
+            title = f"Curves of {algorithm} with the mistake {name}, and without"
+            found[f"mistake-{name}.svg"] = draw(title, panels, right, each)
+    return found
 
 
 def main() -> None:

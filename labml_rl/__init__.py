@@ -145,7 +145,7 @@ The second learns a **policy**, that is, what to do:
    player in each process](players.py).
 4. [A2C](a2c/__init__.py): the policy gradient, and three losses.
 5. [PPO](ppo/__init__.py): several steps from one batch; and [a problem that takes a
-   minute](small.py), for both.
+   minute](small.py), for both. [What mistakes look like](mistakes.py).
 6. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
    watch](watch/__init__.py).
 
@@ -154,7 +154,8 @@ most:
 
 1. [DQN](dqn/__init__.py): values of actions, learned from what they lead to.
 2. [Replay](replay/__init__.py): a memory, since old steps can be learned from again.
-3. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
+3. [What mistakes look like](dqn/mistakes.py), with DQN.
+4. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
 """
 
 from importlib.metadata import PackageNotFoundError, version

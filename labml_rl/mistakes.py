@@ -16,9 +16,10 @@ luck, or a learning rate.
 So here are fifteen mistakes that people make. Each is planted on purpose in
 [PPO](ppo/experiment.py), which then has five tries to balance [the pole](small.py),
 each with another seed. In five cases nothing is learned, in seven the agent learns
-badly, and in three nobody would look for a mistake. The code beside a section is the
-mistake: it is all that its class does differently from the right program. Try one, and
-lay its curves over those of the right program:
+badly, and in three nobody would look for a mistake. (Fifteen more are those [of
+DQN](dqn/mistakes.py).) The code beside a section is the mistake: it is all that its
+class does differently from the right program. Try one, and lay its curves over those of
+the right program:
 
 ```sh
 labml-rl train small-ppo --total-frames 100_000

@@ -22,10 +22,12 @@ labml-rl train dqn --game Breakout --double \
 The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
 game at a time, and that takes days. The second switches on what was found later, with
 the changes that [two](dueling.py) of the [papers](../replay/prioritised.py) make for
-it. [The fast settings](fast.py) take hours:
+it. [The fast settings](fast.py) take hours, and [two rods on a
+hook][labml_rl.small.DQNSettings] a minute:
 
 ```sh
 labml-rl train fast-dqn --game Pong
+labml-rl train small-dqn
 ```
 
 ## The whole of it
@@ -44,7 +46,8 @@ until all frames are played:
 
 ## What to watch
 
-The curves of DQN mislead more than [those of PPO][labml_rl.ppo.divergence]. The numbers
+The curves of DQN mislead more than [those of PPO][labml_rl.ppo.divergence]. What they
+look like with [fifteen mistakes](mistakes.py) is on a page of its own. Here the numbers
 are about those of the [recorded runs](../../results.md), of Pong first and then of Ms.
 Pac-Man:
 

@@ -8,17 +8,52 @@ summary: >-
 
 # Mistakes in DQN
 
-[The page on mistakes](../mistakes.py) has fifteen in PPO. Here are fifteen that people
-make in DQN, each planted on purpose in the [experiment](experiment.py), which then has
-five tries to swing up [the two rods][labml_rl.small.DQNSettings]. The code beside a
-section is the mistake: it is all that its class does differently from the right
-program.
+DQN learns by making an error small, and the error is the difference between two of its
+own answers. So there is a way to make it small that has nothing to do with the game:
+answer the same to everything. Many mistakes find that way. With them the error is
+*smaller* than without, and whoever watches the loss sees a program that learns well.
+
+Here are fifteen mistakes that people make, as there are [in PPO](../mistakes.py). Each
+is planted on purpose in the [experiment](experiment.py), which then has five tries to
+swing up [the two rods][labml_rl.small.DQNSettings], each with another seed. In five
+cases nothing is learned, in seven the agent learns badly, and in three nobody would
+look for a mistake. The code beside a section is the mistake: it is all that its class
+does differently from the right program. Try one, and lay its curves over those of the
+right program:
 
 ```sh
 labml-rl train small-dqn
 python -m labml_rl.dqn.mistakes no-target
 tensorboard --logdir runs
 ```
+
+## How to read the figures
+
+Each shows three curves that every run writes down, over its 60,000 frames:
+
+- **score**, the mean of the last hundred episodes, from −500 to 0
+- **action value**, the mean over the batches, from −100 to 0: all [that can be
+  right][labml_rl.small.DQNSettings]
+- **error**, the mean size of the temporal-difference error, from 0 to 3
+
+The orange lines are the five runs with the mistake. The blue area is where the five
+runs without one lie. What lies beyond an edge is drawn at the edge. The numbers are on
+[a page of their own](../../benchmarks/mistakes.md#dqn).
+
+## From what you see to where to look
+
+| what you see | look at |
+|---|---|
+| the error stays 1 | [the last layer][NotNegative], [the optimiser][OtherWeights] |
+| the error is next to nothing | [who copies the target network?][NeverCopied] |
+| a small error, values near −100 | [actions][BestNotTaken], [shapes][AllPairs] |
+| the same, and the score rose at first | [observations][OneArray] |
+| a small error, values near 0 | [where the gradient flows][ThroughTargets] |
+| twice the error, and the score falls again | [is the target a copy?][NoTarget] |
+| twice the error, and it does not go down | [what is clipped][ClippedErrors] |
+| errors and values in the hundreds | [the size of rewards][Hundredfold] |
+| values and error look right, the score is bad | [how it explores][MoreAndMore] |
+| next to nothing | [ends][Endless], [limits][LimitsAreEnds], [dice][SameDice] |
 """
 
 from collections.abc import Mapping
@@ -64,6 +99,9 @@ def report(values: Tensor, targets: Tensor, losses: Tensor) -> Losses:
 
 
 # ## Nothing is learned
+#
+# A mistake that is seen at once is a good one. But look at the score for that, and not
+# at the error.
 
 
 class NotNegative(SmallDQN):
@@ -84,6 +122,14 @@ class NotNegative(SmallDQN):
         action_space: gymnasium.Space[Any],
     ) -> nn.Module:
         """
+        ![The score is at the bottom, the action value at 0, and the
+        error at 1](../../assets/figures/mistake-not-negative.svg)
+
+        All that could be right lies below 0, and the network can say nothing below 0.
+        So it says 0 to everything, and from there no gradient leads back: a ReLU that
+        is negative has none. The error is exactly 1, the point that each step costs,
+        and stays there.
+
         Returns:
             A network whose values are 0 or more.
         """
@@ -103,6 +149,15 @@ class OtherWeights(SmallDQN):
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         """
+        ![The score is at the bottom or near it, the action value near
+        0, and the error near 1](../../assets/figures/mistake-other-weights.svg)
+
+        The gradients are right, and so is the loss. Nothing ever moves. The curves are
+        those of a network with random weights, whose values are all near 0, so that
+        each step is off by about the point that it costs. That an agent gets better
+        than −500 now and then is no sign of learning: there are random networks that
+        swing the rods up. To be sure, compare one weight before and after.
+
         Returns:
             An optimiser whose weights are those of a copy.
         """
@@ -124,6 +179,16 @@ class BestNotTaken(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
+        ![The score is at the bottom or near it, the action value falls to −90 and
+        below, and the error becomes smaller and
+        smaller](../../assets/figures/mistake-best-not-taken.svg)
+
+        What came of one action is learned about another. So whatever the network takes
+        for the best is made as good or bad as what was really done, and soon all
+        actions are worth the same: nothing, since from most places most actions lead
+        nowhere. The error goes down to a fifth of that of the right program. It is easy
+        to foresee that nothing will come of anything.
+
         Returns:
             What it should be, as if the best action had been taken each time.
         """
@@ -145,7 +210,19 @@ class MoreAndMore(SmallDQN):
 
     @property
     def epsilon(self) -> float:
-        """How much it explores: what it should not."""
+        """
+        ![The score is at the bottom or near it, the action value like that of the right
+        program, and the error half as
+        large](../../assets/figures/mistake-more-and-more.svg)
+
+        Values and errors look right, since DQN learns what the *best* actions are worth
+        from whatever it is shown, and random play now and then comes to the line. But
+        random play is what one sees. The run writes down `epsilon` as well, a straight
+        line that must go down.
+
+        Returns:
+            How much it explores.
+        """
         settings = self.settings
         return settings.epsilon_start + settings.epsilon_end - super().epsilon
 
@@ -162,6 +239,15 @@ class AllPairs(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
+        ![The score is at the bottom or near it, the action value falls to −90, and the
+        error is half of what it is without the
+        mistake](../../assets/figures/mistake-all-pairs.svg)
+
+        Each value is pulled towards all targets of the batch, and so towards the one in
+        their middle, whatever is seen and done. Once all values are the same, all
+        targets are, and the error is small. (The [loss of this
+        book][labml_rl.dqn.td_loss] refuses shapes that differ.)
+
         Returns:
             A loss over all pairs of steps.
         """
@@ -171,6 +257,8 @@ class AllPairs(SmallDQN):
 
 
 # ## It learns, but badly
+#
+# Here a score goes up, or begins to, and one might look for a better learning rate.
 
 
 class OneArray(SmallDQN):
@@ -186,6 +274,15 @@ class OneArray(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
+        ![The score rises to −300 or so and falls again, the action value
+        falls to −90 and below, and the error is a fifth of what it is without the
+        mistake](../../assets/figures/mistake-one-array.svg)
+
+        The agent is told that from where it *arrived*, its action led to where it
+        arrived. For most actions that is wrong, and there is only one answer that
+        contradicts nothing: that no action leads anywhere. (The games of this book copy
+        [unless told not to][labml_rl.batch.SerialGames], and the memory copies, too.)
+
         Returns:
             What it should be, if one looked at the next observation both times.
         """
@@ -202,7 +299,19 @@ class NeverCopied(SmallDQN):
     algorithm = "never-copied"
 
     def sync(self) -> None:
-        """Nothing."""
+        """
+        ![The score is different with each seed, the action value stays just below 0,
+        and the error is next to nothing](../../assets/figures/mistake-never-copied.svg)
+
+        This has the most beautiful error of all. The target is the reward and the
+        answer of a network that never changes, so it stands still, and can be learned
+        to the last digit. What has been learned then is to look one step ahead, at what
+        a network with random weights makes of it. With some seeds even that swings the
+        rods up.
+
+        There are two ways to come here: to forget to copy, and to copy every 10,000
+        steps in a run that has 10,000.
+        """
 
 
 class NoTarget(SmallDQN):
@@ -216,6 +325,15 @@ class NoTarget(SmallDQN):
 
     def make_target(self) -> nn.Module:
         """
+        ![The score rises as fast as it should at first, and then falls, the action
+        value falls too fast at first, and the error is twice as
+        large](../../assets/figures/mistake-no-target.svg)
+
+        It begins like the right program, and even a little sooner. But each step of the
+        optimiser moves the targets as well, those of all similar observations at once,
+        and they move in the same direction as the values. The error is twice as large
+        and stays so, and what the agent has learned it forgets again.
+
         Returns:
             The network that learns.
         """
@@ -226,13 +344,23 @@ class ClippedErrors(SmallDQN):
     """
     ### The error that was clipped
 
-    [What should be clipped is the gradient][labml_rl.dqn.huber].
+    An error that is cut off at 1, and then squared, looks like what the paper says.
+    [What should be cut off is the gradient][labml_rl.dqn.huber].
     """
 
     algorithm = "clipped-errors"
 
     def losses(self, batch: Batch) -> Losses:
         """
+        ![The score rises later than it should with some seeds, the action value stays
+        too close to 0, and the error is twice as
+        large](../../assets/figures/mistake-clipped-errors.svg)
+
+        An error of more than 1 has no gradient, so those that are small get smaller,
+        and those that are large are left alone. Without the mistake, the values fall by
+        several points from one target network to the next. Here whatever falls too far
+        behind is lost.
+
         Returns:
             The squares of errors that are cut off at 1.
         """
@@ -254,6 +382,17 @@ class ThroughTargets(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
+        ![The score rises late, the action value falls later still and
+        rises again, and the error is a third of what it is without the
+        mistake](../../assets/figures/mistake-through-targets.svg)
+
+        The network may make the error smaller from both sides: it can learn from what
+        came, or expect less of what comes, until that fits. It does both. The error is
+        small from the beginning, and the values say nothing about returns. They go up
+        while the agent gets no better. (This is the *residual gradient* of [Baird,
+        1995](https://doi.org/10.1016/B978-1-55860-377-6.50013-X). He wanted it so,
+        since it never diverges, and found it slow.)
+
         Returns:
             A loss whose targets come from the network that learns, with their gradient.
         """
@@ -274,6 +413,16 @@ class NotZeroed(SmallDQN):
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         """
+        ![The score rises to −300 or so and stays there for long, the action value stays
+        too close to 0, and the error is larger at
+        first](../../assets/figures/mistake-not-zeroed.svg)
+
+        In PPO the same mistake [goes unnoticed][labml_rl.mistakes.OldGradients], since
+        gradients are cut to a length that is shorter than most of them. Here they are
+        cut to 10 and are seldom that long, so the past counts for more than the
+        present. That it learns at all is owed to Adam, and to a sum whose parts mostly
+        cancel.
+
         Returns:
             The optimiser, which zeroes nothing.
         """
@@ -286,13 +435,22 @@ class Hundredfold(SmallDQN):
     """
     ### Rewards of another size
 
-    All rewards are a hundred times as large.
+    All rewards are a hundred times as large, as they are in another game. It is no
+    mistake of the program, but of whoever left [them as they
+    are][labml_rl.wrappers.frames.ClipReward].
     """
 
     algorithm = "hundredfold"
 
     def losses(self, batch: Batch) -> Losses:
         """
+        ![The score rises late and slowly, and action value and error are
+        beyond the edge](../../assets/figures/mistake-hundredfold.svg)
+
+        The values have a hundred times as far to go, and [an error of a hundred pulls
+        no harder than one of 1][labml_rl.dqn.huber]. They creep there, to −7,000, and
+        most of the 60,000 frames are spent on the way.
+
         Returns:
             What it should be, for these rewards.
         """
@@ -300,6 +458,8 @@ class Hundredfold(SmallDQN):
 
 
 # ## Nobody notices
+#
+# These wait for another problem, or for a longer run.
 
 
 class Endless(SmallDQN):
@@ -313,6 +473,19 @@ class Endless(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
+        ![The score is as it should be, and so is the action value; the error
+        is half as large](../../assets/figures/mistake-endless.svg)
+
+        The agent does as well, and the error is *smaller*. After the step that reaches
+        the line, the right program counts nothing, and this one what the network thinks
+        of the place where the rods are then. Nobody ever corrects that thought, but it
+        is much the same for all places above the line. So there is something to add to
+        all values, and the best action stays the best. The edge between all that costs
+        points and the line where nothing does, which is hard to learn, is gone.
+
+        In a game that one should *not* end, the same mistake [is
+        fatal][labml_rl.mistakes.NoEnds].
+
         Returns:
             What it should be, if something always followed.
         """
@@ -324,13 +497,22 @@ class LimitsAreEnds(SmallDQN):
     """
     ### A time limit that is taken for the end
 
-    After 500 steps the episode is cut off, wherever the rods are.
+    After 500 steps the episode is cut off, wherever the rods are. [It would have gone
+    on](../replay/__init__.py), so something follows.
     """
 
     algorithm = "limits-are-ends"
 
     def make_memory(self) -> ReplayMemory:
         """
+        ![All curves look like those of the right
+        program](../../assets/figures/mistake-limits-are-ends.svg)
+
+        Only an agent that plays badly meets the limit, one step in five hundred. For
+        each of these steps, the network learns that it was the last that had to be paid
+        for. That is too little to be seen, and soon there are none of them. With [the
+        pole][labml_rl.mistakes.TimeLimit] it is the good agents that meet it.
+
         Returns:
             A memory that writes down each limit as an end.
         """
@@ -364,6 +546,17 @@ class SameDice(SmallDQN):
 
     def make_memory(self) -> ReplayMemory:
         """
+        ![The score and the action value are as they should be; the error is, too, but
+        for the last few points, where it
+        falls](../../assets/figures/mistake-same-dice.svg)
+
+        The same dice say the same *fraction* of what is in the memory, and as that
+        grows, they fall on other steps. After 50,000 frames it is full. From then on it
+        is the same 128 steps again and again, of 50,000, and the error on these goes
+        down. A run of three times the length would end with an agent that knows 128
+        steps by heart. (A memory with a state of its own dice is [saved with
+        it](../replay/__init__.py), so runs can be repeated all the same.)
+
         Returns:
             A memory that makes new dice for each batch.
         """

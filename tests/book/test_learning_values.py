@@ -15,13 +15,16 @@ from torch.nn.functional import smooth_l1_loss
 from labml_rl import runs
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn import fast, td_loss
+from labml_rl.dqn.mistakes import MISTAKES
 from labml_rl.dqn.settings import Settings
 from labml_rl.replay import ReplayMemory
 from labml_rl.replay.prioritised import PrioritisedMemory
 from labml_rl.replay.rings import Rings
 from labml_rl.runs import checkpoint, command
+from labml_rl.small import DQNSettings, SmallDQN
 from tests.book import test_prioritised, test_replay
 from tests.book.catch import BALLS
+from tests.book.test_mistakes_dqn import NOTHING_LEARNED
 
 CART = Settings(
     game="CartPole-v1",
@@ -137,6 +140,30 @@ def test_with_a_bug_it_learns_nothing(plant, monkeypatch):
 
 def test_without_it_is_good_in_the_same_time():
     assert learned(replace(CART, total_frames=HALF), GOOD) >= GOOD
+
+
+def swung_up(kind):
+    """
+    Whether the mean of the last fifty scores came to −200 in two fifths of the run. Random
+    play comes to −500, and −70 or so is the best that there is.
+    """
+    scores = deque[float](maxlen=50)
+    with closing(kind(DQNSettings(seed=2, total_frames=24_000))) as experiment:
+        while not experiment.done:
+            _, ended = experiment.advance()
+            scores.extend(each["r"] for each in ended)
+            if len(scores) == 50 and sum(scores) / 50 > -200:
+                return True
+    return False
+
+
+def test_the_rods_are_swung_up():
+    assert swung_up(SmallDQN)
+
+
+@pytest.mark.parametrize("name", NOTHING_LEARNED)
+def test_with_a_mistake_of_the_book_they_are_not(name):
+    assert not swung_up(MISTAKES[name])
 
 
 def across_episodes(monkeypatch):

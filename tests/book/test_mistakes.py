@@ -150,7 +150,7 @@ def test_gradients_stay(samples):
 
 # --- what the page says of the curves ---
 
-VARIANTS = json.loads(figures.RECORD.read_text())["variants"]
+VARIANTS = json.loads(PAGES["ppo"].path.read_text())["variants"]
 
 
 def test_the_record_has_all_of_them():
@@ -268,11 +268,12 @@ def test_large_rewards_are_seen_in_the_gradient():
 def test_the_figures_say_what_the_record_says(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["figures.mistakes", "--check"])
     figures.main()
-    record = json.loads(figures.RECORD.read_text())
-    record["variants"]["ends-late"]["curves"]["1"]["score"][-1] = 0.0
-    monkeypatch.setattr(figures, "RECORD", tmp_path / "mistakes.json")
-    figures.RECORD.write_text(json.dumps(record))
-    with pytest.raises(SystemExit, match=r"mistake-ends-late\.svg$"):
+    for of, name, seed in (("ppo", "ends-late", "1"), ("dqn", "no-target", "31")):
+        record = json.loads(PAGES[of].path.read_text())
+        record["variants"][name]["curves"][seed]["score"][-1] = 0.0
+        (tmp_path / PAGES[of].record).write_text(json.dumps(record))
+    monkeypatch.setattr(figures, "RECORDS", tmp_path)
+    with pytest.raises(SystemExit, match=r"-ends-late\.svg.*-no-target\.svg$"):
         figures.main()
 
 

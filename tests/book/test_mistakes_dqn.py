@@ -22,13 +22,14 @@ BADLY = [
     *("through-targets", "not-zeroed", "hundredfold"),
 ]
 UNNOTICED = ["endless", "limits-are-ends", "same-dice"]
+KINDS: dict[str, type[SmallDQN]] = {"right": SmallDQN, **MISTAKES}
 SETTINGS = DQNSettings(num_envs=2, capacity=200, warm_up_steps=40, batch_size=16)
 SETTINGS = replace(SETTINGS, learn_every_steps=2, sync_every_steps=8, turns=1)
 
 
 def begun(name="right"):
     torch.manual_seed(1)
-    return closing(({"right": SmallDQN} | MISTAKES)[name](SETTINGS))
+    return closing(KINDS[name](SETTINGS))
 
 
 @pytest.fixture
@@ -171,7 +172,7 @@ def test_target_networks():
 
 
 def test_gradients_stay(monkeypatch):
-    lengths = {}
+    lengths: dict[str, list[float]] = {}
     for name in ("right", "not-zeroed"):
         with begun(name) as experiment:
             experiment.play(20)
