@@ -182,7 +182,7 @@ class DQNSettings(dqn_settings.Settings):
     episode is cut off, and random play seldom comes to another end.
 
     ![The mean score of the last hundred games of DQN in Acrobot, over the frames
-    played](../assets/figures/run-small-dqn-acrobotv1-seed-31.svg)
+    played: it ends at −111](../assets/figures/run-small-dqn-acrobotv1-seed-31.svg)
 
     There is something to check here that the pole does not have. All rewards are −1 or
     0, and a point that is lost at every step for ever adds up to $1 / (1 - \gamma)$,

@@ -10,8 +10,9 @@ summary: >-
 
 DQN learns by making an error small, and the error is the difference between two of its
 own answers. So there is a way to make it small that has nothing to do with the game:
-answer the same to everything. Many mistakes find that way. With them the error is
-*smaller* than without, and whoever watches the loss sees a program that learns well.
+answer the same to everything, or nearly. Five of the mistakes below find such ways.
+With them the error is *less than half* as large as without, and whoever watches the
+loss sees a program that learns well.
 
 Here are fifteen mistakes that people make, as there are [in PPO](../mistakes.py). Each
 is planted on purpose in the [experiment](experiment.py), which then has five tries to
@@ -44,15 +45,17 @@ runs without one lie. What lies beyond an edge is drawn at the edge. The numbers
 
 | what you see | look at |
 |---|---|
-| the error stays 1 | [the last layer][NotNegative], [the optimiser][OtherWeights] |
-| the error is next to nothing | [who copies the target network?][NeverCopied] |
+| values stay near 0, and the error stays 1 | [the last layer][NotNegative] |
+| the same, but not quite | [the optimiser][OtherWeights] |
+| values stay near −1, and the error near 0 | [who copies?][NeverCopied] |
 | a small error, values near −100 | [actions][BestNotTaken], [shapes][AllPairs] |
-| the same, and the score rose at first | [observations][OneArray] |
-| a small error, values near 0 | [where the gradient flows][ThroughTargets] |
-| twice the error, and the score falls again | [is the target a copy?][NoTarget] |
-| twice the error, and it does not go down | [what is clipped][ClippedErrors] |
+| the same, and the score is a little better | [observations][OneArray] |
+| a small error, and values that rise | [where the gradient flows][ThroughTargets] |
+| a large error from the first batch on | [is the target a copy?][NoTarget] |
+| an error that grows, a score that falls | [what is clipped][ClippedErrors] |
+| an error that grows, a score that is late | [old gradients][NotZeroed] |
 | errors and values in the hundreds | [the size of rewards][Hundredfold] |
-| values and error look right, the score is bad | [how it explores][MoreAndMore] |
+| a score that is best in the beginning | [how it explores][MoreAndMore] |
 | next to nothing | [ends][Endless], [limits][LimitsAreEnds], [dice][SameDice] |
 """
 
@@ -122,12 +125,12 @@ class NotNegative(SmallDQN):
         action_space: gymnasium.Space[Any],
     ) -> nn.Module:
         """
-        ![The score is at the bottom, the action value at 0, and the
-        error at 1](../../assets/figures/mistake-not-negative.svg)
+        ![The score is at the bottom, the action value at 0, and the error at
+        1](../../assets/figures/mistake-not-negative.svg)
 
         All that could be right lies below 0, and the network can say nothing below 0.
         So it says 0 to everything, and from there no gradient leads back: a ReLU that
-        is negative has none. The error is exactly 1, the point that each step costs,
+        is negative has none. The error is 1, the point that each step costs,
         and stays there.
 
         Returns:
@@ -149,14 +152,18 @@ class OtherWeights(SmallDQN):
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         """
-        ![The score is at the bottom or near it, the action value near
-        0, and the error near 1](../../assets/figures/mistake-other-weights.svg)
+        ![The score is at the bottom, but with one seed it rises as it should; the
+        action value stays at 0, and the error at
+        1](../../assets/figures/mistake-other-weights.svg)
 
         The gradients are right, and so is the loss. Nothing ever moves. The curves are
         those of a network with random weights, whose values are all near 0, so that
-        each step is off by about the point that it costs. That an agent gets better
-        than −500 now and then is no sign of learning: there are random networks that
-        swing the rods up. To be sure, compare one weight before and after.
+        each step is off by about the point that it costs.
+
+        One of the five swings the rods up all the same, nearly as well as the right
+        program: there are random networks that can. So a score that rises is no proof
+        that anything is learned. (It rises because there is less and less exploring.)
+        To be sure, compare a weight before and after.
 
         Returns:
             An optimiser whose weights are those of a copy.
@@ -179,15 +186,15 @@ class BestNotTaken(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
-        ![The score is at the bottom or near it, the action value falls to −90 and
-        below, and the error becomes smaller and
+        ![The score is at the bottom or goes back to it, the action value falls to −95,
+        and the error becomes smaller and
         smaller](../../assets/figures/mistake-best-not-taken.svg)
 
         What came of one action is learned about another. So whatever the network takes
         for the best is made as good or bad as what was really done, and soon all
         actions are worth the same: nothing, since from most places most actions lead
-        nowhere. The error goes down to a fifth of that of the right program. It is easy
-        to foresee that nothing will come of anything.
+        nowhere. In the end the error is a seventh of that of the right program. It is
+        easy to foresee that nothing will come of anything.
 
         Returns:
             What it should be, as if the best action had been taken each time.
@@ -211,14 +218,15 @@ class MoreAndMore(SmallDQN):
     @property
     def epsilon(self) -> float:
         """
-        ![The score is at the bottom or near it, the action value like that of the right
-        program, and the error half as
-        large](../../assets/figures/mistake-more-and-more.svg)
+        ![The score rises at first and then falls to the bottom; the action value is as
+        it should be with most seeds, and so is the
+        error](../../assets/figures/mistake-more-and-more.svg)
 
-        Values and errors look right, since DQN learns what the *best* actions are worth
-        from whatever it is shown, and random play now and then comes to the line. But
-        random play is what one sees. The run writes down `epsilon` as well, a straight
-        line that must go down.
+        At first the agent hardly explores, and does what its network says, which is the
+        best part of the run. Values and errors look right for long, since DQN learns
+        what the *best* actions are worth from whatever it is shown. But there is less
+        and less to see: random play does not come to the line. The run writes down
+        `epsilon` as well, and it must go down.
 
         Returns:
             How much it explores.
@@ -239,9 +247,9 @@ class AllPairs(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
-        ![The score is at the bottom or near it, the action value falls to −90, and the
-        error is half of what it is without the
-        mistake](../../assets/figures/mistake-all-pairs.svg)
+        ![The score is at the bottom for long, the action value falls to −95, and the
+        error is less than half of what it should
+        be](../../assets/figures/mistake-all-pairs.svg)
 
         Each value is pulled towards all targets of the batch, and so towards the one in
         their middle, whatever is seen and done. Once all values are the same, all
@@ -274,9 +282,8 @@ class OneArray(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
-        ![The score rises to −300 or so and falls again, the action value
-        falls to −90 and below, and the error is a fifth of what it is without the
-        mistake](../../assets/figures/mistake-one-array.svg)
+        ![The score never rises above −350, the action value falls to −95, and the error
+        is a fifth of what it should be](../../assets/figures/mistake-one-array.svg)
 
         The agent is told that from where it *arrived*, its action led to where it
         arrived. For most actions that is wrong, and there is only one answer that
@@ -300,14 +307,14 @@ class NeverCopied(SmallDQN):
 
     def sync(self) -> None:
         """
-        ![The score is different with each seed, the action value stays just below 0,
-        and the error is next to nothing](../../assets/figures/mistake-never-copied.svg)
+        ![The score is near the bottom with four seeds and rises slowly with one; the
+        action value stays at −1, and the error is next to
+        nothing](../../assets/figures/mistake-never-copied.svg)
 
         This has the most beautiful error of all. The target is the reward and the
-        answer of a network that never changes, so it stands still, and can be learned
-        to the last digit. What has been learned then is to look one step ahead, at what
-        a network with random weights makes of it. With some seeds even that swings the
-        rods up.
+        answer of a network that never changes, so it stands still, and is soon learned.
+        What has been learned then is the next reward, −1, and how the next observation
+        looks to a network with random weights.
 
         There are two ways to come here: to forget to copy, and to copy every 10,000
         steps in a run that has 10,000.
@@ -325,14 +332,14 @@ class NoTarget(SmallDQN):
 
     def make_target(self) -> nn.Module:
         """
-        ![The score rises as fast as it should at first, and then falls, the action
-        value falls too fast at first, and the error is twice as
-        large](../../assets/figures/mistake-no-target.svg)
+        ![The score rises nearly as it should, and then falls with most seeds; the error
+        is two to three times as large from the
+        beginning](../../assets/figures/mistake-no-target.svg)
 
-        It begins like the right program, and even a little sooner. But each step of the
-        optimiser moves the targets as well, those of all similar observations at once,
-        and they move in the same direction as the values. The error is twice as large
-        and stays so, and what the agent has learned it forgets again.
+        It begins like the right program. But each step of the optimiser moves the
+        targets as well, those of all similar observations at once, and they move in the
+        same direction as the values. The error is large from the first batch on, and
+        what the agent has learned it forgets again.
 
         Returns:
             The network that learns.
@@ -352,14 +359,14 @@ class ClippedErrors(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
-        ![The score rises later than it should with some seeds, the action value stays
-        too close to 0, and the error is twice as
+        ![The score rises as it should and then falls with most seeds; the action value
+        is as it should be with most seeds, and the error grows up to three times as
         large](../../assets/figures/mistake-clipped-errors.svg)
 
-        An error of more than 1 has no gradient, so those that are small get smaller,
-        and those that are large are left alone. Without the mistake, the values fall by
-        several points from one target network to the next. Here whatever falls too far
-        behind is lost.
+        An error of more than 1 has no gradient. So small errors get smaller, large ones
+        are left alone, and whatever is too far off to be learned makes more of its
+        kind, since the targets of other steps come from it. In the right program the
+        mean error is not much below 1 either, but there is a pull on each.
 
         Returns:
             The squares of errors that are cut off at 1.
@@ -382,14 +389,14 @@ class ThroughTargets(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
-        ![The score rises late, the action value falls later still and
-        rises again, and the error is a third of what it is without the
-        mistake](../../assets/figures/mistake-through-targets.svg)
+        ![The score rises later than it should, and falls again with most seeds; the
+        action value falls to −50 at most and rises again, and the error is less than
+        half as large](../../assets/figures/mistake-through-targets.svg)
 
         The network may make the error smaller from both sides: it can learn from what
         came, or expect less of what comes, until that fits. It does both. The error is
-        small from the beginning, and the values say nothing about returns. They go up
-        while the agent gets no better. (This is the *residual gradient* of [Baird,
+        small, and the values say nothing about returns: they go *up* while the score
+        goes down. (This is the *residual gradient* of [Baird,
         1995](https://doi.org/10.1016/B978-1-55860-377-6.50013-X). He wanted it so,
         since it never diverges, and found it slow.)
 
@@ -413,15 +420,14 @@ class NotZeroed(SmallDQN):
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         """
-        ![The score rises to −300 or so and stays there for long, the action value stays
-        too close to 0, and the error is larger at
-        first](../../assets/figures/mistake-not-zeroed.svg)
+        ![The score rises late and slowly, the action value is as it should be, and the
+        error is three times as large](../../assets/figures/mistake-not-zeroed.svg)
 
         In PPO the same mistake [goes unnoticed][labml_rl.mistakes.OldGradients], since
-        gradients are cut to a length that is shorter than most of them. Here they are
-        cut to 10 and are seldom that long, so the past counts for more than the
-        present. That it learns at all is owed to Adam, and to a sum whose parts mostly
-        cancel.
+        gradients are cut to a length that most of them have by far. Here they are cut
+        to 10, and hardly one is that long. But their sum is, nearly always, and what
+        the newest batch has to say is a small part of it. So each step comes late, like
+        that of a heavy ship.
 
         Returns:
             The optimiser, which zeroes nothing.
@@ -444,12 +450,12 @@ class Hundredfold(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
-        ![The score rises late and slowly, and action value and error are
-        beyond the edge](../../assets/figures/mistake-hundredfold.svg)
+        ![The score rises late and slowly; action value and error are beyond the
+        edge](../../assets/figures/mistake-hundredfold.svg)
 
         The values have a hundred times as far to go, and [an error of a hundred pulls
-        no harder than one of 1][labml_rl.dqn.huber]. They creep there, to −7,000, and
-        most of the 60,000 frames are spent on the way.
+        no harder than one of 1][labml_rl.dqn.huber]. So they creep to where they should
+        be, some −6,000, and the errors are in the hundreds all the way.
 
         Returns:
             What it should be, for these rewards.
@@ -473,15 +479,16 @@ class Endless(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
-        ![The score is as it should be, and so is the action value; the error
-        is half as large](../../assets/figures/mistake-endless.svg)
+        ![The score is as it should be with most seeds, and so is the action value; the
+        error is half as large](../../assets/figures/mistake-endless.svg)
 
-        The agent does as well, and the error is *smaller*. After the step that reaches
-        the line, the right program counts nothing, and this one what the network thinks
-        of the place where the rods are then. Nobody ever corrects that thought, but it
-        is much the same for all places above the line. So there is something to add to
-        all values, and the best action stays the best. The edge between all that costs
-        points and the line where nothing does, which is hard to learn, is gone.
+        The agent does nearly as well, and the error is *smaller*. After the step that
+        reaches the line, the right program counts nothing, and this one what the
+        network thinks of the place where the rods are then. Nobody ever corrects that
+        thought, but it is much the same for all places above the line. So something is
+        added to all values, and the best action mostly stays the best. And there is no
+        edge any more between all that costs points and a line beyond which nothing
+        does, which is hard to learn.
 
         In a game that one should *not* end, the same mistake [is
         fatal][labml_rl.mistakes.NoEnds].
@@ -546,16 +553,20 @@ class SameDice(SmallDQN):
 
     def make_memory(self) -> ReplayMemory:
         """
-        ![The score and the action value are as they should be; the error is, too, but
-        for the last few points, where it
-        falls](../../assets/figures/mistake-same-dice.svg)
+        ![The score is as it should be; so are action value and error until shortly
+        before the end, where they go up or
+        down](../../assets/figures/mistake-same-dice.svg)
 
         The same dice say the same *fraction* of what is in the memory, and as that
-        grows, they fall on other steps. After 50,000 frames it is full. From then on it
-        is the same 128 steps again and again, of 50,000, and the error on these goes
-        down. A run of three times the length would end with an agent that knows 128
-        steps by heart. (A memory with a state of its own dice is [saved with
-        it](../replay/__init__.py), so runs can be repeated all the same.)
+        grows, they fall on other steps. After 50,000 frames it is full. From then on
+        they are the same 128 places of 50,000 again and again, and the last sixth of
+        the curves shows it: the network knows these steps by heart, and nobody corrects
+        it elsewhere. Give it `--total-frames 150_000`: the values rise far above 0,
+        where nothing can be right, and the score goes back to nearly that of random
+        play.
+
+        (The memory keeps [the state of its dice](../replay/__init__.py) with a run, so
+        runs can be repeated all the same.)
 
         Returns:
             A memory that makes new dice for each batch.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.mistakes import PAGES
 from labml_rl.dqn import huber
 from labml_rl.dqn import mistakes as page
 from labml_rl.dqn.mistakes import MISTAKES
@@ -94,7 +95,8 @@ def test_losses_by_hand(batch):
         apart(experiment)
         values = experiment.network(batch.observations)
         values = values[range(8), batch.actions]
-        following = experiment.target(batch.next_observations).max(-1).values
+        best = experiment.network(batch.next_observations).argmax(-1)
+        following = experiment.target(batch.next_observations)[range(8), best]
     targets = batch.returns + batch.discounts * following
     pairs = [huber(target - value) for target in targets for value in values]
     assert loss_of("all-pairs", batch)[0] == pytest.approx(np.mean(pairs), rel=1e-5)
@@ -149,7 +151,7 @@ def test_weights_that_nobody_uses():
 
 def test_it_explores_more_and_more():
     with begun() as right, begun("more-and-more") as wrong:
-        for frames in (0, 40, 2_540, 5_040, 6_000):
+        for frames in (0, 40, 2_540, 10_040, 12_000):
             right.frames = wrong.frames = frames
             assert right.epsilon + wrong.epsilon == pytest.approx(1.05)
         assert (right.epsilon, wrong.epsilon) == (0.05, 1.0)
@@ -238,3 +240,121 @@ def test_a_mistake_that_there_is_not(monkeypatch):
         SystemExit, match=r"(?s)no mistake 'sign'.*dqn\.mistakes MISTAKE.*not-negative"
     ):
         page.main()
+
+
+# --- what the page says of the curves ---
+
+VARIANTS = json.loads(PAGES["dqn"].path.read_text())["variants"]
+RIGHT = VARIANTS["right"]
+
+
+def ends(name, of):
+    """A column at the end, of each run."""
+    return [curves[name][-1] for curves in VARIANTS[of]["curves"].values()]
+
+
+def points(name, of):
+    """A column of all runs, at each point."""
+    runs = [curves[name] for curves in VARIANTS[of]["curves"].values()]
+    return list(zip(*runs, strict=True))
+
+
+def error(of):
+    return VARIANTS[of]["median"]["td_error"] / RIGHT["median"]["td_error"]
+
+
+def test_the_record_has_all_of_them():
+    assert sorted(VARIANTS) == sorted(["right", *MISTAKES])
+    for each in VARIANTS.values():
+        assert list(each["curves"]) == [str(seed) for seed in PAGES["dqn"].seeds]
+        for curves in each["curves"].values():
+            assert tuple(curves) == PAGES["dqn"].columns
+
+
+def test_the_right_program_learns_and_mistakes_do_as_they_are_sorted():
+    assert RIGHT["lowest_at_the_end"] > -150
+    for name in NOTHING_LEARNED:
+        assert VARIANTS[name]["at_the_end"] < -400
+    for name in BADLY:
+        assert VARIANTS[name]["at_the_end"] < 1.5 * RIGHT["at_the_end"]
+    for name in UNNOTICED:
+        assert VARIANTS[name]["at_the_end"] > 1.25 * RIGHT["at_the_end"]
+
+
+def test_five_errors_are_too_small_to_be_true():
+    small = {name for name in MISTAKES if error(name) < 0.5}
+    assert small == {
+        *("best-not-taken", "all-pairs", "one-array", "never-copied"),
+        "through-targets",
+    }
+
+
+def test_the_curves_look_as_the_page_says():
+    """One after the other, as they stand there."""
+    assert VARIANTS["not-negative"]["median"]["action_value"] == 0
+    assert all(e > 0.999 for p in points("td_error", "not-negative")[2:] for e in p)
+    assert all(abs(v) < 0.2 for p in points("action_value", "other-weights") for v in p)
+    assert sum(score > -150 for score in ends("score", "other-weights")) == 1
+    for name in ("best-not-taken", "all-pairs", "one-array"):
+        assert all(-97 < value < -92 for value in ends("action_value", name))
+    assert np.mean(ends("td_error", "best-not-taken")) == pytest.approx(
+        np.mean(ends("td_error", "right")) / 7, rel=0.1
+    )
+    early = max(max(point) for point in points("score", "more-and-more")[:6])
+    assert early == VARIANTS["more-and-more"]["best"] > -200
+    assert VARIANTS["more-and-more"]["highest_at_the_end"] < -490
+    assert error("one-array") == pytest.approx(1 / 5, abs=0.03)
+    assert VARIANTS["one-array"]["best"] < -350
+    assert sum(score > -400 for score in ends("score", "never-copied")) == 1
+    assert VARIANTS["never-copied"]["median"]["action_value"] == pytest.approx(
+        -1, abs=0.1
+    )
+    assert error("never-copied") < 0.1
+
+    assert 2 < error("no-target") < 3
+    assert min(points("td_error", "no-target")[2]) > 2
+    for name in ("no-target", "clipped-errors", "through-targets"):
+        falls = [
+            curves["score"][-1] < max(curves["score"]) - 20
+            for curves in VARIANTS[name]["curves"].values()
+        ]
+        assert sum(falls) in (3, 4), "with most seeds"
+    assert 2 < np.mean(ends("td_error", "clipped-errors")) < 3.1
+    lowest = [
+        min(curves["action_value"])
+        for curves in VARIANTS["through-targets"]["curves"].values()
+    ]
+    assert all(low > -50 for low in lowest)
+    assert all(value > -16 for value in ends("action_value", "through-targets"))
+    assert error("not-zeroed") == pytest.approx(3, abs=0.3)
+    for name in ("not-zeroed", "hundredfold"):
+        assert VARIANTS[name]["all_the_way"] < 1.6 * RIGHT["all_the_way"]
+    assert VARIANTS["hundredfold"]["median"]["action_value"] == pytest.approx(
+        -6_000, rel=0.05
+    )
+
+    assert error("endless") == pytest.approx(0.5, abs=0.06)
+    assert error("limits-are-ends") == pytest.approx(1, abs=0.1)
+    full = 50_000 * len(points("score", "right")) // PAGES["dqn"].frames
+    before, after = (
+        [max(point) / min(point) for point in points("td_error", "same-dice")[part]]
+        for part in (slice(5, full), slice(-2, None))
+    )
+    assert max(before) < 3 < min(after)
+
+
+def test_hardly_a_gradient_is_cut_and_every_sum():
+    shares = {}
+    for name in ("right", "not-zeroed"):
+        kind = KINDS[name]
+        with closing(kind(DQNSettings(seed=31, total_frames=6_000))) as experiment:
+            lengths = []
+            while not experiment.done:
+                experiment.advance()
+                gradients = [each.grad for each in experiment.network.parameters()]
+                known = [each for each in gradients if each is not None]
+                if known:
+                    lengths.append(torch.nn.utils.get_total_norm(known).item())
+        shares[name] = np.mean([length > 9.99 for length in lengths])
+    assert shares["right"] < 0.05
+    assert shares["not-zeroed"] > 0.75
