@@ -374,7 +374,7 @@ def draw(folder: Path) -> str:
     drawing.words(
         right,
         30,
-        f"{curve[-1][1]:,.4g} at the end",
+        f"{curve[-1][1]:,.4g} at the end".replace("-", "−"),
         colour=COLOURS[0],
         size=13,
         text_anchor="end",

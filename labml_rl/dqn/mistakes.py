@@ -8,19 +8,20 @@ summary: >-
 
 # Mistakes in DQN
 
-DQN learns by making an error small, and the error is the difference between two of its
-own answers. So there is a way to make it small that has nothing to do with the game:
-answer the same to everything, or nearly. Five of the mistakes below find such ways.
+DQN learns by making an error small: the difference between what the network says of a
+step, and the reward with what it says of the next one. So there are ways to make it
+small without playing well. One is to say of everything that it is as bad as can be.
+Another is to aim at targets that never move. Five of the mistakes below find such ways.
 With them the error is *less than half* as large as without, and whoever watches the
 loss sees a program that learns well.
 
 Here are fifteen mistakes that people make, as there are [in PPO](../mistakes.py). Each
 is planted on purpose in the [experiment](experiment.py), which then has five tries to
-swing up [the two rods][labml_rl.small.DQNSettings], each with another seed. In five
-cases nothing is learned, in seven the agent learns badly, and in three nobody would
-look for a mistake. The code beside a section is the mistake: it is all that its class
-does differently from the right program. Try one, and lay its curves over those of the
-right program:
+swing up [the two rods][labml_rl.small.DQNSettings], each with another seed. In seven
+cases nothing is learned, or next to nothing, in five the agent learns badly, and in
+three nobody would look for a mistake. The code beside a section is the mistake: it is
+all that its class does differently from the right program. Try one, and lay its curves
+over those of the right program:
 
 ```sh
 labml-rl train small-dqn
@@ -38,20 +39,21 @@ Each shows three curves that every run writes down, over its 60,000 frames:
 - **error**, the mean size of the temporal-difference error, from 0 to 3
 
 The orange lines are the five runs with the mistake. The blue area is where the five
-runs without one lie. What lies beyond an edge is drawn at the edge. The numbers are on
-[a page of their own](../../benchmarks/mistakes.md#dqn).
+runs without one lie. What lies beyond an edge is drawn at the edge, and until something
+is learned, value and error count as 0. The numbers are on [a page of their
+own](../../benchmarks/mistakes.md#dqn).
 
 ## From what you see to where to look
 
 | what you see | look at |
 |---|---|
 | values stay near 0, and the error stays 1 | [the last layer][NotNegative] |
-| the same, but not quite | [the optimiser][OtherWeights] |
+| nearly the same | [the optimiser][OtherWeights] |
 | values stay near −1, and the error near 0 | [who copies?][NeverCopied] |
 | a small error, values near −100 | [actions][BestNotTaken], [shapes][AllPairs] |
-| the same, and the score is a little better | [observations][OneArray] |
+| the same, and the error is small sooner | [observations][OneArray] |
 | a small error, and values that rise | [where the gradient flows][ThroughTargets] |
-| a large error from the first batch on | [is the target a copy?][NoTarget] |
+| a large error soon after the start | [is the target a copy?][NoTarget] |
 | an error that grows, a score that falls | [what is clipped][ClippedErrors] |
 | an error that grows, a score that is late | [old gradients][NotZeroed] |
 | errors and values in the hundreds | [the size of rewards][Hundredfold] |
@@ -129,9 +131,9 @@ class NotNegative(SmallDQN):
         1](../../assets/figures/mistake-not-negative.svg)
 
         All that could be right lies below 0, and the network can say nothing below 0.
-        So it says 0 to everything, and from there no gradient leads back: a ReLU that
-        is negative has none. The error is 1, the point that each step costs,
-        and stays there.
+        So it says 0 to everything, and from there no gradient leads back: where the
+        input of a ReLU is negative, it has none. The error is 1, the point that each
+        step costs, and stays there.
 
         Returns:
             A network whose values are 0 or more.
@@ -156,7 +158,7 @@ class OtherWeights(SmallDQN):
         action value stays at 0, and the error at
         1](../../assets/figures/mistake-other-weights.svg)
 
-        The gradients are right, and so is the loss. Nothing ever moves. The curves are
+        The loss is right, and it has a gradient. Nothing ever moves. The curves are
         those of a network with random weights, whose values are all near 0, so that
         each step is off by about the point that it costs.
 
@@ -192,9 +194,9 @@ class BestNotTaken(SmallDQN):
 
         What came of one action is learned about another. So whatever the network takes
         for the best is made as good or bad as what was really done, and soon all
-        actions are worth the same: nothing, since from most places most actions lead
-        nowhere. In the end the error is a seventh of that of the right program. It is
-        easy to foresee that nothing will come of anything.
+        actions are worth the same, nearly −100, since from most places most actions
+        lead nowhere. In the end the error is an eighth of that of the right program. It
+        is easy to foresee that nothing will come of anything.
 
         Returns:
             What it should be, as if the best action had been taken each time.
@@ -219,11 +221,11 @@ class MoreAndMore(SmallDQN):
     def epsilon(self) -> float:
         """
         ![The score rises at first and then falls to the bottom; the action value is as
-        it should be with most seeds, and so is the
-        error](../../assets/figures/mistake-more-and-more.svg)
+        it should be with most seeds, and the error is smaller than it should be with
+        all but one](../../assets/figures/mistake-more-and-more.svg)
 
         At first the agent hardly explores, and does what its network says, which is the
-        best part of the run. Values and errors look right for long, since DQN learns
+        best part of the run. The values look right with most seeds, since DQN learns
         what the *best* actions are worth from whatever it is shown. But there is less
         and less to see: random play does not come to the line. The run writes down
         `epsilon` as well, and it must go down.
@@ -264,18 +266,13 @@ class AllPairs(SmallDQN):
         return report(values, targets, huber(targets - values[:, None]))
 
 
-# ## It learns, but badly
-#
-# Here a score goes up, or begins to, and one might look for a better learning rate.
-
-
 class OneArray(SmallDQN):
     """
     ### The array that was written over
 
     A step is kept with the observation before it and the one after it. Environments
-    that are made to be fast write each observation into the same array. Who keeps the
-    old one by its name, `old = new`, keeps the new one twice.
+    that are made to be fast write each observation into the same array. Whoever writes
+    `old = new` to keep the old one has made no copy, and soon has the new one twice.
     """
 
     algorithm = "one-array"
@@ -321,6 +318,11 @@ class NeverCopied(SmallDQN):
         """
 
 
+# ## It learns, but badly
+#
+# Here a score goes up, or begins to, and one might look for a better learning rate.
+
+
 class NoTarget(SmallDQN):
     """
     ### There is no target network
@@ -332,14 +334,15 @@ class NoTarget(SmallDQN):
 
     def make_target(self) -> nn.Module:
         """
-        ![The score rises nearly as it should, and then falls with most seeds; the error
-        is two to three times as large from the
-        beginning](../../assets/figures/mistake-no-target.svg)
+        ![The score rises later than it should, and then falls with most seeds; the
+        error is seven times as large soon after the beginning, and half as large again
+        at the end](../../assets/figures/mistake-no-target.svg)
 
-        It begins like the right program. But each step of the optimiser moves the
-        targets as well, those of all similar observations at once, and they move in the
-        same direction as the values. The error is large from the first batch on, and
-        what the agent has learned it forgets again.
+        Each step of the optimiser moves the targets as well, those of all similar
+        observations at once, and they move in the same direction as the values. So the
+        values run ahead: they are soon four times as low as they should be at that
+        time. The error is large almost from the start, and what the agent has learned
+        it forgets again.
 
         Returns:
             The network that learns.
@@ -359,8 +362,9 @@ class ClippedErrors(SmallDQN):
 
     def losses(self, batch: Batch) -> Losses:
         """
-        ![The score rises as it should and then falls with most seeds; the action value
-        is as it should be with most seeds, and the error grows up to three times as
+        ![The score rises at first as it should with most seeds, and then falls; the
+        action value does not fall as far as it should with most seeds, and the error
+        grows up to three times as
         large](../../assets/figures/mistake-clipped-errors.svg)
 
         An error of more than 1 has no gradient. So small errors get smaller, large ones
@@ -395,10 +399,10 @@ class ThroughTargets(SmallDQN):
 
         The network may make the error smaller from both sides: it can learn from what
         came, or expect less of what comes, until that fits. It does both. The error is
-        small, and the values say nothing about returns: they go *up* while the score
-        goes down. (This is the *residual gradient* of [Baird,
-        1995](https://doi.org/10.1016/B978-1-55860-377-6.50013-X). He wanted it so,
-        since it never diverges, and found it slow.)
+        small, and the values say nothing about returns: with most seeds they go *up*,
+        while the score rises and while it falls. (This is the *residual gradient* of
+        [Baird, 1995](https://doi.org/10.1016/B978-1-55860-377-6.50013-X). He wanted it
+        so, since it never diverges, and found it slow.)
 
         Returns:
             A loss whose targets come from the network that learns, with their gradient.
@@ -424,10 +428,10 @@ class NotZeroed(SmallDQN):
         error is three times as large](../../assets/figures/mistake-not-zeroed.svg)
 
         In PPO the same mistake [goes unnoticed][labml_rl.mistakes.OldGradients], since
-        gradients are cut to a length that most of them have by far. Here they are cut
-        to 10, and hardly one is that long. But their sum is, nearly always, and what
-        the newest batch has to say is a small part of it. So each step comes late, like
-        that of a heavy ship.
+        gradients are cut to a length that a new one mostly exceeds by far. Here they
+        are cut to 10, and hardly one is that long. But their sum mostly is, and what
+        the newest batch has to say is a small part of it. So each turn comes late, like
+        that of a heavy ship. (A run that is resumed begins with no old gradients.)
 
         Returns:
             The optimiser, which zeroes nothing.
@@ -453,9 +457,11 @@ class Hundredfold(SmallDQN):
         ![The score rises late and slowly; action value and error are beyond the
         edge](../../assets/figures/mistake-hundredfold.svg)
 
-        The values have a hundred times as far to go, and [an error of a hundred pulls
-        no harder than one of 1][labml_rl.dqn.huber]. So they creep to where they should
-        be, some −6,000, and the errors are in the hundreds all the way.
+        [An error of a hundred pulls no harder than one of 1][labml_rl.dqn.huber]. So
+        the gradient says up or down, and hardly ever how far. After a quarter of the
+        run the values are about a hundred times those of the right program, as they
+        should be. But the errors are some two hundred times as large, and the small
+        differences between actions are probably lost in them.
 
         Returns:
             What it should be, for these rewards.
@@ -485,10 +491,10 @@ class Endless(SmallDQN):
         The agent does nearly as well, and the error is *smaller*. After the step that
         reaches the line, the right program counts nothing, and this one what the
         network thinks of the place where the rods are then. Nobody ever corrects that
-        thought, but it is much the same for all places above the line. So something is
-        added to all values, and the best action mostly stays the best. And there is no
-        edge any more between all that costs points and a line beyond which nothing
-        does, which is hard to learn.
+        thought, but it is much the same for all places above the line. As long as that
+        is better than never to come there, which is worth −100, it is better to come
+        there soon, and the best action mostly stays the best. The error is smaller
+        since the values no longer jump to 0 at the line, and a jump is hard to learn.
 
         In a game that one should *not* end, the same mistake [is
         fatal][labml_rl.mistakes.NoEnds].
@@ -553,17 +559,17 @@ class SameDice(SmallDQN):
 
     def make_memory(self) -> ReplayMemory:
         """
-        ![The score is as it should be; so are action value and error until shortly
-        before the end, where they go up or
-        down](../../assets/figures/mistake-same-dice.svg)
+        ![All curves are as they should be until shortly before the end, where action
+        value and error go up or down, and the score falls a little with most
+        seeds](../../assets/figures/mistake-same-dice.svg)
 
         The same dice say the same *fraction* of what is in the memory, and as that
         grows, they fall on other steps. After 50,000 frames it is full. From then on
         they are the same 128 places of 50,000 again and again, and the last sixth of
         the curves shows it: the network knows these steps by heart, and nobody corrects
-        it elsewhere. Give it `--total-frames 150_000`: the values rise far above 0,
-        where nothing can be right, and the score goes back to nearly that of random
-        play.
+        it elsewhere. Give it `--total-frames 150_000`. In the one run that we looked
+        at, the values rose far above 0, where nothing can be right, and the score fell
+        to nearly that of random play.
 
         (The memory keeps [the state of its dice](../replay/__init__.py) with a run, so
         runs can be repeated all the same.)
@@ -587,9 +593,9 @@ class SameDice(SmallDQN):
 MISTAKES: Mapping[str, type[SmallDQN]] = {
     each.algorithm: each
     for each in (
-        *(NotNegative, OtherWeights, BestNotTaken, MoreAndMore, AllPairs),
-        *(OneArray, NeverCopied, NoTarget, ClippedErrors),
-        *(ThroughTargets, NotZeroed, Hundredfold),
+        *(NotNegative, OtherWeights, BestNotTaken, MoreAndMore),
+        *(AllPairs, OneArray, NeverCopied),
+        *(NoTarget, ClippedErrors, ThroughTargets, NotZeroed, Hundredfold),
         *(Endless, LimitsAreEnds, SameDice),
     )
 }

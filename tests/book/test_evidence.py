@@ -247,3 +247,19 @@ def test_a_human_normalised_score_is_1_where_the_human_is(kept, monkeypatch):
 def test_settings_are_kept(kept):
     record = json.loads((kept / "run.json").read_text())
     assert record["settings"] == asdict(SETTINGS.decided())
+
+
+def test_what_the_page_says_of_the_best_of_the_second_seed():
+    """It had the highest mean of ten, and scores less than the last agent."""
+    folder = evidence.KEPT / "fast-dqn" / "mspacman" / "seed-2"
+    with (folder / "evaluations.csv").open() as file:
+        looks = {
+            int(r["frames"]): float(r["return_mean"]) for r in csv.DictReader(file)
+        }
+    best, last = (
+        json.loads((folder / f"{name}.json").read_text())
+        for name in ("scores-best", "scores")
+    )
+    assert len(looks) == 10
+    assert max(looks, key=looks.__getitem__) == best["frames"]
+    assert best["mean"] < last["mean"]

@@ -16,12 +16,10 @@ from labml_rl.dqn.mistakes import MISTAKES
 from labml_rl.small import DQNSettings, SmallDQN
 
 NOTHING_LEARNED = [
-    *("not-negative", "other-weights", "best-not-taken", "more-and-more", "all-pairs"),
+    *("not-negative", "other-weights", "best-not-taken", "more-and-more"),
+    *("all-pairs", "one-array", "never-copied"),
 ]
-BADLY = [
-    *("one-array", "never-copied", "no-target", "clipped-errors"),
-    *("through-targets", "not-zeroed", "hundredfold"),
-]
+BADLY = ["no-target", "clipped-errors", "through-targets", "not-zeroed", "hundredfold"]
 UNNOTICED = ["endless", "limits-are-ends", "same-dice"]
 KINDS: dict[str, type[SmallDQN]] = {"right": SmallDQN, **MISTAKES}
 SETTINGS = DQNSettings(num_envs=2, capacity=200, warm_up_steps=40, batch_size=16)
@@ -68,7 +66,7 @@ def loss_of(name, batch):
 
 def test_all_mistakes_are_looked_at():
     assert sorted(MISTAKES) == sorted(NOTHING_LEARNED + BADLY + UNNOTICED)
-    assert [len(each) for each in (NOTHING_LEARNED, BADLY, UNNOTICED)] == [5, 7, 3]
+    assert [len(each) for each in (NOTHING_LEARNED, BADLY, UNNOTICED)] == [7, 5, 3]
 
 
 def test_what_a_batch_is_taken_for(batch):
@@ -276,7 +274,7 @@ def test_the_right_program_learns_and_mistakes_do_as_they_are_sorted():
     for name in NOTHING_LEARNED:
         assert VARIANTS[name]["at_the_end"] < -400
     for name in BADLY:
-        assert VARIANTS[name]["at_the_end"] < 1.5 * RIGHT["at_the_end"]
+        assert -300 < VARIANTS[name]["at_the_end"] < 1.5 * RIGHT["at_the_end"]
     for name in UNNOTICED:
         assert VARIANTS[name]["at_the_end"] > 1.25 * RIGHT["at_the_end"]
 
@@ -298,7 +296,7 @@ def test_the_curves_look_as_the_page_says():
     for name in ("best-not-taken", "all-pairs", "one-array"):
         assert all(-97 < value < -92 for value in ends("action_value", name))
     assert np.mean(ends("td_error", "best-not-taken")) == pytest.approx(
-        np.mean(ends("td_error", "right")) / 7, rel=0.1
+        np.mean(ends("td_error", "right")) / 8, rel=0.06
     )
     early = max(max(point) for point in points("score", "more-and-more")[:6])
     assert early == VARIANTS["more-and-more"]["best"] > -200
@@ -312,7 +310,21 @@ def test_the_curves_look_as_the_page_says():
     assert error("never-copied") < 0.1
 
     assert 2 < error("no-target") < 3
-    assert min(points("td_error", "no-target")[2]) > 2
+    soon, late = (
+        np.mean(points("td_error", "no-target")[place])
+        / np.mean(points("td_error", "right")[place])
+        for place in (1, -1)
+    )
+    assert (soon, late) == (pytest.approx(7, abs=0.5), pytest.approx(1.5, abs=0.1))
+    soon = np.mean(points("action_value", "no-target")[1])
+    assert soon / np.mean(points("action_value", "right")[1]) == pytest.approx(
+        4, abs=0.5
+    )
+    quarter = [
+        np.mean(points("action_value", name)[8]) for name in ("hundredfold", "right")
+    ]
+    assert quarter[0] / quarter[1] == pytest.approx(100, abs=10)
+    assert error("hundredfold") == pytest.approx(200, abs=20)
     for name in ("no-target", "clipped-errors", "through-targets"):
         falls = [
             curves["score"][-1] < max(curves["score"]) - 20
