@@ -183,7 +183,8 @@ def test_who_hears_of_a_curve_hears_where_it_ends():
     ]
     assert len(found) > 5
     for said, algorithm, game, seed in found:
-        assert said == f"{runs[algorithm][game][seed]['last_hundred']:,.0f}"
+        ended = f"{runs[algorithm][game][seed]['last_hundred']:,.0f}"
+        assert said == ended.replace("-", "−")
 
 
 def test_code_that_has_changed_is_called_so(tmp_path):
