@@ -15,6 +15,7 @@ import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -71,7 +72,7 @@ PAGES = {
     # The settings were chosen with other seeds.
     "dqn": Page(
         record="mistakes-dqn.json",
-        variants={"right": SmallDQN, **DQN_MISTAKES},
+        variants={"right": SmallDQN} | DQN_MISTAKES,
         frames=60_000,
         seeds=(31, 32, 33, 34, 35),
         columns=("score", "action_value", "td_error"),
@@ -102,9 +103,9 @@ def learn(page: Page, variant: str, seed: int) -> Curves:
     return curves
 
 
-def apart(task: tuple[str, str, int]) -> Curves:
+def apart(of: str, task: tuple[str, int]) -> Curves:
     """The same, in a process of its own."""
-    of, variant, seed = task
+    variant, seed = task
     curves: Curves = found_by("benchmarks.mistakes", of, "--only", variant, str(seed))
     print(f"{variant:16} seed {seed}: {curves['score'][-1]:.0f}", flush=True)
     return curves
@@ -143,12 +144,13 @@ def main() -> None:
         return
     record = provenance("benchmarks.mistakes", PACKAGES)
     seeds = page.seeds[:1] if options.quick else page.seeds
-    tasks = [(options.of, name, seed) for seed in seeds for name in page.variants]
+    tasks = [(name, seed) for seed in seeds for name in page.variants]
     with ThreadPoolExecutor(2) as pool:
-        found = dict(zip(tasks, pool.map(apart, tasks), strict=True))
+        learned = pool.map(partial(apart, options.of), tasks)
+        found = dict(zip(tasks, learned, strict=True))
     record |= {"frames": page.frames, "seeds": len(seeds), "columns": page.columns}
     record["variants"] = {
-        name: summary({str(seed): found[options.of, name, seed] for seed in seeds})
+        name: summary({str(seed): found[name, seed] for seed in seeds})
         for name in page.variants
     }
     if not options.quick:

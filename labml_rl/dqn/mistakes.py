@@ -61,7 +61,6 @@ own](../../benchmarks/mistakes.md#dqn).
 | next to nothing | [ends][Endless], [limits][LimitsAreEnds], [dice][SameDice] |
 """
 
-from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -590,7 +589,7 @@ class SameDice(SmallDQN):
 
 # ## All of them
 
-MISTAKES: Mapping[str, type[SmallDQN]] = {
+MISTAKES: dict[str, type[SmallDQN]] = {
     each.algorithm: each
     for each in (
         *(NotNegative, OtherWeights, BestNotTaken, MoreAndMore),

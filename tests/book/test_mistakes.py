@@ -12,6 +12,7 @@ import torch
 from benchmarks.mistakes import PAGES
 from figures import mistakes as figures
 from labml_rl import mistakes
+from labml_rl.dqn.mistakes import MISTAKES as DQN_MISTAKES
 from labml_rl.mistakes import MISTAKES
 from labml_rl.returns import Rollout
 from labml_rl.sampling import Samples
@@ -153,12 +154,17 @@ def test_gradients_stay(samples):
 VARIANTS = json.loads(PAGES["ppo"].path.read_text())["variants"]
 
 
-def test_the_record_has_all_of_them():
-    assert sorted(VARIANTS) == sorted(["right", *MISTAKES])
-    for each in VARIANTS.values():
-        assert list(each["curves"]) == [str(seed) for seed in PAGES["ppo"].seeds]
+@pytest.mark.parametrize(
+    ("of", "mistakes"), [("ppo", MISTAKES), ("dqn", DQN_MISTAKES)], ids=["ppo", "dqn"]
+)
+def test_the_record_has_all_of_them(of, mistakes):
+    page = PAGES[of]
+    variants = json.loads(page.path.read_text())["variants"]
+    assert sorted(variants) == sorted(["right", *mistakes])
+    for each in variants.values():
+        assert list(each["curves"]) == [str(seed) for seed in page.seeds]
         for curves in each["curves"].values():
-            assert tuple(curves) == PAGES["ppo"].columns
+            assert tuple(curves) == page.columns
 
 
 def column(name, of):
