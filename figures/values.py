@@ -22,6 +22,7 @@ from figures.networks import (
 )
 from figures.policies import BOTTOM, LEFTS, PANEL, TOP, line
 from labml_rl.dqn import huber
+from labml_rl.dqn.distribution import make_atoms, project
 from labml_rl.replay import ReplayMemory
 
 BLUE, ORANGE, GREEN = COLOURS
@@ -188,7 +189,65 @@ def draw_ring() -> str:
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 
-FIGURES = {"dqn-huber.svg": draw_huber, "replay-ring.svg": draw_ring}
+def draw_projection() -> str:
+    """Return the figure of how a target is made, in three rows."""
+    drawing = Drawing(314, "How the target of a distribution is made, in three rows")
+    atoms = make_atoms(-2.0, 2.0, 5)
+    follows = torch.tensor([0.0, 0.0, 0.5, 0.5, 0.0])
+    reward, discount = 0.75, 0.5
+    target = project(
+        follows[None], atoms, torch.tensor([reward]), torch.tensor([discount])
+    )[0]
+
+    def across(value: float) -> float:
+        return WIDTH / 2 + value * 84
+
+    rows = (
+        ("what follows, by the target network", atoms, follows, BLUE),
+        ("times ½, and ¾ more", reward + discount * atoms, follows, ORANGE),
+        ("shared by the atoms beside it: the target", atoms, target, GREEN),
+    )
+    for row, (title, places, probs, colour) in enumerate(rows):
+        ground = 96 + 96 * row
+        drawing.words(20, ground - 66, title, size=14, colour=colour)
+        line(drawing, [(20, ground), (WIDTH - 20, ground)], stroke=FAINT)
+        for atom in atoms.tolist():
+            x = across(atom)
+            line(drawing, [(x, ground), (x, ground + 5)], stroke=FAINT)
+            drawing.words(
+                x,
+                ground + 19,
+                f"{atom:g}".replace("-", "−"),
+                colour=FAINT,
+                size=13,
+                text_anchor="middle",
+            )
+        for place, prob in zip(places.tolist(), probs.tolist(), strict=True):
+            if prob > 0:
+                height = round(prob * 60, 1)
+                drawing.mark(
+                    "rect",
+                    x=across(place) - 9,
+                    y=ground - height,
+                    width=18,
+                    height=height,
+                    fill=colour,
+                )
+                drawing.words(
+                    across(place) + 14,
+                    ground - 4,
+                    f"{prob:g}",
+                    size=12,
+                    colour=TEXT,
+                )
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+FIGURES = {
+    "dqn-huber.svg": draw_huber,
+    "dqn-projection.svg": draw_projection,
+    "replay-ring.svg": draw_ring,
+}
 
 
 def main() -> None:

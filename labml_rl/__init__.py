@@ -154,8 +154,9 @@ most:
 
 1. [DQN](dqn/__init__.py): values of actions, learned from what they lead to.
 2. [Replay](replay/__init__.py): a memory, since old steps can be learned from again.
-3. [What mistakes look like](dqn/mistakes.py), with DQN.
-4. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
+3. [Rainbow](dqn/rainbow.py): six improvements, each by itself and all at once.
+4. [What mistakes look like](dqn/mistakes.py), with DQN.
+5. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
 """
 
 from importlib.metadata import PackageNotFoundError, version

@@ -19,6 +19,8 @@ ALGORITHMS = {
     "ppo": f"{PACKAGE}.ppo.experiment:Experiment",
     "dqn": f"{PACKAGE}.dqn.experiment:Experiment",
     "fast-dqn": f"{PACKAGE}.dqn.fast:Experiment",
+    "rainbow": f"{PACKAGE}.dqn.rainbow:Experiment",
+    "fast-rainbow": f"{PACKAGE}.dqn.rainbow:FastExperiment",
     "small-a2c": f"{PACKAGE}.small:SmallA2C",
     "small-ppo": f"{PACKAGE}.small:SmallPPO",
     "small-dqn": f"{PACKAGE}.small:SmallDQN",

@@ -279,6 +279,9 @@ class QNetwork(nn.Module):
         shape: of one observation.
         num_actions: how many actions there are.
         channels_last: see [NatureBody][labml_rl.bodies.NatureBody].
+        atoms: how many numbers there are for each action, if it is [a
+            distribution][labml_rl.dqn.distribution.DistributionNetwork]; None is for an
+            action value.
 
     Raises:
         ValueError: if no body fits the observations.
@@ -290,10 +293,12 @@ class QNetwork(nn.Module):
         num_actions: SupportsInt,
         *,
         channels_last: bool = False,
+        atoms: int | None = None,
     ) -> None:
         super().__init__()
         self.body = make_body(shape, channels_last=channels_last)
-        self.head = nn.Linear(self.body.features, int(num_actions))
+        self.atoms = atoms
+        self.head = nn.Linear(self.body.features, int(num_actions) * (atoms or 1))
 
     def forward(self, observations: Tensor) -> Tensor:
         """
@@ -301,6 +306,7 @@ class QNetwork(nn.Module):
             observations: $o$, shape `(N, …)`.
 
         Returns:
-            $Q(o, a)$ for each action, shape `(N, num_actions)`.
+            $Q(o, a)$ for each action, shape `(N, A)`; or `(N, A, K)` with `K` atoms.
         """
-        return in_full(self.head, self.body(observations))  # (N, A)
+        answer = in_full(self.head, self.body(observations))
+        return answer.view(len(answer), -1, self.atoms) if self.atoms else answer

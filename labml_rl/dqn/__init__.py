@@ -34,10 +34,11 @@ can be switched on one by one:
 | [n steps][labml_rl.replay.rings.Rings.look_ahead] | the target | no |
 | [the dueling network](dueling.py) | the network | no |
 | [priorities](../replay/prioritised.py) | which steps are drawn | no |
+| [distributions](distribution.py) | what is learned of each step | no |
+| [noisy networks](noisy.py) | which actions are taken | no |
 
-[The experiment](experiment.py) puts them together. Two parts of
-[Rainbow](https://arxiv.org/abs/1710.02298) are not in this book: noisy networks, and
-[the distribution of returns](https://arxiv.org/abs/1707.06887) in place of their mean.
+[The experiment](experiment.py) puts them together. All of what came after the paper at
+once is [Rainbow](rainbow.py).
 
 ## The Bellman equation
 

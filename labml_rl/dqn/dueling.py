@@ -72,6 +72,8 @@ class DuelingNetwork(nn.Module):
         shape: of one observation.
         num_actions: how many actions there are.
         channels_last: see [NatureBody][labml_rl.bodies.NatureBody].
+        atoms: how many numbers there are for each action, if it is [a
+            distribution](distribution.py); None is for an action value.
 
     Raises:
         ValueError: if no body fits the observations.
@@ -83,6 +85,7 @@ class DuelingNetwork(nn.Module):
         num_actions: SupportsInt,
         *,
         channels_last: bool = False,
+        atoms: int | None = None,
     ) -> None:
         super().__init__()
         self.body = make_body(shape, channels_last=channels_last)
@@ -97,8 +100,10 @@ class DuelingNetwork(nn.Module):
 
         # Both hidden layers see the same, so they are one layer of twice the size.
         self.hidden = nn.Sequential(nn.Linear(features, 2 * hidden), nn.ReLU())
-        self.value = nn.Linear(hidden, 1)
-        self.advantage = nn.Linear(hidden, int(num_actions))
+        each = atoms or 1
+        self.atoms = atoms
+        self.value = nn.Linear(hidden, each)
+        self.advantage = nn.Linear(hidden, int(num_actions) * each)
 
     def forward(self, observations: Tensor) -> Tensor:
         """
@@ -106,7 +111,7 @@ class DuelingNetwork(nn.Module):
             observations: $o$, shape `(N, …)`.
 
         Returns:
-            $Q(o, a)$ for each action, shape `(N, num_actions)`.
+            $Q(o, a)$ for each action, shape `(N, A)`; or `(N, A, K)` with `K` atoms.
         """
         seen = self.body(observations)  # (N, F)
         if seen.requires_grad:
@@ -114,4 +119,10 @@ class DuelingNetwork(nn.Module):
         for_value, for_advantage = self.hidden(seen).chunk(2, dim=-1)
         values = in_full(self.value, for_value)  # (N, 1)
         advantages = in_full(self.advantage, for_advantage)  # (N, A)
-        return values + advantages - advantages.mean(-1, keepdim=True)
+
+        # With atoms, each has a value and advantages of its own, and the mean is still
+        # that over the actions.
+        if self.atoms:
+            values = values[:, None]  # (N, 1, K)
+            advantages = advantages.view(len(seen), -1, self.atoms)  # (N, A, K)
+        return values + advantages - advantages.mean(1, keepdim=True)

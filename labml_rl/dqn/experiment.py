@@ -30,6 +30,9 @@ labml-rl train fast-dqn --game Pong
 labml-rl train small-dqn
 ```
 
+[Distributions](distribution.py) and [noise](noisy.py) are switches as well, and
+[Rainbow](rainbow.py) is all of it at once.
+
 ## The whole of it
 
 ```text
@@ -76,8 +79,18 @@ from labml_rl import runs
 from labml_rl.batch import Games
 from labml_rl.bodies import FirstConvolution
 from labml_rl.dqn import following_values, taken, td_loss
+from labml_rl.dqn.distribution import (
+    DistributionNetwork,
+    distribution_loss,
+    expectation,
+    following_probs,
+    make_atoms,
+    of_actions,
+    project,
+)
 from labml_rl.dqn.dueling import DuelingNetwork
 from labml_rl.dqn.exploring import Linear, explore
+from labml_rl.dqn.noisy import add_noise
 from labml_rl.dqn.rmsprop import CentredRMSProp
 from labml_rl.dqn.settings import Settings
 from labml_rl.environments import (
@@ -180,12 +193,21 @@ class Experiment(SpeedExperiment[Settings]):
         """
         assert isinstance(observation_space, Box)
         assert isinstance(action_space, Discrete)
-        network = DuelingNetwork if settings.dueling else QNetwork
-        return network(
+        make = DuelingNetwork if settings.dueling else QNetwork
+        network: nn.Module = make(
             observation_space.shape,
             action_space.n,
             channels_last=has_channels_last(observation_space),
+            atoms=settings.atoms if settings.distributional else None,
         )
+        if settings.distributional:
+            atoms = make_atoms(
+                settings.lowest_return, settings.highest_return, settings.atoms
+            )
+            network = DistributionNetwork(network, atoms)
+        if settings.noisy:
+            add_noise(network, settings.noise)
+        return network
 
     @staticmethod
     def think(network: nn.Module, observations: Tensor) -> runs.Thoughts:
@@ -275,11 +297,14 @@ class Experiment(SpeedExperiment[Settings]):
         """
         ### How much it explores
 
-        All through the warm-up it only explores, and then less and less.
+        All through the warm-up it only explores, and then less and less. With [noise in
+        its weights](noisy.py), the network explores by itself after that.
         """
         settings = self.settings
         if self.steps < settings.warm_up_steps:
             return 1.0
+        if settings.noisy:
+            return 0.0
         schedule = Linear(
             settings.epsilon_start, settings.epsilon_end, settings.epsilon_steps
         )
@@ -393,6 +418,9 @@ class Experiment(SpeedExperiment[Settings]):
             `loss`, whose gradient is taken, and what else is worth plotting: all that
             is named in `measured`.
         """
+        if self.settings.distributional:
+            return self.distribution_losses(batch)
+
         # Numbers of 16 bits are remembered with or without a gradient, as they were
         # needed first. So the one that learns from its answer is asked first.
         with in_precision(self.settings, self.device):
@@ -427,6 +455,43 @@ class Experiment(SpeedExperiment[Settings]):
         # $$y_t = R_t^{(n)} + \gamma^n \bar{V}_{t+n}$$
         following = following_values(target_values, online_values)
         return batch.returns + batch.discounts * following
+
+    def distribution_losses(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+        """
+        ### The loss of a distribution
+
+        If the network learns [how likely each return is](distribution.py), this is in
+        place of both. The same is measured, with the means of the distributions.
+
+        Args:
+            batch: the steps to learn from.
+
+        Returns:
+            As [above][Experiment.losses]. What a memory with priorities is told are the
+            divergences.
+        """
+        network, target = self.network, self.target
+        assert isinstance(network, DistributionNetwork)
+        assert isinstance(target, DistributionNetwork)
+        with in_precision(self.settings, self.device):
+            log_probs = network.log_probs(batch.observations)  # (B, A, K)
+            with torch.no_grad():
+                following = target.log_probs(batch.next_observations).exp()
+                values = expectation(following, target.atoms)  # (B, A)
+                if self.settings.double:
+                    values = network(batch.next_observations)
+        best = following_probs(following, values)  # (B, K)
+        target_probs = project(best, network.atoms, batch.returns, batch.discounts)
+
+        log_probs = of_actions(log_probs, batch.actions)  # (B, K)
+        loss, divergences = distribution_loss(log_probs, target_probs, batch.weights)
+        values = expectation(log_probs.detach().exp(), network.atoms)  # (B,)
+        errors = expectation(target_probs, network.atoms) - values
+        return divergences, {
+            "loss": loss,
+            "td_error": errors.abs().mean(),
+            "action_value": values.mean(),
+        }
 
     def learn(self) -> dict[str, Tensor]:
         """

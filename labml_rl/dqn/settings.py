@@ -62,6 +62,7 @@ begins after the warm-up.
 from dataclasses import dataclass
 from typing import Literal
 
+from labml_rl.dqn.distribution import make_atoms
 from labml_rl.environments import frames_per_step
 from labml_rl.runs import require
 from labml_rl.speed import SpeedSettings
@@ -99,6 +100,13 @@ class Settings(SpeedSettings):
             target.
         dueling: have a stream for values and one for advantages.
         n: how many rewards to count before the target trusts the network.
+        distributional: learn [how likely each return is](distribution.py), and not only
+            their mean.
+        atoms: how many returns the distribution tells apart.
+        lowest_return: the first of them.
+        highest_return: the last.
+        noisy: explore by [noise in the weights](noisy.py), and not with epsilon.
+        noise: how much of it there is in the beginning.
         prioritised: draw those steps more often that were a surprise.
         priority_exponent: how much more often. With 0, all are alike.
         importance_start: how much of that is made up for in the loss, in the beginning.
@@ -127,6 +135,12 @@ class Settings(SpeedSettings):
     double: bool = False
     dueling: bool = False
     n: int = 1
+    distributional: bool = False
+    atoms: int = 51
+    lowest_return: float = -10.0
+    highest_return: float = 10.0
+    noisy: bool = False
+    noise: float = 0.5
     prioritised: bool = False
     priority_exponent: float = 0.6
     importance_start: float = 0.4
@@ -141,7 +155,8 @@ class Settings(SpeedSettings):
         require(self, *fractions, "rms_decay", at_least=0, at_most=1)
         above_nothing = ("learning_rate", "rms_epsilon", "adam_epsilon")
         require(self, *above_nothing, "max_gradient_norm", above=0)
-        require(self, "priority_exponent", at_least=0)
+        require(self, "priority_exponent", "noise", at_least=0)
+        make_atoms(self.lowest_return, self.highest_return, self.atoms)
 
         # All games take a step at once.
         every, games = self.learn_every_steps, self.num_envs

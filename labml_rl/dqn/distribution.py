@@ -1,0 +1,323 @@
+r"""
+---
+title: The distribution of returns
+summary: >-
+  Distributional DQN, or C51: how likely each return is in place of their mean, the
+  projection onto fixed atoms, and the loss.
+symbols:
+  atoms: 'z_i'
+  probs: 'p_i'
+  returns: 'R_t^{(n)}'
+  discounts: '\gamma^n'
+  target_probs: 'm_i'
+  log_probs: '\log p_i(o_t, a_t)'
+---
+
+# The distribution of returns
+
+The ball of Pong flies towards the agent, and whether its paddle will be there in time
+is as good as a coin: a point won, or a point lost. On average that is 0. When the ball
+is far away and nothing is going to happen for a while, it is 0 as well. To
+[DQN](__init__.py) the two are the same, since an action value is a mean.
+
+[Bellemare et al. (2017)](https://arxiv.org/abs/1707.06887) let the network say how
+likely *each* return is. That is its **distribution**, and the action value is the mean
+of it. The agent acts as before: it takes the action with the largest mean. Only what it
+learns is richer. Over 57 games they report a [human-normalised](../watch/__init__.py)
+median of 178%, where DQN had 79%, and double Q-learning, [dueling](dueling.py) and
+[priorities](../replay/prioritised.py) together 172%. With the 51 places that they let a
+return have, it is called **C51**, or *categorical DQN*.
+
+```sh
+labml-rl train fast-dqn --game Pong --distributional
+```
+
+## Why should it help?
+
+Nobody knows for certain. The agent looks at nothing but the mean, so the rest seems to
+be for nothing. With a table for a network it is: [Lyle et al.
+(2019)](https://arxiv.org/abs/1901.11084) show that the means are then the same as
+those that are learned without a distribution, step by step. So it has to do with how
+networks learn. Two guesses:
+
+- Each step has more to teach. To say "a point, or none, but nothing between" a network
+  must see more on the screen than for "a half, on average", and what it has learned to
+  see helps with everything else.
+- It is no longer regression but classification, and that is what networks are best at.
+  [Farebrother et al. (2024)](https://arxiv.org/abs/2403.03950) let the network put the
+  *mean* into one of many classes, or rather into a few neighbours. Of luck that says
+  nothing, and it helps as much, or more.
+
+## The same equation
+
+Let $Z(o, a)$ be the return itself, before any mean is taken: a number that differs from
+try to try. What holds for the means holds for it as well:
+
+$$\begin{aligned}
+Q(o, a) &= \operatorname{E} \big[ r + \gamma \, Q(o', a') \big] \\
+Z(o, a) &\overset{d}{=} r + \gamma \, Z(o', a')
+\end{aligned}$$
+
+where $a'$ is the action with the largest mean, and $\overset{d}{=}$ says that both
+sides have the same distribution. So the target of a step is a distribution, too. Take
+that of the next observation, shrink it by $\gamma$ and move it by $r$.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from labml_rl.a2c import check_shapes
+
+
+def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
+    r"""
+    ## Atoms
+
+    A distribution over all numbers is more than a network can say. So returns may only
+    have a few values, evenly spaced, the **atoms** $z_1, \dots, z_K$. For each action
+    the network says how likely each of them is.
+
+    Bellemare et al. have 51 of them from −10 to 10. That suits games whose rewards are
+    clipped to $\pm 1$. With other rewards it does not, and nothing will say so: what is
+    beyond the last atom is taken for the last.
+
+    !!! warning "Look at the range first"
+        In [Acrobot][labml_rl.small.DQNSettings] each step costs a point, and returns
+        lie between −100 and 0. With atoms from −10 to 10, nearly all of them are −10,
+        all actions look alike, and nothing is learned.
+
+    Args:
+        lowest: return that can be said.
+        highest: the same.
+        count: $K$, how many there are, at least 2.
+
+    Returns:
+        $z_i$, shape `(K,)`.
+
+    Raises:
+        ValueError: if there are fewer, or if the lowest is not the lowest.
+    """
+    if count < 2:
+        raise ValueError(f"there must be at least 2 atoms, not {count}")
+    if not lowest < highest:
+        raise ValueError(
+            f"the highest return must be above the lowest, {lowest}, not {highest}"
+        )
+    return torch.linspace(lowest, highest, count)
+
+
+def expectation(probs: Tensor, atoms: Tensor) -> Tensor:
+    r"""
+    ## Back to the mean
+
+    $$Q(o, a) = \sum_i p_i(o, a) \, z_i$$
+
+    Args:
+        probs: $p_i$, shape `(…, K)`.
+        atoms: $z_i$, shape `(K,)`.
+
+    Returns:
+        The mean of each distribution, shape `(…)`.
+    """
+    return (probs * atoms).sum(-1)
+
+
+class DistributionNetwork(nn.Module):
+    """
+    ## The network
+
+    It has an output for each atom of each action, and the softmax over those of one
+    action makes probabilities of them. All else is as in [any
+    network][labml_rl.networks.QNetwork] for DQN, and [the dueling one](dueling.py) may
+    be inside as well.
+
+    Whoever only plays need not know of any of this: a call gives action values.
+
+    Args:
+        network: gives a number for each atom, shape `(N, A, K)`.
+        atoms: shape `(K,)`.
+    """
+
+    atoms: Tensor
+
+    def __init__(self, network: nn.Module, atoms: Tensor) -> None:
+        super().__init__()
+        self.network = network
+        self.register_buffer("atoms", atoms, persistent=False)
+
+    @property
+    def body(self) -> nn.Module:
+        """That of the network inside."""
+        body = self.network.body
+        assert isinstance(body, nn.Module)
+        return body
+
+    def log_probs(self, observations: Tensor) -> Tensor:
+        r"""
+        Args:
+            observations: $o$, shape `(N, …)`.
+
+        Returns:
+            $\log p_i(o, a)$, shape `(N, A, K)`.
+        """
+        logits: Tensor = self.network(observations)  # (N, A, K)
+        return logits.log_softmax(-1)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """
+        Args:
+            observations: $o$, shape `(N, …)`.
+
+        Returns:
+            $Q(o, a)$ for each action, shape `(N, A)`.
+        """
+        return expectation(self.log_probs(observations).exp(), self.atoms)
+
+
+def of_actions(probs: Tensor, actions: Tensor) -> Tensor:
+    """
+    ## Of one action
+
+    Args:
+        probs: or their logarithms, shape `(B, A, K)`.
+        actions: shape `(B,)`.
+
+    Returns:
+        Those of these actions, shape `(B, K)`.
+    """
+    return probs[torch.arange(len(actions), device=actions.device), actions]
+
+
+@torch.no_grad()
+def project(probs: Tensor, atoms: Tensor, returns: Tensor, discounts: Tensor) -> Tensor:
+    r"""
+    ## The target
+
+    ![Three rows of bars over the atoms from −2 to 2: as the target network says; shrunk
+    and moved, between the atoms; shared among the atoms on both
+    sides](../../assets/figures/dqn-projection.svg)
+
+    *How a target is made of two returns that are equally likely, with a discount of ½
+    and a reward of ¾.*
+
+    Shrunk and moved, atom $z_j$ is at
+
+    $$\hat{z}_j = R_t^{(n)} + \gamma^n z_j$$
+
+    and there need not be an atom. So what is likely to come out at $\hat{z}_j$ is
+    shared by the two atoms beside it, and the nearer one gets more: in the figure, 0.75
+    is three quarters of the way from 0 to 1, so 1 gets three quarters of it. That is
+    called the **projection**. With $\Delta$ from one atom to the next,
+
+    $$m_i = \sum_j \Big[ 1 - \frac{|\hat{z}_j - z_i|}{\Delta} \Big]_0^1 \, p_j$$
+
+    where $[x]_0^1$ is $x$, or 0 if it is less. The mean stays what it was: halves of 0
+    and 1 have the mean of a half. Only what lies beyond the first or the last atom is
+    moved to it, and so moves the mean.
+
+    If the game ends with the step, the discount is 0. All atoms are moved to one place,
+    the return that was seen, and there is nothing uncertain about the target.
+
+    !!! warning "An atom that was hit"
+        The paper does it with two indices, that of the atom below and that of the atom
+        above, and weights them with the distance to the other. Where a return falls on
+        an atom, both indices are the same, both distances are 0, and the probability is
+        gone. With rewards of 0 and ends of games that happens all the time. The formula
+        above has no such case.
+
+    Args:
+        probs: $p_j$ of [what follows][following_probs], shape `(B, K)`.
+        atoms: $z_i$, evenly spaced, shape `(K,)`.
+        returns: $R_t^{(n)}$, the rewards, shape `(B,)`.
+        discounts: $\gamma^n$, or 0 if the game was over by then, the same.
+
+    Returns:
+        $m_i$, the distribution to learn, shape `(B, K)`.
+
+    Raises:
+        ValueError: if the shapes do not fit.
+    """
+    check_shapes(returns=returns, discounts=discounts)
+    if probs.shape != (*returns.shape, *atoms.shape):
+        raise ValueError(
+            f"probs must have shape {(*returns.shape, *atoms.shape)}, one probability "
+            f"for each atom of each step, not {tuple(probs.shape)}"
+        )
+    moved = returns[:, None] + discounts[:, None] * atoms  # (B, K)
+    moved = moved.clamp(atoms[0], atoms[-1])
+    apart = (moved[:, None, :] - atoms[:, None]).abs()  # (B, K, K)
+    width = (atoms[-1] - atoms[0]) / (len(atoms) - 1)
+    shares = (1 - apart / width).clamp(min=0)
+    return (shares * probs[:, None, :]).sum(-1)  # (B, K)
+
+
+@torch.no_grad()
+def following_probs(target_probs: Tensor, values: Tensor) -> Tensor:
+    r"""
+    ### What follows
+
+    It is the distribution of the best action: the one with the largest mean. Double
+    Q-learning [asks another network][labml_rl.dqn.following_values] which one that is.
+
+    Args:
+        target_probs: of the target network for the next observations, shape
+            `(B, A, K)`.
+        values: the means that say which action is the best, shape `(B, A)`: those of
+            the network that learns for double Q-learning, else the target network's.
+
+    Returns:
+        The distribution of the best action, shape `(B, K)`.
+
+    Raises:
+        ValueError: if the shapes do not fit.
+    """
+    if target_probs.shape[:2] != values.shape:
+        raise ValueError(
+            f"values must have shape {tuple(target_probs.shape[:2])}, as target_probs "
+            f"has it, not {tuple(values.shape)}"
+        )
+    return of_actions(target_probs, values.argmax(-1))
+
+
+def distribution_loss(
+    log_probs: Tensor, target_probs: Tensor, weights: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    r"""
+    ## The loss
+
+    How far is one distribution from another? By the **Kullback-Leibler divergence**,
+    which is 0 if they are equal and above 0 if not:
+
+    $$\begin{aligned}
+    D_t &= \sum_i m_i \big( \log m_i - \log p_i(o_t, a_t) \big) \\
+    L &= \operatorname{mean} ( w_t \, D_t )
+    \end{aligned}$$
+
+    The first term does not depend on the network. So the gradient is that of the
+    *cross-entropy* alone, $-\sum_i m_i \log p_i$, with which networks learn to tell
+    cats from dogs: each atom is a class, and the target says how likely each class is.
+
+    With [priorities](../replay/prioritised.py), $D_t$ is the surprise, as in
+    [Rainbow](rainbow.py). It has no sign, and its unit is the nat and not the point.
+
+    Args:
+        log_probs: $\log p_i(o_t, a_t)$, with a gradient, shape `(B, K)`.
+        target_probs: $m_i$, shape `(B, K)`.
+        weights: $w_t$, shape `(B,)`.
+
+    Returns:
+        $L$, a single number, and the surprises $D_t$, shape `(B,)`, without a gradient.
+
+    Raises:
+        ValueError: if the shapes differ, or if the targets have a gradient.
+    """
+    check_shapes(log_probs=log_probs, target_probs=target_probs)
+    if target_probs.requires_grad:
+        raise ValueError("the targets have a gradient: detach() them")
+    known = torch.xlogy(target_probs, target_probs)
+    divergences = (known - target_probs * log_probs).sum(-1)  # (B,)
+    losses = divergences
+    if weights is not None:
+        check_shapes(divergences=divergences, weights=weights)
+        losses = weights * losses
+    return losses.mean(), divergences.detach()

@@ -1,0 +1,147 @@
+r"""
+---
+title: Noisy networks
+summary: >-
+  Exploring with noise in the weights of the network, which learns how much of it to
+  keep.
+symbols:
+  weight: '\mu'
+  weight_noise: '\sigma'
+  before: '\varepsilon_i'
+  after: "\\varepsilon'_j"
+---
+
+# Noisy networks
+
+With [epsilon](exploring.py), each step is a throw of the dice of its own. An agent that
+would have to try something else for a second, fifteen steps in a row, tries that about
+never. And somebody has to say in advance when to stop trying, for all games and all
+screens at once.
+
+[Fortunato et al. (2018)](https://arxiv.org/abs/1706.10295) put the dice into the
+network. Each of its weights is a mean and some noise, and how much noise is *learned*,
+weight by weight. Where the noise makes the targets harder to meet, the loss makes it
+smaller. So the agent stops trying where it knows its way, and goes on where it does
+not, and there is no schedule. Over 57 games they report a
+[human-normalised](../watch/__init__.py) median of 123% in place of 83% for DQN, and of
+172% in place of 132% with [two streams](dueling.py).
+
+```sh
+labml-rl train fast-dqn --game Pong --noisy
+```
+
+With `--noisy`, the experiment plays the warm-up at random and has an epsilon of 0 after
+that. [Whoever watches](../watch/__init__.py) an agent sees it without noise: then all
+weights are their means.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class NoisyLinear(nn.Linear):
+    r"""
+    ## A layer with noise
+
+    An ordinary layer computes $\mu x + b$. This one adds to each weight and to each
+    bias a random number with mean 0, scaled by a $\sigma$ that is learned like any
+    other weight:
+
+    $$y_j = \sum_i (\mu_{ji} + \sigma_{ji} \, \varepsilon_{ji}) \, x_i
+    + b_j + \sigma_j \, \varepsilon_j$$
+
+    A layer with 3,136 inputs and 512 outputs would have to draw 1.6 million numbers,
+    for each answer. So only as many are drawn as there are inputs and outputs, and each
+    weight gets the product of the two at its ends:
+
+    $$\begin{aligned}
+    \varepsilon_{ji} &= \varepsilon'_j \, \varepsilon_i, \qquad
+    \varepsilon_j = \varepsilon'_j \\
+    \varepsilon &= f(u), \quad u \sim \mathcal{N}(0, 1), \quad
+    f(u) = \operatorname{sign}(u) \sqrt{|u|}
+    \end{aligned}$$
+
+    That is called *factorised* noise.
+
+    ### No matrix of noise
+
+    Put the product into the first formula, and what belongs to an output alone can be
+    taken out of the sum:
+
+    $$y_j = (\mu x + b)_j
+    + \varepsilon'_j \Big( \sum_i \sigma_{ji} \, (\varepsilon_i x_i)
+    + \sigma_j \Big)$$
+
+    Both parts are ordinary layers, one of $x$ and one of $\varepsilon x$. So no matrix
+    of noise is ever made, and each row of the batch can have noise of its own at no
+    cost. Fortunato et al. draw once for a batch. Here sixteen games explore in sixteen
+    ways, as they do [with epsilon][labml_rl.dqn.exploring.explore].
+
+    Args:
+        in_features: how many inputs there are.
+        out_features: how many outputs.
+        noise: how large it is in the beginning: $\sigma$ is this, divided by the root
+            of the number of inputs.
+    """
+
+    def __init__(self, in_features: int, out_features: int, noise: float = 0.5) -> None:
+        super().__init__(in_features, out_features)
+        size = noise / math.sqrt(in_features)
+        self.weight_noise = nn.Parameter(torch.full_like(self.weight, size))
+        self.bias_noise = nn.Parameter(torch.full_like(self.bias, size))
+
+    def forward(self, numbers: Tensor) -> Tensor:
+        r"""
+        The dice are those that `torch.manual_seed` sets.
+
+        Args:
+            numbers: $x$, shape `(N, in_features)`.
+
+        Returns:
+            $y$, shape `(N, out_features)`; after `eval()` without any noise.
+        """
+        mean = super().forward(numbers)
+        if not self.training:
+            return mean
+        before = squashed(torch.randn_like(numbers))  # (N, in_features)
+        after = squashed(torch.randn_like(mean))  # (N, out_features)
+        noisy = nn.functional.linear(
+            before * numbers, self.weight_noise, self.bias_noise
+        )
+        return mean + after * noisy
+
+
+def squashed(dice: Tensor) -> Tensor:
+    """
+    Args:
+        dice: normally distributed.
+
+    Returns:
+        $f(u)$, the same shape: the root of each, with its sign.
+    """
+    return dice.sign() * dice.abs().sqrt()
+
+
+def add_noise(network: nn.Module, noise: float = 0.5) -> None:
+    """
+    ## Into a network
+
+    All its linear layers become noisy. Convolutions stay as they are, as in the paper:
+    what there is to be seen on a screen does not depend on what one tries.
+
+    The means begin as the weights of the layer, drawn as [PyTorch does
+    it][labml_rl.networks.QNetwork], which is how Fortunato et al. draw them, too.
+
+    Args:
+        network: is changed.
+        noise: see [NoisyLinear][].
+    """
+    for name, layer in network.named_children():
+        if type(layer) is nn.Linear:
+            noisy = NoisyLinear(layer.in_features, layer.out_features, noise)
+            noisy.load_state_dict(layer.state_dict(), strict=False)
+            setattr(network, name, noisy)
+        else:
+            add_noise(layer, noise)
