@@ -56,6 +56,7 @@ from sidebyside.links import (
     pictures_in,
     set_links_by_hand,
 )
+from sidebyside.pictures import make_room
 from sidebyside.press import (
     ASSETS,
     EXTENSIONS,
@@ -445,6 +446,19 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             folder=Path(page.file.abs_src_path or "").parent,
             report=lambda error: log.warning(str(error)),
         ).text
+
+    def on_page_content(
+        self, html: str, *, page: SitePage, config: MkDocsConfig, files: Files
+    ) -> str | None:
+        """
+        ### Pictures
+
+        Those that lie in the site [keep their place][sidebyside.pictures] on the page.
+        """
+        if "<img" not in html:
+            return None
+        paths = {each.dest_uri: each.abs_src_path or "" for each in files}
+        return make_room(html, page.file.dest_uri, paths)
 
     def _keep_templates(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
         """Keep the theme's templates from one build to the next."""

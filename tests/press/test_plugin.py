@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sidebyside.pictures import IMAGE
 from sidebyside.press import packages_meant
 from tests.press.sites import build
 
@@ -223,6 +224,72 @@ def test_a_picture_that_does_not_exist_stops_a_strict_build(site, page, text, me
     assert done.returncode != 0
     (warning,) = re.findall("WARNING.*", done.stderr)
     assert message in warning
+
+
+def drawn(attributes):
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}></svg>'.encode()
+
+
+PICTURES = {
+    "first.svg": drawn('viewBox="0 0 9 9" width="440" height="142.4"'),
+    "second.svg": drawn("width='30px' height='20'"),
+    "stretched.svg": drawn('viewBox="0 0 9 2"'),
+    "half.svg": drawn('viewBox="0 0 9 2" width="40"'),
+    "share.svg": drawn('viewBox="0 0 9 2" width="100%" height="100%"'),
+    "broken.png": b"\x89PNG\r\n\x1a\n",
+    "empty.png": b"",
+    "a b.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\7\0\0\0\5\x08\0\0\0\0",
+}
+
+
+def images(site, page):
+    html = (site / "site" / page).read_text()
+    found = (dict(re.findall(r'(\S+)="([^"]*)"', tag)) for tag in IMAGE.findall(html))
+    return {each.get("alt"): each for each in found}
+
+
+@pytest.mark.parametrize("folders", ["false", "true"])
+def test_pictures_keep_their_place_and_wait(site, folders):
+    """On a page of a module, and on one that was written by hand."""
+    config = CONFIG.replace("urls: false", f"urls: {folders}")
+    (site / "mkdocs.yml").write_text(
+        config + "markdown_extensions: [attr_list, md_in_html]\n"
+    )
+    for name, content in PICTURES.items():
+        path = site / "docs" / "pictures" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    links = "".join(f"![{name}](../pictures/{name})\n" for name in PICTURES)
+    links = links.replace("(../pictures/a b.png)", "(../pictures/a%20b.png)")
+    more = (
+        "![own](../pictures/second.svg){ width=15 }\n"
+        "![now](../pictures/second.svg){ loading=eager }\n"
+        "![elsewhere](https://example.com/second.svg)\n"
+    )
+    text = MODULES["game.py"]
+    text = text.replace("# The game\n", f"# The game\n\n{links}\n{more}")
+    (site / "book" / "game.py").write_text(text)
+    (site / "docs" / "index.md").write_text(
+        (f"# Home\n\n{links}\n{more}").replace("../pictures", "pictures")
+    )
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    of_module = "book/game/index.html" if folders == "true" else "book/game.html"
+    for page in (of_module, "index.html"):
+        found = images(site, page)
+        size = {name: (it.get("width"), it.get("height")) for name, it in found.items()}
+        assert size["first.svg"] == ("440", "142")
+        assert size["second.svg"] == ("30", "20")
+        assert size["a b.png"] == ("7", "5")
+        assert size["own"] == ("15", None)
+        assert size["now"] == ("30", "20")
+        for name in ("stretched.svg", "half.svg", "share.svg", "broken.png"):
+            assert size[name] == (None, None), name
+        assert size["empty.png"] == (None, None)
+        assert size["elsewhere"] == (None, None)
+        waits = {name for name, it in found.items() if it.get("loading") == "lazy"}
+        shown = {name for name in found if name != "logo"}
+        assert waits & shown == shown - {"first.svg", "now"}
 
 
 def test_a_film_is_a_player(site):

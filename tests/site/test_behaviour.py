@@ -219,6 +219,26 @@ def test_where_a_link_has_led_to_is_marked(browser, site, anchor):
         assert marked == [anchor]
 
 
+def test_pictures_far_away_wait_and_the_section_stays(browser, site, tmp_path):
+    """On a page with fifteen of them, whoever follows a link sees its section."""
+    address = (site / "labml_rl/mistakes.html").as_uri()
+    with visit(browser, address, viewport=DESKTOP) as seen:
+        page = seen.page
+        everything = page.locator(".sbs-prose img").count()
+        loaded = "images => images.filter(each => each.naturalWidth).length"
+        assert page.locator(".sbs-prose img").evaluate_all(loaded) < everything / 2
+        # On paper there are all of them.
+        page.pdf(path=tmp_path / "printed.pdf")
+        assert page.locator(".sbs-prose img").evaluate_all(loaded) == everything
+    with visit(browser, f"{address}#EndsLate", viewport=DESKTOP) as seen:
+        page = seen.page
+        top = "document.getElementById('EndsLate').getBoundingClientRect().top"
+        first = page.evaluate(top)
+        page.wait_for_timeout(1_000)
+        assert 0 < first < DESKTOP["height"] / 2
+        assert page.evaluate(top) == first
+
+
 def test_what_is_printed_from_a_dark_page_can_be_read(browser, site):
     address = (site / "labml_rl/game.html").as_uri()
     colours = []

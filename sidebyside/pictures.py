@@ -1,0 +1,108 @@
+"""
+---
+title: Pictures
+summary: >-
+  Pictures keep their place on a page before they are loaded, and are loaded when a
+  reader comes near.
+---
+
+# Pictures
+
+Two things about the pictures of a page trouble those who read it. All of them are
+loaded at once, even those at the end, to which many readers never come. And until a
+picture is there, nobody knows how tall it will be. Whoever follows a link to a section
+sees it move away while the pictures above it arrive.
+
+A browser avoids both if the page says how large each picture is, and that it may wait.
+The size stands in the file. So a site of the press needs nothing more than
+`![words](picture.svg)`.
+"""
+
+import posixpath
+import re
+from collections.abc import Mapping
+from functools import cache
+from html import unescape
+from pathlib import Path
+
+import imagesize
+
+from sidebyside.links import file_of
+
+IMAGE = re.compile(r"""<img\b(?:[^<>"']|"[^"]*"|'[^']*')*>""")
+SOURCE = re.compile(r"""\ssrc\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+LENGTH = re.compile(rb"""\s(width|height)\s*=\s*["'][\d.]+(?:px)?["']""")
+
+
+def make_room(html: str, page: str, files: Mapping[str, str]) -> str:
+    """
+    ## For each picture
+
+    The first one of a page may be in sight at once, so only those after it wait. What
+    the author says of a picture, `{ width=320 }` or `{ loading=eager }`, is left as it
+    is.
+
+    Args:
+        html: what a page shows.
+        page: its address in the site.
+        files: where the file of each address lies.
+
+    Returns:
+        The same, with the size of each picture that lies in the site.
+    """
+    folder, first = posixpath.dirname(page), True
+
+    def roomy(match: re.Match[str]) -> str:
+        nonlocal first
+        image, more = match[0], ""
+        source = SOURCE.search(image)
+        if not source:
+            return image
+        at = file_of(unescape(source[1] or source[2] or ""), folder)
+        size = size_of(files.get(at or "", ""))
+        if size and not re.search(r"\s(?:width|height|style)\s*=", image):
+            more = f' width="{size[0]}" height="{size[1]}"'
+        if not first and not re.search(r"\sloading\s*=", image):
+            more += ' loading="lazy"'
+        first = False
+        return f"<img{more}{image[len('<img') :]}"
+
+    return IMAGE.sub(roomy, html)
+
+
+def size_of(path: str) -> tuple[int, int] | None:
+    """
+    Args:
+        path: of a picture.
+
+    Returns:
+        How wide and how high it is shown, in pixels, or nothing if the file does not
+        say so.
+    """
+    try:
+        return size_at(path, Path(path).stat().st_mtime_ns)
+    except (OSError, ValueError, SyntaxError):
+        return None  # a file that is broken, or no picture
+
+
+@cache
+def size_at(path: str, changed: int) -> tuple[int, int] | None:
+    """
+    ## Drawings
+
+    A drawing that says only in which proportion its sides are, with a `viewBox`, is as
+    wide as there is room, and shall stay so.
+
+    Args:
+        path: of a picture.
+        changed: when, so that one that was changed is looked at anew.
+
+    Returns:
+        See [size_of][].
+    """
+    if path.endswith(".svg"):
+        root = Path(path).read_bytes().partition(b"<svg")[2].partition(b">")[0]
+        if len(set(LENGTH.findall(root))) < 2:
+            return None
+    width, height = (round(length) for length in imagesize.get(path))
+    return (width, height) if width > 0 and height > 0 else None
