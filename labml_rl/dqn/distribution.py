@@ -29,7 +29,8 @@ median of 178%, where DQN had 79%, and double Q-learning, [dueling](dueling.py) 
 return have, it is called **C51**, or *categorical DQN*.
 
 ```sh
-labml-rl train fast-dqn --game Pong --distributional
+labml-rl train fast-dqn --game Pong \
+    --distributional
 ```
 
 ## Why should it help?

@@ -71,6 +71,12 @@ PARTS: dict[str, dict[str, Any]] = {
     # Its errors are larger than those of other batches, so its steps should be shorter:
     # a quarter, as the paper has it.
     "prioritised": {"prioritised": True, "learning_rate": 2.5e-4},
+    "distributional": {
+        "distributional": True,
+        "lowest_return": 0.0,
+        "highest_return": 20.0,
+    },
+    "noisy": {"noisy": True},
 }
 
 
@@ -254,7 +260,14 @@ SMALL = replace(
     epsilon_steps=300,
     turns=25,
 )
-ALL: dict[str, Any] = {"double": True, "dueling": True, "n": 3, "prioritised": True}
+ALL: dict[str, Any] = {
+    "double": True,
+    "dueling": True,
+    "n": 3,
+    "prioritised": True,
+    "distributional": True,
+    "noisy": True,
+}
 PONG: dict[str, Any] = {"game": "Pong", "learn_every_steps": 8, "turns": 5}
 
 
@@ -265,10 +278,10 @@ def test_a_run_that_was_interrupted_comes_to_the_same_end(tmp_path, changes):
     for _ in range(8):
         experiment.advance()
     checkpoint.save(tmp_path / "state", experiment.get_state())
+    rest = [experiment.advance() for _ in range(4)]
     again = dqn.Experiment(settings)
     again.set_state(checkpoint.load(tmp_path / "state"))
-    for _ in range(4):
-        metrics, scores = experiment.advance()
+    for metrics, scores in rest:
         assert (metrics, scores) == again.advance()
         assert (metrics["loss"] or 0) > 0
     for network in ("network", "target"):
