@@ -191,7 +191,7 @@ def draw_ring() -> str:
 
 def draw_projection() -> str:
     """Return the figure of how a target is made, in three rows."""
-    drawing = Drawing(314, "How the target of a distribution is made, in three rows")
+    drawing = Drawing(352, "How the target of a distribution is made, in three rows")
     atoms = make_atoms(-2.0, 2.0, 5)
     follows = torch.tensor([0.0, 0.0, 0.5, 0.5, 0.0])
     reward, discount = 0.75, 0.5
@@ -208,8 +208,8 @@ def draw_projection() -> str:
         ("shared by the atoms beside it: the target", atoms, target, GREEN),
     )
     for row, (title, places, probs, colour) in enumerate(rows):
-        ground = 96 + 96 * row
-        drawing.words(20, ground - 66, title, size=14, colour=colour)
+        ground = 100 + 113 * row
+        drawing.words(20, ground - 72, title, size=14, colour=colour)
         line(drawing, [(20, ground), (WIDTH - 20, ground)], stroke=FAINT)
         for atom in atoms.tolist():
             x = across(atom)
@@ -234,11 +234,11 @@ def draw_projection() -> str:
                     fill=colour,
                 )
                 drawing.words(
-                    across(place) + 14,
-                    ground - 4,
+                    across(place),
+                    ground - height - 5,
                     f"{prob:g}",
                     size=12,
-                    colour=TEXT,
+                    text_anchor="middle",
                 )
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 

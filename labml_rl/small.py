@@ -201,6 +201,8 @@ class DQNSettings(dqn_settings.Settings):
     """
 
     game: str = "Acrobot-v1"
+    lowest_return: float = -100.0
+    highest_return: float = 0.0
     total_frames: int = 60_000
     num_envs: int = 8
     workers: int | None = 0

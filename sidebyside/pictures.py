@@ -22,7 +22,6 @@ import posixpath
 import re
 from collections.abc import Mapping
 from functools import cache
-from html import unescape
 from pathlib import Path
 
 import imagesize
@@ -30,6 +29,11 @@ import imagesize
 from sidebyside.links import file_of
 
 IMAGE = re.compile(r"""<img\b(?:[^<>"']|"[^"]*"|'[^']*')*>""")
+NO_PROSE = re.compile(
+    r"(<!--.*?-->|<(?:script|style|template|textarea)\b"
+    r".*?</(?:script|style|template|textarea)\s*>)",
+    re.DOTALL | re.IGNORECASE,
+)
 SOURCE = re.compile(r"""\ssrc\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 LENGTH = re.compile(rb"""\s(width|height)\s*=\s*["'][\d.]+(?:px)?["']""")
 
@@ -40,7 +44,8 @@ def make_room(html: str, page: str, files: Mapping[str, str]) -> str:
 
     The first one of a page may be in sight at once, so only those after it wait. What
     the author says of a picture, `{ width=320 }` or `{ loading=eager }`, is left as it
-    is.
+    is. In styles of one's own, whatever sets the height of a picture should set
+    `width: auto` as well, or else its width is now that of the file.
 
     Args:
         html: what a page shows.
@@ -58,16 +63,18 @@ def make_room(html: str, page: str, files: Mapping[str, str]) -> str:
         source = SOURCE.search(image)
         if not source:
             return image
-        at = file_of(unescape(source[1] or source[2] or ""), folder)
+        at = file_of(source[1] or source[2] or "", folder)
         size = size_of(files.get(at or "", ""))
-        if size and not re.search(r"\s(?:width|height|style)\s*=", image):
+        if size and not re.search(r"\s(?:width|height|style|srcset)\s*=", image):
             more = f' width="{size[0]}" height="{size[1]}"'
         if not first and not re.search(r"\sloading\s*=", image):
             more += ' loading="lazy"'
         first = False
         return f"<img{more}{image[len('<img') :]}"
 
-    return IMAGE.sub(roomy, html)
+    # Every second piece is a script or the like.
+    pieces = enumerate(NO_PROSE.split(html))
+    return "".join(text if at % 2 else IMAGE.sub(roomy, text) for at, text in pieces)
 
 
 def size_of(path: str) -> tuple[int, int] | None:

@@ -15,9 +15,9 @@ symbols:
 
 # The distribution of returns
 
-The ball of Pong flies towards the agent, and whether its paddle will be there in time
-is as good as a coin: a point won, or a point lost. On average that is 0. When the ball
-is far away and nothing is going to happen for a while, it is 0 as well. To
+Two players of Pong are equally good, and one of them is about to win the rally. Nobody
+can see yet who it is: a point won or a point lost, as a coin falls. On average that is
+0. If nothing at all is going to happen for a while, it is 0 as well. To
 [DQN](__init__.py) the two are the same, since an action value is a mean.
 
 [Bellemare et al. (2017)](https://arxiv.org/abs/1707.06887) let the network say how
@@ -36,10 +36,11 @@ labml-rl train fast-dqn --game Pong \
 ## Why should it help?
 
 Nobody knows for certain. The agent looks at nothing but the mean, so the rest seems to
-be for nothing. With a table for a network it is: [Lyle et al.
-(2019)](https://arxiv.org/abs/1901.11084) show that the means are then the same as
-those that are learned without a distribution, step by step. So it has to do with how
-networks learn. Two guesses:
+be for nothing. With a table for a network it can be: [Lyle et al.
+(2019)](https://arxiv.org/abs/1901.11084) show that if each entry moves a little way to
+its target, and no return is beyond the range, the means are the same as those that are
+learned without a distribution, step by step. With networks they are not. So it seems to
+have to do with how networks learn. Two guesses:
 
 - Each step has more to teach. To say "a point, or none, but nothing between" a network
   must see more on the screen than for "a half, on average", and what it has learned to
@@ -52,7 +53,7 @@ networks learn. Two guesses:
 ## The same equation
 
 Let $Z(o, a)$ be the return itself, before any mean is taken: a number that differs from
-try to try. What holds for the means holds for it as well:
+try to try. It has an equation of the same form:
 
 $$\begin{aligned}
 Q(o, a) &= \operatorname{E} \big[ r + \gamma \, Q(o', a') \big] \\
@@ -62,6 +63,11 @@ Z(o, a) &\overset{d}{=} r + \gamma \, Z(o', a')
 where $a'$ is the action with the largest mean, and $\overset{d}{=}$ says that both
 sides have the same distribution. So the target of a step is a distribution, too. Take
 that of the next observation, shrink it by $\gamma$ and move it by $r$.
+
+One thing is lost. With a table, the means reach the right values for certain, since
+their equation is a [contraction](__init__.py). The distributions need not settle: where
+two actions have the same mean, one or the other may be the best, from one moment to the
+next, and their distributions can be quite different.
 """
 
 import torch
@@ -78,14 +84,17 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
     have a few values, evenly spaced, the **atoms** $z_1, \dots, z_K$. For each action
     the network says how likely each of them is.
 
-    Bellemare et al. have 51 of them from −10 to 10. That suits games whose rewards are
-    clipped to $\pm 1$. With other rewards it does not, and nothing will say so: what is
-    beyond the last atom is taken for the last.
+    Bellemare et al. have 51 of them from −10 to 10, which they chose by trying it in a
+    few games, with rewards clipped to $\pm 1$. It is a compromise: with $\gamma = 0.99$
+    returns can reach $\pm 100$, and a point in every tenth step already makes more than
+    10. What is beyond the last atom is taken for the last, and nothing will say so. If
+    `action_value` stays close to 10, widen the range. Other rewards need another one.
 
     !!! warning "Look at the range first"
         In [Acrobot][labml_rl.small.DQNSettings] each step costs a point, and returns
-        lie between −100 and 0. With atoms from −10 to 10, nearly all of them are −10,
-        all actions look alike, and nothing is learned.
+        lie between −100 and 0, and so do its atoms. With those from −10 to 10, nearly
+        all returns would be taken for −10. All actions would look alike, and there
+        would be next to nothing to learn.
 
     Args:
         lowest: return that can be said.
@@ -203,28 +212,31 @@ def project(probs: Tensor, atoms: Tensor, returns: Tensor, discounts: Tensor) ->
 
     Shrunk and moved, atom $z_j$ is at
 
-    $$\hat{z}_j = R_t^{(n)} + \gamma^n z_j$$
+    $$\hat{z}_j = \Big[ R_t^{(n)} + \gamma^n z_j \Big]_{z_1}^{z_K}$$
 
-    and there need not be an atom. So what is likely to come out at $\hat{z}_j$ is
-    shared by the two atoms beside it, and the nearer one gets more: in the figure, 0.75
-    is three quarters of the way from 0 to 1, so 1 gets three quarters of it. That is
-    called the **projection**. With $\Delta$ from one atom to the next,
+    where $[x]_a^b$ is $x$, or $a$ if it is less, or $b$ if it is more: what would lie
+    beyond the ends is moved to them. There need not be an atom at $\hat{z}_j$. So its
+    probability is shared by the two atoms beside it, and the nearer one gets more: in
+    the figure, 0.75 is three quarters of the way from 0 to 1, so 1 gets three quarters
+    of it. That is called the **projection**. With $\Delta$ from one atom to the next,
 
     $$m_i = \sum_j \Big[ 1 - \frac{|\hat{z}_j - z_i|}{\Delta} \Big]_0^1 \, p_j$$
 
-    where $[x]_0^1$ is $x$, or 0 if it is less. The mean stays what it was: halves of 0
-    and 1 have the mean of a half. Only what lies beyond the first or the last atom is
-    moved to it, and so moves the mean.
+    The mean stays what it was: a quarter at 0 and three quarters at 1 have the mean of
+    0.75. Only what was moved to the ends changes it. The width does not stay: each
+    projection spreads the distribution a little.
 
     If the game ends with the step, the discount is 0. All atoms are moved to one place,
-    the return that was seen, and there is nothing uncertain about the target.
+    the return that was seen. Nothing is uncertain about that, and still the target can
+    have two halves: with atoms at 0.8 and 1.2, a return of 1 is half of each.
 
     !!! warning "An atom that was hit"
-        The paper does it with two indices, that of the atom below and that of the atom
-        above, and weights them with the distance to the other. Where a return falls on
-        an atom, both indices are the same, both distances are 0, and the probability is
-        gone. With rewards of 0 and ends of games that happens all the time. The formula
-        above has no such case.
+        Algorithm 1 of the paper takes the atom below and the atom above, and gives each
+        a share by how far away the *other* one is. Where a return falls on an atom,
+        both are that atom, both distances are 0, and the probability is gone. That
+        happens to all that is moved to the ends. And if a game ends with a reward of 0,
+        all of it is gone: the target is 0 everywhere, and the step teaches nothing. The
+        formula above, which is in the paper too, has no such case.
 
     Args:
         probs: $p_j$ of [what follows][following_probs], shape `(B, K)`.
@@ -298,8 +310,18 @@ def distribution_loss(
     *cross-entropy* alone, $-\sum_i m_i \log p_i$, with which networks learn to tell
     cats from dogs: each atom is a class, and the target says how likely each class is.
 
+    It needs no Huber loss: its slope by each output before the softmax is
+    $p_i - m_i$, and that is never beyond $\pm 1$. Its numbers are no points, so don't
+    compare its curve with that of another loss.
+
     With [priorities](../replay/prioritised.py), $D_t$ is the surprise, as in
-    [Rainbow](rainbow.py). It has no sign, and its unit is the nat and not the point.
+    [Rainbow](rainbow.py).
+
+    !!! warning "The surprise without the first term"
+        For the gradient the cross-entropy will do, and for the priority it will not.
+        Where the target itself has two halves, it is $\log 2 \approx 0.69$ even if the
+        network says just that. So steps whose outcome is still open would be drawn
+        again and again, with nothing to learn from them.
 
     Args:
         log_probs: $\log p_i(o_t, a_t)$, with a gradient, shape `(B, K)`.

@@ -90,7 +90,7 @@ from labml_rl.dqn.distribution import (
 )
 from labml_rl.dqn.dueling import DuelingNetwork
 from labml_rl.dqn.exploring import Linear, explore
-from labml_rl.dqn.noisy import add_noise
+from labml_rl.dqn.noisy import NoisyLinear, add_noise
 from labml_rl.dqn.rmsprop import CentredRMSProp
 from labml_rl.dqn.settings import Settings
 from labml_rl.environments import (
@@ -150,6 +150,7 @@ class Experiment(SpeedExperiment[Settings]):
                 self.games.single_observation_space,
                 self.games.single_action_space,
             ).to(self.device)
+            check_switches(self.network, settings)
             self.prepare = preparer(self.network, settings)
             self.target = self.make_target()
             self.optimizer = self.make_optimizer()
@@ -213,12 +214,20 @@ class Experiment(SpeedExperiment[Settings]):
     def think(network: nn.Module, observations: Tensor) -> runs.Thoughts:
         """
         Returns:
-            The action values; the largest is the value, and that action is taken.
+            The action values; the largest is the value, and that action is taken. If
+            there are distributions, that of this action, too.
         """
-        action_values = network(observations)  # (N, A)
+        chances = atoms = None
+        if isinstance(network, DistributionNetwork):
+            atoms = network.atoms
+            probs = network.log_probs(observations).exp()  # (N, A, K)
+            action_values = expectation(probs, atoms)  # (N, A)
+            chances = following_probs(probs, action_values)  # (N, K)
+        else:
+            action_values = network(observations)
         best = action_values.max(-1)
-        chances = nn.functional.one_hot(best.indices, action_values.shape[-1])
-        return runs.Thoughts(chances.float(), best.values, action_values)
+        takes = nn.functional.one_hot(best.indices, action_values.shape[-1])
+        return runs.Thoughts(takes.float(), best.values, action_values, chances, atoms)
 
     def make_target(self) -> nn.Module:
         """
@@ -461,7 +470,9 @@ class Experiment(SpeedExperiment[Settings]):
         ### The loss of a distribution
 
         If the network learns [how likely each return is](distribution.py), this is in
-        place of both. The same is measured, with the means of the distributions.
+        place of both. (Whoever overrides one of the two has to override this, too, or
+        leave the switch alone.) The same is measured, with the means of the
+        distributions.
 
         Args:
             batch: the steps to learn from.
@@ -477,10 +488,11 @@ class Experiment(SpeedExperiment[Settings]):
             log_probs = network.log_probs(batch.observations)  # (B, A, K)
             with torch.no_grad():
                 following = target.log_probs(batch.next_observations).exp()
-                values = expectation(following, target.atoms)  # (B, A)
                 if self.settings.double:
-                    values = network(batch.next_observations)
-        best = following_probs(following, values)  # (B, K)
+                    means = network(batch.next_observations)  # (B, A)
+                else:
+                    means = expectation(following, target.atoms)  # (B, A)
+        best = following_probs(following, means)  # (B, K)
         target_probs = project(best, network.atoms, batch.returns, batch.discounts)
 
         log_probs = of_actions(log_probs, batch.actions)  # (B, K)
@@ -520,7 +532,7 @@ class Experiment(SpeedExperiment[Settings]):
         if isinstance(self.memory, PrioritisedMemory):
             if not errors.isfinite().all():
                 raise runs.NotFiniteError(
-                    f"td_error is not finite after {self.frames:,} frames, in update "
+                    f"a priority is not finite after {self.frames:,} frames, in update "
                     f"{self.updates + 1:,}"
                 )
             self.memory.update(batch.places, errors)
@@ -560,3 +572,29 @@ class Experiment(SpeedExperiment[Settings]):
         load_weights(self.target, state["target"])
         self.observations = super().set_state(state)
         return self.observations
+
+
+def check_switches(network: nn.Module, settings: Settings) -> None:
+    """
+    ## Switches that the network must have
+
+    [A network of your own][Experiment.make_network] may know nothing of them.
+
+    Args:
+        network: what [Experiment.make_network][] has made.
+        settings: what is wanted.
+
+    Raises:
+        ValueError: if something is switched on that this network does not have.
+    """
+    if settings.distributional and not isinstance(network, DistributionNetwork):
+        raise ValueError(
+            "with distributional, make_network must make a DistributionNetwork, not "
+            f"{type(network).__name__}"
+        )
+    layers = (isinstance(each, NoisyLinear) for each in network.modules())
+    if settings.noisy and not any(layers):
+        raise ValueError(
+            "with noisy, make_network must make a network with noise, and this one has "
+            "none: it would never explore. add_noise puts some in"
+        )

@@ -13,26 +13,29 @@ symbols:
 
 # Noisy networks
 
-With [epsilon](exploring.py), each step is a throw of the dice of its own. An agent that
-would have to try something else for a second, fifteen steps in a row, tries that about
-never. And somebody has to say in advance when to stop trying, for all games and all
-screens at once.
+With [epsilon](exploring.py), all screens are alike. Where the ball is far away an agent
+tries something else just as often as where one slip loses the point, and a good action
+comes up as rarely as a hopeless one. And somebody has to say in advance when to stop
+trying, for all games and all screens at once.
 
 [Fortunato et al. (2018)](https://arxiv.org/abs/1706.10295) put the dice into the
 network. Each of its weights is a mean and some noise, and how much noise is *learned*,
 weight by weight. Where the noise makes the targets harder to meet, the loss makes it
-smaller. So the agent stops trying where it knows its way, and goes on where it does
-not, and there is no schedule. Over 57 games they report a
-[human-normalised](../watch/__init__.py) median of 123% in place of 83% for DQN, and of
-172% in place of 132% with [two streams](dueling.py).
+smaller. The hope is that the agent stops trying where it knows its way, and goes on
+where it does not, without a schedule. Nothing in the loss asks for that, and it is not
+always so: in some games they saw the noise of the layer before the last grow.
+
+Over 57 games they report a [human-normalised](../watch/__init__.py) median of 123% in
+place of 83% for DQN, and of 172% in place of 132% with [two streams](dueling.py).
 
 ```sh
 labml-rl train fast-dqn --game Pong --noisy
 ```
 
 With `--noisy`, the experiment plays the warm-up at random and has an epsilon of 0 after
-that. [Whoever watches](../watch/__init__.py) an agent sees it without noise: then all
-weights are their means.
+that. [Whoever watches](../watch/__init__.py) an agent sees it without noise, since then
+all weights are their means. But one action in twenty is still drawn at random, as for
+any agent of DQN.
 """
 
 import math
@@ -59,11 +62,12 @@ class NoisyLinear(nn.Linear):
     $$\begin{aligned}
     \varepsilon_{ji} &= \varepsilon'_j \, \varepsilon_i, \qquad
     \varepsilon_j = \varepsilon'_j \\
-    \varepsilon &= f(u), \quad u \sim \mathcal{N}(0, 1), \quad
-    f(u) = \operatorname{sign}(u) \sqrt{|u|}
+    \varepsilon_i, \varepsilon'_j &= f(u) \quad \text{with } u \sim \mathcal{N}(0, 1) \\
+    f(u) &= \operatorname{sign}(u) \sqrt{|u|}
     \end{aligned}$$
 
-    That is called *factorised* noise.
+    That is called *factorised* noise. The root makes large numbers smaller. Without it
+    the product of two large ones would now and then be very large.
 
     ### No matrix of noise
 
@@ -75,9 +79,12 @@ class NoisyLinear(nn.Linear):
     + \sigma_j \Big)$$
 
     Both parts are ordinary layers, one of $x$ and one of $\varepsilon x$. So no matrix
-    of noise is ever made, and each row of the batch can have noise of its own at no
-    cost. Fortunato et al. draw once for a batch. Here sixteen games explore in sixteen
-    ways, as they do [with epsilon][labml_rl.dqn.exploring.explore].
+    of noise is ever made. It costs a second layer, and for that each row of the batch
+    has noise of its own. Fortunato et al. draw once for a batch. Here sixteen games
+    explore in sixteen ways, as they do [with epsilon][labml_rl.dqn.exploring.explore].
+
+    All is drawn again whenever the network is asked, so for each step of a game, as
+    Fortunato et al. do for DQN. What was tried in one step is forgotten in the next.
 
     Args:
         in_features: how many inputs there are.
@@ -128,8 +135,7 @@ def add_noise(network: nn.Module, noise: float = 0.5) -> None:
     """
     ## Into a network
 
-    All its linear layers become noisy. Convolutions stay as they are, as in the paper:
-    what there is to be seen on a screen does not depend on what one tries.
+    All its linear layers become noisy. Convolutions stay as they are, as in the paper.
 
     The means begin as the weights of the layer, drawn as [PyTorch does
     it][labml_rl.networks.QNetwork], which is how Fortunato et al. draw them, too.
@@ -137,11 +143,16 @@ def add_noise(network: nn.Module, noise: float = 0.5) -> None:
     Args:
         network: is changed.
         noise: see [NoisyLinear][].
+
+    Raises:
+        ValueError: if a layer has no bias.
     """
     for name, layer in network.named_children():
         if type(layer) is nn.Linear:
             noisy = NoisyLinear(layer.in_features, layer.out_features, noise)
-            noisy.load_state_dict(layer.state_dict(), strict=False)
+            if layer.bias is None:
+                raise ValueError(f"{name} has no bias, and so none that can be noisy")
+            noisy.weight, noisy.bias = layer.weight, layer.bias
             setattr(network, name, noisy)
         else:
             add_noise(layer, noise)

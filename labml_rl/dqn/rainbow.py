@@ -12,8 +12,9 @@ Between 2015 and 2017 DQN was improved again and again, each time in another pla
 these improvements get in each other's way, or do they add up? [Hessel et al.
 (2018)](https://arxiv.org/abs/1710.02298) switched all of them on at once and called
 that **Rainbow**. Over 57 games and 200 million frames, its
-[human-normalised](../watch/__init__.py) median was 223%. The best that one of them had
-had alone was 164%, by the distribution of returns, and DQN had 79%.
+[human-normalised](../watch/__init__.py) median was 223%. The best that they compare it
+with has only the distribution of returns, and 164%. DQN had 79%. (The 164% are from
+their own runs; the [authors](distribution.py) of that part report 178%.)
 
 | part | what it is for |
 |---|---|
@@ -49,17 +50,22 @@ labml-rl train fast-rainbow --game Pong \
 
 ## How they fit together
 
-- **Priorities** are [divergences][labml_rl.dqn.distribution.distribution_loss], since
-  there are no errors.
+- **Priorities** are [divergences][labml_rl.dqn.distribution.distribution_loss], and not
+  errors of the mean: they are what the loss makes smaller.
 - **Double Q-learning** and exploring look at the means, as if there were nothing else.
-- **Two streams**: each atom has a value and advantages of its own, and their sum
-  [goes through the softmax][labml_rl.dqn.distribution.DistributionNetwork].
+- **Two streams**: for each atom there is one number from the first stream, and one for
+  each action from the second, less their mean. The sum [goes through the
+  softmax][labml_rl.dqn.distribution.DistributionNetwork]. So what the streams say are
+  no points any more, and the first is not the value of the position.
 - **Noise** is in all linear layers of both streams. Network and target network have
   dice of their own.
 
-!!! note "Clipped rewards are in points, and so are atoms"
-    The atoms lie between −10 and 10, which fits rewards that are [clipped to
-    ±1](../runs/games.py). Whoever switches clipping off has to move them.
+!!! note "Ten is not the most"
+    The atoms lie between −10 and 10, for rewards that are [clipped to
+    ±1](../runs/games.py). Whoever switches clipping off has to move them. Even with
+    clipping, Hessel et al. found returns that were often higher than 10, so that the
+    values were too *small*. They suppose that this is why double Q-learning makes so
+    little difference here: values that cannot exceed 10 are hard to exaggerate.
 """
 
 from dataclasses import dataclass
@@ -76,17 +82,18 @@ class Settings(settings.Settings):
     They are those of table 1 of Hessel et al., and what is not named here is as in
     [Nature](settings.py). It differs from theirs in three ways:
 
-    - The warm-up is played at random. Theirs is played by the network with its noise.
+    - The warm-up is played at random, where [DQN
+      Zoo](https://github.com/google-deepmind/dqn_zoo) has the network play with its
+      noise.
     - Long gradients are cut, as for [two streams](dueling.py) alone. Their table does
-      not say, and [DQN Zoo](https://github.com/google-deepmind/dqn_zoo) cuts them at
-      10, too.
-    - There is less noise, and that is their own advice.
+      not say, and DQN Zoo cuts them at 10, too.
+    - There is less noise.
 
     !!! warning "How much noise?"
-        Their table has 0.5, and a footnote: the noise was drawn on a GPU, where the
-        program that drew it could not be relied on, and whoever draws it on the CPU
-        should begin with 0.1. So the number that most have copied belongs to dice that
-        did not work. DQN Zoo has 0.1.
+        They have 0.5, as Fortunato et al. have. But a footnote says that they drew the
+        noise on a GPU, that TensorFlow's noise "can be unreliable" there, and that 0.1
+        "may be helpful" for whoever draws it on the CPU. So nobody knows how much noise
+        there was with their 0.5. DQN Zoo has 0.1, and so has this page.
     """
 
     warm_up_steps: int = 20_000
@@ -123,7 +130,9 @@ class FastSettings(fast.Settings):
     ## Without a week
 
     The same six parts, with all else from [the fast settings](fast.py) of DQN: sixteen
-    games at once, and a batch of 256 for every 64 steps. Nothing was tuned.
+    games at once, and a batch of 256 for every 64 steps. The learning rate is theirs as
+    well, four times that of the paper, which had batches of 32. Only the epsilon of
+    Adam is that of the paper. Nothing was tuned.
     """
 
     adam_epsilon: float = 1.5e-4

@@ -261,11 +261,16 @@ class Thoughts:
         values: the return that it expects, shape `(N,)`.
         action_values: the return that it expects of each action, shape `(N, A)`, if it
             has learned that.
+        chances: how likely each return is after the best action, shape `(N, K)`, if it
+            has learned [that](../dqn/distribution.py).
+        atoms: these returns, shape `(K,)`.
     """
 
     probabilities: Tensor
     values: Tensor
     action_values: Tensor | None = None
+    chances: Tensor | None = None
+    atoms: Tensor | None = None
 
 
 class NotFiniteError(ArithmeticError):

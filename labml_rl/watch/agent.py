@@ -293,12 +293,12 @@ class Agent:
             An action for each, shape `(N,)`, and what the network said, in main memory.
         """
         seen = torch.from_numpy(np.asarray(observations)).to(self.device)
-        said = self._think(self.network, seen)
-        thoughts = Thoughts(
-            said.probabilities.float().cpu(),
-            said.values.float().cpu(),
-            None if said.action_values is None else said.action_values.float().cpu(),
-        )
+        said = vars(self._think(self.network, seen))
+        here: dict[str, Any] = {
+            name: None if each is None else each.float().cpu()
+            for name, each in said.items()
+        }
+        thoughts = Thoughts(**here)
         chances = thoughts.probabilities.double().numpy()  # (N, A)
         if self._greedy:
             actions = chances.argmax(1)

@@ -18,6 +18,10 @@ orange](../../assets/films/run-fast-dqn-mspacman-seed-1.webp)
 *[Ms. Pac-Man](../dqn/mspacman.py), played by DQN. The green marks are points that were
 scored. The bars are what DQN expects of each action; with A2C and PPO they are how
 likely each is taken. The action that was taken is orange.*
+
+An agent that has learned [how likely each return is](../dqn/distribution.py) has that
+behind its curve, in blue. Where the blue splits in two, it knows that something is
+about to be decided, and not how.
 """
 
 from collections import deque
@@ -52,6 +56,7 @@ LINE: Colour = (245, 160, 92)
 RULE: Colour = (58, 68, 88)
 POINTS: Colour = (143, 220, 143)
 LOST: Colour = (226, 104, 104)
+LIKELY: Colour = (98, 148, 214)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +71,9 @@ class Said:
         bars: a number for each action: its probability, or what the agent expects of
             it.
         action: the one that it takes.
+        returns: those that it tells apart, if it knows [how likely each
+            is](../dqn/distribution.py).
+        chances: how likely it says each of these is.
     """
 
     score: float
@@ -73,6 +81,8 @@ class Said:
     value: float
     bars: tuple[float, ...]
     action: int
+    returns: tuple[float, ...] = ()
+    chances: tuple[float, ...] = ()
 
 
 @cache
@@ -151,7 +161,7 @@ class Painter:
 
     def _curve(self, picture: Pixels) -> list[Words]:
         values = np.array([each.value for each in self._seen])
-        low, high = float(values.min()), float(values.max())
+        low, high = self._range(values)
 
         # A curve that hardly moves must not look like mountains.
         room = max(high - low, 0.1 * abs(high), 0.1)
@@ -162,6 +172,18 @@ class Painter:
                 bottom - top
             )
 
+        steps = np.arange(len(values))[::-1] / max((self._seen.maxlen or 0) - 1, 1)
+        x = RIGHT - 14 - (RIGHT - 14 - START) * steps
+
+        # Where there is a distribution, it lies behind the curve: the brighter a place,
+        # the likelier its return.
+        if any(each.chances for each in self._seen):
+            rows = np.arange(CURVE_TOP, CURVE_BOTTOM - 22)
+            returns = (low + high) / 2 + ((bottom + top) / 2 - rows) / (
+                bottom - top
+            ) * room
+            self._fan(picture, rows, returns, x)
+
         words: list[Words] = []
         for value in dict.fromkeys((low, high)):
             height = round(place(value))
@@ -169,8 +191,6 @@ class Painter:
             words.append((f"{value:.2f}", (START - 10, height), "rm", FAINT, 13))
 
         # In sixteenths of a pixel, so that it moves smoothly.
-        steps = np.arange(len(values))[::-1] / max((self._seen.maxlen or 0) - 1, 1)
-        x = RIGHT - 14 - (RIGHT - 14 - START) * steps
         line = (16 * np.stack([x, place(values)], axis=1)).astype(np.int32)
         cv2.polylines(picture, [line], False, LINE, 2, cv2.LINE_AA, 4)
         end = (int(line[-1, 0]), int(line[-1, 1]))
@@ -181,6 +201,32 @@ class Painter:
                 corners = (at - 1, CURVE_BOTTOM - 18), (at + 1, CURVE_BOTTOM - 8)
                 cv2.rectangle(picture, *corners, colour, -1)
         return words
+
+    def _range(self, values: Any) -> tuple[float, float]:
+        """From where to where the curve goes, and with it all that is not unlikely."""
+        ends = [float(values.min()), float(values.max())]
+        for said in self._seen:
+            ends += [
+                value
+                for value, chance in zip(said.returns, said.chances, strict=True)
+                if chance > 0.02
+            ]
+        return min(ends), max(ends)
+
+    def _fan(self, picture: Pixels, rows: Any, returns: Any, x: Any) -> None:
+        columns = []
+        for said in self._seen:
+            chances = np.zeros(len(rows))
+            if said.chances:
+                chances = np.interp(returns, said.returns, said.chances, 0, 0)
+                chances /= max(said.chances)
+            columns.append(chances)
+        left, right = int(x[0]), int(x[-1]) + 1
+        size = (right - left, len(rows))
+        shown = cv2.resize(np.stack(columns, 1), size)[:, :, None]  # (rows, width, 1)
+        ground, likely = np.array(RAISED), np.array(LIKELY)
+        place = picture[rows[0] : rows[-1] + 1, left:right]
+        place[:] = (ground + shown * (likely - ground)).astype(np.uint8)
 
     def _bars(self, picture: Pixels, said: Said) -> list[Words]:
         numbers = np.array(said.bars)

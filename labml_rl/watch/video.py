@@ -27,6 +27,7 @@ import numpy as np
 from labml_rl.environments import Resumable, is_atari
 from labml_rl.game import FRAMES_PER_STEP, Emulator, Game, GameOptions, loader
 from labml_rl.runs.checkpoint import PARTIAL
+from labml_rl.runs.experiment import Thoughts
 from labml_rl.runs.folder import writing
 from labml_rl.screen import Pixels
 from labml_rl.watch.agent import Agent, Protocol, Saved
@@ -255,8 +256,22 @@ def film(
                 value=float(thoughts.values[0]),
                 bars=tuple(bars[0].tolist()),
                 action=action,
+                **outlook(thoughts),
             )
             panel = painter.panel(said)
             for screen in stage.pictures():
                 video.add(painter.place(panel, screen))
     return game
+
+
+def outlook(thoughts: Thoughts) -> dict[str, tuple[float, ...]]:
+    """
+    Returns:
+        What [Said][] has of returns and of how likely each is, if the agent says that.
+    """
+    if thoughts.atoms is None or thoughts.chances is None:
+        return {}
+    return {
+        "returns": tuple(thoughts.atoms.tolist()),
+        "chances": tuple(thoughts.chances[0].tolist()),
+    }

@@ -3,12 +3,15 @@
 import itertools
 import math
 from dataclasses import replace
+from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from labml_rl import runs
 from labml_rl.dqn import following_values
 from labml_rl.dqn.distribution import (
     DistributionNetwork,
@@ -26,6 +29,7 @@ from labml_rl.dqn.rainbow import FastSettings
 from labml_rl.dqn.rainbow import Settings as PaperSettings
 from labml_rl.dqn.settings import Settings
 from labml_rl.networks import QNetwork
+from labml_rl.watch.agent import Agent, Protocol, Saved
 
 TINY = Settings(
     game="CartPole-v1",
@@ -229,6 +233,7 @@ def test_each_atom_has_a_value_and_advantages_of_its_own():
 
 
 def noisy_layer():
+    torch.manual_seed(1)
     layer = NoisyLinear(6, 4)
     with torch.no_grad():
         for each in layer.parameters():
@@ -368,18 +373,73 @@ def test_with_noise_nothing_else_explores():
     experiment.close()
 
 
+def test_with_16_bits_the_target_is_rounded_and_the_rest_is_not():
+    settings = replace(TINY, distributional=True, noisy=True, dueling=True)
+    experiment = Experiment(replace(settings, precision="bfloat16"))
+    assert experiment.prepare is not None, "the body inside was not found"
+    target: Any = experiment.target
+    layer = target.body.layers[0]
+    assert isinstance(layer, NoisyLinear)
+    assert layer.weight.dtype == layer.weight_noise.dtype == torch.bfloat16
+    experiment.play(60)
+    errors, seen = experiment.losses(experiment.memory.sample(16))
+    assert errors.dtype == seen["loss"].dtype == torch.float32
+    experiment.sync()
+    assert layer.weight_noise.dtype == torch.bfloat16
+    experiment.close()
+
+
+@pytest.mark.parametrize(
+    ("distributional", "says"),
+    [(True, "DistributionNetwork, not QNetwork"), (False, "add_noise")],
+)
+def test_a_network_of_ones_own_must_have_what_is_switched_on(distributional, says):
+    class Own(Experiment):
+        @staticmethod
+        def make_network(settings, observation_space, action_space):
+            return QNetwork(observation_space.shape, action_space.n)
+
+    Own(TINY).close()
+    with pytest.raises(ValueError, match=says):
+        Own(replace(TINY, distributional=distributional, noisy=not distributional))
+
+
+def test_a_layer_without_bias_cannot_be_noisy():
+    with pytest.raises(ValueError, match="1 has no bias"):
+        add_noise(nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2, bias=False)))
+
+
+def test_an_agent_is_watched_without_noise(tmp_path):
+    settings = replace(TINY, noisy=True, distributional=True)
+    runs.train(Experiment, replace(settings, total_frames=400), folder=tmp_path / "run")
+    saved = Saved.of(tmp_path / "run", Experiment)
+    env = gymnasium.make("CartPole-v1")
+    spaces = env.observation_space, env.action_space
+    agent = Agent(saved, *spaces, Protocol(), "cpu")
+    seen = np.ones((3, 4), np.float32)
+    (_, once), (_, again) = agent.act(seen), agent.act(seen)
+    assert torch.equal(once.values, again.values)
+    assert once.values.unique().numel() == 1
+    # What it says of returns belongs to the best action.
+    assert once.chances is not None
+    assert once.atoms is not None
+    means = expectation(once.chances, once.atoms)
+    np.testing.assert_allclose(means, once.values, rtol=1e-4)
+    assert once.chances.shape == (3, 51)
+
+
 def test_a_lost_point_is_told_from_a_long_rally():
     """
     The reason for it all: two places with the same mean. In one, a coin decides between
     a point won and a point lost. In the other, nothing happens.
     """
+    torch.manual_seed(0)
     atoms = make_atoms(-1, 1, 3)
     network = DistributionNetwork(QNetwork((1,), 1, atoms=3), atoms)
     optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
     places = torch.tensor([[0.0], [0.0], [1.0], [1.0]])
     points = torch.tensor([1.0, -1.0, 0.0, 0.0])
     targets = project(torch.full((4, 3), 1 / 3), atoms, points, torch.zeros(4))
-    torch.manual_seed(0)
     for _ in range(300):
         log_probs = of_actions(network.log_probs(places), torch.zeros(4).long())
         loss, _ = distribution_loss(log_probs, targets)
@@ -413,7 +473,11 @@ def test_the_memory_is_told_the_divergences(monkeypatch):
         "update",
         lambda memory, places, errors: told.append(errors),
     )
+    batch = experiment.memory.sample(settings.batch_size)
+    monkeypatch.setattr(type(experiment.memory), "sample", lambda *_: batch)
+    expected, seen = experiment.losses(batch)
     experiment.learn()
     assert len(told) == 1
-    assert (told[0] >= 0).all()
+    np.testing.assert_allclose(told[0], expected)
+    assert expected.mean().item() != pytest.approx(seen["td_error"].item(), rel=0.1)
     experiment.close()

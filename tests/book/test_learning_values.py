@@ -15,6 +15,7 @@ from torch.nn.functional import smooth_l1_loss
 from labml_rl import runs
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn import fast, td_loss
+from labml_rl.dqn.distribution import project
 from labml_rl.dqn.mistakes import MISTAKES
 from labml_rl.dqn.settings import Settings
 from labml_rl.replay import ReplayMemory
@@ -136,6 +137,18 @@ def with_sign(monkeypatch):
 
 
 BUGS = [without_mask, without_sync, with_sign]
+
+
+def unmoved(monkeypatch):
+    """The distribution of what follows, without the rewards."""
+    monkeypatch.setattr(dqn, "project", lambda p, z, r, d: project(p, z, 0 * r, d))
+
+
+def test_with_a_bug_in_the_distribution_it_learns_nothing(monkeypatch):
+    settings = replace(CART, total_frames=HALF, **PARTS["distributional"])
+    assert learned(settings, GOOD) >= GOOD
+    unmoved(monkeypatch)
+    assert learned(settings, GOOD) < GOOD
 
 
 @pytest.mark.parametrize("plant", BUGS, ids=[bug.__name__ for bug in BUGS])
@@ -444,7 +457,7 @@ def test_a_prioritised_memory_hears_of_no_errors_that_are_not_finite():
     while experiment.steps < SMALL.warm_up_steps:
         experiment.advance()
     torch.nn.init.constant_(next(experiment.network.parameters()), torch.nan)
-    with pytest.raises(runs.NotFiniteError, match="td_error is not finite after 1"):
+    with pytest.raises(runs.NotFiniteError, match="a priority is not finite after 1"):
         experiment.advance()
     experiment.close()
 

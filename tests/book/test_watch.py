@@ -444,6 +444,45 @@ def test_the_curve_of_values_goes_from_left_to_right():
     assert last < first - 100
 
 
+def test_what_is_likely_lies_behind_the_curve():
+    """Two returns are as likely as each other, and then one is certain."""
+    painter = picture.Painter(
+        *("A game", "An agent", ("a",)),
+        value_is="",
+        bars_are_values=True,
+        steps_shown=3,
+    )
+    returns, split, sure = (-1.0, 0.0, 1.0), (0.5, 0.0, 0.5), (0.0, 0.0, 1.0)
+    for value, chances in ((0.0, split), (0.0, split), (1.0, sure)):
+        said = picture.Said(
+            score=0,
+            points=0,
+            value=value,
+            bars=(value,),
+            action=0,
+            returns=returns,
+            chances=chances,
+        )
+        panel = painter.panel(said)
+    top, bottom = picture.CURVE_TOP + 22, picture.CURVE_BOTTOM - 36
+    left = panel[top - 4 : bottom + 5, picture.START + 40].astype(int)
+    right = panel[top - 4 : bottom + 5, picture.RIGHT - 24].astype(int)
+    bright = [abs(each - picture.LIKELY).sum(-1) < 40 for each in (left, right)]
+    half = len(left) // 2
+    assert bright[0][:half].any()
+    assert bright[0][half:].any()
+    assert bright[1][:half].any()
+    assert not bright[1][half:].any()
+    # In the middle of the two nothing is likely, and there is only the curve.
+    dark = abs(left[half - 20 : half - 5] - picture.RAISED).sum(-1)
+    assert (dark < 60).any()
+    # Without it, all is as it was.
+    plain = picture.Said(score=0, points=0, value=1.0, bars=(1.0,), action=0)
+    for _ in range(3):
+        panel = painter.panel(plain)
+    assert not (panel == picture.LIKELY).all(-1).any()
+
+
 @pytest.mark.parametrize("count", [1, 9, 18])
 def test_any_number_of_actions_fits(count):
     painter = picture.Painter(
