@@ -139,15 +139,13 @@ def with_sign(monkeypatch):
 BUGS = [without_mask, without_sync, with_sign]
 
 
-def unmoved(monkeypatch):
-    """The distribution of what follows, without the rewards."""
-    monkeypatch.setattr(dqn, "project", lambda p, z, r, d: project(p, z, 0 * r, d))
-
-
 def test_with_a_bug_in_the_distribution_it_learns_nothing(monkeypatch):
+    """The target is that of a pole that never falls."""
     settings = replace(CART, total_frames=HALF, **PARTS["distributional"])
     assert learned(settings, GOOD) >= GOOD
-    unmoved(monkeypatch)
+    monkeypatch.setattr(
+        dqn, "project", lambda p, z, r, d: project(p, z, r, torch.full_like(d, 0.95))
+    )
     assert learned(settings, GOOD) < GOOD
 
 
