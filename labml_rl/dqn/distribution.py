@@ -15,18 +15,18 @@ symbols:
 
 # The distribution of returns
 
-Two players of Pong are equally good, and one of them is about to win the rally. Nobody
-can see yet who it is: a point won or a point lost, as a coin falls. On average that is
-0. If nothing at all is going to happen for a while, it is 0 as well. To
-[DQN](__init__.py) the two are the same, since an action value is a mean.
+In Pong, say that a rally is about to end, and nobody can see yet who will win it. The
+agent gets $+1$ or $-1$, as a coin falls, and the mean of that is 0. Now say that
+nothing at all is going to happen for a while. The mean is 0 as well. To
+[DQN](__init__.py) these two screens are the same, since an action value is a mean.
 
 [Bellemare et al. (2017)](https://arxiv.org/abs/1707.06887) let the network say how
 likely *each* return is. That is its **distribution**, and the action value is the mean
 of it. The agent acts as before: it takes the action with the largest mean. Only what it
 learns is richer. Over 57 games they report a [human-normalised](../watch/__init__.py)
 median of 178%, where DQN had 79%, and double Q-learning, [dueling](dueling.py) and
-[priorities](../replay/prioritised.py) together 172%. With the 51 places that they let a
-return have, it is called **C51**, or *categorical DQN*.
+[priorities](../replay/prioritised.py) together 172%. A return may have only 51 values
+there, the categories. So it is called **C51**, or *categorical DQN*.
 
 ```sh
 labml-rl train fast-dqn --game Pong \
@@ -35,20 +35,21 @@ labml-rl train fast-dqn --game Pong \
 
 ## Why should it help?
 
-Nobody knows for certain. The agent looks at nothing but the mean, so the rest seems to
-be for nothing. With a table for a network it can be: [Lyle et al.
-(2019)](https://arxiv.org/abs/1901.11084) show that if each entry moves a little way to
-its target, and no return is beyond the range, the means are the same as those that are
-learned without a distribution, step by step. With networks they are not. So it seems to
-have to do with how networks learn. Two guesses:
+Nobody knows for certain. The agent looks at nothing but the mean, so the rest of the
+distribution seems to be useless. With a table in place of the network it can really be
+so. [Lyle et al. (2019)](https://arxiv.org/abs/1901.11084) move each entry a little way
+to its target, with a list of allowed returns that is wide enough for all. Then the
+means are, step by step, the same as those learned without a distribution. With networks
+they are not. So the reason seems to be in how networks learn. Two guesses:
 
 - Each step has more to teach. To say "a point, or none, but nothing between" a network
   must see more on the screen than for "a half, on average", and what it has learned to
   see helps with everything else.
 - It is no longer regression but classification, and that is what networks are best at.
-  [Farebrother et al. (2024)](https://arxiv.org/abs/2403.03950) let the network put the
-  *mean* into one of many classes, or rather into a few neighbours. Of luck that says
-  nothing, and it helps as much, or more.
+  [Farebrother et al. (2024)](https://arxiv.org/abs/2403.03950) cut the numbers into
+  many classes, and let the network say in which of them the *mean* is. (The target is
+  spread over a few neighbouring classes.) Such a network does not learn how much the
+  returns differ from try to try. It helps as much all the same, or more.
 
 ## The same equation
 
@@ -85,10 +86,18 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
     the network says how likely each of them is.
 
     Bellemare et al. have 51 of them from −10 to 10, which they chose by trying it in a
-    few games, with rewards clipped to $\pm 1$. It is a compromise: with $\gamma = 0.99$
-    returns can reach $\pm 100$, and a point in every tenth step already makes more than
-    10. What is beyond the last atom is taken for the last, and nothing will say so. If
-    `action_value` stays close to 10, widen the range. Other rewards need another one.
+    few games, with rewards clipped to $\pm 1$. So atoms are 0.4 apart. It is a
+    compromise: a wider range needs more atoms, or has them further apart. But with
+    $\gamma = 0.99$ returns can reach $\pm 100$, and a point in every tenth step already
+    makes more than 10. What is beyond the last atom is taken for the last, and no
+    message says so. If `action_value` stays close to 10, or if rewards are not clipped,
+    choose another range. This one is twice as wide, with atoms as close together:
+
+    ```sh
+    labml-rl train fast-dqn --game Breakout \
+        --distributional --atoms 101 \
+        --lowest-return -20 --highest-return 20
+    ```
 
     !!! warning "Look at the range first"
         In [Acrobot][labml_rl.small.DQNSettings] each step costs a point, and returns
@@ -136,8 +145,17 @@ class DistributionNetwork(nn.Module):
     """
     ## The network
 
-    It has an output for each atom of each action, and the softmax over those of one
-    action makes probabilities of them. All else is as in [any
+    It has an output for each atom of each action. In Pong that is 6 actions times 51
+    atoms: 306 numbers in place of 6. The softmax over the 51 of one action makes
+    probabilities of them. With three atoms and three actions, it may say:
+
+    | action | atom −1 | atom 0 | atom 1 | mean |
+    |---|---|---|---|---|
+    | first | 45% | 10% | 45% | 0 |
+    | second | 5% | 90% | 5% | 0 |
+    | third | 10% | 20% | 70% | 0.6 |
+
+    The agent takes the third. All else is as in [any
     network][labml_rl.networks.QNetwork] for DQN, and [the dueling one](dueling.py) may
     be inside as well.
 
@@ -210,7 +228,10 @@ def project(probs: Tensor, atoms: Tensor, returns: Tensor, discounts: Tensor) ->
     *How a target is made of two returns that are equally likely, with a discount of ½
     and a reward of ¾.*
 
-    Shrunk and moved, atom $z_j$ is at
+    The target network says that the next return is $z_j$ with probability $p_j$. Seen
+    from this step, that is another return: shrunk by $\gamma^n$, and moved by the
+    rewards on the way. In the figure, the atom 0 goes to $0.5 \cdot 0 + 0.75 = 0.75$,
+    and the atom 1 to 1.25. In general, $z_j$ goes to
 
     $$\hat{z}_j = \Big[ R_t^{(n)} + \gamma^n z_j \Big]_{z_1}^{z_K}$$
 
@@ -218,7 +239,9 @@ def project(probs: Tensor, atoms: Tensor, returns: Tensor, discounts: Tensor) ->
     beyond the ends is moved to them. There need not be an atom at $\hat{z}_j$. So its
     probability is shared by the two atoms beside it, and the nearer one gets more: in
     the figure, 0.75 is three quarters of the way from 0 to 1, so 1 gets three quarters
-    of it. That is called the **projection**. With $\Delta$ from one atom to the next,
+    of it. That is called the **projection**. Let $\Delta$ be the distance from one atom
+    to the next. Atom $z_i$ gets the probability $m_i$, the sum of all the shares that
+    fall to it:
 
     $$m_i = \sum_j \Big[ 1 - \frac{|\hat{z}_j - z_i|}{\Delta} \Big]_0^1 \, p_j$$
 
@@ -310,18 +333,20 @@ def distribution_loss(
     *cross-entropy* alone, $-\sum_i m_i \log p_i$, with which networks learn to tell
     cats from dogs: each atom is a class, and the target says how likely each class is.
 
-    It needs no Huber loss: its slope by each output before the softmax is
-    $p_i - m_i$, and that is never beyond $\pm 1$. Its numbers are no points, so don't
-    compare its curve with that of another loss.
+    There is no need for the [Huber loss][labml_rl.dqn.huber], which is there to limit
+    the gradient. Here the slope by each output before the softmax is $p_i - m_i$, and
+    that is never beyond $\pm 1$. A divergence is not measured in points of the game, as
+    an error is. So don't compare the curve of this loss with that of plain DQN.
 
     With [priorities](../replay/prioritised.py), $D_t$ is the surprise, as in
     [Rainbow](rainbow.py).
 
     !!! warning "The surprise without the first term"
-        For the gradient the cross-entropy will do, and for the priority it will not.
-        Where the target itself has two halves, it is $\log 2 \approx 0.69$ even if the
-        network says just that. So steps whose outcome is still open would be drawn
-        again and again, with nothing to learn from them.
+        For the gradient the cross-entropy is enough. For the priority it is not. Say
+        that the target has two halves, and that the network says exactly that. Then
+        $D_t$ is 0, but the cross-entropy is $\log 2 \approx 0.69$. With that as the
+        priority, steps whose outcome is open would be drawn again and again, with
+        nothing to learn from them.
 
     Args:
         log_probs: $\log p_i(o_t, a_t)$, with a gradient, shape `(B, K)`.

@@ -22,8 +22,9 @@ trying, for all games and all screens at once.
 network. Each of its weights is a mean and some noise, and how much noise is *learned*,
 weight by weight. Where the noise makes the targets harder to meet, the loss makes it
 smaller. The hope is that the agent stops trying where it knows its way, and goes on
-where it does not, without a schedule. Nothing in the loss asks for that, and it is not
-always so: in some games they saw the noise of the layer before the last grow.
+where it does not, without a schedule. But the loss knows nothing of exploring, so this
+need not happen. Of the two linear layers, they saw the noise of the first *grow* in
+some games.
 
 Over 57 games they report a [human-normalised](../watch/__init__.py) median of 123% in
 place of 83% for DQN, and of 172% in place of 132% with [two streams](dueling.py).
@@ -32,10 +33,10 @@ place of 83% for DQN, and of 172% in place of 132% with [two streams](dueling.py
 labml-rl train fast-dqn --game Pong --noisy
 ```
 
-With `--noisy`, the experiment plays the warm-up at random and has an epsilon of 0 after
-that. [Whoever watches](../watch/__init__.py) an agent sees it without noise, since then
-all weights are their means. But one action in twenty is still drawn at random, as for
-any agent of DQN.
+With `--noisy`, the first steps still have random actions, until the memory holds enough
+to learn from (the *warm-up*). After that epsilon is 0. When an agent is [watched or
+measured](../watch/__init__.py), the noise is off, and each weight is its mean. But one
+action in twenty is random then, as for any agent of DQN.
 """
 
 import math
@@ -79,12 +80,14 @@ class NoisyLinear(nn.Linear):
     + \sigma_j \Big)$$
 
     Both parts are ordinary layers, one of $x$ and one of $\varepsilon x$. So no matrix
-    of noise is ever made. It costs a second layer, and for that each row of the batch
-    has noise of its own. Fortunato et al. draw once for a batch. Here sixteen games
+    of noise is ever made. The price is a second layer. In return each row of the batch
+    has noise of its own, where Fortunato et al. draw once for a batch. So sixteen games
     explore in sixteen ways, as they do [with epsilon][labml_rl.dqn.exploring.explore].
 
-    All is drawn again whenever the network is asked, so for each step of a game, as
-    Fortunato et al. do for DQN. What was tried in one step is forgotten in the next.
+    The noise is on while the network learns, too, and in the target network. Without
+    it, $\sigma$ would get no gradient. All is drawn again whenever a network is asked,
+    so for each step of a game, as Fortunato et al. do for DQN. The agent does not
+    follow a plan for several steps: each step has new dice.
 
     Args:
         in_features: how many inputs there are.

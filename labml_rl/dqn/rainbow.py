@@ -19,7 +19,7 @@ their own runs; the [authors](distribution.py) of that part report 178%.)
 | part | what it is for |
 |---|---|
 | [double Q-learning][labml_rl.dqn.following_values] | values that are not exaggerated |
-| [three steps][labml_rl.dqn.td_loss] | rewards are known of sooner |
+| [three steps][labml_rl.dqn.td_loss] | a reward reaches earlier steps faster |
 | [priorities](../replay/prioritised.py) | more of what was a surprise |
 | [two streams](dueling.py) | what all actions have in common is learned once |
 | [distributions](distribution.py) | more to learn from each step |
@@ -35,11 +35,17 @@ labml-rl train fast-rainbow --game Pong
 
 ## What each is worth
 
-They also took the parts away one by one. Without the three steps, or without
-priorities, the median fell most. Next came distributions, which made no difference in
-the first 40 million frames, and then noise. Without the two streams, and without double
-Q-learning, it was about the same. But games differ: there are some in which a
-part helps, and others in which it does harm.
+Hessel et al. also took the parts away, one at a time. This is what the median did:
+
+| without | the median |
+|---|---|
+| the three steps, or priorities | fell most |
+| distributions | fell less, and not before 40 million frames |
+| noise | fell less still |
+| the two streams, or double Q-learning | was about the same |
+
+But games differ: there are some in which a part helps, and others in which it does
+harm.
 
 A switch that begins with `no-` takes one away here:
 
@@ -53,12 +59,13 @@ labml-rl train fast-rainbow --game Pong \
 - **Priorities** are [divergences][labml_rl.dqn.distribution.distribution_loss], and not
   errors of the mean: they are what the loss makes smaller.
 - **Double Q-learning** and exploring look at the means, as if there were nothing else.
-- **Two streams**: for each atom there is one number from the first stream, and one for
-  each action from the second, less their mean. The sum [goes through the
-  softmax][labml_rl.dqn.distribution.DistributionNetwork]. So what the streams say are
-  no points any more, and the first is not the value of the position.
-- **Noise** is in all linear layers of both streams. Network and target network have
-  dice of their own.
+- **Two streams**: the first gives 51 numbers, one for each atom. The second gives 51
+  for each action, and for each atom the mean over the actions is taken away from them.
+  The sum of both [goes through the
+  softmax][labml_rl.dqn.distribution.DistributionNetwork]. So the streams no longer say
+  how many points there will be, and the first is not the value of the position.
+- **Noise** is in all linear layers of both streams. The network and the target network
+  each draw their own, so a target does not share the noise of the answer it corrects.
 
 !!! note "Ten is not the most"
     The atoms lie between −10 and 10, for rewards that are [clipped to
@@ -130,9 +137,11 @@ class FastSettings(fast.Settings):
     ## Without a week
 
     The same six parts, with all else from [the fast settings](fast.py) of DQN: sixteen
-    games at once, and a batch of 256 for every 64 steps. The learning rate is theirs as
-    well, four times that of the paper, which had batches of 32. Only the epsilon of
-    Adam is that of the paper. Nothing was tuned.
+    games at once, and a batch of 256 for every 64 steps. Double Q-learning and the
+    three steps are on in those already, so they are not in the list below. The learning
+    rate is the fast one as well, four times that of the paper, which had batches of 32.
+    What Adam adds to its divisor, and the exponent of the priorities, are those of the
+    paper. Nothing was tuned.
     """
 
     adam_epsilon: float = 1.5e-4
