@@ -146,7 +146,7 @@ class FastSettings(fast.Settings):
     The noise begins at 0.5, and that was chosen. With 0.1, a first run in Pong lost
     every point for two million frames. Its noise changed one action in twenty, from the
     end of the warm-up on, and no agent finds out what a game is about like that. (The
-    network of the paper learns from eight times as many batches, so it changes faster
+    network of the paper learns from sixteen times as many batches, so it changes faster
     by itself, and tries more.) Nothing else was tuned.
     """
 
