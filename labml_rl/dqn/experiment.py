@@ -306,14 +306,11 @@ class Experiment(SpeedExperiment[Settings]):
         """
         ### How much it explores
 
-        All through the warm-up it only explores, and then less and less. With [noise in
-        its weights](noisy.py), the network explores by itself after that.
+        All through the warm-up it only explores, and then less and less.
         """
         settings = self.settings
         if self.steps < settings.warm_up_steps:
             return 1.0
-        if settings.noisy:
-            return 0.0
         schedule = Linear(
             settings.epsilon_start, settings.epsilon_end, settings.epsilon_steps
         )
@@ -596,5 +593,5 @@ def check_switches(network: nn.Module, settings: Settings) -> None:
     if settings.noisy and not any(layers):
         raise ValueError(
             "with noisy, make_network must make a network with noise, and this one has "
-            "none: it would never explore. add_noise puts some in"
+            "none. add_noise puts some in"
         )

@@ -31,12 +31,20 @@ place of 83% for DQN, and of 172% in place of 132% with [two streams](dueling.py
 
 ```sh
 labml-rl train fast-dqn --game Pong --noisy
+labml-rl train fast-dqn --game Pong --noisy \
+    --epsilon-start 0 --epsilon-end 0
 ```
 
-With `--noisy`, the first steps still have random actions, until the memory holds enough
-to learn from (the *warm-up*). After that epsilon is 0. When an agent is [watched or
-measured](../watch/__init__.py), the noise is off, and each weight is its mean. But one
-action in twenty is random then, as for any agent of DQN.
+The first has noise and epsilon, the second noise alone. The first steps have random
+actions in any case, until the memory holds enough to learn from (the *warm-up*). When
+an agent is [watched or measured](../watch/__init__.py), the noise is off, and each
+weight is its mean. But one action in twenty is random then, as for any agent of DQN.
+
+!!! warning "Noise is no promise"
+    What one action gets, the others get nearly as well: much of the noise is in what
+    all of them share. As long as the network says about the same of all screens, it
+    also does the same on all of them, with noise or without. So look at what your agent
+    does, and [keep epsilon][labml_rl.dqn.rainbow.FastSettings] if that is too little.
 """
 
 import math

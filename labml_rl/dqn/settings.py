@@ -105,7 +105,8 @@ class Settings(SpeedSettings):
         atoms: how many returns the distribution tells apart.
         lowest_return: the first of them.
         highest_return: the last.
-        noisy: explore by [noise in the weights](noisy.py), and not with epsilon.
+        noisy: explore by [noise in the weights](noisy.py), with epsilon or, if its
+            start and end are 0, without.
         noise: how much of it there is in the beginning.
         prioritised: draw those steps more often that were a surprise.
         priority_exponent: how much more often. With 0, all are alike.

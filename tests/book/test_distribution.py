@@ -355,8 +355,9 @@ def test_learning_from_a_batch_by_hand():
     experiment.close()
 
 
-def test_with_noise_nothing_else_explores():
-    experiment = Experiment(replace(TINY, noisy=True))
+def test_noise_explores_without_epsilon():
+    settings = replace(TINY, noisy=True, epsilon_start=0.0, epsilon_end=0.0)
+    experiment = Experiment(settings)
     assert experiment.epsilon == 1
     while experiment.steps < 200:
         experiment.update()

@@ -77,7 +77,7 @@ PARTS: dict[str, dict[str, Any]] = {
         "lowest_return": 0.0,
         "highest_return": 20.0,
     },
-    "noisy": {"noisy": True},
+    "noisy": {"noisy": True, "epsilon_start": 0.0, "epsilon_end": 0.0},
 }
 
 
