@@ -28,11 +28,12 @@ import imagesize
 
 from sidebyside.links import file_of
 
-IMAGE = re.compile(r"""<img\b(?:[^<>"']|"[^"]*"|'[^']*')*>""")
-NO_PROSE = re.compile(
-    r"(<!--.*?-->|<(?:script|style|template|textarea)\b"
-    r".*?</(?:script|style|template|textarea)\s*>)",
-    re.DOTALL | re.IGNORECASE,
+# An image, or something in which an image is none.
+IMAGE = re.compile(
+    r"""<(?:img\b(?:[^<>"']|"[^"]*"|'[^']*')*>|!--.*?-->"""
+    r"|(?i:script|style|template|textarea)\b"
+    r".*?</(?i:script|style|template|textarea)\s*>)",
+    re.DOTALL,
 )
 SOURCE = re.compile(r"""\ssrc\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 LENGTH = re.compile(rb"""\s(width|height)\s*=\s*["'][\d.]+(?:px)?["']""")
@@ -61,7 +62,7 @@ def make_room(html: str, page: str, files: Mapping[str, str]) -> str:
         nonlocal first
         image, more = match[0], ""
         source = SOURCE.search(image)
-        if not source:
+        if not source or not image.startswith("<img"):
             return image
         at = file_of(source[1] or source[2] or "", folder)
         size = size_of(files.get(at or "", ""))
@@ -72,9 +73,7 @@ def make_room(html: str, page: str, files: Mapping[str, str]) -> str:
         first = False
         return f"<img{more}{image[len('<img') :]}"
 
-    # Every second piece is a script or the like.
-    pieces = enumerate(NO_PROSE.split(html))
-    return "".join(text if at % 2 else IMAGE.sub(roomy, text) for at, text in pieces)
+    return IMAGE.sub(roomy, html)
 
 
 def size_of(path: str) -> tuple[int, int] | None:
