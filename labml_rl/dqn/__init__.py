@@ -238,13 +238,14 @@ def taken(action_values: Tensor, actions: Tensor) -> Tensor:
     learned about the others, and their values get no gradient.
 
     Args:
-        action_values: $Q(o_t, a)$, shape `(B, A)`.
+        action_values: $Q(o_t, a)$, shape `(B, A)`; or [a
+            distribution](distribution.py) for each action, shape `(B, A, K)`.
         actions: $a_t$, shape `(B,)`.
 
     Returns:
-        $Q(o_t, a_t)$, shape `(B,)`.
+        $Q(o_t, a_t)$, shape `(B,)`; or `(B, K)`.
     """
-    return action_values.gather(-1, actions[:, None]).squeeze(-1)
+    return action_values[torch.arange(len(actions), device=actions.device), actions]
 
 
 def huber(errors: Tensor, limit: float = 1.0) -> Tensor:

@@ -74,7 +74,8 @@ next, and their distributions can be quite different.
 import torch
 from torch import Tensor, nn
 
-from labml_rl.a2c import check_shapes
+from labml_rl.a2c import check_constant, check_shapes
+from labml_rl.dqn import taken
 
 
 def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
@@ -202,20 +203,6 @@ class DistributionNetwork(nn.Module):
         return expectation(self.log_probs(observations).exp(), self.atoms)
 
 
-def of_actions(probs: Tensor, actions: Tensor) -> Tensor:
-    """
-    ## Of one action
-
-    Args:
-        probs: or their logarithms, shape `(B, A, K)`.
-        actions: shape `(B,)`.
-
-    Returns:
-        Those of these actions, shape `(B, K)`.
-    """
-    return probs[torch.arange(len(actions), device=actions.device), actions]
-
-
 @torch.no_grad()
 def project(probs: Tensor, atoms: Tensor, returns: Tensor, discounts: Tensor) -> Tensor:
     r"""
@@ -312,7 +299,7 @@ def following_probs(target_probs: Tensor, values: Tensor) -> Tensor:
             f"values must have shape {tuple(target_probs.shape[:2])}, as target_probs "
             f"has it, not {tuple(values.shape)}"
         )
-    return of_actions(target_probs, values.argmax(-1))
+    return taken(target_probs, values.argmax(-1))
 
 
 def distribution_loss(
@@ -360,8 +347,7 @@ def distribution_loss(
         ValueError: if the shapes differ, or if the targets have a gradient.
     """
     check_shapes(log_probs=log_probs, target_probs=target_probs)
-    if target_probs.requires_grad:
-        raise ValueError("the targets have a gradient: detach() them")
+    check_constant(target_probs=target_probs)
     known = torch.xlogy(target_probs, target_probs)
     divergences = (known - target_probs * log_probs).sum(-1)  # (B,)
     losses = divergences

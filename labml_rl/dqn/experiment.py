@@ -85,7 +85,6 @@ from labml_rl.dqn.distribution import (
     expectation,
     following_probs,
     make_atoms,
-    of_actions,
     project,
 )
 from labml_rl.dqn.dueling import DuelingNetwork
@@ -492,7 +491,7 @@ class Experiment(SpeedExperiment[Settings]):
         best = following_probs(following, means)  # (B, K)
         target_probs = project(best, network.atoms, batch.returns, batch.discounts)
 
-        log_probs = of_actions(log_probs, batch.actions)  # (B, K)
+        log_probs = taken(log_probs, batch.actions)  # (B, K)
         loss, divergences = distribution_loss(log_probs, target_probs, batch.weights)
         values = expectation(log_probs.detach().exp(), network.atoms)  # (B,)
         errors = expectation(target_probs, network.atoms) - values

@@ -12,14 +12,13 @@ import torch
 from torch import nn
 
 from labml_rl import runs
-from labml_rl.dqn import following_values
+from labml_rl.dqn import following_values, taken
 from labml_rl.dqn.distribution import (
     DistributionNetwork,
     distribution_loss,
     expectation,
     following_probs,
     make_atoms,
-    of_actions,
     project,
 )
 from labml_rl.dqn.dueling import DuelingNetwork
@@ -207,7 +206,7 @@ def test_a_call_gives_the_means_of_the_distributions(kind, shape):
     np.testing.assert_allclose(log_probs.exp().sum(-1).detach(), 1, rtol=1e-5)
     expected = log_probs.exp() @ atoms
     np.testing.assert_allclose(network(seen).detach(), expected.detach(), atol=1e-5)
-    assert of_actions(log_probs, torch.tensor([5, 0])).shape == (2, 11)
+    assert taken(log_probs, torch.tensor([5, 0])).shape == (2, 11)
     # The atoms are settings, and no weights.
     assert "atoms" not in network.state_dict()
 
@@ -442,7 +441,7 @@ def test_a_lost_point_is_told_from_a_long_rally():
     points = torch.tensor([1.0, -1.0, 0.0, 0.0])
     targets = project(torch.full((4, 3), 1 / 3), atoms, points, torch.zeros(4))
     for _ in range(300):
-        log_probs = of_actions(network.log_probs(places), torch.zeros(4).long())
+        log_probs = taken(network.log_probs(places), torch.zeros(4).long())
         loss, _ = distribution_loss(log_probs, targets)
         optimizer.zero_grad()
         loss.backward()
