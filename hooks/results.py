@@ -30,9 +30,6 @@ from mkdocs.structure.pages import Page
 
 from labml_rl.fingerprint import fingerprint
 
-# Many runs are of the same modules, and a server builds the pages again and again.
-remembered = cache(fingerprint)
-
 ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 VALUE = re.compile(r" (?P<keys>[\w./-]+)(?: \| (?P<format>\S+))? ")
 TABLE = re.compile(r"\{\{ table of (?P<keys>[\w./-]+) \}\}")
@@ -136,7 +133,20 @@ def with_state_of_code(record: Any, root: Path) -> Any:
 def made_now(path: Path) -> str:
     """The fingerprint of a module, or nothing if there is none, or it is no Python."""
     try:
-        return remembered(path.read_text(encoding="utf-8")) if path.is_file() else ""
+        there = path.stat()
+    except OSError:
+        return ""
+    return made_of(path, there.st_mtime_ns, there.st_size)
+
+
+@cache
+def made_of(path: Path, changed: int, size: int) -> str:
+    """
+    The fingerprint of what a file is since it was changed. Many runs are of the same
+    modules, and a server builds the pages again and again.
+    """
+    try:
+        return fingerprint(path.read_text(encoding="utf-8"))
     except SyntaxError:
         # The press says what is wrong, and where.
         return ""

@@ -189,17 +189,22 @@ def code_links(
             not find its pages to links that lead to their sources.
     """
     links: defaultdict[int, list[Link]] = defaultdict(list)
+    page = by_line[0].place.page
+    whole_page = Place(page, "")
+    # A module has few names, and uses each of them many times.
+    leads: dict[str, tuple[Place | None, str]] = {}
     met: set[str] = set()
     for reference in references:
-        here = by_line[reference.line].place
-        place = places.get(reference.name)
-        if place:
-            if place in (here, Place(here.page, "")):
-                continue
-            href = place.url_from(here.page, use_directory_urls)
-        elif reference.name in outside and reference.name not in WELL_KNOWN:
-            href = outside[reference.name].url
-        else:
+        name = reference.name
+        if name not in leads:
+            href = ""
+            if place := places.get(name):
+                href = place.url_from(page, use_directory_urls)
+            elif name in outside and name not in WELL_KNOWN:
+                href = outside[name].url
+            leads[name] = place, href
+        place, href = leads[name]
+        if not href or place in (whole_page, by_line[reference.line].place):
             continue
         link = Link(
             reference.column,

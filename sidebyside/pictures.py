@@ -20,7 +20,7 @@ The size stands in the file. So a site of the press needs nothing more than
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -39,7 +39,7 @@ SOURCE = re.compile(r"""\ssrc\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 LENGTH = re.compile(rb"""\s(width|height)\s*=\s*["'][\d.]+(?:px)?["']""")
 
 
-def make_room(html: str, page: str, files: Mapping[str, str]) -> str:
+def make_room(html: str, page: str, find: Callable[[str], str | None]) -> str:
     """
     ## For each picture
 
@@ -51,7 +51,7 @@ def make_room(html: str, page: str, files: Mapping[str, str]) -> str:
     Args:
         html: what a page shows.
         page: its address in the site.
-        files: where the file of each address lies.
+        find: says where the file of an address lies, if there is one.
 
     Returns:
         The same, with the size of each picture that lies in the site.
@@ -65,7 +65,7 @@ def make_room(html: str, page: str, files: Mapping[str, str]) -> str:
         if not source or not image.startswith("<img"):
             return image
         at = file_of(source[1] or source[2] or "", folder)
-        size = size_of(files.get(at or "", ""))
+        size = size_of((at and find(at)) or "")
         if size and not re.search(r"\s(?:width|height|style|srcset)\s*=", image):
             more = f' width="{size[0]}" height="{size[1]}"'
         if not first and not re.search(r"\sloading\s*=", image):

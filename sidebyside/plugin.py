@@ -166,6 +166,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.thresholds = gc.get_threshold()
         self.rendered = RenderedPages()
         self.templates = CompiledTemplates()
+        self.templates_of_theme = CompiledTemplates()
         self.filled = FilledTemplates()
         self.env: Any = None
         self.searched = Searched()
@@ -241,7 +242,6 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         except (LookupError, ValueError, AttributeError, TypeError):
             raise PluginError(f"reference: {WRONG_REFERENCE}") from None
 
-    @undisturbed()
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """
         ### All modules, before anything is written
@@ -249,9 +249,21 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         MkDocs empties the folder of the site right after this. A mistake in a module
         raised here leaves the site of the last build as it was.
         """
+        # A server has frozen what is old, and to count it takes longer than a page.
+        with undisturbed(is_warm=not self.serving):
+            self.make_pages(config)
+
+    def make_pages(self, config: MkDocsConfig) -> None:
+        """
+        ### Only what changed
+
+        Args:
+            config: the options of the site.
+        """
         root = Path(config.config_file_path).parent
         custom = [Path(config.theme.custom_dir)] if config.theme.custom_dir else []
         templates = environment(custom)
+        templates.bytecode_cache = self.templates
         self.files = []
         outside = inventory() | self.own_inventories()
         sources: list[Source] = []
@@ -418,8 +430,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         a page that was made from a module, where HTML becomes Markdown's elements. And
         [links][sidebyside.links] to modules and definitions lead to their pages.
         """
-        # With `--8<--` a page depends on files that only the extension knows.
-        if self.serving and "-8<-" not in markdown:
+        # With `--8<--` a page depends on files that only the extension knows. In
+        # modules it stands for itself.
+        is_whole = page.file.src_uri in self.sources or "-8<-" not in markdown
+        if self.serving and is_whole:
             self.rendered.remember(page)
         if page.file.generated_by is not None:
             return None
@@ -432,8 +446,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for picture in pictures_in(prose.text):
             # Nobody turns an address in HTML around: it starts at the finished page.
             path = file_of(picture.address, posixpath.dirname(page.file.dest_uri))
-            there = (file.dest_uri for file in files)
-            if picture.is_html and path and path not in there:
+            if picture.is_html and path and not files.get_file_from_path(path):
                 where = f"{page.file.src_uri}:{prose.line_at(picture.start)}"
                 log.warning(f"{where}: the picture `{picture.address}` does not exist.")
         # Without the front matter, which MkDocs has taken away.
@@ -457,14 +470,18 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """
         if "<img" not in html:
             return None
-        paths = {each.dest_uri: each.abs_src_path or "" for each in files}
-        return make_room(html, page.file.dest_uri, paths)
+
+        def find(address: str) -> str | None:
+            file = files.get_file_from_path(address)
+            return file.abs_src_path if file else None
+
+        return make_room(html, page.file.dest_uri, find)
 
     def _keep_templates(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
         """Keep the theme's templates from one build to the next."""
         self.env = env
         if self.serving and env.bytecode_cache is None:
-            env.bytecode_cache = self.templates
+            env.bytecode_cache = self.templates_of_theme
 
     # Autorefs comes at -50.
     @event_priority(-49)

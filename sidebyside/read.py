@@ -426,7 +426,7 @@ def once(stage: Callable[[Source], T]) -> Callable[[Source], T]:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def undisturbed(is_warm: bool | None = None) -> Iterator[None]:
     """
     ## Without looking for garbage
 
@@ -437,9 +437,13 @@ def undisturbed() -> Iterator[None]:
     Afterwards it would look at all of them at once. To freeze and to thaw them counts
     them among the old ones, which it looks at last. What somebody else has frozen stays
     so.
+
+    Args:
+        is_warm: whether nothing is frozen, which takes long to find out if much is.
     """
     collects = gc.isenabled()
-    is_warm = not gc.get_freeze_count()
+    if is_warm is None:
+        is_warm = not gc.get_freeze_count()
     gc.disable()
     try:
         yield

@@ -11,6 +11,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
+from mkdocs.structure.pages import Page
 
 from sidebyside.read import PYTHON
 from sidebyside.serve import LOOK_EVERY, look_often
@@ -198,6 +199,32 @@ def test_pages_that_show_other_files_and_pages_are_never_old(project):
     assert "Another part." in page
     assert "Other words." in page
     assert 'href="two.html"' in Path("served/tags.html").read_text()
+
+
+@pytest.mark.filterwarnings("default")
+def test_only_what_changed_is_rendered_again(project, monkeypatch):
+    """A line of a module that looks like a file to show there is none."""
+    Path("docs/one.md").write_text('# One\n\n-8<- "part.txt"\n')
+    Path("part.txt").write_text("Some part.\n")
+    Path("book/notes.py").write_text('"""\n# Notes\n\n-8<- "part.txt"\n"""\n')
+    snippets = "{base_path: ['.']}"
+    Path("mkdocs.yml").write_text(
+        f"{CONFIG}markdown_extensions:\n  - pymdownx.snippets: {snippets}\n"
+    )
+    built("served", "serve")
+    rendered, render = [], Page.render
+
+    def noted(page, *args):
+        rendered.append(page.file.src_uri)
+        render(page, *args)
+
+    monkeypatch.setattr(Page, "render", noted)
+    Path("book/game.py").write_text(MODULES["game.py"] + "\n\n# More.\nx = 1\n")
+    check_same(built("served", "serve"), built("fresh", "build"))
+    rendered.clear()
+    Path("book/game.py").write_text(MODULES["game.py"])
+    built("served", "serve")
+    assert sorted(rendered) == ["book/game.md", "one.md"]
 
 
 @pytest.mark.filterwarnings("default")
