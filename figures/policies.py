@@ -4,7 +4,8 @@ python -m figures.policies           write them to docs/assets/figures/
 python -m figures.policies --check   fail if they differ from what the losses do
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from xml.etree import ElementTree as Xml
 
 import numpy as np
@@ -21,10 +22,12 @@ from figures.networks import (
     write_or_check,
 )
 from labml_rl.ppo import clipped_policy_loss
-from labml_rl.returns import Rollout, gae
+from labml_rl.returns import Rollout, gae, n_step_returns
 
 BLUE, ORANGE, GREEN = COLOURS
 CLIP = 0.2
+LAMBDAS = (0.0, 0.5, 0.8, 0.9, 0.95, 1.0)
+NS = (1, 2, 3, 5, 8, 12)
 PANEL, TOP, BOTTOM = 190, 56, 206
 LEFTS = (20, WIDTH - 20 - PANEL)
 Points = NDArray[np.float64]
@@ -152,8 +155,63 @@ def draw_baseline() -> str:
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 
-def draw_gae() -> str:
-    """Return the figure of how far back a surprise goes, for several lambdas."""
+def draw_n_step(n: int) -> str:
+    """Return the figure of what each reward counts in a return, and what the value."""
+    drawing = Drawing(232, f"What counts in a return of {n} steps")
+    steps, discount = 12, 0.9
+    left, bottom = 24, 176
+    column = (WIDTH - 2 * left) / (steps + 1)
+    zeros = torch.zeros(steps, 1, dtype=torch.float64)
+    drawing.words(left, 32, "what counts, and how much")
+    drawing.words(WIDTH - left, 32, f"n = {n}", colour=BLUE, size=14, text_anchor="end")
+    line(drawing, [(left, bottom), (WIDTH - left, bottom)], stroke=FAINT)
+
+    def counts(rewards: torch.Tensor, values: torch.Tensor) -> float:
+        nothing = torch.zeros_like(zeros, dtype=torch.bool)
+        rollout = Rollout(
+            rewards=rewards, values=values, terminated=nothing, truncated=nothing
+        )
+        return float(n_step_returns(rollout, discount=discount, n=n)[0, 0])
+
+    # A return is a sum. What a part of it counts is what it is if that part alone is 1.
+    for place in range(steps + 1):
+        rewards, values = zeros.clone(), torch.zeros(steps + 1, 1, dtype=torch.float64)
+        values[place] = 1
+        rewards[place : place + 1] = 1
+        for weight, colour in (
+            (counts(rewards, torch.zeros_like(values)), BLUE),
+            (counts(zeros, values), ORANGE),
+        ):
+            if weight:
+                height = round(weight * 120, 1)
+                drawing.mark(
+                    "rect",
+                    x=round(left + place * column + 6, 1),
+                    y=bottom - height,
+                    width=round(column - 12, 1),
+                    height=height,
+                    fill=colour,
+                )
+        if place in (0, 1, steps):
+            drawing.words(
+                round(left + (place + 0.5) * column, 1),
+                bottom + 18,
+                "t" if not place else f"t+{place}",
+                colour=FAINT,
+                size=13,
+                text_anchor="middle",
+            )
+    for x, name, colour in (
+        (left, "rewards that were seen", BLUE),
+        (left + 190, "a value of the network", ORANGE),
+    ):
+        drawing.mark("rect", x=x, y=206, width=12, height=12, fill=colour)
+        drawing.words(x + 20, 217, name, size=13)
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+def draw_gae(gae_lambda: float) -> str:
+    """Return the figure of how far back a surprise goes; faintly, for other lambdas."""
     drawing = Drawing(262, "The advantages of the steps before a surprise")
     steps, last, paid = 24, 5, 20
     rewards = torch.zeros(steps, 1, dtype=torch.float64)
@@ -175,33 +233,47 @@ def draw_gae() -> str:
     drawing.words(left, 32, "advantages")
     edge = at(last + 0.5, 0)[0]
     line(drawing, [(edge, top), (edge, bottom)], stroke=FAINT, stroke_dasharray="2 4")
-    drawing.words(edge + 6, top + 10, "an episode ends", colour=FAINT, size=13)
+    drawing.words(
+        edge - 6,
+        (top + bottom) / 2,
+        "an episode ends",
+        colour=FAINT,
+        size=13,
+        text_anchor="end",
+    )
     line(drawing, [(left, bottom), (right, bottom)], stroke=FAINT)
     for height in (0, 1):
         y = at(0, height)[1] + 4
         drawing.words(
             left - 8, y, f"{height}", colour=FAINT, size=13, text_anchor="end"
         )
-    for number, gae_lambda in enumerate((0.0, 0.8, 0.95)):
-        colour = (ORANGE, GREEN, BLUE)[number]
+
+    def points(gae_lambda: float) -> list[tuple[float, float]]:
         found = gae(rollout, discount=0.99, gae_lambda=gae_lambda)[:, 0].tolist()
-        points = [at(step, advantage) for step, advantage in enumerate(found)]
-        for x, y in points:
-            drawing.mark("circle", cx=round(x, 1), cy=round(y, 1), r=2.5, fill=colour)
-        shared = points[last + 1 : paid + 1]
-        line(drawing, shared, stroke=colour, stroke_width="1.5")
-        name = f"λ = {gae_lambda:g}"
-        drawing.words(right - 176 + 58 * number, 32, name, colour=colour, size=13)
+        return [at(step, advantage) for step, advantage in enumerate(found)]
+
+    for other in LAMBDAS:
+        shared = points(other)[last + 1 : paid + 1]
+        line(drawing, shared, stroke=FAINT, stroke_width="1", stroke_opacity="0.35")
+    line(
+        drawing, points(gae_lambda)[last + 1 : paid + 1], stroke=BLUE, stroke_width="2"
+    )
+    for x, y in points(gae_lambda):
+        drawing.mark("circle", cx=round(x, 1), cy=round(y, 1), r=3, fill=BLUE)
+    drawing.words(
+        right, 32, f"λ = {gae_lambda:g}", colour=BLUE, size=14, text_anchor="end"
+    )
     middle = at(paid, 0)[0]
     drawing.words(middle, bottom + 20, "surprise", size=13, text_anchor="middle")
     drawing.words(left, bottom + 20, "steps", size=13)
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 
-FIGURES = {
+FIGURES: dict[str, Callable[[], str]] = {
     "a2c-baseline.svg": draw_baseline,
-    "gae-surprise.svg": draw_gae,
     "ppo-clip.svg": draw_clip,
+    **{f"gae-{each:g}.svg": partial(draw_gae, each) for each in LAMBDAS},
+    **{f"n-step-{n}.svg": partial(draw_n_step, n) for n in NS},
 }
 
 

@@ -4,6 +4,8 @@ python -m figures.values           write them to docs/assets/figures/
 python -m figures.values --check   fail if they differ from what the modules do
 """
 
+from collections.abc import Callable
+from functools import partial
 from xml.etree import ElementTree as Xml
 
 import numpy as np
@@ -24,11 +26,15 @@ from figures.policies import BOTTOM, LEFTS, PANEL, TOP, line
 from labml_rl.dqn import huber
 from labml_rl.dqn.distribution import make_atoms, project
 from labml_rl.replay import ReplayMemory
+from labml_rl.replay.prioritised import PrioritisedMemory
 
 BLUE, ORANGE, GREEN = COLOURS
 PLACES, STACK = 12, 4
 LENGTHS = (7, 3, 99)  # steps of the episodes that are in the memory
 STEPS = 14
+ERRORS = (2.0, 1.0, 0.5, 0.1)
+EXPONENTS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+REWARDS = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 
 
 def draw_huber() -> str:
@@ -189,22 +195,67 @@ def draw_ring() -> str:
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 
-def draw_projection() -> str:
+def draw_priorities(exponent: float) -> str:
+    """Return the figure of how often steps are drawn that were a surprise."""
+    drawing = Drawing(252, "How wrong the network was, and how often a step is drawn")
+    count = len(ERRORS)
+    memory = PrioritisedMemory(
+        Box(0, 1, (1,)), 1, capacity=2 * count, stack=1, exponent=exponent
+    )
+    nothing, no = np.zeros((1, 1), np.float32), np.zeros(1, np.bool_)
+    memory.begin(nothing)
+    for _ in range(count):
+        memory.add(np.zeros(1, np.int64), np.zeros(1), no, no, nothing)
+    places = np.flatnonzero(memory.can_be_drawn(np.arange(memory.size)))
+    memory.update(places, np.array(ERRORS))
+    shares = memory.tree.leaves[places] / memory.tree.root
+    rows = (
+        ("how wrong the network was", ORANGE, ERRORS, 28.0, "{:g}"),
+        ("how often the step is drawn", BLUE, shares, 100.0, "{:.0%}"),
+    )
+    for row, (title, colour, heights, scale, words) in enumerate(rows):
+        ground = 112 + 116 * row
+        drawing.words(20, ground - 84, title, size=14, colour=colour)
+        line(drawing, [(20, ground), (WIDTH - 20, ground)], stroke=FAINT)
+        for column, each in enumerate(heights):
+            middle, height = 80 + 94 * column, round(float(each) * scale, 1)
+            drawing.mark(
+                "rect",
+                x=middle - 24,
+                y=ground - height,
+                width=48,
+                height=height,
+                fill=colour,
+            )
+            drawing.words(
+                middle,
+                ground - height - 6,
+                words.format(float(each)),
+                size=13,
+                text_anchor="middle",
+            )
+    drawing.words(
+        WIDTH - 20, 32, f"α = {exponent:g}", colour=BLUE, size=14, text_anchor="end"
+    )
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+def draw_projection(reward: float) -> str:
     """Return the figure of how a target is made, in three rows."""
     drawing = Drawing(352, "How the target of a distribution is made, in three rows")
     atoms = make_atoms(-2.0, 2.0, 5)
     follows = torch.tensor([0.0, 0.0, 0.5, 0.5, 0.0])
-    reward, discount = 0.75, 0.5
+    discount = 0.5
     target = project(
         follows[None], atoms, torch.tensor([reward]), torch.tensor([discount])
     )[0]
 
     def across(value: float) -> float:
-        return WIDTH / 2 + value * 84
+        return WIDTH / 2 + value * 72
 
     rows = (
         ("what follows, by the target network", atoms, follows, BLUE),
-        ("times ½, and ¾ more", reward + discount * atoms, follows, ORANGE),
+        (f"times 0.5, and {reward:g} more", reward + discount * atoms, follows, ORANGE),
         ("shared by the atoms beside it: the target", atoms, target, GREEN),
     )
     for row, (title, places, probs, colour) in enumerate(rows):
@@ -223,7 +274,7 @@ def draw_projection() -> str:
                 text_anchor="middle",
             )
         for place, prob in zip(places.tolist(), probs.tolist(), strict=True):
-            if prob > 0:
+            if prob > 1e-6:
                 height = round(prob * 60, 1)
                 drawing.mark(
                     "rect",
@@ -243,10 +294,13 @@ def draw_projection() -> str:
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 
-FIGURES = {
+FIGURES: dict[str, Callable[[], str]] = {
     "dqn-huber.svg": draw_huber,
-    "dqn-projection.svg": draw_projection,
     "replay-ring.svg": draw_ring,
+    **{
+        f"priorities-{each:g}.svg": partial(draw_priorities, each) for each in EXPONENTS
+    },
+    **{f"projection-{each:g}.svg": partial(draw_projection, each) for each in REWARDS},
 }
 
 

@@ -165,6 +165,10 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
 
         Returns:
             Observations and infos.
+
+        Raises:
+            ValueError: if the seeds or the entries of the mask are not as many as the
+                environments.
         """
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
@@ -193,10 +197,10 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             actions: one for each environment.
 
         Returns:
-            Observations, rewards, `terminated`, `truncated`, and infos. In the infos,
-            each key has an array with a row for each environment, and its namesake with
-            an underscore says which rows count: a finished game's score is in
-            `infos["final_info"]["episode"]["r"]`.
+            Observations, rewards (float64), `terminated` and `truncated` (bool), all
+            with a row for each environment, and infos. In the infos, each key has an
+            array with such rows, and its namesake with an underscore says which of them
+            count: a finished game's score is in `infos["final_info"]["episode"]["r"]`.
 
         Raises:
             InvalidAction: if they are too few or too many, or if there is no such
@@ -210,7 +214,13 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         ### Meanwhile
 
         With worker processes, this only hands out the actions. What the agent does
-        until it calls [Games.step_wait][], it does while the games are played.
+        until it calls [Games.step_wait][], it does while the games are played. Those
+        that are played in its own process are played when it waits: all of
+        [SerialGames][], and with `joins` [a share of
+        ParallelGames][labml_rl.worker.ParallelGames].
+
+        Raises:
+            InvalidAction: as [Games.step][] does.
         """
         if isinstance(self.single_action_space, Discrete):
             chosen = np.asarray(actions)
@@ -316,6 +326,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
 
         Raises:
             TypeError: if the environments can't be saved.
+            NotImplementedError: if they are [ALE's own][labml_rl.native.NativeGames].
         """
         self._ask("get_state", [None] * self.num_envs)
         return self._answer("get_state")
@@ -329,6 +340,9 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
 
         Returns:
             The observations that the agent had when the states were saved.
+
+        Raises:
+            ValueError: if they are not as many as the environments.
         """
         if len(states) != self.num_envs:
             raise ValueError(f"{len(states)} states for {self.num_envs} environments")

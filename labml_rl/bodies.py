@@ -199,6 +199,9 @@ class FirstConvolution(nn.Conv2d):
 
     and there are only 8,192 weights. It is also more exact with numbers of 16 bits,
     which hold each byte as it is, and a 255th of it only roughly.
+
+    It takes what `nn.Conv2d` takes. [Blocks][as_blocks] are for a stride of 4 without
+    padding alone.
     """
 
     def forward(self, observations: Tensor) -> Tensor:
@@ -219,7 +222,8 @@ class FirstConvolution(nn.Conv2d):
             weight = as_blocks(weight).permute(0, 3, 1, 2)
             stride = (1, 1)
         pictures = observations.to(dtype)
-        return conv2d(pictures, weight.to(dtype), self.bias, stride)
+        how = stride, self.padding, self.dilation, self.groups
+        return conv2d(pictures, weight.to(dtype), self.bias, *how)
 
 
 def as_blocks(pictures: Tensor) -> Tensor:

@@ -531,8 +531,9 @@ class TimeLimit(SmallPPO):
         and the other curves look right](../assets/figures/mistake-time-limit.svg)
 
         Only an agent that plays well meets the limit. Then its best episodes end with a
-        bad surprise that it can't see coming. It costs a tenth of the score on average,
-        and an agent that stands 450 steps is nobody's idea of a mistake.
+        bad surprise that it can't see coming. Here it costs a tenth of the score on
+        average, more than half of which is one seed's. An agent that stands 450 steps
+        is nobody's idea of a mistake.
 
         Returns:
             The batch, with time limits that are ends.

@@ -8,8 +8,8 @@ summary: The emulator's vector environment, in C++ threads, behind the same inte
 
 The emulator's authors have written a vector environment of their own, in C++: threads
 in place of processes, and no Python between one frame and the next. [NativeGames][] has
-it behind the interface of [the other batches](batch.py), so that an experiment can
-choose by name:
+it behind the interface of [the other batches](batch.py), so that a loop which plays
+the one can play the other:
 
 ```python
 from labml_rl.native import NativeGames
@@ -32,6 +32,9 @@ time in the same emulator; and it plays by rules of its own.
       the stack is not begun anew.
     - **The end.** The final picture never shows the final frame.
     - **The cap** counts frames after the no-ops.
+    - **No saved games.** `get_states`, `set_states`, `call` and `render` raise a
+      `NotImplementedError`. So a [run](runs/__init__.py), which saves its games, can't
+      have these.
 
     A network trained on one of the two may play the other worse.
 """

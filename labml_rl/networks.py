@@ -175,8 +175,9 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
     """
     ends = logits.softmax(-1).cumsum(-1)  # (N, A)
 
-    # Rounded, all probabilities together can be a little less than 1.
-    ends[:, -1] = 1
+    # Rounded, all probabilities together can be a little less than 1. Whatever lies
+    # behind them hits the last.
+    ends[:, -1] = torch.inf
     return (ends <= dice[:, None]).sum(-1)
 
 

@@ -214,6 +214,8 @@ class PolicyExperiment(SpeedExperiment[S]):
         observations it has to give logits, shape `(B, A)`, and values, shape `(B,)`:
 
         ```python
+        from labml_rl.ppo import experiment as ppo
+
         class Mine(ppo.Experiment):
             algorithm = "my-ppo"
 

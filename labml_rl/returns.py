@@ -83,16 +83,17 @@ class Rollout:
     the two kinds of ends are easily swapped.
 
     Args:
-        rewards: $r_t$, shape `(T, N)`, float32 or float64.
-        values: $V(o_t)$, shape `(T + 1, N)`.
+        rewards: $r_t$, shape `(T, N)`, float32 or float64. [The games](batch.py) pay
+            float64, and networks answer in float32: convert one of the two.
+        values: $V(o_t)$, shape `(T + 1, N)`, of the type of the rewards.
         terminated: whether the episode ended with step $t$, shape `(T, N)`, bool.
         truncated: whether it was cut off after step $t$, the same.
         final_values: the values of the final observations where it was, shape
-            `(T, N)`. May be left out if it never was.
+            `(T, N)`, of the type of the rewards. May be left out if it never was.
 
     Raises:
         ValueError: if the shapes do not fit together, or if final values are missing.
-        TypeError: if an array is of another type.
+        TypeError: if an array is of another type than is said here.
     """
 
     rewards: Tensor
@@ -271,6 +272,16 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     & {} + \gamma^n V(o_{t+n})
     \end{aligned}$$
 
+    ![One reward and a value](../assets/figures/n-step-1.svg "n = 1")
+    ![Two rewards and a value](../assets/figures/n-step-2.svg "n = 2")
+    ![Three rewards and a value](../assets/figures/n-step-3.svg "n = 3")
+    ![Five rewards and a value](../assets/figures/n-step-5.svg "n = 5")
+    ![Eight rewards and a value](../assets/figures/n-step-8.svg "n = 8")
+    ![Twelve rewards and a small value](../assets/figures/n-step-12.svg "n = 12")
+
+    *What each reward counts in a return, and what the value behind the last of them
+    does, with $\gamma = 0.9$. The later it comes, the less a mistake in it matters.*
+
     Where the episode ends sooner, or the rollout stops, it counts as many as there are,
     and $F$ has the rest.
 
@@ -350,9 +361,12 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     $$\hat{A}_t = \delta_t + \gamma\lambda \delta_{t+1} +
     (\gamma\lambda)^2 \delta_{t+2} + \dots$$
 
-    ![Dots for the advantages of 24 steps: from a surprise they fall off to the left,
-    slowly, fast or at once, down to the end of the episode
-    before](../assets/figures/gae-surprise.svg)
+    ![One step has an advantage, and no other](../assets/figures/gae-0.svg "λ = 0")
+    ![Four steps before it have one, too](../assets/figures/gae-0.5.svg "λ = 0.5")
+    ![Ten have, less the earlier they are](../assets/figures/gae-0.8.svg "λ = 0.8")
+    ![All of the episode have](../assets/figures/gae-0.9.svg "λ = 0.9")
+    ![The first has nearly half](../assets/figures/gae-0.95.svg "λ = 0.95")
+    ![All have nearly as much](../assets/figures/gae-1.svg "λ = 1")
 
     *A single step went better than expected, by 1. With $\lambda = 0$ only its own
     action is praised. The larger $\lambda$ is, the more of the praise goes to the steps

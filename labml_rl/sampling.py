@@ -191,13 +191,17 @@ class Player:
     there. And what can be computed for all steps at once is left for the end.
 
     Args:
-        games: what is played. Make them with `copy=False`, since their observations are
-            copied here anyway.
+        games: what is played. They are reset, without a seed. Make them with
+            `copy=False`, since their observations are copied here anyway.
         network: gives logits and values for observations, as
             [ActorCritic][labml_rl.networks.ActorCritic] does.
         sheet: where everything is written down.
         prepare: puts observations into the order that [the network likes
             best][labml_rl.bodies.NatureBody.prepared], and in which they are kept.
+
+    Raises:
+        ValueError: if the games do not begin the next episode in the step that ends the
+            one before.
     """
 
     def __init__(

@@ -190,7 +190,8 @@ class DQNSettings(dqn_settings.Settings):
     is wrong for certain.
 
     The numbers were chosen among a dozen lists, with other seeds than those of this
-    curve and of [the mistakes](dqn/mistakes.py).
+    curve and of [the mistakes](dqn/mistakes.py). The curve flatters: measured by
+    itself, [the last network](../results.md#acrobot-by-dqn) does much worse.
 
     !!! note "Why not the pole?"
         It is harder for [DQN](dqn/__init__.py) than it looks. All actions are worth

@@ -30,9 +30,9 @@ that can be switched off by itself, and [for DQN](../benchmarks/values.md).
 | asking for memory | keeping what one has | [keeping memory][keep_memory] |
 
 Of those that can be switched off, 16 bits bring most on one processor, then the
-threads, then the blocks, and players no more than the difference between two
-measurements. On [another](../benchmarks/policies.md#another-processor), 16 bits bring
-nothing, blocks most, and players a fifth. So measure on yours.
+threads. Blocks, players and kept memory bring no more there than the difference between
+two measurements. On [another](../benchmarks/policies.md#another-processor), 16 bits
+bring nothing, blocks most, and players a fifth. So measure on yours.
 
 ## With a GPU
 

@@ -389,10 +389,21 @@ def make_games(
             [played in this process][labml_rl.batch.SerialGames].
         autoreset_mode: see [ParallelGames][], as for those that follow.
         copy: whether the agent gets its own copies of the observations.
-        joins: whether this process plays some of the games itself.
+        joins: whether this process plays some of the games itself, in the place of one
+            worker. Here it does so unless told otherwise, and then `workers=1` starts
+            none. Say `False` if it is to do something else [while they are
+            played][labml_rl.batch.Games.step_async].
         start_method: how workers are started.
         timeout: how many seconds a worker may take to answer.
         options: any of [labml_rl.game.GameOptions][].
+
+    Returns:
+        The games, as one `VectorEnv`.
+
+    Raises:
+        ValueError: if there is no such game, or if an option or a number makes no
+            sense.
+        WorkerError: if a worker can't be started, or can't make its games.
     """
     seeds = spawn_seeds(seed, num_envs)
     makers = [partial(make_game, game, seed=each, **options) for each in seeds]

@@ -55,7 +55,8 @@ modules that were annotated for pylit. Comments may have
 [frames][sidebyside.prose.undecorated], and those that speak to tools, such as `# noqa`,
 stay in the code.
 Where no docstring has a heading, [the outline names the classes and
-functions][sidebyside.weave.outlined].
+functions][sidebyside.weave.outlined]. Prose may have [films][sidebyside.markdown.Films]
+in it, and [pictures that move][sidebyside.markdown.Series].
 
 What it does not do: it runs no code, so it shows no outputs and makes no plots, as
 [mkdocs-gallery](https://smarie.github.io/mkdocs-gallery/) does; it makes no notebooks;

@@ -9,7 +9,8 @@ summary: Formulas and finished code pass through Markdown; prose stays in its pl
 A formula is full of characters that mean something in Markdown: in $a_1 b_1$ the
 underscores would become emphasis. And code that is HTML already should not be parsed
 again. This extension takes both out of the text before Markdown looks at it, and
-Markdown puts them back when it is done. And it makes players of [films][Films].
+Markdown puts them back when it is done. And it makes players of [films][Films], and
+sliders for [pictures that belong together][Series].
 
 It works in every page of a site, whether that was made from a module or written by
 hand, and in every engine that uses Python-Markdown. In a page that was made from a
@@ -348,6 +349,36 @@ class Films(Treeprocessor):
                 SubElement(image, "a", href=address).text = words
 
 
+class Series(Treeprocessor):
+    """
+    ## Pictures that move
+
+    What happens if a number gets larger? An author draws the same picture for several,
+    gives each a title, and puts one below the other, with nothing between them:
+
+    ```markdown
+    ![One step is praised](0.svg "λ = 0")
+    ![Some steps before it, too](8.svg "λ = 0.8")
+    ![All of them](1.svg "λ = 1")
+    ```
+
+    A reader sees the first, and a slider under it with its title. Where there are no
+    scripts, all are there.
+    """
+
+    def run(self, root: Element) -> None:
+        """Mark each paragraph that has nothing but pictures with titles."""
+        for paragraph in root.iter("p"):
+            pictures = list(paragraph)
+            between = [paragraph.text, *(each.tail for each in pictures)]
+            if (
+                len(pictures) > 1
+                and all(each.tag == "img" and each.get("title") for each in pictures)
+                and not any((text or "").strip() for text in between)
+            ):
+                paragraph.set("class", "sbs-series")
+
+
 class Signs(Postprocessor):
     """The guard's signs become what they stand for, when all else is done."""
 
@@ -441,6 +472,7 @@ class SideBySideExtension(Extension):
         md.treeprocessors.register(Outline(md, kept), "sidebyside_outline", 4)
         # MkDocs turns the addresses of pictures around at 0.
         md.treeprocessors.register(Films(md), "sidebyside_films", -1)
+        md.treeprocessors.register(Series(md), "sidebyside_series", -2)
         md.postprocessors.register(Signs(md), "sidebyside_signs", 5)
         if "$" not in md.ESCAPED_CHARS:
             md.ESCAPED_CHARS = [*md.ESCAPED_CHARS, "$"]

@@ -226,9 +226,10 @@ def value_loss(values: Tensor, returns: Tensor) -> Tensor:
         $L_\text{value}$, a single number.
 
     Raises:
-        ValueError: if the shapes differ.
+        ValueError: if the shapes differ, or if the returns have a gradient.
     """
     check_shapes(values=values, returns=returns)
+    check_constant(returns=returns)
     return 0.5 * (values - returns).square().mean()
 
 

@@ -43,7 +43,7 @@ played: it ends at 246](../../assets/figures/run-a2c-spaceinvaders-seed-1.svg)
 *Space Invaders, as far as two cores get in an hour: a quarter of the frames that A2C
 has in the [paper on PPO](https://arxiv.org/abs/1707.06347). The agent scores more than
 random play does, but only a third of what theirs had. In the first three million
-frames, another library's A2C with the same settings [does no
+frames, and with one seed, another library's A2C with the same settings [does no
 better](../../results.md#space-invaders-by-a2c).*
 
 ![The mean score of the last hundred games of A2C in CartPole, over the frames played:

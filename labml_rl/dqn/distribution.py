@@ -208,24 +208,27 @@ def project(probs: Tensor, atoms: Tensor, returns: Tensor, discounts: Tensor) ->
     r"""
     ## The target
 
-    ![Three rows of bars over the atoms from −2 to 2: as the target network says; shrunk
-    and moved, between the atoms; shared among the atoms on both
-    sides](../../assets/figures/dqn-projection.svg)
+    ![Both lie between atoms](../../assets/figures/projection-0.75.svg "reward 0.75")
+    ![The first hits an atom](../../assets/figures/projection-1.svg "reward 1")
+    ![Both lie between atoms](../../assets/figures/projection-1.25.svg "reward 1.25")
+    ![The second hits the last](../../assets/figures/projection-1.5.svg "reward 1.5")
+    ![The second lies beyond it](../../assets/figures/projection-1.75.svg "reward 1.75")
+    ![All is on the last atom](../../assets/figures/projection-2.svg "reward 2")
 
-    *How a target is made of two returns that are equally likely, with a discount of ½
-    and a reward of ¾.*
+    *How a target is made of two returns that are equally likely, with a discount of 0.5
+    and several rewards.*
 
     The target network says that the next return is $z_j$ with probability $p_j$. Seen
     from this step, that is another return: shrunk by $\gamma^n$, and moved by the
-    rewards on the way. In the figure, the atom 0 goes to $0.5 \cdot 0 + 0.75 = 0.75$,
-    and the atom 1 to 1.25. In general, $z_j$ goes to
+    rewards on the way. With a reward of 0.75, the atom 0 goes to
+    $0.5 \cdot 0 + 0.75 = 0.75$, and the atom 1 to 1.25. In general, $z_j$ goes to
 
     $$\hat{z}_j = \Big[ R_t^{(n)} + \gamma^n z_j \Big]_{z_1}^{z_K}$$
 
     where $[x]_a^b$ is $x$, or $a$ if it is less, or $b$ if it is more: what would lie
     beyond the ends is moved to them. There need not be an atom at $\hat{z}_j$. So its
-    probability is shared by the two atoms beside it, and the nearer one gets more: in
-    the figure, 0.75 is three quarters of the way from 0 to 1, so 1 gets three quarters
+    probability is shared by the two atoms beside it, and the nearer one gets more:
+    0.75 is three quarters of the way from 0 to 1, so 1 gets three quarters
     of it. That is called the **projection**. Let $\Delta$ be the distance from one atom
     to the next. Atom $z_i$ gets the probability $m_i$, the sum of all the shares that
     fall to it:

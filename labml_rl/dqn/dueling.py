@@ -68,6 +68,17 @@ class DuelingNetwork(nn.Module):
     streams. Wang et al. scale it by $1 / \sqrt{2}$, so that its length stays about what
     it was with one.
 
+    !!! warning "Units that die"
+        Here all advantages begin at 0, and no action is better than another. Were they
+        drawn at random, as is usual, the network would claim what it doesn't know, and
+        would first have to take that back. The shortest way is to switch units of the
+        hidden layer off. In Pong nearly all of the picture stays the same. So a unit
+        that is off for one screen is off for all, has no gradient any more, and never
+        comes back. When [Rainbow](rainbow.py) was tried in Pong, most of the units of
+        this stream were dead after a few hundred batches, and after more than a million
+        frames not one of the 512 was left. The values were right, and the actions could
+        not depend on the screen.
+
     Args:
         shape: of one observation.
         num_actions: how many actions there are.
@@ -104,6 +115,8 @@ class DuelingNetwork(nn.Module):
         self.atoms = atoms
         self.value = nn.Linear(hidden, each)
         self.advantage = nn.Linear(hidden, int(num_actions) * each)
+        nn.init.zeros_(self.advantage.weight)
+        nn.init.zeros_(self.advantage.bias)
 
     def forward(self, observations: Tensor) -> Tensor:
         """

@@ -42,12 +42,13 @@ ends at 19](../../assets/figures/run-fast-dqn-pong-seed-1.svg)
 
 *Pong with these settings, for a twentieth of the frames that DQN had in* Nature.
 
-That curve is typical. In the beginning the agent loses every rally, whatever it does,
-and nothing tells it what would have been better. Now and then a random move sends the
-ball back, and later one of these becomes a point. Once the network has seen enough
-points to tell a good place of the paddle from a bad one, all the rest follows quickly.
-Whoever stops too early sees an agent that learns nothing. The run, with its command and
-its score, is on the [page of results](../../results.md#pong-by-dqn).
+In the beginning the agent loses every rally, whatever it does, and nothing tells it
+what would have been better. Now and then a random move sends the ball back, and later
+one of these becomes a point. Then the network begins to tell a good place of the paddle
+from a bad one, and the score rises, for most of the run. Whoever stops too early sees
+an agent that learns nothing. A second seed did the same for eight million frames, and
+was behind this one at the end. Both runs, with their commands and their scores, are on
+the [page of results](../../results.md#pong-by-dqn).
 
 ## Try it yourself
 

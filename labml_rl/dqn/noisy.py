@@ -104,7 +104,9 @@ class NoisyLinear(nn.Linear):
             of the number of inputs.
     """
 
-    def __init__(self, in_features: int, out_features: int, noise: float = 0.5) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, *, noise: float = 0.5
+    ) -> None:
         super().__init__(in_features, out_features)
         size = noise / math.sqrt(in_features)
         self.weight_noise = nn.Parameter(torch.full_like(self.weight, size))
@@ -160,7 +162,8 @@ def add_noise(network: nn.Module, noise: float = 0.5) -> None:
     """
     for name, layer in network.named_children():
         if type(layer) is nn.Linear:
-            noisy = NoisyLinear(layer.in_features, layer.out_features, noise)
+            noisy = NoisyLinear(layer.in_features, layer.out_features, noise=noise)
+            noisy.train(layer.training)
             if layer.bias is None:
                 raise ValueError(f"{name} has no bias, and so none that can be noisy")
             noisy.weight, noisy.bias = layer.weight, layer.bias

@@ -19,6 +19,8 @@ This page is for those who want to repeat what they did. Others may skip it: [th
 settings](fast.py) have Adam, as nearly everybody has today.
 """
 
+from collections.abc import Iterable
+
 import torch
 from torch import nn
 
@@ -62,7 +64,7 @@ class CentredRMSProp(torch.optim.Optimizer):
 
     def __init__(
         self,
-        parameters: "list[nn.Parameter]",
+        parameters: Iterable[nn.Parameter],
         lr: float,
         *,
         decay: float = 0.95,

@@ -152,7 +152,12 @@ def normalised(advantages: Tensor) -> Tensor:
 
     Returns:
         The same, normalised.
+
+    Raises:
+        ValueError: if there are fewer than two, which have no standard deviation.
     """
+    if advantages.numel() < 2:
+        raise ValueError("a single advantage has no standard deviation")
     centred = advantages - advantages.mean()
     return centred / (advantages.std() + 1e-8)
 
@@ -281,20 +286,25 @@ def value_loss(
         values: $V(o_t)$, with a gradient, any shape.
         returns: $G_t$.
         old_values: $V_\text{old}(o_t)$, of the network that played. Only for clipping.
-        clip: $\epsilon$, in points of reward; `None` does not clip.
+        clip: $\epsilon$, in points of reward, above 0; `None` does not clip.
 
     Returns:
         A single number.
 
     Raises:
-        ValueError: if the shapes differ, or if there is a clip and no old values.
+        ValueError: if the shapes differ, if what should be constant has a gradient, if
+            the clip is not above 0, or if there is one and no old values.
     """
     check_shapes(values=values, returns=returns)
+    check_constant(returns=returns)
     errors = (values - returns).square()
     if clip is not None:
+        if clip <= 0:
+            raise ValueError(f"clip must be above 0, not {clip}")
         if old_values is None:
             raise ValueError("to clip the values, old_values are needed")
         check_shapes(values=values, old_values=old_values)
+        check_constant(old_values=old_values)
         clipped = old_values + (values - old_values).clamp(-clip, clip)
         errors = torch.max(errors, (clipped - returns).square())
     return 0.5 * errors.mean()
@@ -348,21 +358,34 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
 
     Returns:
         An estimate of the divergence, in nats.
+
+    Raises:
+        ValueError: if the shapes differ.
     """
+    check_shapes(log_probs=log_probs, old_log_probs=old_log_probs)
     difference = log_probs - old_log_probs
     return (difference.exp() - 1 - difference).mean()
 
 
 @torch.no_grad()
-def clip_fraction(log_probs: Tensor, old_log_probs: Tensor, clip: float) -> Tensor:
+def clip_fraction(log_probs: Tensor, old_log_probs: Tensor, *, clip: float) -> Tensor:
     r"""
     ### How many were clipped
+
+    Args:
+        log_probs: $\log \pi'(a_t \mid o_t)$, any shape.
+        old_log_probs: $\log \pi(a_t \mid o_t)$ of the policy that played, the same.
+        clip: $\epsilon$.
 
     Returns:
         The fraction of all actions whose ratio is outside of $1 \pm \epsilon$, on
         either side. If it is always 0, the clip does nothing, and the steps could be
         larger.
+
+    Raises:
+        ValueError: if the shapes differ.
     """
+    check_shapes(log_probs=log_probs, old_log_probs=old_log_probs)
     ratios = (log_probs - old_log_probs).exp()
     return ((ratios - 1).abs() > clip).float().mean()
 
@@ -392,6 +415,10 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
 
     Returns:
         The fraction; 0 where all returns are the same.
+
+    Raises:
+        ValueError: if the shapes differ.
     """
+    check_shapes(values=values, returns=returns)
     spread = returns.var()
     return torch.where(spread > 0, 1 - (returns - values).var() / spread, 0.0)

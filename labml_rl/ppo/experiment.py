@@ -389,7 +389,9 @@ class Experiment(PolicyExperiment[Settings]):
             "value_loss": value,
             "entropy": entropy,
             "divergence": divergence(log_probs, batch.log_probs),
-            "clip_fraction": clip_fraction(log_probs, batch.log_probs, settings.clip),
+            "clip_fraction": clip_fraction(
+                log_probs, batch.log_probs, clip=settings.clip
+            ),
         }
 
 

@@ -31,6 +31,9 @@ it.
 At the end of this page there is a [ReplayMemory][]:
 
 ```python
+from labml_rl.environments import final_observations
+from labml_rl.replay import ReplayMemory
+
 memory = ReplayMemory(
     games.single_observation_space,
     games.num_envs,
@@ -248,7 +251,8 @@ class ReplayMemory(Rings):
         """
         Args:
             state: what [ReplayMemory.get_state][] returned, of a memory for the same
-                games.
+                games. What was read from a file is not copied, and the memory writes
+                over it: for a second memory, read it again.
 
         Raises:
             ValueError: if it is of another. The memory is as it was, then.

@@ -21,7 +21,9 @@ expected that. It should be looked at more often.
 how wrong the network was about it, when it looked last. On top of double Q-learning
 they report higher scores in 42 of 57 games, and a
 [human-normalised](../watch/__init__.py) median of 128% in place of 111%. (The 41 of 49
-games of their abstract are those of a variant that draws by rank.)
+games of their abstract are those of a variant that draws by rank.) There is one run for
+each game, and games begin where a human had come to, and not with no-ops. So these
+numbers cannot be laid beside the medians of the other pages.
 
 ## What is drawn
 
@@ -32,6 +34,15 @@ often.
 
 $$p_i = |\delta_i| + \epsilon, \qquad
 P(i) = \frac{p_i^\alpha}{\sum_k p_k^\alpha}$$
+
+![All are drawn equally often](../../assets/figures/priorities-0.svg "α = 0")
+![The most wrong, 31%](../../assets/figures/priorities-0.2.svg "α = 0.2")
+![The most wrong, 38%](../../assets/figures/priorities-0.4.svg "α = 0.4")
+![The most wrong, 44%](../../assets/figures/priorities-0.6.svg "α = 0.6")
+![The most wrong, 50%](../../assets/figures/priorities-0.8.svg "α = 0.8")
+![The most wrong, 56%](../../assets/figures/priorities-1.svg "α = 1")
+
+*Four steps, and how often each is drawn.*
 
 A new step has no error yet. It gets the largest priority that there has been so far, so
 that it is looked at soon.

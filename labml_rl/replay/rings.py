@@ -363,7 +363,9 @@ class Rings:
     def set_state(self, state: dict[str, Any]) -> None:
         """
         Args:
-            state: what [Rings.get_state][] returned, for the same games.
+            state: what [Rings.get_state][] returned, for the same games. What was read
+                from a file is not copied, and the memory writes over it: for a second
+                memory, read it again.
 
         Raises:
             ValueError: if it is of another. All is as it was, then.

@@ -74,9 +74,16 @@ class SumTree:
         places: how many numbers. All are 0 in the beginning: there is nothing to draw.
         width: how many children a node has, at least 2.
         top: how long the last row may be, at least 1.
+
+    Raises:
+        ValueError: if they are fewer, so that the rows would never end.
     """
 
     def __init__(self, places: int, *, width: int = WIDTH, top: int = TOP) -> None:
+        if width < 2 or top < 1:
+            raise ValueError(
+                f"width must be at least 2 and top at least 1, not {width} and {top}"
+            )
         self.width = width
 
         # The first row has the numbers themselves. Each is filled up so that every
@@ -140,6 +147,9 @@ class SumTree:
         Returns:
             Places, each as often as its number says, shape `(count,)`. One whose number
             is 0 is never drawn.
+
+        Raises:
+            ValueError: if all numbers are 0.
         """
         darts = dice.random((len(self.rows), count))
 
@@ -147,6 +157,8 @@ class SumTree:
         # does, and rounding must not let a dart fly beyond.
         ends = self.rows[-1].cumsum()
         end = float(ends[-1])
+        if not end > 0:
+            raise ValueError("there is nothing to draw: all numbers are 0")
         first = (np.arange(count) + darts[0]) * (end / count)
         first = np.minimum(first, math.nextafter(end, 0))
         places: Places = ends.searchsorted(first, side="right")

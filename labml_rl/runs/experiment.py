@@ -210,13 +210,15 @@ def require(
         names: of those that the limits are for. `None` is within all limits.
         at_least: the lowest.
         above: what all must exceed.
-        at_most: the highest, together with the lowest.
+        at_most: the highest.
 
     Raises:
         ValueError: if one is beyond; it says which, and what would be right.
     """
-    limits = f"above {above}" if above > -math.inf else f"at least {at_least}"
-    if at_most < math.inf:
+    words = {"at least": at_least, "above": above, "at most": at_most}
+    given = {word: limit for word, limit in words.items() if math.isfinite(limit)}
+    limits = " and ".join(f"{word} {limit}" for word, limit in given.items())
+    if given.keys() == {"at least", "at most"}:
         limits = f"between {at_least} and {at_most}"
     for name in names:
         value = getattr(settings, name)

@@ -99,11 +99,13 @@ class Result:
         are less than three of these apart may well be equally good.
 
         !!! warning "It speaks of this agent"
-            Another seed of the training gives another agent, and these differ more than
-            games do. To compare *algorithms*, train several. [Agarwal et al.
-            (2021)](https://arxiv.org/abs/2108.13264) show how few seeds mislead. They
-            recommend the **interquartile mean**, or IQM, that of the middle half of all
-            games and seeds, with an interval, and have a library for it,
+            Another seed of the training gives another agent, and how far these are
+            apart, no number of games with one of them can tell. To compare
+            *algorithms*, train several. [Agarwal et al.
+            (2021)](https://arxiv.org/abs/2108.13264) show how few seeds mislead. Each
+            run, of one seed in one game, has a normalised score. They recommend the
+            **interquartile mean**, or IQM, that of the middle half of these, with an
+            interval, and have a library for it,
             [rliable](https://github.com/google-research/rliable).
         """
         return self.deviation / math.sqrt(len(self.points))

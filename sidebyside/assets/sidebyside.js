@@ -4,6 +4,7 @@
    - Pointing at a symbol in a formula lights its name in the code, and the reverse.
    - j and k lead to the next section and back, and the outline follows.
    - The whole module can be copied.
+   - Pictures in a series are moved by a slider.
 */
 
 (() => {
@@ -187,6 +188,34 @@
     paragraph.append(button);
   }
 
+  // ---- Pictures that move ---------------------------------------------------------------
+
+  /* Of pictures that belong together, one is there, and a slider leads to the others. */
+  function move(series) {
+    const pictures = [...series.children];
+    const label = document.createElement("label");
+    const slider = document.createElement("input");
+    const title = document.createElement("output");
+    Object.assign(slider, { type: "range", max: pictures.length - 1, value: 0 });
+    slider.ariaLabel = "Move the picture";
+    const show = () => {
+      pictures.forEach((each, i) => (each.hidden = i !== slider.valueAsNumber));
+      title.textContent = pictures[slider.valueAsNumber].title;
+      slider.ariaValueText = title.textContent;
+    };
+    slider.addEventListener("input", show);
+    title.style.minWidth = `${Math.max(...pictures.map(each => each.title.length))}ch`;
+    // The others are fetched as soon as somebody is about to ask for them.
+    for (const type of ["pointerenter", "focusin"])
+      series.addEventListener(type, () => {
+        for (const each of pictures) each.loading = "eager";
+      });
+    label.append(slider, title);
+    series.append(label);
+    series.dataset.sbsMoves = "";
+    show();
+  }
+
   /* The theme makes a landmark of each copy button, sixty on a page; and an article of
      what a result of its search says, so that the link around it has no name. */
   const LOUD = "nav.md-code__nav, .md-search-result__article";
@@ -225,6 +254,7 @@
       new Lights(page);
       document.querySelectorAll(".sbs-source").forEach(offerCopy);
     }
+    document.querySelectorAll(".sbs-series:not([data-sbs-moves])").forEach(move);
     quieten(document);
     follow();
   }

@@ -207,7 +207,7 @@ class TestPPO:
             ppo.clipped_policy_loss(log_probs, old, advantages, clip=0.1),
             policy(log_probs, old, advantages, 0.1),
         )
-        assert ppo.clip_fraction(log_probs, old, 0.1) == policy.clip_fraction
+        assert ppo.clip_fraction(log_probs, old, clip=0.1) == policy.clip_fraction
         torch.testing.assert_close(
             ppo.value_loss(log_probs, advantages, old_values=old, clip=0.1),
             theirs.ClippedValueFunctionLoss()(log_probs, old, advantages, 0.1),
@@ -269,7 +269,7 @@ class TestPPO:
                     policy,
                     2 * value,
                     -entropy.mean(),
-                    ppo.clip_fraction(log_probs, old, 0.2),
+                    ppo.clip_fraction(log_probs, old, clip=0.2),
                 ]
             )
         logged = theirs.logger.name_to_value

@@ -332,6 +332,38 @@ def test_a_film_is_a_player(site):
     assert 'poster="films/f.webp"' in home
 
 
+def test_pictures_with_titles_become_a_series(site):
+    for name in ("a", "b"):
+        (site / "docs" / f"{name}.svg").write_text("<svg/>")
+    one, other = '![One](../a.svg "n = 1")', '![Two](../b.svg "n = 2")'
+    prose = {
+        "series": f"{one}\n{other}",
+        "alone": one,
+        "untitled": f"{one}\n![Two](../b.svg)",
+        "between": f"{one}\nor\n{other}",
+        "behind": f"{one}\n{other}\nor",
+        "film": f'{one}\n![Two](../b.mp4 "n = 2")',
+    }
+    for name in ("b.mp4", "b.webp"):
+        (site / "docs" / name).write_bytes(b"")
+    text = "\n\n".join(f"## {name}\n\n{each}" for name, each in prose.items())
+    both = f'    """\n    {one}\n    {other}\n    """\n'
+    (site / "book" / "game.py").write_text(f'"""# T\n\n{text}\n"""\nclass A:\n{both}')
+    (site / "docs" / "index.md").write_text(
+        f"# H\n\n{prose['series']}\n".replace("../", "")
+    )
+    assert build(site).returncode == 0
+    html = (site / "site" / "book" / "game.html").read_text()
+    for name in prose:
+        part = html.partition(f'<h2 id="{name}">')[2].partition("</p>")[0]
+        assert ('<p class="sbs-series">' in part) == (name == "series"), name
+    method = html.rpartition('<p class="sbs-series">')[2].partition("</p>")[0]
+    assert re.findall(r'title="([^"]*)"', method) == ["n = 1", "n = 2"]
+    for page, count in (("book/game.html", 2), ("index.html", 1)):
+        html = (site / "site" / page).read_text()
+        assert html.count('<p class="sbs-series">') == count
+
+
 def test_a_site_can_replace_a_template(site):
     folder = site / "overrides" / "sidebyside"
     folder.mkdir(parents=True)

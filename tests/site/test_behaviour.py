@@ -5,6 +5,7 @@ import textwrap
 import pytest
 from playwright.sync_api import expect
 
+from sidebyside.cli import main
 from tests.press.sites import build
 from tests.press.test_plugin import CONFIG
 from tests.site.conftest import visit
@@ -237,6 +238,48 @@ def test_pictures_far_away_wait_and_the_section_stays(browser, site, tmp_path):
         page.wait_for_timeout(1_000)
         assert 0 < first < DESKTOP["height"] / 2
         assert page.evaluate(top) == first
+
+
+ALL_ARE_LOADED = """titles => titles.every(
+  each => document.querySelector(`img[title="${each}"]`).naturalWidth)"""
+LAMBDAS = ["λ = 0", "λ = 0.5", "λ = 0.8", "λ = 0.9", "λ = 0.95", "λ = 1"]
+
+
+def test_a_slider_moves_a_picture(browser, site):
+    address = (site / "labml_rl/returns.html").as_uri()
+    with visit(browser, f"{address}#gae", viewport=DESKTOP) as seen:
+        page = seen.page
+        series = page.locator(".sbs-series").filter(has=page.get_by_title(LAMBDAS[0]))
+        slider, pictures = series.get_by_role("slider"), series.locator("img")
+        expect(slider).to_have_accessible_name("Move the picture")
+        height = series.bounding_box()["height"]
+        slider.focus()
+        for number, title in enumerate(LAMBDAS):
+            expect(series.locator("output")).to_have_text(title)
+            expect(slider).to_have_attribute("aria-valuetext", title)
+            expect(pictures.nth(number)).to_be_visible()
+            assert [each.is_visible() for each in pictures.all()].count(True) == 1
+            # The next is there before it is asked for, and nothing moves.
+            page.wait_for_function(ALL_ARE_LOADED, arg=LAMBDAS)
+            assert series.bounding_box()["height"] == height
+            page.keyboard.press("ArrowRight")
+
+
+def test_without_scripts_all_pictures_of_a_series_are_there(browser, site, tmp_path):
+    picture = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
+    (tmp_path / "a.svg").write_text(picture)
+    module = tmp_path / "alone.py"
+    module.write_text('"""\n# T\n\n![A](a.svg "1")\n![B](a.svg "2")\n"""\n')
+    assert main(["page", str(module)]) == 0
+    for address, scripts, count in (
+        ((site / "labml_rl/returns.html").as_uri(), False, 12),
+        (module.with_suffix(".html").as_uri(), True, 2),
+    ):
+        with visit(browser, address, java_script_enabled=scripts) as seen:
+            pictures = seen.page.locator(".sbs-series img").all()
+            assert len(pictures) == count
+            for each in pictures:
+                expect(each).to_be_visible()
 
 
 def test_what_is_printed_from_a_dark_page_can_be_read(browser, site):
