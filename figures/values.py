@@ -6,6 +6,7 @@ python -m figures.values --check   fail if they differ from what the modules do
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 import numpy as np
@@ -209,7 +210,7 @@ def draw_priorities(exponent: float) -> str:
     places = np.flatnonzero(memory.can_be_drawn(np.arange(memory.size)))
     memory.update(places, np.array(ERRORS))
     shares = memory.tree.leaves[places] / memory.tree.root
-    rows = (
+    rows: Any = (
         ("how wrong the network was", ORANGE, ERRORS, 28.0, "{:g}"),
         ("how often the step is drawn", BLUE, shares, 100.0, "{:.0%}"),
     )

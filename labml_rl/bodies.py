@@ -32,6 +32,8 @@ features = body(batch)  # (1, 512)
 ```
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv2d
@@ -222,7 +224,7 @@ class FirstConvolution(nn.Conv2d):
             weight = as_blocks(weight).permute(0, 3, 1, 2)
             stride = (1, 1)
         pictures = observations.to(dtype)
-        how = stride, self.padding, self.dilation, self.groups
+        how: Any = stride, self.padding, self.dilation, self.groups
         return conv2d(pictures, weight.to(dtype), self.bias, *how)
 
 
