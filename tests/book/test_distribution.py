@@ -213,6 +213,7 @@ def test_a_call_gives_the_means_of_the_distributions(kind, shape):
 
 def test_each_atom_has_a_value_and_advantages_of_its_own():
     network = DuelingNetwork((4,), 3, atoms=5)
+    nn.init.normal_(network.advantage.weight)  # it begins at 0
     numbers = torch.randn(7, 4)
     for_value, for_advantage = network.hidden(network.body(numbers)).chunk(2, -1)
     values = network.value(for_value)  # (7, 5)
@@ -229,6 +230,26 @@ def test_each_atom_has_a_value_and_advantages_of_its_own():
         )
     # The mean over the actions is the value.
     np.testing.assert_allclose(found.mean(1).detach(), values.detach(), atol=1e-6)
+
+
+@pytest.mark.parametrize("atoms", [None, 7])
+@pytest.mark.parametrize("noisy", [False, True])
+def test_at_first_no_action_is_better(atoms, noisy):
+    network = DuelingNetwork((4, 84, 84), 6, atoms=atoms)
+    if noisy:
+        add_noise(network)
+    network.eval()
+    found = network(torch.randint(0, 256, (3, 4, 84, 84), dtype=torch.uint8))
+    assert torch.equal(found, found[:, :1].expand_as(found))
+    assert found.std() > 0
+
+
+def test_noise_put_into_a_network_that_is_measured_is_off():
+    network = nn.Sequential(nn.Linear(6, 4)).eval()
+    numbers = torch.randn(5, 6)
+    before = network(numbers)
+    add_noise(network)
+    assert torch.equal(network(numbers), before)
 
 
 def noisy_layer():

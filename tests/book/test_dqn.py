@@ -128,6 +128,7 @@ def test_labml_has_the_same_loss(labml_dqn):
 class TestDueling:
     def test_the_mean_of_the_action_values_is_the_value(self):
         network = DuelingNetwork((4,), 3)
+        nn.init.normal_(network.advantage.weight)  # it begins at 0
         seen = torch.randn(7, 4)
         answers = network(seen)
         assert answers.shape == (7, 3)
@@ -178,6 +179,7 @@ class TestDueling:
     def test_the_gradient_of_the_body_is_scaled(self):
         torch.manual_seed(1)
         network = DuelingNetwork((4,), 3)
+        nn.init.normal_(network.advantage.weight)  # it begins at 0
         seen = torch.randn(5, 4)
         network(seen).sum().backward()
         found = next(network.body.parameters()).grad

@@ -55,6 +55,10 @@ def test_actions_are_drawn_as_often_as_the_policy_says():
     np.testing.assert_allclose(found, [0.1, 0.2, 0.7], atol=0.013)
 
 
+def test_a_dart_at_the_very_end_hits_the_last_action():
+    assert draw(normal(50, 4), torch.ones(50)).tolist() == [3] * 50
+
+
 class TestA2C:
     def test_the_gradient_is_that_of_the_expected_payment(self):
         """Weighted by its probability, each action's gradient adds up to that of J."""
@@ -117,6 +121,13 @@ class TestA2C:
             a2c.value_loss(normal(3, 1), normal(3))
         with pytest.raises(ValueError, match="same shape"):
             a2c.policy_loss(normal(3, 1), normal(3))
+
+    def test_returns_with_a_gradient_are_refused(self):
+        """With one, both sides of the error move, and nothing may be learned."""
+        values = normal(3).requires_grad_()
+        for value_loss in (a2c.value_loss, ppo.value_loss):
+            with pytest.raises(ValueError, match=r"returns.*detach\(\)"):
+                value_loss(values, values + 1)
 
 
 class TestRMSProp:
@@ -295,6 +306,24 @@ class TestPPO:
             ppo.clipped_policy_loss(normal(3), normal(3), normal(3), clip=-0.1)
         with pytest.raises(ValueError, match="old_values are needed"):
             ppo.value_loss(normal(3), normal(3), clip=0.1)
+        old = normal(3).requires_grad_()
+        with pytest.raises(ValueError, match=r"above 0, not -0\.1"):
+            ppo.value_loss(normal(3), normal(3), old_values=old.detach(), clip=-0.1)
+        with pytest.raises(ValueError, match=r"old_values.*detach\(\)"):
+            ppo.value_loss(normal(3), normal(3), old_values=old, clip=0.1)
+
+    def test_what_is_only_watched_must_fit_together_too(self):
+        for watch in (
+            ppo.divergence,
+            lambda one, other: ppo.clip_fraction(one, other, clip=0.1),
+            ppo.explained_variance,
+        ):
+            with pytest.raises(ValueError, match="same shape"):
+                watch(normal(3, 1), normal(3))
+
+    def test_one_advantage_is_not_normalised_to_nan(self):
+        with pytest.raises(ValueError, match="no standard deviation"):
+            ppo.normalised(normal(1))
 
 
 @pytest.mark.parametrize(("epsilon", "speed"), [(1e-8, 1), (1e-5, 0.01)])

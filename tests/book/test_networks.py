@@ -105,6 +105,15 @@ def test_what_is_neither_picture_nor_vector_is_refused(shape):
             make(shape)
 
 
+def test_the_first_convolution_takes_what_any_other_does():
+    options: Any = {"padding": 2, "dilation": 2, "groups": 2, "stride": 3}
+    ours = bodies.FirstConvolution(4, 32, 5, **options)
+    theirs = nn.Conv2d(4, 32, 5, **options)
+    theirs.load_state_dict(ours.state_dict())
+    observations = pictures(2, ATARI)
+    torch.testing.assert_close(ours(observations), theirs(observations / 255))
+
+
 def test_channels_on_the_wrong_side_are_recognised():
     with pytest.raises(ValueError, match="With channels_last=True it"):
         NatureBody((84, 84, 4))

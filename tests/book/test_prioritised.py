@@ -83,6 +83,18 @@ def test_each_dart_hits_whose_piece_of_the_line_it_is(numbers, width, top):
     assert found.tolist() == [by_hand(tree, each) for each in darts.T]
 
 
+@pytest.mark.parametrize("wrong", [{"width": 1}, {"width": 0}, {"top": 0}])
+def test_rows_that_would_never_end_are_refused(wrong):
+    with pytest.raises(ValueError, match="at least 2 and top at least 1"):
+        SumTree(5_000, **wrong)
+
+
+@pytest.mark.parametrize("places", [10, 5_000])
+def test_of_nothing_but_zeros_none_is_drawn(places):
+    with pytest.raises(ValueError, match="all numbers are 0"):
+        SumTree(places).draw(3, np.random.default_rng(1))
+
+
 @pytest.mark.parametrize(("width", "top"), [(2, 1), (3, 5), (8, 4), (32, 1024)])
 def test_numbers_are_drawn_as_often_as_they_say(width, top):
     numbers = np.random.default_rng(1).random(100) ** 3

@@ -767,6 +767,16 @@ def test_settings_of_another_algorithm_are_refused(tmp_path):
     assert not path.exists()
 
 
+def test_a_setting_beyond_its_limits_is_told_all_of_them():
+    for limits, words in (
+        ({"above": 0, "at_most": 1}, "above 0 and at most 1"),
+        ({"at_least": 0, "at_most": 1}, "between 0 and 1"),
+        ({"at_most": 1}, "at most 1"),
+    ):
+        with pytest.raises(ValueError, match=f"total_frames must be {words}, not 5$"):
+            runs.require(Settings(total_frames=5), "total_frames", **limits)
+
+
 class Planned(Tiny):
     @staticmethod
     def needs_plan(settings: Any) -> str:
