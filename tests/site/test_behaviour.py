@@ -271,10 +271,11 @@ def test_without_scripts_all_pictures_of_a_series_are_there(browser, site, tmp_p
     (tmp_path / "a.svg").write_text(picture)
     module = tmp_path / "alone.py"
     module.write_text('"""\n# T\n\n![A](a.svg "1")\n![B](a.svg "2")\n"""\n')
-    assert main(["page", str(module)]) == 0
+    alone = tmp_path / "alone.html"
+    assert main(["page", str(module), "-o", str(alone)]) == 0
     for address, scripts, count in (
         ((site / "labml_rl/returns.html").as_uri(), False, 12),
-        (module.with_suffix(".html").as_uri(), True, 2),
+        (alone.as_uri(), True, 2),
     ):
         with visit(browser, address, java_script_enabled=scripts) as seen:
             pictures = seen.page.locator(".sbs-series img").all()
