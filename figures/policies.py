@@ -157,7 +157,7 @@ def draw_baseline() -> str:
 
 def draw_n_step(n: int) -> str:
     """Return the figure of what each reward counts in a return, and what the value."""
-    drawing = Drawing(232, f"What counts in a return of {n} steps")
+    drawing = Drawing(232, f"What counts in a return, n = {n}")
     steps, discount = 12, 0.9
     left, bottom = 24, 176
     column = (WIDTH - 2 * left) / (steps + 1)

@@ -142,13 +142,13 @@ def made_now(path: Path) -> str:
 @cache
 def made_of(path: Path, changed: int, size: int) -> str:
     """
-    The fingerprint of what a file is since it was changed. Many runs are of the same
+    The fingerprint of a file, kept until the file is changed. Many runs are of the same
     modules, and a server builds the pages again and again.
     """
     try:
         return fingerprint(path.read_text(encoding="utf-8"))
-    except SyntaxError:
-        # The press says what is wrong, and where.
+    except (OSError, SyntaxError):
+        # It is gone, or the press says what is wrong, and where.
         return ""
 
 

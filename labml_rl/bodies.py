@@ -202,8 +202,8 @@ class FirstConvolution(nn.Conv2d):
     and there are only 8,192 weights. It is also more exact with numbers of 16 bits,
     which hold each byte as it is, and a 255th of it only roughly.
 
-    It takes what `nn.Conv2d` takes. [Blocks][as_blocks] are for a stride of 4 without
-    padding alone.
+    It has the options of `nn.Conv2d`, but pads with zeros only, and takes only batches.
+    [Blocks][as_blocks] are for a stride of 4 without padding.
     """
 
     def forward(self, observations: Tensor) -> Tensor:

@@ -362,11 +362,11 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     (\gamma\lambda)^2 \delta_{t+2} + \dots$$
 
     ![One step has an advantage, and no other](../assets/figures/gae-0.svg "λ = 0")
-    ![Four steps before it have one, too](../assets/figures/gae-0.5.svg "λ = 0.5")
-    ![Ten have, less the earlier they are](../assets/figures/gae-0.8.svg "λ = 0.8")
-    ![All of the episode have](../assets/figures/gae-0.9.svg "λ = 0.9")
-    ![The first has nearly half](../assets/figures/gae-0.95.svg "λ = 0.95")
-    ![All have nearly as much](../assets/figures/gae-1.svg "λ = 1")
+    ![A few steps before it have one](../assets/figures/gae-0.5.svg "λ = 0.5")
+    ![The first step has hardly any](../assets/figures/gae-0.8.svg "λ = 0.8")
+    ![The first step has a fifth](../assets/figures/gae-0.9.svg "λ = 0.9")
+    ![The first step has two fifths](../assets/figures/gae-0.95.svg "λ = 0.95")
+    ![All steps have nearly as much](../assets/figures/gae-1.svg "λ = 1")
 
     *A single step went better than expected, by 1. With $\lambda = 0$ only its own
     action is praised. The larger $\lambda$ is, the more of the praise goes to the steps

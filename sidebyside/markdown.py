@@ -363,7 +363,7 @@ class Series(Treeprocessor):
     ```
 
     A reader sees the first, and a slider under it with its title. Where there are no
-    scripts, all are there.
+    scripts, all are there. On paper it is the one that was seen last.
     """
 
     def run(self, root: Element) -> None:
@@ -374,9 +374,11 @@ class Series(Treeprocessor):
             if (
                 len(pictures) > 1
                 and all(each.tag == "img" and each.get("title") for each in pictures)
+                and all("\n" in (each.tail or "") for each in pictures[:-1])
                 and not any((text or "").strip() for text in between)
             ):
-                paragraph.set("class", "sbs-series")
+                named = paragraph.get("class")
+                paragraph.set("class", f"{named} sbs-series" if named else "sbs-series")
 
 
 class Signs(Postprocessor):

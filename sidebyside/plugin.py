@@ -250,7 +250,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         raised here leaves the site of the last build as it was.
         """
         # A server has frozen what is old, and to count it takes longer than a page.
-        with undisturbed(is_warm=not self.serving):
+        with undisturbed(is_warm=False if self.serving else None):
             self.make_pages(config)
 
     def make_pages(self, config: MkDocsConfig) -> None:
@@ -446,7 +446,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for picture in pictures_in(prose.text):
             # Nobody turns an address in HTML around: it starts at the finished page.
             path = file_of(picture.address, posixpath.dirname(page.file.dest_uri))
-            if picture.is_html and path and not files.get_file_from_path(path):
+            if picture.is_html and path and not file_at(path, files):
                 where = f"{page.file.src_uri}:{prose.line_at(picture.start)}"
                 log.warning(f"{where}: the picture `{picture.address}` does not exist.")
         # Without the front matter, which MkDocs has taken away.
@@ -472,7 +472,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             return None
 
         def find(address: str) -> str | None:
-            file = files.get_file_from_path(address)
+            file = file_at(address, files)
             return file.abs_src_path if file else None
 
         return make_room(html, page.file.dest_uri, find)
@@ -513,6 +513,14 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.searched.give_back(page)
             template = self.env.get_template(page.meta.get("template", "main.html"))
             self.filled.remember(template, page, config, nav)
+
+
+def file_at(path: str, files: Files) -> File | None:
+    """The file that lies at a path of the site. Most have the path of their source."""
+    file = files.get_file_from_path(path)
+    if file and file.dest_uri == path:
+        return file
+    return next((each for each in files if each.dest_uri == path), None)
 
 
 def pages_of_extension(config: MkDocsConfig) -> Iterator[str]:

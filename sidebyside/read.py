@@ -439,7 +439,8 @@ def undisturbed(is_warm: bool | None = None) -> Iterator[None]:
     so.
 
     Args:
-        is_warm: whether nothing is frozen, which takes long to find out if much is.
+        is_warm: whether nothing is frozen. `None` finds out, which takes long if much
+            is.
     """
     collects = gc.isenabled()
     if is_warm is None:

@@ -73,11 +73,11 @@ class DuelingNetwork(nn.Module):
         drawn at random, as is usual, the network would claim what it doesn't know, and
         would first have to take that back. The shortest way is to switch units of the
         hidden layer off. In Pong nearly all of the picture stays the same. So a unit
-        that is off for one screen is off for all, has no gradient any more, and never
-        comes back. When [Rainbow](rainbow.py) was tried in Pong, most of the units of
-        this stream were dead after a few hundred batches, and after more than a million
-        frames not one of the 512 was left. The values were right, and the actions could
-        not depend on the screen.
+        that is off for one screen is off for nearly all. It has no gradient then, and
+        hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of which no
+        record was kept, most of the units of this stream were dead after a few hundred
+        batches. After more than a million frames not one of the 512 was left, and the
+        actions could not depend on the screen.
 
     Args:
         shape: of one observation.

@@ -153,10 +153,10 @@ class FastSettings(fast.Settings):
         with epsilon. All three agents still lost every point after one and a half
         million frames, and did the same on nearly every screen. In the third we looked
         inside: of the stream of the advantages, [no unit was left
-        alive][labml_rl.dqn.dueling.DuelingNetwork]. Advantages that begin at random are
-        one thing that kills them, and large noise is another: what comes out of a unit
-        that is off has no noise. Since then the advantages begin at 0, and the noise is
-        0.1. Nothing else was tuned.
+        alive][labml_rl.dqn.dueling.DuelingNetwork]. Two things kill them, each by
+        itself, in three hundred batches: advantages that begin at random, and noise of
+        0.5, since what comes out of a unit that is off has no noise. So the advantages
+        begin at 0 now, and the noise is 0.1. Nothing else was tuned.
     """
 
     adam_epsilon: float = 1.5e-4

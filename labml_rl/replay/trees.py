@@ -76,7 +76,7 @@ class SumTree:
         top: how long the last row may be, at least 1.
 
     Raises:
-        ValueError: if they are fewer, so that the rows would never end.
+        ValueError: if the width or the top is less. The rows would never end.
     """
 
     def __init__(self, places: int, *, width: int = WIDTH, top: int = TOP) -> None:

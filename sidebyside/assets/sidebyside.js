@@ -200,11 +200,14 @@
     slider.ariaLabel = "Move the picture";
     const show = () => {
       pictures.forEach((each, i) => (each.hidden = i !== slider.valueAsNumber));
-      title.textContent = pictures[slider.valueAsNumber].title;
-      slider.ariaValueText = title.textContent;
+      const picture = pictures[slider.valueAsNumber];
+      title.textContent = picture.title;
+      slider.ariaValueText = `${picture.title}: ${picture.alt}`;
     };
+    title.ariaLive = "off"; // the slider says it
     slider.addEventListener("input", show);
-    title.style.minWidth = `${Math.max(...pictures.map(each => each.title.length))}ch`;
+    const longest = Math.max(...pictures.map(each => each.title.length));
+    title.style.minWidth = `min(50%, ${longest}ch)`;
     // The others are fetched as soon as somebody is about to ask for them.
     for (const type of ["pointerenter", "focusin"])
       series.addEventListener(type, () => {

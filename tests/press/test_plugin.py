@@ -342,6 +342,7 @@ def test_pictures_with_titles_become_a_series(site):
         "untitled": f"{one}\n![Two](../b.svg)",
         "between": f"{one}\nor\n{other}",
         "behind": f"{one}\n{other}\nor",
+        "row": f"{one} {other}",
         "film": f'{one}\n![Two](../b.mp4 "n = 2")',
     }
     for name in ("b.mp4", "b.webp"):

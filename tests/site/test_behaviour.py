@@ -257,7 +257,8 @@ def test_a_slider_moves_a_picture(browser, site):
         slider.focus()
         for number, title in enumerate(LAMBDAS):
             expect(series.locator("output")).to_have_text(title)
-            expect(slider).to_have_attribute("aria-valuetext", title)
+            said = f"{title}: {pictures.nth(number).get_attribute('alt')}"
+            expect(slider).to_have_attribute("aria-valuetext", said)
             expect(pictures.nth(number)).to_be_visible()
             assert [each.is_visible() for each in pictures.all()].count(True) == 1
             # The next is there before it is asked for, and nothing moves.
