@@ -192,7 +192,8 @@ def table_of(keys: str, record: Any) -> str:
         ValueError: if there is no such run.
     """
     rows = ROWS.read_text(encoding="utf-8")
-    if "best" in find(record, keys):
+    run = find(record, keys)
+    if isinstance(run, dict) and "best" in run:
         rows += ROWS_OF_THE_BEST.read_text(encoding="utf-8")
     return rows.replace("{{ run.", f"{{{{ {keys}.").rstrip()
 

@@ -82,7 +82,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import metadata
 from pathlib import Path
 
@@ -91,7 +91,6 @@ from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.findings import Finding
 from sidebyside.inventory import Entry, inventory, own_inventory
-from sidebyside.links import page_of
 from sidebyside.press import (
     ASSETS,
     Module,
@@ -287,8 +286,7 @@ def write_page(options: argparse.Namespace) -> int:
     source = load(Module(file, path, name))
     docs = existing(options.docs) if options.docs else documents_of(package)
     root = docs or file.parent
-    page_file = page_of(source.module, source.is_package)
-    folder = (root / page_file).parent if docs else root
+    folder = (root / source.page).parent if docs else root
 
     places = catalogue([source])
     mistakes: list[PressError] = []
@@ -408,9 +406,10 @@ def write_findings(options: argparse.Namespace) -> int:
         for package, module in around:
             known[module.file] = module
             if path.is_dir() and module.file.is_relative_to(whole):
-                shown = shown_in(path, module.file)
-                inside[module.file] = replace(module, path=shown)
-                docs[shown] = documents_of(package)
+                # It is named after the folder that the user has named.
+                named = str(path / module.file.relative_to(whole))
+                inside[module.file] = replace(module, path=named)
+                docs[named] = documents_of(package)
         if not inside:
             raise UsageError(NO_FILES.format(path))
         wanted |= inside
@@ -432,17 +431,12 @@ def write_findings(options: argparse.Namespace) -> int:
         and not finding.code.startswith(tuple(options.ignore))
     ]
     if options.format == "json":
-        print(json.dumps([finding.as_dict() for finding in findings], indent=2))
-    elif options.format == "github":
-        print("".join(f"{finding.as_command()}\n" for finding in findings), end="")
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
-        print("".join(f"{finding}\n" for finding in findings), end="")
+        on_github = options.format == "github"
+        lines = (f"{each.as_command() if on_github else each}\n" for each in findings)
+        print("".join(lines), end="")
     return 1 if findings else 0
-
-
-def shown_in(folder: Path, file: Path) -> str:
-    """How to name a file, after the folder that the user has named."""
-    return str(folder / file.relative_to(folder.resolve()))
 
 
 def known_outside(own: Sequence[tuple[str, str]]) -> dict[str, Entry]:

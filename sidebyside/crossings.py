@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from sidebyside.highlight import Link
 from sidebyside.inventory import Entry
-from sidebyside.links import Place, page_of
+from sidebyside.links import Place
 from sidebyside.names import Book
 from sidebyside.read import Source
 from sidebyside.references import Reference, references
@@ -47,11 +47,10 @@ class Spot:
 
 def spots(source: Source) -> list[Spot]:
     """A spot for each line. Line 0 does not exist; it makes the numbers agree."""
-    page = page_of(source.module, source.is_package)
-    found = [Spot(Place(page, ""), "")]
+    found = [Spot(Place(source.page, ""), "")]
     for anchor, section in anchored(source):
         lines = section.spans[-1].stop - section.spans[0].first
-        found += [Spot(Place(page, anchor), section.scope)] * lines
+        found += [Spot(Place(source.page, anchor), section.scope)] * lines
     return found
 
 
@@ -83,7 +82,7 @@ def cross(
     book = Book(sources, outside)
     links: dict[str, dict[int, list[Link]]] = {}
     uses: defaultdict[Place, dict[tuple[str, str], Use]] = defaultdict(dict)
-    pages = {page_of(source.module, source.is_package): source for source in sources}
+    pages = {source.page: source for source in sources}
     shared = names_that_share(pages, places)
     rank = {(places[name].page, of): n for n, (name, of) in enumerate(shared.items())}
     attributes = instance_attributes(book)
@@ -120,9 +119,7 @@ def cross(
             ordered = sorted(ranks, key=lambda ranked: ranked[0])
             by_page[place.page][place.anchor] = tuple(use for _, use in ordered)
     return {
-        source.module: Crossing(
-            links[source.module], by_page[page_of(source.module, source.is_package)]
-        )
+        source.module: Crossing(links[source.module], by_page[source.page])
         for source in sources
     }
 

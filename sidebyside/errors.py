@@ -42,6 +42,12 @@ class PressError(Exception):
         self.column = column
 
 
+def too_deep(path: str) -> PressError:
+    """What exhausts Python's stack is a mistake like any other."""
+    found = "something in this file is nested too deeply"
+    return PressError(path, 1, found, "Take it apart, or leave the file out.")
+
+
 Report = Callable[[PressError], None]
 
 

@@ -393,14 +393,9 @@ def is_block(text: Sequence[tuple[int, str]]) -> bool:
     return bool(FENCE.match(first) or BOX.match(first)) or first == "$$"
 
 
-def margin_of(body: Lines) -> int:
-    """The indentation that all lines of a field share."""
-    return min((indentation(text) for _, text in body if text), default=0)
-
-
 def dedented(body: Lines) -> Lines:
     """Lines without the indentation that they share."""
-    margin = margin_of(body)
+    margin = min((indentation(text) for _, text in body if text), default=0)
     return tuple((number, text[margin:]) for number, text in body)
 
 
@@ -663,18 +658,16 @@ def sphinx_entries(body: Lines) -> Iterator[tuple[str, Entry]]:
     starts = [at for at, (_, text) in enumerate(body) if COLON.match(text)]
     for start, stop in zip(starts, [*starts[1:], len(body)], strict=True):
         number, first = body[start]
-        more = body[start + 1 : stop]
-        margin = margin_of(more)
+        more = dedented(body[start + 1 : stop])
         if match := COLON.match(first):
             *kind, name = (match["what"] or "").replace("\\", "").split() or [""]
             text = first[match.end() :]
-            rest = tuple((n, line[margin:]) for n, line in more)
             if match["word"] in SPHINX["types"]:
                 words = " ".join([text, *(line.strip() for _, line in more)])
                 typed = Entry(number, name, clean(words).strip(), ())
                 types.setdefault(name, []).append(typed)
             else:
-                entry = Entry(number, name, " ".join(kind), ((number, text), *rest))
+                entry = Entry(number, name, " ".join(kind), ((number, text), *more))
                 found.append((WORDS[match["word"]], entry))
     for title, entry in found:
         kinds = [entry.type, *(typed.type for typed in types.pop(entry.name, []))]

@@ -11,7 +11,7 @@ always says what would be right.
 """
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from sidebyside.read import Source
 
@@ -42,10 +42,6 @@ class Finding:
         text = f"{where}: {self.code} {self.message} ({self.remedy.rstrip('.')})"
         # One line, in which nothing is an order to a terminal.
         return re.sub(r"[\0-\x1f\x7f-\x9f]", lambda found: repr(found[0])[1:-1], text)
-
-    def as_dict(self) -> dict[str, object]:
-        """The finding for a program to read."""
-        return asdict(self)
 
     def as_command(self) -> str:
         """The finding as GitHub's Actions want it, to show it beside the line."""

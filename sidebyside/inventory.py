@@ -80,18 +80,15 @@ class Entry:
 
 
 @cache
-def inventory(folder: Path = INVENTORIES) -> dict[str, Entry]:
+def inventory() -> dict[str, Entry]:
     """
     ## All that is stored
 
-    Args:
-        folder: where the files are.
-
     Returns:
-        Every name in them, in full.
+        Every name in the press's own files, in full.
     """
     entries: dict[str, Entry] = {}
-    for path in sorted(folder.glob("*.txt")):
+    for path in sorted(INVENTORIES.glob("*.txt")):
         entries |= read_inventory(path.read_text(encoding="utf-8"))
     return entries
 

@@ -128,13 +128,6 @@ def address(page: str, use_directory_urls: bool) -> str:
     return folder + slash if name == "index" else f"{path}/"
 
 
-def page_of(module: str, is_package: bool) -> str:
-    """Where the page of a module lies: beside it, were it a Markdown file."""
-    # A folder whose name begins with a dot would make a path that begins at the root.
-    path = module.strip(".").replace(".", "/")
-    return f"{path}/index.md" if is_package else f"{path}.md"
-
-
 def resolve(
     name: str, scope: str, source: Source, places: Mapping[str, Place]
 ) -> Place | None:
@@ -183,7 +176,7 @@ def set_links(
         site engine checks them again with its own, and with links to modules as links
         to their pages.
     """
-    here = page_of(source.module, source.is_package)
+    here = source.page
 
     def named(name: str, line: int) -> Place | None:
         if place := resolve(name, scope, source, places):

@@ -20,7 +20,6 @@ reasons.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import dropwhile
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
@@ -121,9 +120,9 @@ class Pieces(Preprocessor):
         """The stages behind this one, each with the signs that it looks for."""
         registry = self.md.preprocessors
         signs = {id(registry[n]): s for n, s in LOOKS_FOR.items() if n in registry}
-        for stage in dropwhile(lambda stage: stage is not self, [*registry]):
-            if stage is not self:
-                yield stage, signs.get(id(stage), ("",))
+        stages = [*registry]
+        for stage in stages[stages.index(self) + 1 :]:
+            yield stage, signs.get(id(stage), ("",))
 
     def keep(self, prose: str) -> str:
         """Keep a piece of prose, in exchange for its placeholder."""
@@ -293,7 +292,6 @@ class Outline(Treeprocessor):
 
     def __init__(self, md: Markdown, kept: Pieces) -> None:
         super().__init__(md)
-        self.md = md
         self.kept = kept
 
     def run(self, root: Element) -> None:
@@ -478,8 +476,3 @@ class SideBySideExtension(Extension):
         md.postprocessors.register(Signs(md), "sidebyside_signs", 5)
         if "$" not in md.ESCAPED_CHARS:
             md.ESCAPED_CHARS = [*md.ESCAPED_CHARS, "$"]
-
-
-def makeExtension(**options: Any) -> SideBySideExtension:  # noqa: N802
-    """What Python-Markdown calls to make an extension from its name."""
-    return SideBySideExtension(**options)

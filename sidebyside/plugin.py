@@ -52,7 +52,6 @@ from sidebyside.links import (
     PAGE_OF_REFERENCE,
     Place,
     file_of,
-    page_of,
     pictures_in,
     set_links_by_hand,
 )
@@ -250,7 +249,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         raised here leaves the site of the last build as it was.
         """
         # A server has frozen what is old, and to count it takes longer than a page.
-        with undisturbed(is_warm=False if self.serving else None):
+        with undisturbed(settles=not self.serving):
             self.make_pages(config)
 
     def make_pages(self, config: MkDocsConfig) -> None:
@@ -305,7 +304,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 continue
             data = "".join(source.lines).encode(source.encoding)
             self.files.append((source.path, data))
-            where = page_of(source.module, source.is_package)
+            where = source.page
             self.sources[where] = source.path
             try:
                 # A page is made of these, of the places that it asks for, and of
@@ -379,7 +378,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         targets = "".join(
             f'<i id="{escape(anchor)}"></i>' for anchor in sorted(anchors)
         )
-        text = render_error(error.path, error, templates)
+        text = render_error(error, templates)
         self.files.append((page, f"{text}\n<div>{targets}</div>\n"))
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:

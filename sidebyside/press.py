@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from sidebyside.errors import PressError, Report, stop
-from sidebyside.links import Place, page_of
-from sidebyside.read import Source, read
+from sidebyside.errors import PressError, Report, stop, too_deep
+from sidebyside.links import Place
+from sidebyside.read import Source, page_of, read
 from sidebyside.weave import Crossing, Page, weave
 
 ASSETS = Path(__file__).parent / "assets"
@@ -277,12 +277,7 @@ def make(
     try:
         return weave(source, places, report, crossing)
     except RecursionError:
-        raise PressError(
-            source.path,
-            1,
-            "something in this file is nested too deeply",
-            "Take it apart, or leave the file out.",
-        ) from None
+        raise too_deep(source.path) from None
 
 
 def assets() -> list[Path]:

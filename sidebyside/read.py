@@ -28,7 +28,7 @@ from functools import cached_property, wraps
 from pathlib import PurePath
 from typing import TypeVar
 
-from sidebyside.errors import PressError
+from sidebyside.errors import PressError, too_deep
 from sidebyside.lex import CLOSE, COMMENT, END, NAME, OPEN, STRING, Token, joined, lex
 
 Definer = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -47,7 +47,8 @@ TOOLS = (
 )
 PRAGMA = re.compile(
     rf"#(!|:?\s*+((?i:noqa|nosec)\b|(?:{TOOLS}):|-\*-|%%|nopep8\b|noinspection\b"
-    r"|endregion\b|region(?:\s+(?!of\b|is\b)\S+(?:\s+\S+){0,4})?$|.*?coding[:=]))"
+    r"|endregion\b|region(?:\s+(?!of\b|is\b)\S+(?:\s+\S+){0,4})?$"
+    r"|(?P<cookie>.*?coding[:=])))"
 )
 LICENCE = re.compile(
     r"\b(?:copyright|SPDX-License-Identifier|licen[cs]ed (?:to|under)|licen[cs]e block"
@@ -77,8 +78,8 @@ class Comment:
     @property
     def is_pragma(self) -> bool:
         """Whether it speaks to a tool: `# noqa`, `# %%`, a coding cookie, …"""
-        first_lines_only = "coding" in self.text and self.line > 2
-        return bool(PRAGMA.match(self.text)) and not first_lines_only
+        found = PRAGMA.match(self.text)
+        return found is not None and (self.line <= 2 or not found["cookie"])
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,11 @@ class Source:
     def is_package(self) -> bool:
         """Whether this is the `__init__.py` of a package."""
         return PurePath(self.path).name == "__init__.py"
+
+    @cached_property
+    def page(self) -> str:
+        """Where its page lies among the sources of a site."""
+        return page_of(self.module, self.is_package)
 
     @cached_property
     def text(self) -> str:
@@ -297,6 +303,13 @@ class Source:
             return None
         lines = docstring_lines(self.literal_at(statement.lineno))
         return Docstring(statement.lineno, string.last, lines)
+
+
+def page_of(module: str, is_package: bool) -> str:
+    """Where the page of a module lies: beside it, were it a Markdown file."""
+    # A folder whose name begins with a dot would make a path that begins at the root.
+    path = module.strip(".").replace(".", "/")
+    return f"{path}/index.md" if is_package else f"{path}.md"
 
 
 # Where other statements stand in a statement. Expressions, in which no definition can
@@ -426,7 +439,7 @@ def once(stage: Callable[[Source], T]) -> Callable[[Source], T]:
 
 
 @contextmanager
-def undisturbed(is_warm: bool | None = None) -> Iterator[None]:
+def undisturbed(settles: bool = True) -> Iterator[None]:
     """
     ## Without looking for garbage
 
@@ -439,17 +452,15 @@ def undisturbed(is_warm: bool | None = None) -> Iterator[None]:
     so.
 
     Args:
-        is_warm: whether nothing is frozen. `None` finds out, which takes long if much
-            is.
+        settles: whether to do so. To find out if somebody has frozen much takes long.
     """
     collects = gc.isenabled()
-    if is_warm is None:
-        is_warm = not gc.get_freeze_count()
+    settles = settles and not gc.get_freeze_count()
     gc.disable()
     try:
         yield
     finally:
-        if collects and is_warm:
+        if collects and settles:
             gc.freeze()
             gc.unfreeze()
         if collects:
@@ -551,13 +562,8 @@ def read(data: bytes, path: str, module: str) -> Source:
             column=max(error.offset or 1, 1),
         ) from None
     except (RecursionError, MemoryError):
-        raise PressError(
-            path,
-            1,
-            "something in this file is nested too deeply",
-            "Take it apart, or leave the file out.",
-        ) from None
-    except (UnicodeDecodeError, ValueError) as error:
+        raise too_deep(path) from None
+    except (LookupError, ValueError) as error:
         raise PressError(
             path,
             1,

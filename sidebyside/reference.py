@@ -47,7 +47,6 @@ import griffe
 from sidebyside.links import PAGE_OF_REFERENCE
 from sidebyside.press import find_modules, load_all
 from sidebyside.prose import LISTS, TITLES, Prose, is_title
-from sidebyside.split import DEFINITIONS
 from sidebyside.weave import HEADING, catalogue, described
 
 # A last sentence that ends with a colon, if there is one before it.
@@ -94,7 +93,7 @@ class AnnotatedPages(griffe.Extension):
             for section in read.sections:
                 # A stub that stands in the section of its class has no prose.
                 for name in section.defines:
-                    own = section.kind in DEFINITIONS and name == section.scope
+                    own = section.definition and name == section.scope
                     full = f"{source.module}.{name}"
                     texts[full] = digest(section.prose) if own else ""
             for name, text in texts.items():

@@ -89,18 +89,17 @@ def entries_of(page: Page, reference: str) -> dict[str, str]:
     }
 
 
-def render_error(path: str, error: PressError, templates: Environment) -> str:
+def render_error(error: PressError, templates: Environment) -> str:
     """
     ## A page for a mistake
 
     While an author is at work, a module with a mistake is a page that says so.
 
     Args:
-        path: the module's file.
         error: what is wrong with it.
         templates: what [environment][] made.
     """
     template = templates.get_template("sidebyside/error.md")
-    title = lookalike(f"Not yet: {path}")
-    number = number_of((path, error.found, error.remedy))
-    return template.render(title=title, path=path, error=error, number=number)
+    title = lookalike(f"Not yet: {error.path}")
+    number = number_of((error.path, error.found, error.remedy))
+    return template.render(title=title, error=error, number=number)

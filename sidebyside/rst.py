@@ -36,7 +36,7 @@ import ast
 import csv
 import re
 from collections.abc import Iterator
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 
 from sidebyside.prose import (
     CODE,
@@ -581,9 +581,7 @@ def table(lines: Lines) -> tuple[Lines, Lines]:
         own = lines[:end]
         rows = columns([text[margin:] for _, text in own])
     else:
-        others = (at for at, (_, t) in enumerate(lines) if t.lstrip()[:1] not in "+|")
-        blanks = (at for at, (_, t) in enumerate(lines) if not t)
-        own = lines[: min(next(others, len(lines)), next(blanks, len(lines)))]
+        own = tuple(takewhile(lambda line: line[1].lstrip()[:1] in ("+", "|"), lines))
         rows = grid([text[margin:] for _, text in own])
     if len(own) < 3:
         return (), ()
@@ -682,7 +680,9 @@ def table_of_values(
         cells = [[cell.strip() for cell in row] for row in values]
     except csv.Error:
         return None
-    if len({len(row) for row in cells}) != 1 or any(map(is_more, chain(*cells))):
+    # A quote behind a word closes nothing, and the next one may open a cell for good.
+    is_even = len(cells) == len(lines) and len({len(row) for row in cells}) == 1
+    if not is_even or any(map(is_more, chain(*cells))):
         return None
     rows = [(number, row) for (number, _), row in zip(lines, cells, strict=True)]
     heads = options.get("header-rows", "0").strip()

@@ -15,7 +15,6 @@ import ast
 import glob
 import posixpath
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from html import unescape
@@ -31,7 +30,6 @@ from sidebyside.links import (
     Place,
     file_of,
     module_in,
-    page_of,
     pictures_in,
     set_links,
     still_of,
@@ -39,7 +37,7 @@ from sidebyside.links import (
 from sidebyside.mathematics import continued, find, unpaired
 from sidebyside.prose import CODE, ITEM, Prose, fences
 from sidebyside.read import Definer, Definition, Docstring, Source, tree_of
-from sidebyside.split import DEFINITIONS, Kind, comment_text, prose_blocks, split
+from sidebyside.split import comment_text, prose_blocks, split
 from sidebyside.symbols import pattern
 from sidebyside.weave import (
     HEADING,
@@ -188,7 +186,7 @@ def pictures(source: Source, docs: Path | None) -> Iterator[Finding]:
     """
     if docs is None:
         return
-    page = page_of(source.module, source.is_package)
+    page = source.page
     for prose in proses(source):
         for picture in pictures_in(prose.text):
             # A film needs a still as well.
@@ -231,7 +229,7 @@ def pages(
     """
     if docs is None:
         return
-    page = page_of(source.module, source.is_package)
+    page = source.page
     for prose, start, with_title in addresses_in(source):
         address = with_title.partition(" ")[0]
         path = file_of(address, posixpath.dirname(page)) or ""
@@ -429,33 +427,21 @@ def without_prose(source: Source) -> Iterator[Finding]:
     stubs are spoken for by what they belong to.
     """
     public = public_names(source)
-    # Several may have one name: overloads, or a property and its setter.
-    definitions: defaultdict[str, list[Definition]] = defaultdict(list)
-    for each in source.definitions:
-        definitions[each.name].append(each)
-    sections = split(source)
     if public and not source.docstring and source.tree.body:
         yield found(
             source, 1, "SBS401", "a module without prose", "Begin it with a docstring."
         )
-    for section in sections:
-        if (
-            section.kind not in DEFINITIONS
-            or section.prose.lines
-            or section.scope not in public
-        ):
+    for section in split(source):
+        definition = section.definition
+        if definition is None or section.prose.lines or is_spoken_for(definition):
             continue
-        lines = range(section.spans[0].first, section.spans[-1].stop)
-        here = (d for d in definitions[section.scope] if d.header in lines)
-        definition = next(here, None)
-        if definition is None or is_spoken_for(definition):
+        if section.scope not in public:
             continue
-        kind = "class" if section.kind is Kind.CLASS else "function"
         yield found(
             source,
             definition.node.lineno,
             "SBS401",
-            f"the {kind} `{section.scope}` without prose",
+            f"the {section.kind} `{section.scope}` without prose",
             "Say in a docstring what it is for.",
         )
 
@@ -477,15 +463,11 @@ def arguments(source: Source) -> Iterator[Finding]:
     An `Args:` that names some parameters must name all. `*args` and `**kwargs` may be
     left out, and so may names with an underscore.
     """
-    definitions = {d.name: d.node for d in source.definitions}
     for section in described(source).sections:
-        node = definitions.get(section.scope)
-        if node is None or section.kind not in DEFINITIONS:
-            continue
         documented = [*documented_arguments(section.prose)]
-        if not documented:
+        if not documented or section.definition is None:
             continue
-        names, optional, closed = parameters(node)
+        names, optional, closed = parameters(section.definition.node)
         for listing, name, line in documented:
             if closed and name not in names | optional:
                 yield found(

@@ -106,10 +106,10 @@ class Scope:
         """Write down that the name is bound here."""
         self.bindings.setdefault(name, []).append(binding)
 
-    def around(self, *kinds: Kind) -> "Scope | None":
-        """The nearest scope of these kinds, itself included."""
+    def around(self, kind: Kind) -> "Scope | None":
+        """The nearest scope of a kind, itself included."""
         scope: Scope | None = self
-        while scope and scope.kind not in kinds:
+        while scope and scope.kind is not kind:
             scope = scope.parent
         return scope
 

@@ -248,7 +248,8 @@ class RenderedPages:
             uri = page.file.src_uri
             if self.site[0] is not files:
                 self.site = files, key_of_site(config, files)
-            key = key_of(page, self.site[1])
+            # All that a page's HTML depends on, with what is the same for all pages.
+            key = self.site[1], repr(page.meta), page.markdown
             before, rendered = self.rendered.get(uri, ((), None))
             if before == key and rendered:
                 restore(page, rendered, config, files)
@@ -437,11 +438,6 @@ def key_of_filled(page: Page, site: Key) -> Key:
 
     there = (page.title, page.url, page.canonical_url, page.edit_url, page.meta)
     return site, page.content, repr(there), repr(outline(page.toc))
-
-
-def key_of(page: Page, site: Key) -> Key:
-    """All that a page's HTML depends on, with what is the same for all pages."""
-    return site, repr(page.meta), page.markdown
 
 
 def key_of_site(config: MkDocsConfig, files: Files) -> Key:

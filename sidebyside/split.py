@@ -21,7 +21,8 @@ from enum import StrEnum
 from itertools import pairwise
 
 from sidebyside.prose import Prose, stripped, undecorated
-from sidebyside.read import LICENCE, Comment, Docstring, Source, once
+from sidebyside.read import LICENCE, Comment, Definition, Docstring, Source, once
+from sidebyside.things import is_overload
 
 
 class Role(StrEnum):
@@ -73,9 +74,11 @@ class Section:
         kind: what began it.
         scope: the qualified name of the definition that it belongs to; empty for what
             stands in no definition. For a class, function or attribute, its own name.
-        defines: the qualified names of the definitions that begin in it.
+        defines: the qualified names of the definitions that begin in it, without those
+            that only [declare types][overloads].
         spans: its lines, in order and without gaps.
         prose: the text of its prose spans, without quotes, `#` and indentation.
+        definition: the class or function that began it. Another may have its name.
     """
 
     kind: Kind
@@ -83,6 +86,7 @@ class Section:
     defines: tuple[str, ...]
     spans: tuple[Span, ...]
     prose: Prose
+    definition: Definition | None
 
 
 Block = tuple[Comment, ...]
@@ -101,6 +105,7 @@ def split(source: Source) -> tuple[Section, ...]:
     blocks = prose_blocks(source)
     prose: dict[int, str] = {}
     starts: dict[int, tuple[Kind, str]] = {1: (Kind.MODULE, "")}
+    began: dict[int, Definition] = {}
 
     # A block of comments begins a section, wherever it stands: at the top, in a body,
     # in the middle of a call.
@@ -126,6 +131,7 @@ def split(source: Source) -> tuple[Section, ...]:
         first = first_line(above, definition.first, definition.node.col_offset)
         starts.pop(definition.first, None)
         starts[first] = (kind, definition.name)
+        began[first] = definition
         if definition.docstring:
             prose.update(docstring_text(definition.docstring))
             for line in range(definition.first + 1, definition.docstring.first):
@@ -150,16 +156,34 @@ def split(source: Source) -> tuple[Section, ...]:
         prose.update(docstring_text(source.docstring))
 
     cuts = [*cut_lines(source, starts), len(source.lines) + 1]
-    names = {definition.first: definition.name for definition in source.definitions}
+    stubs = overloads(source)
+    names = {d.first: d.name for d in source.definitions if d.first not in stubs}
     return tuple(
         Section(
             *starts[first],
             defines=tuple(names[n] for n in range(first, stop) if n in names),
             spans=tuple(spans(first, stop, prose)),
             prose=gather(first, stop, prose),
+            definition=began.get(first),
         )
         for first, stop in pairwise(cuts)
     )
+
+
+@once
+def overloads(source: Source) -> set[int]:
+    """
+    The first lines of definitions that only declare types, for one that follows. Links
+    lead to that one, which has the prose.
+    """
+    stubs: dict[str, set[int]] = {}
+    found: set[int] = set()
+    for definition in source.definitions:
+        if is_overload(definition.node):
+            stubs.setdefault(definition.name, set()).add(definition.first)
+        else:
+            found |= stubs.pop(definition.name, set())
+    return found
 
 
 @once

@@ -26,7 +26,7 @@ from jinja2 import Environment
 from markdown import Markdown
 from markdown.treeprocessors import Treeprocessor
 
-from sidebyside.errors import PressError
+from sidebyside.errors import PressError, too_deep
 from sidebyside.links import file_of, pictures_in
 from sidebyside.press import ASSETS, EXTENSIONS
 from sidebyside.read import Source
@@ -69,12 +69,7 @@ def standalone(
     try:
         body = md.convert(text)
     except RecursionError:
-        raise PressError(
-            page.source.path,
-            1,
-            "the prose of this file is nested too deeply",
-            "Take it apart.",
-        ) from None
+        raise too_deep(page.source.path) from None
     style = (ASSETS / "sidebyside.css").read_text(encoding="utf-8")
     template = templates.get_template("sidebyside/standalone.html")
     return template.render(

@@ -26,15 +26,14 @@ from sidebyside.bindings import imports, scopes
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
-from sidebyside.links import Place, page_of, set_links
+from sidebyside.links import Place, set_links
 from sidebyside.mathematics import FormulaError, continued, find, typeset
 from sidebyside.prose import Prose, open_lists, open_title, stripped
 from sidebyside.read import Source, once
 from sidebyside.rst import set_rst
 from sidebyside.scopes import variables
-from sidebyside.split import DEFINITIONS, Kind, Role, Section, split
+from sidebyside.split import Kind, Role, Section, overloads, split
 from sidebyside.symbols import set_symbols
-from sidebyside.things import is_overload
 
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 SYMBOLS = re.compile(r"""(?:^|[{,])\s*["']?symbols["']?\s*:""")
@@ -135,18 +134,15 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
     sources = tuple(sources)
     places: dict[str, Place] = {}
     for source in sources:
-        page = page_of(source.module, source.is_package)
-        places[source.module] = Place(page, "")
+        places[source.module] = Place(source.page, "")
         anchors = [""] * (len(source.lines) + 1)
         for anchor, section in anchored(source):
             first, stop = section.spans[0].first, section.spans[-1].stop
             anchors[first:stop] = [anchor] * (stop - first)
-            if is_stub(section, source):
-                continue
             for name in section.defines:
-                places.setdefault(f"{source.module}.{name}", Place(page, anchor))
+                places.setdefault(f"{source.module}.{name}", Place(source.page, anchor))
         for name, line in variables(scopes(source)):
-            places.setdefault(name, Place(page, anchors[line]))
+            places.setdefault(name, Place(source.page, anchors[line]))
 
     # From the inside out, since a package may import what one in it has imported.
     packages = [source for source in sources if source.is_package]
@@ -161,26 +157,10 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
     return places
 
 
-@once
-def overloads(source: Source) -> set[int]:
-    """
-    The first lines of definitions that only declare types, for one that follows. Links
-    lead to that one, which has the prose.
-    """
-    stubs: dict[str, set[int]] = {}
-    found: set[int] = set()
-    for definition in source.definitions:
-        if is_overload(definition.node):
-            stubs.setdefault(definition.name, set()).add(definition.first)
-        else:
-            found |= stubs.pop(definition.name, set())
-    return found
-
-
 def is_stub(section: Section, source: Source) -> bool:
-    """Whether a section is one of these definitions. A comment may stand above it."""
-    stubs = overloads(source)
-    return bool(stubs) and any(span.first in stubs for span in section.spans)
+    """Whether a section is a definition that only [declares types][overloads]."""
+    found = section.definition
+    return found is not None and found.first in overloads(source)
 
 
 class Described(NamedTuple):
@@ -245,7 +225,6 @@ def weave(
     if mistake:
         report(mistake)
     html = highlight(source.lines, crossing.links, source.tokens)
-    nodes = {definition.name: definition.node for definition in source.definitions}
     public = public_names(source)
     levels = outlined(source)
     rows: list[Row] = []
@@ -254,9 +233,9 @@ def weave(
         prose = set_symbols(section.prose, meta.get("symbols", {}))
         prose = check_formulas(prose, source.path, report)
         level, heading, prose = leading_heading(prose)
-        defines = section.kind in DEFINITIONS
+        definition = section.definition
         if has_fields(prose):
-            types = types_of(nodes[section.scope]) if defines else None
+            types = types_of(definition.node) if definition else None
             prose = set_fields(prose, types, is_module=section.kind is Kind.MODULE)
         prose = open_lists(prose, continued(prose.text))
         prose = set_links(prose, section.scope, source, places, report)
@@ -271,14 +250,13 @@ def weave(
                 prose=prose.text,
                 code=tuple(code_lines(section, source, html)),
                 uses=crossing.uses.get(anchor, ()),
-                public=public.get(section.scope, "") if defines else "",
+                public=public.get(section.scope, "") if definition else "",
                 outline=levels.get(anchor, 0),
             )
         )
     first_heading = plain(rows[0].heading) if rows and rows[0].level == 1 else ""
     title = one_line(meta.get("title") or first_heading or source.module)
-    path = page_of(source.module, source.is_package)
-    return Page(path, source, meta, title, tuple(rows))
+    return Page(source.page, source, meta, title, tuple(rows))
 
 
 def public_names(source: Source) -> dict[str, str]:
@@ -320,7 +298,7 @@ def outlined(source: Source) -> dict[str, int]:
     for anchor, section in anchored(source):
         lines = section.prose.lines
         heading = HEADING.fullmatch(lines[0][1]) if lines else None
-        if section.kind in DEFINITIONS:
+        if section.definition:
             if heading:
                 return {}
             if not is_stub(section, source) and public.pop(section.scope, ""):
@@ -545,7 +523,7 @@ class Anchors:
     def name(self, section: Section, heading: str, source: Source) -> str:
         """A name for a section that no other section of the page has."""
         reserved = self.reserved
-        if section.kind in DEFINITIONS:
+        if section.definition:
             stub = is_stub(section, source)
             name, reserved = section.scope + "--overload" * stub, set()
         elif section.kind is Kind.ATTRIBUTE:

@@ -57,15 +57,13 @@
         for (const symbol of symbols) symbol.closest("sbs-math").tabIndex = 0;
       for (const row of this.page.querySelectorAll(".sbs-row")) {
         const names = this.namesOf(row);
-        for (const name of this.symbols.keys())
-          if (names.has(name)) this.reachable(names.get(name)[0]);
+        for (const name of this.symbols.keys()) {
+          const first = names.get(name)?.[0];
+          if (first && !first.closest("a")) first.tabIndex = 0;
+        }
         for (const argument of row.querySelectorAll("dt > code:first-child"))
           if (names.has(argument.textContent)) argument.tabIndex = 0;
       }
-    }
-
-    reachable(element) {
-      if (!element.closest("a")) element.tabIndex = 0;
     }
 
     namesOf(row) {
@@ -223,8 +221,8 @@
      what a result of its search says, so that the link around it has no name. */
   const LOUD = "nav.md-code__nav, .md-search-result__article";
 
-  function quieten(root) {
-    for (const each of root.querySelectorAll(LOUD)) each.setAttribute("role", "none");
+  function quieten() {
+    document.querySelectorAll(LOUD).forEach(each => each.setAttribute("role", "none"));
   }
 
   // ---- The outline ----------------------------------------------------------------------
@@ -258,11 +256,11 @@
       document.querySelectorAll(".sbs-source").forEach(offerCopy);
     }
     document.querySelectorAll(".sbs-series:not([data-sbs-moves])").forEach(move);
-    quieten(document);
+    quieten();
     follow();
   }
 
-  new MutationObserver(() => quieten(document)).observe(document.documentElement, {
+  new MutationObserver(quieten).observe(document.documentElement, {
     childList: true,
     subtree: true,
   });

@@ -108,6 +108,14 @@ DOC = '"""# Title"""\n'
         (DOC + "def f():\n    '''Text.'''\n    def g():\n        return 1\n", []),
         (DOC + "@overload\ndef f(x):\n    ...\n", []),
         (DOC + "class P:\n    '''Text.'''\n    def f(self): ...\n", []),
+        # Two of one name, each with its own parameters.
+        (
+            DOC + "if x:\n    def f(a):\n        '''A.\n\n        Args:\n"
+            "            a: one.\n        '''\n"
+            "else:\n    def f(b):\n        '''B.\n\n        Args:\n"
+            "            b: one.\n        '''\n",
+            [],
+        ),
         (
             DOC + "class P:\n    '''Text.'''\n    @x.setter\n"
             "    def x(self, v):\n        pass\n",

@@ -8,11 +8,11 @@ from markdown import Markdown
 
 from sidebyside.errors import PressError
 from sidebyside.fields import set_fields, types_of
-from sidebyside.links import page_of, set_links
+from sidebyside.links import set_links
 from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.press import EXTENSIONS
 from sidebyside.prose import Prose, open_examples, open_lists
-from sidebyside.read import read
+from sidebyside.read import page_of, read
 from sidebyside.render import environment, render
 from sidebyside.split import comment_text, prose_blocks
 from sidebyside.weave import catalogue, weave
@@ -149,6 +149,28 @@ def test_a_stub_is_found_beside_the_prose_of_its_class():
     source = read(b"class C:\n    def one(self): ...\n", "m.py", "m")
     place = catalogue([source])["m.C.one"]
     assert place.anchor in [row.anchor for row in weave(source, {}).rows]
+
+
+def test_a_class_above_stubs_has_its_own_name():
+    source = read(
+        b"class C:\n    'C.'\n    @overload\n    def f(self, a: int): ...\n"
+        b"    def f(self, a):\n        'F.'\n",
+        "m.py",
+        "m",
+    )
+    places = catalogue([source])
+    assert (places["m.C"].anchor, places["m.C.f"].anchor) == ("C", "C.f")
+
+
+def test_a_getter_and_its_setter_have_their_own_types():
+    prose = '"""It.\n\n        Returns:\n            One.\n        """'
+    source = read(
+        f"class C:\n    @property\n    def x(self) -> int:\n        {prose}\n"
+        f"    @x.setter\n    def x(self, v) -> None:\n        'Sets.'\n".encode(),
+        "m.py",
+        "m",
+    )
+    assert "int" in weave(source, {}).rows[1].prose
 
 
 def test_the_page_of_a_module():

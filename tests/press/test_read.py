@@ -90,6 +90,14 @@ def test_what_is_said_to_tools_is_not_prose(text):
 
 
 @pytest.mark.parametrize(
+    "text", ["# pylint: disable=unspecified-encoding", "# type: ignore[encoding]"]
+)
+def test_only_an_encoding_must_be_in_the_first_lines(text):
+    source = read(f"x = 1\ny = 1\n{text}\n".encode(), "m.py", "m")
+    assert source.comments[0].is_pragma
+
+
+@pytest.mark.parametrize(
     "text",
     [
         *("# region of interest", "# regions", "# Types: two", "# types: a", "# 50%%"),
@@ -116,7 +124,9 @@ def test_a_licence_stays_with_the_code(text):
     assert [s.prose.text for s in split(source)] == ["", "Words.", "Copyright"]
 
 
-@pytest.mark.parametrize("data", [b'x = "\xe9"\n', b"# coding: foo\nx = 1\n"])
+@pytest.mark.parametrize(
+    "data", [b'x = "\xe9"\n', b"# coding: foo\nx = 1\n", b"# coding: rot13\nx = 1\n"]
+)
 def test_a_file_in_no_known_encoding_is_not_called_wrong_python(data):
     with pytest.raises(PressError, match=r"cannot be decoded.*Save it as UTF-8"):
         read(data, "m.py", "m")

@@ -345,6 +345,7 @@ def test_the_rows_of_a_list_keep_their_numbers():
         ("\n\n   1, 2\n   3", None),
         ('\n\n   1, "2\n   3", 4', None),
         ("\n\n   1, - a", None),
+        ('\n\n   1", "2\n   3", "4', None),
         ("", None),
     ],
 )

@@ -76,8 +76,9 @@ def test_front_matter_of_any_kind_is_text():
 
 
 def test_the_page_for_a_mistake_quotes_it(tmp_path):
-    mistake = PressError("book/a.py", 3, f"`$x$` {SCRIPT} is wrong", "Mend it.")
-    page = render_error('book/<i>"a.py', mistake, environment())
+    path = 'book/<i>"a.py'
+    mistake = PressError(path, 3, f"`$x$` {SCRIPT} is wrong", "Mend it.")
+    page = render_error(mistake, environment())
     html = Markdown(extensions=[*EXTENSIONS]).convert(page.partition("\n---\n")[2])
     assert SCRIPT not in html
     assert "&lt;script&gt;" in html

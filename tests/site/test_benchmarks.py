@@ -210,6 +210,7 @@ def test_each_kept_run_is_on_the_page_of_results(runs):
     [
         ("ppo.tetris.seed-1", "there is no `ppo.tetris.seed-1`: `tetris` is missing."),
         ("ppo.pong", "there is no `ppo.pong.command`: `command` is missing."),
+        ("ppo.pong.seed-1.frames", "there is no `ppo.pong.seed-1.frames.command`"),
     ],
 )
 def test_there_is_no_table_of_a_run_that_is_not_there(runs, keys, complaint):
