@@ -54,6 +54,31 @@ place:
 python -m labml_rl train small-ppo --game mine:Cards-v0
 python -m labml_rl watch runs/small-ppo/mine:Cards-v0/seed-1
 ```
+
+Before it is learned from, let Gymnasium look for mistakes in it, with `check_env` of
+`gymnasium.utils.env_checker`.
+
+!!! warning "Nothing is scaled"
+    Rewards are clipped in Atari games alone, and only bytes are divided by 255. All
+    other numbers are taken as they are, and with rewards in the hundreds an agent
+    [learns badly][labml_rl.mistakes.LargeRewards]. So bring both to about 1, by numbers
+    that you choose:
+
+    ```python
+    env = RecordEpisodeStatistics(env)  # raw scores
+    env = TransformReward(env, lambda r: r / 100)
+    ```
+
+    Gymnasium has these two, and `NormalizeReward` and `NormalizeObservation` besides,
+    which find their numbers while they play. But a run does not save these. Whoever
+    resumes it or watches its agent would begin with others.
+
+If an action is an amount, such as a torque, let the agent choose among a few of them.
+Some environments have an option for that: `gymnasium.make("CarRacing-v3",
+continuous=False, **options)`. PPO can learn amounts, too, but this book's does not. The
+head of its [network](networks.py) would have to give a mean and a width in place of
+logits, and the functions that draw an action, say how likely it was, and measure the
+entropy would go by these. Advantages and losses would stay.
 """
 
 import re

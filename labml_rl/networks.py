@@ -242,7 +242,8 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     So with $g = \sqrt{2}$ everything keeps its size through any number of layers ([He
     et al., 2015](https://arxiv.org/abs/1502.01852)). In an *orthogonal* matrix the rows
     are also at right angles, so that no two units begin by looking for the same ([Saxe
-    et al., 2014](https://arxiv.org/abs/1312.6120)).
+    et al., 2014](https://arxiv.org/abs/1312.6120)). To begin so is called **orthogonal
+    initialisation**.
 
     No more rows than columns can be at right angles. A layer with more outputs than
     inputs, such as the first one for CartPole, gets orthogonal columns instead.

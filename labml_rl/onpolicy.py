@@ -57,11 +57,12 @@ class PolicySettings(SpeedSettings):
         steps: how many steps each game is played before the network learns.
         learning_rate: of the optimiser, at the beginning. It goes down to 0 in a
             straight line.
-        discount: what a reward that comes a step later is worth, as a fraction of one
-            that comes now.
+        discount: the discount factor: what a reward that comes a step later is worth,
+            as a fraction of one that comes now.
         value_coefficient: the weight of the critic's loss, which [not everybody
             counts alike][labml_rl.a2c.value_loss].
-        entropy_coefficient: what the agent is paid for being undecided.
+        entropy_coefficient: of the entropy bonus, which the agent is paid for being
+            undecided.
         max_gradient_norm: longer gradients are cut to this length, all weights taken
             together.
         players: let [each process](players.py) ask the network for its own games.
@@ -292,8 +293,9 @@ class PolicyExperiment(SpeedExperiment[S]):
 
         In the beginning everything is wrong, and large steps are good. In the end what
         was learned should not be shaken any more. So the learning rate goes down to 0
-        in a straight line, and a run that is planned twice as long learns differently
-        from its first frame on.
+        in a straight line (**annealing**), and a run that is planned twice as long
+        learns differently from its first frame on. So a run that is over can't just [go
+        on][labml_rl.runs.loop.lengthen]; that page says what can be done.
 
         Returns:
             The learning rate, from now until the next update.

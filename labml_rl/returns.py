@@ -20,7 +20,7 @@ symbols:
 An action is rarely paid at once. In Breakout more than a second goes by from the swing
 of the paddle to the brick that breaks, and meanwhile the agent has acted another
 fifteen times. To learn whether the swing was good, it needs one number for *everything
-that followed*.
+that followed*. Which action has earned what is the problem of **credit assignment**.
 
 This page computes three such numbers, each the answer to what is wrong with the one
 before: [discounted returns][discounted_returns], [n-step returns][n_step_returns], and
@@ -49,8 +49,9 @@ That is a **rollout**. Its arrays have a row for each step and a column for each
 
 A rollout begins and stops in the middle of play, so how its last episodes will go on is
 not known, and somebody has to guess. For that there is a network which has learned what
-return to expect after an observation $o_t$. This is the **value** $V(o_t)$. Putting it
-in the place of rewards that nobody has seen yet is called **bootstrapping**.
+return to expect after an observation $o_t$. This is the **value** $V(o_t)$, and $V$ is
+called the **value function**. Putting it in the place of rewards that nobody has seen
+yet is called **bootstrapping**.
 
 Here is one game for six steps. An episode ends with step 2:
 
@@ -132,9 +133,9 @@ class Rollout:
         r"""
         ### What follows a step
 
-        An episode ends in one of two ways. If it is *terminated*, nothing follows: the
-        game is lost. If it is *truncated*, we only stopped watching, at a time limit
-        for instance, and there would have been more. So what follows step $t$ is worth
+        An episode ends in one of two ways. With **termination**, nothing follows: the
+        game is lost. With **truncation**, we only stopped watching, at a time limit for
+        instance, and there would have been more. So what follows step $t$ is worth
 
         $$F_t = \begin{cases}
         0 & \text{if it was terminated} \\
@@ -206,7 +207,7 @@ def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
     ## Discounted returns
 
     The return $G_t$ adds up all rewards from step $t$ on, each worth $\gamma$ times as
-    much as if it had come a step earlier:
+    much as if it had come a step earlier. This $\gamma$ is the **discount factor**:
 
     $$G_t = r_t + \gamma r_{t+1} + \gamma^2 r_{t+2} + \dots$$
 

@@ -20,7 +20,10 @@ labml-rl watch runs/small-ppo/CartPole-v1/seed-1
 ```
 
 `tensorboard --logdir runs`, in another terminal, shows the curves of all runs while
-they grow.
+they grow. If there is a GPU, add `--device cpu`. A run would take the GPU, and each
+step would wait until a few numbers have gone there and an answer has come back. (We
+have not measured it. The authors of Stable-Baselines3 [advise the
+same](https://stable-baselines3.readthedocs.io/en/master/modules/ppo.html).)
 
 There are no pixels. The agent sees four numbers: where the cart is, how far the pole
 leans, and how fast both of these change. Each step is worth a point. An episode ends
@@ -53,9 +56,10 @@ A2C above all. And A2C below stood at 21 points for the first 26,000 of its 500,
 frames, with an entropy of 0.69: that is $\log 2$, as for two actions that are equally
 likely. Then make the problem smaller: one seed, one change at a time.
 
-Two curves look different here than [for games][labml_rl.ppo.divergence]. The settings
-of PPO below take larger steps, so that up to half of all ratios are clipped. And once
-the pole stands, all returns are alike: there is no variance to explain, and
+Three curves look different here than [for games][labml_rl.ppo.divergence]. The settings
+of PPO below take larger steps, so that up to half of all ratios are clipped, and
+`divergence` is a tenth now and then, where a game has a few thousandths. And once the
+pole stands, all returns are alike: there is no variance to explain, and
 `explained_variance` may be far below 0.
 
 ## Try it yourself

@@ -34,6 +34,20 @@ threads. Blocks, players and kept memory bring no more there than the difference
 two measurements. On [another](../benchmarks/policies.md#another-processor), 16 bits
 bring nothing, blocks most, and players a fifth. So measure on yours.
 
+## Several runs at once
+
+A run plays and learns on all cores that it may use. Start two, and there are twice as
+many threads and processes as cores, and they wait for each other. So give each run
+cores of its own. It counts those that it is given, and no others:
+
+```sh
+taskset -c 0-3 labml-rl train ppo --seed 1 &
+taskset -c 4-7 labml-rl train ppo --seed 2 &
+```
+
+One run can't play on all cores of a large machine: it has no more processes that play
+than it has games, and those are eight with PPO.
+
 ## With a GPU
 
 A run takes a GPU if there is one, and the games stay on the processor. All records of

@@ -245,9 +245,9 @@ def total_loss(
     ## All together
 
     Actor and critic share a body, so their losses are added. The **entropy** is
-    subtracted, which pays the agent for being undecided. Without it, a policy that has
-    found something that works will soon do nothing else, and never find what works
-    better.
+    subtracted, which pays the agent for being undecided: an **entropy bonus**. Without
+    it, a policy that has found something that works will soon do nothing else, and
+    never find what works better.
 
     $$L = L_\text{policy} + c_v L_\text{value} - c_e \operatorname{mean}(H)$$
 

@@ -45,9 +45,10 @@ once is [Rainbow](rainbow.py).
 ### What the best agent knows
 
 Let $Q(o, a)$ be the return to expect after observation $o$ if the agent does $a$ now,
-and after that plays *as well as possible*. It is called an **action value**. Look at
-one step of it: there is a reward $r$, and then the next observation $o'$. From there on
-the best that one can do is the action $a'$ with the largest $Q(o', a')$. So
+and after that plays *as well as possible*. It is called an **action value**, and $Q$
+the **action-value function**, or Q-function. Look at one step of it: there is a reward
+$r$, and then the next observation $o'$. From there on the best that one can do is the
+action $a'$ with the largest $Q(o', a')$. So
 
 $$Q(o, a) = \operatorname{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
 
@@ -200,7 +201,7 @@ def following_values(
     whichever action the first coins choose, its second coin says 0 on average.
 
     DQN has two networks already. So the one that learns chooses, and the target network
-    says what that is worth ([van Hasselt et al.,
+    says what that is worth. This is **double DQN** ([van Hasselt et al.,
     2016](https://arxiv.org/abs/1509.06461)):
 
     $$\bar{Q} \big( o_{t+1}, \arg\max_a Q(o_{t+1}, a) \big)$$

@@ -10,9 +10,10 @@ symbols:
 # Exploring
 
 An agent that always does what it believes to be best will never find out that it was
-wrong. It has to try other things now and then. DQN does that in the simplest way that
-there is, called **ε-greedy**: with probability $\varepsilon$ it takes an action at
-random, and otherwise it is *greedy* and takes the best. In the beginning it knows
+wrong. It has to try other things now and then: **exploration**, beside the
+**exploitation** of what it knows. DQN does that in the simplest way that there is,
+called **ε-greedy** or epsilon-greedy: with probability $\varepsilon$ it takes an action
+at random, and otherwise it is *greedy* and takes the best. In the beginning it knows
 nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
 0.1](settings.py) and no further.
 

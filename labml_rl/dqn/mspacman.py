@@ -228,5 +228,10 @@ def main(arguments: Sequence[str]) -> None:
 # To go on with it, type `labml-rl resume runs/fast-dqn/ms_pacman/seed-1 --total-frames
 # 10_000_000`. To try an idea of your own, begin with [a problem that takes a
 # minute](../small.py).
+#
+# This is the last page that teaches an algorithm. To read on: [Sutton and
+# Barto](http://incompleteideas.net/book/the-book-2nd.html) have the theory, of which
+# this book has only what it needs, and [Spinning
+# Up](https://spinningup.openai.com) the algorithms for continuous actions.
 if __name__ == "__main__":
     command.run(main, sys.argv[1:])

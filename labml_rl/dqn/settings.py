@@ -53,10 +53,13 @@ The game differs from theirs in five ways:
 | `epsilon_end` | `exploration_final_eps` | `end_e` |
 | `epsilon_steps`, steps | `exploration_fraction`, of the run | the same |
 | `max_gradient_norm` | `max_grad_norm` | none |
+| 1, always | `tau` | `tau` |
 
 `train_freq` of Stable-Baselines3 counts steps of each environment, and its warm-up is
 part of the time in which it explores less and less, as CleanRL's is. Here that time
-begins after the warm-up.
+begins after the warm-up. With a `tau` below 1, the target network is not replaced but
+moved by that fraction (a *soft* or *Polyak* update). Both have 1 for DQN; for less,
+override [sync][labml_rl.dqn.experiment.Experiment.sync].
 """
 
 from dataclasses import dataclass
@@ -77,15 +80,17 @@ class Settings(SpeedSettings):
         total_frames: how long to learn, in frames of the emulator. There are 4 in a
             step of the agent, and 1 if the environment is not an Atari game.
         num_envs: how many games are played at once.
-        capacity: of the memory, in steps. A million take 7 GB.
+        capacity: of the memory, in steps. A million take 7 GB, and 14 GB on the disk:
+            each checkpoint has them all, and the one before is there until the next is
+            complete.
         stack: how many pictures there are in an observation, so that the memory keeps
             each once. None is what an Atari game has, and 1 for all else.
         warm_up_steps: how many to play at random before anything is learned.
         learn_every_steps: how many to play from one batch to the next.
         batch_size: how many steps there are in a batch.
         sync_every_steps: how many to play until the target network is replaced.
-        discount: what a reward that comes a step later is worth, as a fraction of one
-            that comes now.
+        discount: the discount factor: what a reward that comes a step later is worth,
+            as a fraction of one that comes now.
         optimizer_name: `rmsprop` is that of the authors, `adam` that of everybody else.
         learning_rate: of the optimiser.
         rms_decay: of RMSProp's means.

@@ -63,12 +63,12 @@ $$\begin{aligned}
 &= \operatorname{E}_{i \sim P} \Big[ \frac{1}{M \, P(i)} \, x_i \Big]
 \end{aligned}$$
 
-So with the weight $1 / (M P(i))$ it comes out right on average. This is **importance
-sampling**, as in [PPO](../ppo/__init__.py). While the network knows nothing, it does
-not matter much if the mean is a little off, so there is an exponent $\beta$ that goes
-from 0.4 up to 1. And there are weights above 1, which make for long steps now and
-then. So all are divided by the largest in the batch $B$, that of the step with the
-smallest priority:
+So with $1 / (M P(i))$ as its **importance weight** it comes out right on average. This
+is **importance sampling**, as in [PPO](../ppo/__init__.py). While the network knows
+nothing, it does not matter much if the mean is a little off, so there is an exponent
+$\beta$ that goes from 0.4 up to 1. And there are weights above 1, which make for long
+steps now and then. So all are divided by the largest in the batch $B$, that of the step
+with the smallest priority:
 
 $$\begin{aligned}
 w_i &= \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/

@@ -34,6 +34,24 @@ Where there was nothing to measure, as before the first game has ended, a cell i
 Weights & Biases calls `wandb.init(sync_tensorboard=True)` before
 [train][labml_rl.runs.loop.train], and finds them there.
 
+Runs that differ in nothing but the seed have their rows at the same frames. So the mean
+of several, and how far they are apart, is a matter of a few lines:
+
+```python
+from glob import glob
+import numpy as np
+
+paths = glob("runs/ppo/breakout/*/progress.csv")
+curves = [
+    np.genfromtxt(path, delimiter=",", names=True)
+    for path in paths
+]
+scores = [curve["return_mean"] for curve in curves]
+mean = np.mean(scores, axis=0)
+lowest = np.min(scores, axis=0)
+highest = np.max(scores, axis=0)
+```
+
 Ten million frames are 2,442 updates of PPO, and 31,250 of A2C. Nobody wants as many
 rows. A curve has 500 at most, whatever the length of the run, and then it can be kept
 for ever. One of a run that was made longer has a few hundred more.

@@ -25,7 +25,8 @@ if __name__ == "__main__":
     runs.resume(SmallPPO, folder)
 ```
 
-On the command line these are `labml-rl train` and `labml-rl resume`.
+On the command line these are `labml-rl train` and `labml-rl resume`. Both work in a
+notebook, too, and the button that stops a cell there is a Ctrl-C.
 
 A run can end in five ways, and in each of them it is clear what is left:
 
@@ -397,6 +398,46 @@ def lengthen(
     was planned][Experiment.needs_plan], it may go on, and comes to the same weights as
     one that was planned so from the beginning. Otherwise it would be a run that nobody
     could do again with any settings, and it is refused.
+
+    That is so with PPO and A2C, whose learning rate is 0 at the end. A new run can
+    begin with the weights that the old one ended with. It counts its frames from 0, its
+    optimiser remembers nothing, and its learning rate begins anew:
+
+    ```python
+    from labml_rl import runs
+    from labml_rl.ppo import experiment as ppo
+    from labml_rl.runs import checkpoint
+
+    OLD = "runs/ppo/pong/seed-1/checkpoint.safetensors"
+
+    class Further(ppo.Experiment):
+        algorithm = "further-ppo"
+
+        def __init__(self, settings):
+            super().__init__(settings)
+            old = checkpoint.load(OLD, only=("network",))
+            checkpoint.load_weights(
+                self.network, old["network"]
+            )
+
+    if __name__ == "__main__":
+        runs.main(Further)
+    ```
+
+    Whoever does not know beforehand how long a run shall be can keep the rate as it is.
+    Then nothing in it depends on the plan, and it may be made longer at any time:
+
+    ```python
+    class Steady(ppo.Experiment):
+        algorithm = "steady-ppo"
+
+        def anneal(self):
+            return self.settings.learning_rate
+
+        @staticmethod
+        def needs_plan(settings):
+            return None
+    ```
 
     Args:
         experiment_class: that of the algorithm.

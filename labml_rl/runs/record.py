@@ -9,7 +9,7 @@ summary: Settings, commit, versions and machine, so that a curve can be trusted 
 A curve without its settings is worthless, and after a year nobody remembers them. So
 each run writes down, in `run.json`, all that one has to know to do the same again: the
 command, every setting, the commit of the code, the versions of what it stands on, and
-the machine.
+the machine. Only then is a run **reproducible**.
 """
 
 import os

@@ -44,7 +44,9 @@ of these were the same:
   `--no-serve` leaves it to the agent.
 - **New seeds.** Games that were seen in training prove nothing.
 
-All of it is printed below the scores, and belongs wherever they are quoted.
+All of it is printed below the scores, and belongs wherever they are quoted. (The number
+that a run shows while it learns is [another one](../runs/curve.py): a mean over the
+last hundred games, played by an agent that was still changing.)
 
 A point is worth little in one game and much in another. So to compare over games,
 papers give **human-normalised** scores,
@@ -53,7 +55,9 @@ $$\frac{\text{score} - \text{random play}}{\text{human} - \text{random play}}$$
 
 which is 0% for play at random, and 100% for that of a human tester. But there is more
 than one tester: in Ms. Pac-Man, that of *Nature* had 15,693 points, and that of many
-later papers 6,951.6.
+later papers 6,951.6. The numbers of *Nature* are in its [extended data, table
+2](https://doi.org/10.1038/nature14236), for 49 games. The later ones, for 57, are in
+`atari_data.py` of [DQN Zoo](https://github.com/google-deepmind/dqn_zoo).
 
 These rules are those of the papers from which the algorithms come. [Machado et al.
 (2018)](https://doi.org/10.1613/jair.5699) propose others, and many newer papers follow
@@ -67,7 +71,9 @@ the scores.
 
 Ten games that vary by a third give an average that is right to about a tenth. That is
 its [standard error][labml_rl.watch.scores.Result.standard_error], which is printed
-beside it. If two agents differ by less than three times as much, play more.
+beside it. If two agents differ by less than three times as much, play more. To compare
+two *algorithms*, no number of games will do: [train several
+seeds][labml_rl.watch.scores.Result.standard_error] of each.
 
 !!! warning "The best of many"
     Whoever measures a hundred checkpoints and reports the best one reports luck. If all

@@ -65,6 +65,11 @@ env = MoveChannels(Resize(env, 64, 64))  # (3, 64, 64)
 ```
 
 A wrapper that does not find what it needs says so when it is made.
+
+To train an agent in a pipeline of your own, register it [as any other
+environment](../environments.py). It is treated like one, too: a frame is then one step,
+so a run of ten million frames has ten million steps. And the settings of Atari games do
+nothing, so whatever is wanted of them belongs in the pipeline, such as [ClipReward][].
 """
 
 from functools import partial
@@ -258,6 +263,19 @@ def _one_game(
 # | `ImageToPyTorch`: [MoveChannels][] | promises 0 to 1, and passes on bytes |
 # | `ScaledFloatFrame`: [ScaleToFloat][] | makes the replay memory four times as large |
 # | `make_env`: [nature_dqn_env][] | sticky actions, which nobody asked for |
+#
+# **Names of games**
+#
+# | in Gymnasium | frames a step | sticky actions |
+# |---|---|---|
+# | `BreakoutNoFrameskip-v4` | 1 | none |
+# | `Breakout-v4` | 2, 3 or 4, at random | none |
+# | `Breakout-v0` | 2, 3 or 4, at random | 0.25 |
+# | `ALE/Breakout-v5` | 4 | 0.25 |
+#
+# Most programs put their wrappers around the first, and that is what `"Breakout"` is
+# here. With `sticky_actions=0.25` it has the dice of the last. A wrapper that repeats
+# actions, around one of the other three, repeats them twice over.
 #
 # **Gymnasium**
 #

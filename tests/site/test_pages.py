@@ -159,6 +159,61 @@ def test_search_finds_a_comment_and_leads_to_its_section(
         expect(row).to_contain_text(phrase)
 
 
+# What readers type, in the words of the field, and where that is explained.
+SOUGHT = {
+    "actor critic": "labml_rl/a2c/index.html",
+    "advantage normalisation": "labml_rl/ppo/index.html",
+    "checkpoint": "labml_rl/runs/checkpoint.html",
+    "credit assignment": "labml_rl/returns.html",
+    "custom environment": "labml_rl/environments.html",
+    "dueling network": "labml_rl/dqn/dueling.html",
+    "entropy bonus": "labml_rl/a2c/index.html",
+    "episodic life": "labml_rl/wrappers/acting.html",
+    "epsilon greedy": "labml_rl/dqn/exploring.html",
+    "explained variance": "labml_rl/ppo/index.html",
+    "gae": "labml_rl/returns.html",
+    "huber loss": "labml_rl/dqn/index.html",
+    "kl divergence": "labml_rl/ppo/index.html",
+    "orthogonal initialisation": "labml_rl/networks.html",
+    "policy gradient": "labml_rl/a2c/index.html",
+    "prioritised replay": "labml_rl/replay/prioritised.html",
+    "rainbow": "labml_rl/dqn/rainbow.html",
+    "replay buffer": "labml_rl/replay/index.html",
+    "shared memory": "labml_rl/worker.html",
+    "target network": "labml_rl/dqn/experiment.html",
+    "value clipping": "labml_rl/ppo/index.html",
+}
+ASK = """async (words) => {
+  const base = new URL(__md_scope.href)
+  const index = await (await fetch(new URL("search/search_index.json", base))).json()
+  const script = JSON.parse(document.getElementById("__config").textContent).search
+  const worker = new Worker(new URL(script, location.href))
+  const ask = message => new Promise(resolve => {
+    worker.onmessage = answer => resolve(answer.data.data)
+    worker.postMessage(message)
+  })
+  await ask({ type: 0, data: { ...index, options: {} } })
+  const found = []
+  for (const each of words) {
+    const { items } = await ask({ type: 2, data: each })
+    found.push(items.slice(0, 3).map(([page]) => page.location.split("#")[0]))
+  }
+  worker.terminate()
+  return found
+}"""
+
+
+def test_the_words_of_the_field_lead_to_where_they_are_explained(browser, server):
+    with visit(browser, f"{server}/index.html") as seen:
+        found = seen.page.evaluate(ASK, list(SOUGHT))
+    wrong = {
+        words: pages
+        for (words, page), pages in zip(SOUGHT.items(), found, strict=True)
+        if page not in pages
+    }
+    assert not wrong
+
+
 def a_comment(path):
     """Some words of a comment on a page, and its section's anchor."""
     text = path.read_text(encoding="utf-8")
