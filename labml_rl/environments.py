@@ -74,11 +74,11 @@ Before it is learned from, let Gymnasium look for mistakes in it, with `check_en
     resumes it or watches its agent would begin with others.
 
 If an action is an amount, such as a torque, let the agent choose among a few of them.
-Some environments have an option for that: `gymnasium.make("CarRacing-v3",
-continuous=False, **options)`. PPO can learn amounts, too, but this book's does not. The
-head of its [network](networks.py) would have to give a mean and a width in place of
-logits, and the functions that draw an action, say how likely it was, and measure the
-entropy would go by these. Advantages and losses would stay.
+Some environments have an option for that, such as `continuous=False` of `CarRacing-v3`.
+PPO can learn amounts, too, but this book's does not. The head of its
+[network](networks.py) would have to give a mean and a width in place of logits, and the
+functions that draw an action, say how likely it was, and measure the entropy would go
+by these. Advantages and losses would stay.
 """
 
 import re

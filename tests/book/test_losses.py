@@ -312,6 +312,10 @@ class TestPPO:
         with pytest.raises(ValueError, match=r"old_values.*detach\(\)"):
             ppo.value_loss(normal(3), normal(3), old_values=old, clip=0.1)
 
+    def test_old_values_are_not_broadcast(self):
+        with pytest.raises(ValueError, match="same shape"):
+            ppo.value_loss(normal(3), normal(3), old_values=normal(3, 1), clip=0.1)
+
     def test_what_is_only_watched_must_fit_together_too(self):
         for watch in (
             ppo.divergence,
@@ -396,7 +400,8 @@ class TestWhatToWatch:
         assert ppo.explained_variance(torch.zeros(50).double(), returns) == 0
         assert ppo.explained_variance(-returns, returns) < 0
 
-    def test_normalised(self):
-        found = ppo.normalised(normal(40) * 5 + 3)
+    @pytest.mark.parametrize("steps", [2, 40])
+    def test_normalised(self, steps):
+        found = ppo.normalised(normal(steps) * 5 + 3)
         assert found.mean().item() == pytest.approx(0, abs=1e-12)
         assert found.std().item() == pytest.approx(1)

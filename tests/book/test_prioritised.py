@@ -311,6 +311,13 @@ def test_with_weights_the_mean_over_batches_is_that_of_the_memory():
     )
 
 
+def test_priorities_take_memory_too():
+    """Which is counted before a run begins, for its checkpoints."""
+    memory, _, _ = with_errors(0.6)
+    without = super(type(memory), memory).nbytes
+    assert memory.nbytes == without + memory.get_state()["priorities"].nbytes
+
+
 def test_saved_and_restored_it_draws_the_same(tmp_path):
     memory, _, _ = with_errors(0.6)
     checkpoint.save(tmp_path / "state", memory.get_state())

@@ -543,7 +543,7 @@ def test_a_stack_may_be_of_anything(shape, one):
     assert np.array_equal(found[1, : one[0]], stacks[0, -one[0] :])
 
 
-@pytest.mark.parametrize("shape", [(96, 96, 3), (8, 5), (8,)])
+@pytest.mark.parametrize("shape", [(96, 96, 3), (10, 84, 84), (8, 5), (8,)])
 def test_what_is_no_stack_is_refused(shape):
     """The rows of a picture whose channels come last are none."""
     with pytest.raises(ValueError, match="is no stack of 4 pictures"):
