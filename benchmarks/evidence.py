@@ -21,7 +21,7 @@ import json
 import shutil
 from collections.abc import Iterable
 from dataclasses import asdict
-from itertools import islice
+from itertools import chain, islice
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,10 @@ MILESTONES = (1, 2, 4, 6, 8, 10, 20, 40)
 # all of that is for the page.
 CURVES = ("curve", "entropy")
 PEERS = {"a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json")}
+
+# What an algorithm is drawn beside: the runs of another with the same game.
+BESIDE = {"fast-rainbow": "fast-dqn"}
+NAMES = {"rainbow": "Rainbow"}
 AFTER = {
     "ppo": "PPO of the paper, 40M frames",
     "a2c": "A2C of the paper, 40M frames",
@@ -199,6 +203,22 @@ def peer_curve(record: dict[str, Any]) -> list[tuple[float, float]]:
     ]
 
 
+def others_of(folder: Path, frames: float) -> list[list[tuple[float, float]]]:
+    """The curves of other runs that a curve is drawn beside, up to so many frames."""
+    algorithm, game, _ = folder.parts[-3:]
+    if algorithm not in BESIDE:
+        return []
+    folders = (KEPT / BESIDE[algorithm] / game).glob("seed-*")
+    curves = map(curve_of, sorted(folders))
+    return [[point for point in curve if point[0] <= frames] for curve in curves]
+
+
+def family_of(algorithm: str) -> str:
+    """What an algorithm is called, without what its settings are for."""
+    family = algorithm.removeprefix("fast-").removeprefix("small-")
+    return NAMES.get(family, family.upper())
+
+
 def summary_of_scores(path: Path) -> dict[str, Any]:
     """What the page says of an agent's games."""
     scores = json.loads(path.read_text())
@@ -292,24 +312,59 @@ def round_numbers(low: float, high: float) -> list[float]:
     return [step * n for n in range(ceil(low / step), floor(high / step) + 1)]
 
 
+def marks_of(record: dict[str, Any]) -> list[tuple[str, float]]:
+    """Who else has played the game of a run, and what that scored."""
+    published = PUBLISHED.get(name_of(record), {})
+    marks = [(who, score) for who, score in published.items() if who not in AFTER]
+    family = family_of(record["algorithm"]).lower()
+    if family in published:
+        marks.append((AFTER[family], published[family]))
+    return marks
+
+
+def draw_beside(
+    drawing: Drawing, lines: list[list[tuple[float, float]]], name: str
+) -> None:
+    """Other curves, and above the end of the highest what they are of."""
+    for each in lines:
+        line(drawing, each, stroke=COLOURS[2])
+    x, y = min((each[-1] for each in lines), key=lambda end: end[1])
+    drawing.words(x, y - 8, name, colour=COLOURS[2], size=12, text_anchor="end")
+
+
+def draw_frames(
+    drawing: Drawing, frames: float, sides: tuple[float, float], bottom: float
+) -> None:
+    """The numbers below a curve, and what they count."""
+    left, right = sides
+    for share in (0.0, 0.5, 1.0):
+        drawing.words(
+            left + share * (right - left),
+            bottom + 22,
+            f"{share * frames / 1e6:.2g}M" if share else "0",
+            colour=FAINT,
+            size=12,
+            text_anchor="middle" if share < 1 else "end",
+        )
+    drawing.words(
+        (left + right) / 2, bottom + 42, "frames", size=13, text_anchor="middle"
+    )
+
+
 def draw(folder: Path) -> str:
     """The curve of a run, with what others score, as SVG."""
     record = json.loads((folder / "run.json").read_text())
     curve = curve_of(folder)
     algorithm, game = record["algorithm"], record["settings"]["game"]
-    published = PUBLISHED.get(name_of(record), {})
-    marks: list[tuple[str, float]] = [
-        (who, score) for who, score in published.items() if who not in AFTER
-    ]
-    family = algorithm.removeprefix("fast-").removeprefix("small-")
-    if family in published:
-        marks.append((AFTER[family], published[family]))
-    name = f"{family.upper()}, {TITLES.get(game, game)}"
+    marks = marks_of(record)
+    name = f"{family_of(algorithm)}, {TITLES.get(game, game)}"
     drawing = Drawing(290, f"The curve of {name}")
     left, right, top, bottom = 50, WIDTH - 20, 60, 240
     evaluations, peer = evaluations_of(folder), peer_of(folder)
     their_curve = peer_curve(peer[1]) if peer else []
-    heights = [score for _, score in (*curve, *evaluations, *their_curve)]
+    others = others_of(folder, curve[-1][0])
+    beside = list(chain(evaluations, their_curve, *others))
+    heights = [score for _, score in (*curve, *beside)]
 
     # A mark that is far above all that was reached would press the curve flat.
     reached = max(heights)
@@ -363,6 +418,9 @@ def draw(folder: Path) -> str:
             text_anchor="start" if far else "end",
         )
         write_height(score)
+    if others:
+        lines = [[at(*point) for point in other] for other in others]
+        draw_beside(drawing, lines, family_of(BESIDE[algorithm]))
     points = [at(*point) for point in curve]
     line(drawing, points, stroke=COLOURS[0], stroke_width="2.5")
     if peer:
@@ -379,18 +437,7 @@ def draw(folder: Path) -> str:
         size=13,
         text_anchor="end",
     )
-    for share in (0.0, 0.5, 1.0):
-        drawing.words(
-            at(share * frames, low)[0],
-            bottom + 22,
-            f"{share * frames / 1e6:.2g}M" if share else "0",
-            colour=FAINT,
-            size=12,
-            text_anchor="middle" if share < 1 else "end",
-        )
-    drawing.words(
-        (left + right) / 2, bottom + 42, "frames", size=13, text_anchor="middle"
-    )
+    draw_frames(drawing, frames, (left, right), bottom)
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 
