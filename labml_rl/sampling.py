@@ -284,7 +284,9 @@ class Player:
             # network says of its last observation. That is seldom, and not worth a
             # place in the batch.
             if truncated[t].any():
-                last = self.seen(final_observations(infos, truncated[t]))
+                # All others have been given the type of the space by the batch.
+                final = final_observations(infos, truncated[t])
+                last = self.seen(final.astype(after.dtype, copy=False))
                 rows = torch.from_numpy(np.flatnonzero(truncated[t])).to(last.device)
                 values = self.network(last)[1].to(sheet.final_values.dtype)
                 sheet.final_values[t].index_copy_(0, rows, values)

@@ -39,7 +39,7 @@ class Bar:
         self._first, self._began = experiment.frames, time.monotonic()
         self._next_line = self._began
         self._bar: tqdm[Any] | None = None
-        if sys.stderr.isatty():
+        if sys.stderr is not None and sys.stderr.isatty():
             self._bar = tqdm(
                 total=experiment.settings.total_frames,
                 initial=experiment.frames,

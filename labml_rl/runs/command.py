@@ -407,7 +407,8 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     status, message = 0, ""
     try:
         do(*arguments, **options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read what was printed has had enough: `labml-rl watch RUN | head`.
         # Python would try once more in the end.

@@ -245,7 +245,8 @@ def train(
     """
     ## Train
 
-    A run that fails in its first update has learned nothing, and leaves nothing behind.
+    A run that fails in its first update has learned nothing, and leaves nothing behind,
+    unless it fails because a number is not finite.
     So whoever is still writing an algorithm can try again at once.
 
     Args:

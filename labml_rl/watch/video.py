@@ -24,7 +24,7 @@ import av
 import gymnasium
 import numpy as np
 
-from labml_rl.environments import Resumable, is_atari
+from labml_rl.environments import Resumable, has_score, is_atari
 from labml_rl.game import FRAMES_PER_STEP, Emulator, Game, GameOptions, loader
 from labml_rl.runs.checkpoint import PARTIAL
 from labml_rl.runs.experiment import Thoughts
@@ -129,10 +129,10 @@ class Stage:
             The next observation, the points, and the game, if this was its end.
         """
         observation, reward, terminated, truncated, info = self.env.step(action)
-        if (terminated or truncated) and "episode" not in info:
+        if (terminated or truncated) and not has_score(info):
             # A life was lost, and the game goes on.
             observation, info = self.env.reset()
-        if "episode" not in info:
+        if not has_score(info):
             return observation, float(reward), None
         score, capped = info["episode"], truncated or info.get("cut_off", False)
         return observation, float(reward), Played(score["r"], score["l"], capped)
@@ -234,7 +234,8 @@ def film(
     with contextlib.closing(env), Video(Path(path), stage.rate) as video:
         observation = stage.begin()
         while game is None:
-            actions, thoughts = agent.act(np.asarray(observation)[None])
+            seen = np.asarray(observation, env.observation_space.dtype)
+            actions, thoughts = agent.act(seen[None])
             action = int(actions[0])
             observation, points, game = stage.step(action)
             score += points

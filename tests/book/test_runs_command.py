@@ -15,6 +15,7 @@ from labml_rl import __main__ as program
 from labml_rl import runs
 from labml_rl.algorithms import ALGORITHMS
 from labml_rl.runs import command, curve
+from labml_rl.runs.bar import Bar
 from labml_rl.runs.folder import write_whole
 from labml_rl.small import SmallPPO
 from tests.book.tiny_runs import Settings, Tiny
@@ -217,6 +218,23 @@ def test_who_stops_reading_what_is_printed_sees_no_traceback():
     assert done.stdout == "0\n"
     assert done.stderr == ""
     assert done.returncode == 128 + signal.SIGPIPE
+
+
+def test_nobody_need_be_there_to_read_what_is_printed(monkeypatch):
+    """As Python has it where the streams were closed before it began."""
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    experiment = Tiny(Settings())
+
+    def show():
+        bar = Bar(experiment)
+        experiment.advance()
+        bar.show()
+
+    with pytest.raises(SystemExit) as caught:
+        command.run(show)
+    experiment.close()
+    assert caught.value.code == 0
 
 
 def test_a_run_of_ones_own_is_not_the_books(tmp_path, capsys):

@@ -79,6 +79,26 @@ def test_everything_is_in_its_place():
     assert gae(rollout, discount=0.99, gae_lambda=0.95).isfinite().all()
 
 
+class Careless(Counter):
+    """It says that it shows float32, and shows what NumPy makes by itself."""
+
+    def show(self):
+        return np.array([self.first + self.steps])
+
+
+def test_all_that_a_network_sees_is_of_the_type_of_the_space():
+    seen = []
+
+    def noting(observations):
+        seen.append(observations.dtype)
+        return network(observations)
+
+    games = SerialGames([lambda: Resumable(Careless(100, terminates=False))])
+    samples = Sampler(games, noting, steps=7).sample()
+    assert samples.rollout.truncated.any()
+    assert set(seen) == {torch.float32}
+
+
 def test_a_network_may_say_values_in_16_bits():
     """Those of final observations are written in another way than all others."""
 

@@ -64,6 +64,23 @@ gymnasium.register("labml_rl_tests/ShortOrLong-v0", f"{__name__}:ShortOrLong")
 SHORT_OR_LONG = "labml_rl_tests/ShortOrLong-v0"
 
 
+class Numbered(ShortOrLong):
+    """It has numbers of its own in `episode`, and shows float64."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return np.zeros(4), {"episode": 1}
+
+    def step(self, action: Any) -> Any:
+        _, *rest, info = super().step(action)
+        return np.zeros(4), *rest, info | {"episode": 1}
+
+
+gymnasium.register(
+    "labml_rl_tests/Numbered-v0", f"{__name__}:Numbered", disable_env_checker=True
+)
+
+
 class Unseen(ShortOrLong):
     """The same, and nobody thought of pictures."""
 
@@ -364,6 +381,14 @@ def test_a_film_of_another_environment(chance, tmp_path):
     assert game.points == game.steps / 2
     left = [int(frame[360, 300].mean()) for frame in frames]
     assert np.allclose(left, range(game.steps - 1, -1, -1), atol=6)
+
+
+def test_what_can_be_measured_can_be_filmed(tmp_path):
+    saved = saved_of("labml_rl_tests/Numbered-v0", tmp_path / "run")
+    measured = measure(saved, Protocol(), games=1, workers=0)
+    assert measured.mean in (1.5, 45)
+    game = film(saved, Protocol(), tmp_path / "film.mp4")
+    assert game.points == game.steps / 2
 
 
 def test_an_environment_that_can_not_be_filmed(cart, tmp_path, monkeypatch):
