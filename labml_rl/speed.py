@@ -38,7 +38,7 @@ bring nothing, blocks most, and players a fifth. So measure on yours.
 
 A run plays and learns on all cores that it may use. Start two, and there are twice as
 many threads and processes as cores, and they wait for each other. So give each run
-cores of its own. It counts those that it is given, and no others:
+cores of its own. On Linux, it counts those that it is given, and no others:
 
 ```sh
 taskset -c 0-3 labml-rl train ppo --seed 1 &

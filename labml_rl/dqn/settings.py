@@ -58,8 +58,9 @@ The game differs from theirs in five ways:
 `train_freq` of Stable-Baselines3 counts steps of each environment, and its warm-up is
 part of the time in which it explores less and less, as CleanRL's is. Here that time
 begins after the warm-up. With a `tau` below 1, the target network is not replaced but
-moved by that fraction (a *soft* or *Polyak* update). Both have 1 for DQN; for less,
-override [sync][labml_rl.dqn.experiment.Experiment.sync].
+moved by that fraction (a *soft* or *Polyak* update). Both have 1 for DQN. For less,
+override [sync][labml_rl.dqn.experiment.Experiment.sync], and have it called much more
+often, by a small `sync_every_steps`.
 """
 
 from dataclasses import dataclass

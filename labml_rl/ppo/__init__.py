@@ -330,9 +330,9 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
 
     The losses are not among them, since they do not say how well it plays.
     `policy_loss` was between −0.014 and 0 in all of these runs, from the first row to
-    the last. `value_loss` went down in Pong, and in Breakout *up*, to four times what
-    it was at first: where more is scored, there is more to foresee. So don't wait for
-    a loss to fall.
+    the last. `value_loss` went down in Pong, and in Breakout *up*, to four to seven
+    times what it was at first: where more is scored, there is more to foresee. So don't
+    wait for a loss to fall.
 
     What the curves look like with fifteen mistakes in the program is on [a page of its
     own](../mistakes.py). The [entropy][labml_rl.networks.entropy_of] is on another

@@ -57,7 +57,7 @@ class Bar:
                 # The last update may go a little further than to the end.
                 shown = min(self._experiment.frames, self._bar.total)
                 self._bar.update(shown - self._bar.n)
-            elif time.monotonic() >= self._next_line:
+            elif sys.stderr is not None and time.monotonic() >= self._next_line:
                 self._next_line = time.monotonic() + SECONDS_PER_LINE
                 print(self._line(), file=sys.stderr, flush=True)
 

@@ -425,7 +425,7 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         status, message = 128 + stopped.signal, str(stopped)
     except KeyboardInterrupt:
         status = 128 + signal.SIGINT
-    if message:
+    if message and sys.stderr is not None:
         # Words of a run.json are in it, and some characters are orders to a terminal.
         print(re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", message), file=sys.stderr)
     sys.exit(status)

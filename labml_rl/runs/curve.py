@@ -34,8 +34,9 @@ Where there was nothing to measure, as before the first game has ended, a cell i
 Weights & Biases calls `wandb.init(sync_tensorboard=True)` before
 [train][labml_rl.runs.loop.train], and finds them there.
 
-Runs that differ in nothing but the seed have their rows at the same frames. So the mean
-of several, and how far they are apart, is a matter of a few lines:
+Runs that differ in nothing but the seed have their rows at the same frames, once all
+are over and if none was made longer. So the mean of several, and how far they are
+apart, is a matter of a few lines (where one has no score yet, neither has the mean):
 
 ```python
 from glob import glob

@@ -245,9 +245,9 @@ def train(
     """
     ## Train
 
-    A run that fails in its first update has learned nothing, and leaves nothing behind,
-    unless it fails because a number is not finite.
-    So whoever is still writing an algorithm can try again at once.
+    A run that fails in its first update has learned nothing, and leaves nothing behind.
+    So whoever is still writing an algorithm can try again at once. Only if it fails
+    because a number is not finite, its folder stays.
 
     Args:
         experiment_class: that of the algorithm.
@@ -402,7 +402,9 @@ def lengthen(
 
     That is so with PPO and A2C, whose learning rate is 0 at the end. A new run can
     begin with the weights that the old one ended with. It counts its frames from 0, its
-    optimiser remembers nothing, and its learning rate begins anew:
+    optimiser remembers nothing, and its learning rate begins anew. Give it the game of
+    the old run (here `--game Pong`), and leave the old checkpoint where it is, since
+    the new run reads it again whenever it is resumed:
 
     ```python
     from labml_rl import runs

@@ -233,8 +233,26 @@ def test_nobody_need_be_there_to_read_what_is_printed(monkeypatch):
 
     with pytest.raises(SystemExit) as caught:
         command.run(show)
-    experiment.close()
     assert caught.value.code == 0
+    experiment.close()
+
+
+def test_what_is_said_to_nobody_is_not_said_to_another(capsys, monkeypatch):
+    """Standard output is for results, even where standard error is closed."""
+    monkeypatch.setattr(sys, "stderr", None)
+    experiment = Tiny(Settings())
+
+    def fail():
+        bar = Bar(experiment)
+        experiment.advance()
+        bar.show()
+        raise runs.RunError("it fails")
+
+    with pytest.raises(SystemExit) as caught:
+        command.run(fail)
+    assert caught.value.code == 2
+    experiment.close()
+    assert capsys.readouterr().out == ""
 
 
 def test_a_run_of_ones_own_is_not_the_books(tmp_path, capsys):

@@ -90,7 +90,12 @@ def test_what_is_said_to_tools_is_not_prose(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["# pylint: disable=unspecified-encoding", "# type: ignore[encoding]"]
+    "text",
+    [
+        "# pylint: disable=unspecified-encoding",
+        "# type: ignore[encoding]",
+        "# -*- coding: utf-8 -*-",
+    ],
 )
 def test_only_an_encoding_must_be_in_the_first_lines(text):
     source = read(f"x = 1\ny = 1\n{text}\n".encode(), "m.py", "m")
