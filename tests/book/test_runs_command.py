@@ -220,19 +220,20 @@ def test_who_stops_reading_what_is_printed_sees_no_traceback():
     assert done.returncode == 128 + signal.SIGPIPE
 
 
+def say(experiment):
+    """What a run says after its first update."""
+    bar = Bar(experiment)
+    experiment.advance()
+    bar.show()
+
+
 def test_nobody_need_be_there_to_read_what_is_printed(monkeypatch):
     """As Python has it where the streams were closed before it began."""
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
     experiment = Tiny(Settings())
-
-    def show():
-        bar = Bar(experiment)
-        experiment.advance()
-        bar.show()
-
     with pytest.raises(SystemExit) as caught:
-        command.run(show)
+        command.run(say, experiment)
     assert caught.value.code == 0
     experiment.close()
 
@@ -243,9 +244,7 @@ def test_what_is_said_to_nobody_is_not_said_to_another(capsys, monkeypatch):
     experiment = Tiny(Settings())
 
     def fail():
-        bar = Bar(experiment)
-        experiment.advance()
-        bar.show()
+        say(experiment)
         raise runs.RunError("it fails")
 
     with pytest.raises(SystemExit) as caught:
