@@ -38,11 +38,6 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         argv: what was typed; `None` looks it up.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    # A program may be started without anywhere to print to.
-    if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE, end="")
         sys.exit(0 if arguments else 2)

@@ -404,11 +404,13 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         do: does it.
         arguments: for it, as are the `options`.
     """
+    # A program may be started without anywhere to print to.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     status, message = 0, ""
     try:
         do(*arguments, **options)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read what was printed has had enough: `labml-rl watch RUN | head`.
         # Python would try once more in the end.
@@ -425,7 +427,7 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         status, message = 128 + stopped.signal, str(stopped)
     except KeyboardInterrupt:
         status = 128 + signal.SIGINT
-    if message and sys.stderr is not None:
+    if message:
         # Words of a run.json are in it, and some characters are orders to a terminal.
         print(re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", message), file=sys.stderr)
     sys.exit(status)

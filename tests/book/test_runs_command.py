@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -227,29 +228,47 @@ def say(experiment):
     bar.show()
 
 
-def test_nobody_need_be_there_to_read_what_is_printed(monkeypatch):
-    """As Python has it where the streams were closed before it began."""
-    monkeypatch.setattr(sys, "stdout", None)
-    monkeypatch.setattr(sys, "stderr", None)
+@contextmanager
+def closed(*streams):
+    """As Python has it where streams were closed before it began."""
+    with pytest.MonkeyPatch.context() as patch:
+        for each in streams:
+            patch.setattr(sys, each, None)
+        yield
+        for each in streams:
+            opened = getattr(sys, each)
+            if opened is not None:
+                opened.close()
+
+
+def test_a_run_of_a_program_of_ones_own_needs_nobody_to_read():
     experiment = Tiny(Settings())
-    with pytest.raises(SystemExit) as caught:
-        command.run(say, experiment)
-    assert caught.value.code == 0
+    with closed("stdout", "stderr"):
+        say(experiment)
     experiment.close()
 
 
-def test_what_is_said_to_nobody_is_not_said_to_another(capsys, monkeypatch):
+def test_nobody_need_be_there_to_read_what_is_printed():
+    def fail():
+        print("it begins")
+        raise runs.RunError("it fails")
+
+    with closed("stdout", "stderr"):
+        assert exit_of(command.run, print, "it ends") == 0
+    with closed("stdout", "stderr"):
+        assert exit_of(command.run, fail) == 2
+
+
+def test_what_is_said_to_nobody_is_not_said_to_another(capsys):
     """Standard output is for results, even where standard error is closed."""
-    monkeypatch.setattr(sys, "stderr", None)
     experiment = Tiny(Settings())
 
     def fail():
         say(experiment)
         raise runs.RunError("it fails")
 
-    with pytest.raises(SystemExit) as caught:
-        command.run(fail)
-    assert caught.value.code == 2
+    with closed("stderr"):
+        assert exit_of(command.run, fail) == 2
     experiment.close()
     assert capsys.readouterr().out == ""
 
