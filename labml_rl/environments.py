@@ -56,7 +56,15 @@ python -m labml_rl watch runs/small-ppo/mine:Cards-v0/seed-1
 ```
 
 Before it is learned from, let Gymnasium look for mistakes in it, with `check_env` of
-`gymnasium.utils.env_checker`.
+`gymnasium.utils.env_checker`. Two more things matter here:
+
+- **Episodes must end.** There is no score before that, and whoever measures an agent
+  waits for one. If yours might go on for ever, register it with a limit, such as
+  `max_episode_steps=1000`.
+- **Its seed decides everything.** Take all chance from `self.np_random`, which
+  `super().reset(seed=seed)` seeds. A run that is resumed [plays its episodes
+  again][labml_rl.environments.Resumable], and chance from anywhere else would lead them
+  to another place, without a word.
 
 !!! warning "Nothing is scaled"
     Rewards are clipped in Atari games alone, and only bytes are divided by 255. All

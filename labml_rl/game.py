@@ -340,12 +340,12 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         ### Off and on again
 
-        A reset takes as long as eighty frames, since that is what happens: the console
+        A reset takes as long as seventy frames, since that is what happens: the console
         is switched off and on, and the emulator plays for a second until the game is
         ready. While one of eight games does so, seven wait. But in many games nothing
         is left then of what came before, and every reset ends in [the same
         state][labml_rl.game.SAME_START]. So it is kept, and the next time it is put
-        back, which takes no longer than half a frame.
+        back, which takes about as long as one frame.
 
         !!! warning "What is on the screen is not in the state"
             After the state is put back, the screen still shows the end of the game

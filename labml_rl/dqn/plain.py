@@ -35,7 +35,7 @@ To begin a project of your own, copy this page, and make it yours line by line. 
 game, give it `make_environments("Pong", 16, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network of that shape, a memory with `stack=4` and
 `n=3`, and the [settings for games](fast.py). All of them have a place here, but for
-`double`.
+`double` and `turns`.
 """
 
 from collections import deque

@@ -77,7 +77,7 @@ and beside it that of two runs of DQN, which rise earlier: it ends at
 DQN](fast.py).*
 
 So all six at once did *not* pay here. Fast DQN has two of them already, and it began to
-win points about half a million frames earlier and rose faster. That does not contradict
+win points about a million frames earlier and rose faster. That does not contradict
 the paper. It is one game, one seed, and a run that ends where those of the paper have
 hardly begun. The settings were chosen for DQN, and they have one batch of 256 where the
 paper has sixteen of 32. A distribution and two streams may have more to learn before

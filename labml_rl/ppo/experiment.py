@@ -18,7 +18,7 @@ labml-rl train ppo --game Breakout
 labml-rl train small-ppo
 ```
 
-The first takes an hour or more. The second [balances a pole](../small.py), takes a
+The first takes an hour or so. The second [balances a pole](../small.py), takes a
 minute or two, and is the one to try first.
 
 ## The whole of it

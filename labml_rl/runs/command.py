@@ -6,7 +6,7 @@ summary: How settings become options, and mistakes become sentences.
 
 # The command line
 
-An algorithm has two dozen settings. Each needs a value, an explanation, and a
+An algorithm has two to four dozen settings. Each needs a value, an explanation, and a
 refusal of what makes no sense. Nobody should have to write that twice, once for the
 code and once for the command line:
 
@@ -80,16 +80,25 @@ def find_experiment(algorithm: str) -> type[Experiment[Any]]:
     return found
 
 
-def program_of(experiment_class: type[Experiment[Any]]) -> str:
+def program_of(experiment_class: type[Experiment[Any]] | None) -> str:
     """
+    The book's program has two names. `python -m labml_rl` finds modules in the folder
+    that one is in, and `labml-rl` does not. So who began with one goes on with it:
+    [the environment](../environments.py) may be in such a module.
+
+    Args:
+        experiment_class: that of the algorithm; `None` is any of the book's.
+
     Returns:
         What to type in front of `resume`.
     """
-    if is_of_the_book(experiment_class):
-        return "labml-rl"
-    started = sys.orig_argv
-    if "-m" in started:
-        return f"python -m {started[started.index('-m') + 1]}"
+    started = getattr(sys.modules["__main__"], "__spec__", None)
+    module = "" if started is None else started.name.removesuffix(".__main__")
+    if experiment_class is None or is_of_the_book(experiment_class):
+        book = __name__.split(".")[0]
+        return f"python -m {book}" if module.split(".")[0] == book else "labml-rl"
+    if module:
+        return f"python -m {module}"
     return shlex.join(["python", sys.argv[0]])
 
 
@@ -341,13 +350,15 @@ def main(
         program: what was typed before that; `None` [finds it][program_of].
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    program = program or program_of(experiment_class)
+    command = program
+    if program is None:
+        program = command = program_of(experiment_class)
+        if is_of_the_book(experiment_class):
+            command = f"{program} train {experiment_class.algorithm}"
     if arguments[:1] == ["resume"]:
         run(resume, experiment_class, arguments[1:], program=program)
     if arguments[:1] == ["watch"]:
         run(_watch, experiment_class, arguments[1:], program=program)
-    ours = program == "labml-rl"
-    command = f"{program} train {experiment_class.algorithm}" if ours else program
     run(train, experiment_class, arguments, program=program, command=command)
 
 
@@ -358,7 +369,7 @@ def dispatch(arguments: list[str]) -> NoReturn:
     Args:
         arguments: what was typed after `labml-rl`.
     """
-    program = "labml-rl"
+    program = program_of(None)
     match arguments:
         case ["train", algorithm, *rest] if not algorithm.startswith("-"):
             command = f"{program} train {algorithm}"

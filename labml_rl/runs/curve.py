@@ -14,7 +14,7 @@ curve tells what the run has been doing since the row before.
 | column | what it holds |
 |---|---|
 | `frames` | how many it has had |
-| `updates` | how often it has learned |
+| `updates` | how many rounds of playing and learning it has had |
 | `seconds` | how long it has taken, without the time in which it was stopped |
 | `steps_per_second` | how many steps of the agent a second, since the row before |
 | `episodes` | how many games have ended |
@@ -26,7 +26,9 @@ What an algorithm's [update][labml_rl.runs.experiment.Experiment.update] returns
 column, so one more name there is one more column. In an experiment derived from PPO,
 add it to the dictionary that [losses][labml_rl.ppo.experiment.Experiment.losses]
 returns, and in one derived from DQN to [that of
-DQN][labml_rl.dqn.experiment.Experiment.losses] and to `measured`.
+DQN][labml_rl.dqn.experiment.Experiment.losses] and to `measured`. Of what an
+environment says in its `info`, only the score comes this far. How often a goal was
+reached, for example, is counted in the environment, and written down there.
 
 Where there was nothing to measure, as before the first game has ended, a cell is empty.
 

@@ -149,7 +149,7 @@ class Settings:
         workers: how many processes play them. None is one for each core, and 0 plays
             all in the agent's own.
         device: where the network is: `cpu`, `cuda`, or `auto` for a GPU if there is
-            one.
+            one. (The GPU of a Mac is `mps`. Nobody has tried it.)
         evaluate_every_frames: how often [the agent is
             measured](../watch/best.py), and kept if it is the best so far; 0 is never.
         evaluation_games: how many games it plays for that.

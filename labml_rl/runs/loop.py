@@ -35,7 +35,7 @@ A run can end in five ways, and in each of them it is clear what is left:
 | it has had all its frames | the last checkpoint |
 | Ctrl-C, or the machine asks it to stop | it ends the update that it is in, and saves |
 | Ctrl-C once more, two seconds later or more | the previous checkpoint |
-| `kill -9`, a power failure | the previous checkpoint, five minutes old at most |
+| `kill -9`, a power failure | the previous checkpoint, about five minutes old at most |
 | a loss is NaN, the disk is full | the previous checkpoint, and an error that says so |
 """
 
@@ -44,6 +44,7 @@ import shlex
 import shutil
 import signal
 import time
+import traceback
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -52,7 +53,7 @@ from typing import Any
 from labml_rl.runs import checkpoint
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.curve import Curve, said_once
-from labml_rl.runs.experiment import Experiment, NotFiniteError, Settings
+from labml_rl.runs.experiment import Experiment, NotFiniteError, Settings, find_device
 from labml_rl.runs.folder import RunError, RunFolder, default_folder
 from labml_rl.runs.record import (
     check_algorithm,
@@ -190,7 +191,9 @@ class Run:
                     f"{error}. The last good checkpoint, of {self._saved_frames:,} "
                     f"frames, is {self.folder.checkpoint}. With these settings the run "
                     "would come to the same point again, so begin another: with a "
-                    "smaller learning rate, with shorter gradients, or in float32"
+                    "smaller learning rate, with shorter gradients, or in float32. If "
+                    "the environment is your own, look first whether all its rewards "
+                    "and observations are finite: check_env of Gymnasium does"
                 ) from error
             except KeyboardInterrupt as error:
                 number = ear.heard or signal.SIGINT
@@ -377,6 +380,7 @@ def resume(
             return place.path
         with refused():
             settings = settings_of(record, experiment_class.settings_class)
+            check_device(settings.device)
             experiment = experiment_class(settings)
         stack.callback(experiment.close)
         run = Run(experiment, place, record)
@@ -384,6 +388,24 @@ def resume(
             run.restore()
         run.go_on(checkpoint_minutes)
     return place.path
+
+
+def check_device(name: str) -> None:
+    """
+    Args:
+        name: where the network of a run has been.
+
+    Raises:
+        ValueError: if there is no such device here.
+    """
+    try:
+        find_device(name)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}. A run goes on where it began. Its agent can be watched "
+            "anywhere, and a new run can begin with its weights: "
+            "labml_rl/runs/loop.py, Longer than planned, says how"
+        ) from error
 
 
 def lengthen(
@@ -469,15 +491,22 @@ def lengthen(
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
     """
-    Whatever gets a value that makes no sense raises a `ValueError`. Here each becomes a
-    `RunError`, so that whoever types a wrong name sees a sentence.
+    Whatever in the book gets a value that makes no sense raises a `ValueError`. Here
+    each becomes a `RunError`, so that whoever types a wrong name sees a sentence.
+
+    One from elsewhere, such as an environment of your own, is a mistake in there. It
+    stays as it is, for whoever looks for it needs the traceback.
 
     Raises:
-        RunError: for each `ValueError` inside.
+        RunError: for each `ValueError` of the book inside.
     """
     try:
         yield
     except ValueError as error:
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        package, *_ = frame.f_globals["__name__"].split(".")
+        if package != __name__.split(".")[0]:
+            raise
         raise RunError(str(error)) from error
 
 

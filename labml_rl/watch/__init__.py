@@ -40,8 +40,9 @@ of these were the same:
   the one before. As in training; `--sticky-actions` changes that.
 - **Who presses the button.** In Breakout there is no ball until someone presses it. If
   that was done [for the agent in its training][labml_rl.game.Game.reset], it has never
-  seen a screen without a ball, and may wait for ever. So it is done here as well;
-  `--no-serve` leaves it to the agent.
+  seen a screen without a ball, and may wait for ever. So it is done here as well. With
+  `--no-serve` only the first ball of a game is served; after a lost life it is left to
+  the agent.
 - **New seeds.** Games that were seen in training prove nothing.
 
 All of it is printed below the scores, and belongs wherever they are quoted. (The number
@@ -94,6 +95,7 @@ import tyro
 from labml_rl.runs.command import experiment_of, parse
 from labml_rl.runs.experiment import Experiment
 from labml_rl.runs.folder import RunError
+from labml_rl.runs.loop import refused
 from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.picture import in_digits
 from labml_rl.watch.scores import Played, Result, measure
@@ -155,31 +157,32 @@ def watch(
     """
     saved = Saved.of(watching.run, experiment_class, best=watching.best)
     try:
-        # The film comes first. Whatever is missing to make one is missed at once.
-        if watching.video is not None:
-            game = film(
-                saved,
-                protocol,
-                watching.video,
-                all_frames=watching.all_frames,
-                device=watching.device,
-            )
-            print(f"{watching.video}: {in_words(game)}; it does not count")
-        result = None
-        if watching.games:
-            result = measure(
-                saved,
-                protocol,
-                games=watching.games,
-                workers=watching.workers,
-                device=watching.device,
-                report=lambda game: print(in_words(game), flush=True),
-            )
-            print(summary(result))
-        print(saved.described(protocol))
+        with refused():
+            # The film comes first. Whatever is missing to make one is missed at once.
+            if watching.video is not None:
+                game = film(
+                    saved,
+                    protocol,
+                    watching.video,
+                    all_frames=watching.all_frames,
+                    device=watching.device,
+                )
+                print(f"{watching.video}: {in_words(game)}; it does not count")
+            result = None
+            if watching.games:
+                result = measure(
+                    saved,
+                    protocol,
+                    games=watching.games,
+                    workers=watching.workers,
+                    device=watching.device,
+                    report=lambda game: print(in_words(game), flush=True),
+                )
+                print(summary(result))
+            print(saved.described(protocol))
     except gymnasium.error.DependencyNotInstalled as error:
         raise RunError(f"to film {saved.settings.game}, {error}") from error
-    except (ValueError, gymnasium.error.Error) as error:
+    except gymnasium.error.Error as error:
         raise RunError(str(error)) from error
     return result
 

@@ -116,7 +116,7 @@ def seed_of(protocol: Protocol, purpose: int) -> int:
     ## Seeds
 
     A game that was seen in training is no test. The seeds of training are drawn from
-    small numbers, and those of this page from a large one, of 64 bits.
+    small numbers, and those of this page from a large one, of 63 bits.
 
     Args:
         protocol: has the seed that was asked for.

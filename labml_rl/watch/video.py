@@ -103,6 +103,11 @@ class Stage:
                 made = gymnasium.make(name, render_mode="rgb_array", **options)
             except TypeError as error:
                 raise ValueError(f"{name} can't be filmed: {error}") from error
+            if "rgb_array" not in (made.metadata.get("render_modes") or ()):
+                raise ValueError(
+                    f"{name} can't be filmed: its metadata has no 'rgb_array' among "
+                    "the render_modes"
+                )
             self.env = Resumable(made, seed=seed)
             count = int(getattr(made.action_space, "n", 0))
             self.actions = tuple(f"action {each}" for each in range(count))

@@ -64,7 +64,8 @@ env = RepeatAndMax(env)
 env = MoveChannels(Resize(env, 64, 64))  # (3, 64, 64)
 ```
 
-A wrapper that does not find what it needs says so when it is made.
+A wrapper that does not find what it needs says so when it is made. (Only whether there
+are lives, for [EpisodicLife][], turns out with the first `reset`.)
 
 To train an agent in a pipeline of your own, register it [as any other
 environment](../environments.py). It is treated like one, too: a frame is then one step,

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -965,6 +966,37 @@ def test_what_is_not_there_is_named_and_nothing_is_left(tmp_path, settings, mess
     with pytest.raises(runs.RunError, match=message):
         runs.train(Tiny, Settings(**settings), runs=tmp_path)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_mistake_in_ones_own_environment_keeps_its_traceback(tmp_path, workers):
+    """Its `ValueError` is no answer to what was typed."""
+    settings = Settings(game="labml_rl_tests/Mistaken-v0", workers=workers)
+    with pytest.raises(ValueError, match="invalid literal") as caught:
+        runs.train(Tiny, settings, runs=tmp_path)
+    assert caught.traceback[-1].name == "mistaken"
+    assert "This happened" in " ".join(caught.value.__notes__)
+    assert os.listdir(tmp_path) == []
+
+
+def mistaken() -> gymnasium.Env[Any, Any]:
+    return int("CartPole-v1")  # type: ignore[return-value]
+
+
+gymnasium.register("labml_rl_tests/Mistaken-v0", f"{__name__}:mistaken")
+
+
+def test_a_run_does_not_go_on_where_its_device_is_missing(tmp_path):
+    folder = tmp_path / "run"
+    runs.train(Tiny, Settings(), folder=folder)
+    record = json.loads((folder / "run.json").read_text())
+    record["settings"]["device"] = "cuda:77"
+    (folder / "run.json").write_text(json.dumps(record | {"finished": False}))
+    with pytest.raises(
+        runs.RunError,
+        match=r"no device 'cuda:77' here: .* Its agent can be watched anywhere",
+    ):
+        runs.resume(Tiny, folder)
 
 
 @pytest.mark.parametrize(

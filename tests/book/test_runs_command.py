@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -127,12 +128,48 @@ def test_a_disk_that_is_full_later_ends_it_with_what_is_left(
 
 
 def test_who_is_to_be_called_to_resume(monkeypatch):
-    monkeypatch.setattr(sys, "orig_argv", ["/usr/bin/python", "-m", "mine.game", "a"])
+    def begun_with(module: str | None) -> None:
+        spec = None if module is None else SimpleNamespace(name=module)
+        monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__spec__=spec))
+
+    of_the_book = (None, command.find_experiment("ppo"))
+    begun_with("mine.game")
     assert command.program_of(Tiny) == "python -m mine.game"
-    monkeypatch.setattr(sys, "orig_argv", ["/usr/bin/python", "my game.py"])
+    for each in of_the_book:
+        assert command.program_of(each) == "labml-rl"
+    for module in ("labml_rl.__main__", "labml_rl.ppo.__main__"):
+        begun_with(module)
+        for each in of_the_book:
+            assert command.program_of(each) == "python -m labml_rl"
+    begun_with(None)
     monkeypatch.setattr(sys, "argv", ["my game.py", "--seed", "2"])
     assert command.program_of(Tiny) == "python 'my game.py'"
-    assert command.program_of(command.find_experiment("ppo")) == "labml-rl"
+    for each in of_the_book:
+        assert command.program_of(each) == "labml-rl"
+
+
+def test_what_a_stopped_run_says_is_there_to_be_typed(tmp_path):
+    """Only with `python -m`, the folder that one is in is searched for modules."""
+    (tmp_path / "mine.py").write_text(
+        "import gymnasium\n"
+        "gymnasium.register('Cart-v0', gymnasium.spec('CartPole-v1').entry_point)\n"
+    )
+
+    def say(*typed: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "labml_rl", *typed],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout + done.stderr
+
+    typed = ["train", "small-ppo", "--game", "mine:Cart-v0", "--total-frames", "1024"]
+    assert "The run is complete" in say(*typed)
+    assert "go on with it: python -m labml_rl resume" in say(*typed)
+    record = json.loads(next(tmp_path.glob("runs/*/*/*/run.json")).read_text())
+    assert record["command"] == f"python -m labml_rl {shlex.join(typed)}"
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

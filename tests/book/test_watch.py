@@ -589,6 +589,18 @@ def test_what_can_not_be_filmed(tmp_path):
         )
 
 
+@pytest.mark.filterwarnings("ignore:.*not in the possible render_modes")
+def test_what_does_not_say_that_it_can_be_filmed(tmp_path, monkeypatch):
+    monkeypatch.setitem(ShortOrLong.metadata, "render_modes", [])
+    folder = runs.train(
+        Tiny, Settings(game=SHORT_OR_LONG, total_frames=8), folder=tmp_path / "run"
+    )
+    with pytest.raises(runs.RunError, match="its metadata has no 'rgb_array' among"):
+        main(
+            Tiny, [str(folder), "--video", str(tmp_path / "a.mp4")], program="labml-rl"
+        )
+
+
 def test_the_checkpoint_of_another_network(cart, tmp_path):
     folder = tmp_path / "run"
     runs.train(Tiny, Settings(game="Acrobot-v1", total_frames=8), folder=folder)
