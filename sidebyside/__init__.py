@@ -48,13 +48,16 @@ nav:
   - your_package/module.md # made from module.py
 ```
 
+Without `nav`, MkDocs lists all pages by itself. With the plugin `literate-nav`, a line
+`- Code: your_package/` stands for all pages of the package.
+
 Code that was written for another tool comes out well, too: docstrings in the styles of
 Google, [NumPy and Sphinx][sidebyside.fields], the common parts of
 [reStructuredText][sidebyside.rst], docstrings of variables, examples for `doctest`, and
 modules that were annotated for pylit. Comments may have
-[frames][sidebyside.prose.undecorated], and those that speak to tools, such as `# noqa`,
-stay in the code.
-Where no docstring has a heading, [the outline names the classes and
+[frames][sidebyside.prose.undecorated] and mark the [cells][sidebyside.split.CELL] of a
+notebook, and those that speak to tools, such as `# noqa`, stay in the code. Where no
+docstring has a heading, [the outline names the classes and
 functions][sidebyside.weave.outlined]. Prose may have [films][sidebyside.markdown.Films]
 in it, and [pictures that move][sidebyside.markdown.Series].
 

@@ -136,6 +136,11 @@ class Options(Config):  # type: ignore[no-untyped-call]
     `{package}` in `reference` stands for the name of the package. Each definition leads
     to its entry there, and [from there back][sidebyside.reference].
 
+    Plugins that look for pages, such as `redirects`, are listed behind this one. `i18n`
+    wants pages that lie on the disk: make them with [`sidebyside
+    markdown`][sidebyside.cli]. `git-revision-date-localized` believes that each page is
+    as new as the build; tell it to `exclude` them.
+
     What the press itself writes on a page is English, whatever the language of the
     theme: "Used in", "Arguments", "Copy module". Templates of a site's own can say
     something else, except in the lists of arguments and on the buttons.
@@ -178,6 +183,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.places: Mapping[str, Place] = {}
         self.modules: dict[Path, str] = {}
         self.sources: dict[str, str] = {}
+        self.written: dict[str, Path] = {}
         self.outside: dict[str, Entry] = {}
 
     def on_startup(
@@ -343,6 +349,11 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     paths = f"`{other.path}` and `{module.path}`"
                     raise PluginError(SAME_PAGE.format(paths, module.page))
                 pages[module.page] = module
+        self.written = {
+            path: module.file
+            for module in pages.values()
+            for path in (module.page, module.path)
+        }
         return [*pages.values()]
 
     def own_inventories(self) -> dict[str, Entry]:
@@ -397,8 +408,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 paths = f"`{self.sources.get(path, path)}` and `{docs}/{path}`"
                 raise PluginError(SAME_PAGE.format(paths, path))
             file = File.generated(config, path, content=content)
+            # Other plugins look there for an author or a language.
+            file.abs_src_path = str(self.written[path])
             if path in self.sources:
-                file.edit_uri = posixpath.relpath(self.sources[path], docs)
+                file.edit_uri = named_from(self.written[path], Path(config.docs_dir))
             files.append(file)
         for asset in assets():
             path = f"assets/sidebyside/{asset.as_posix()}"

@@ -46,13 +46,14 @@ TOOLS = (
     "|pylint|pyright|pytype|ruff|spell-checker|type|vim?|yapf"
 )
 PRAGMA = re.compile(
-    rf"#(!|:?\s*+((?i:noqa|nosec)\b|(?:{TOOLS}):|-\*-|%%|nopep8\b|noinspection\b"
+    rf"#(!|:?\s*+((?i:noqa|nosec)\b|(?:{TOOLS}):|-\*-|%%\w|nopep8\b|noinspection\b"
+    r"|sphinx_gallery_\w+\s*[=:]"
     r"|endregion\b|region(?:\s+(?!of\b|is\b)\S+(?:\s+\S+){0,4})?$"
     r"|(?P<cookie>.*?coding[:=])))"
 )
 LICENCE = re.compile(
     r"\b(?:copyright|SPDX-License-Identifier|licen[cs]ed (?:to|under)|licen[cs]e block"
-    r"|all rights reserved|public domain)\b",
+    r"|all rights reserved|public domain)\b|^#\s?jupyter:$",
     re.IGNORECASE,
 )
 
@@ -77,7 +78,7 @@ class Comment:
 
     @property
     def is_pragma(self) -> bool:
-        """Whether it speaks to a tool: `# noqa`, `# %%`, a coding cookie, …"""
+        """Whether it speaks to a tool: `# noqa`, `# %%time`, a coding cookie, …"""
         found = PRAGMA.match(self.text)
         return found is not None and (self.line <= 2 or not found["cookie"])
 

@@ -64,6 +64,8 @@ def render(page: Page, templates: Environment, reference: str = "") -> str:
         meta["description"] = " ".join(str(meta["summary"]).split())
     # Not by which template a page is made, which is for the site to say.
     meta.pop("template", None)
+    # To the plugin Macros, braces in somebody's code would be a template.
+    meta.setdefault("render_macros", False)
     meta = lookalike(meta)
     front = yaml.dump(
         meta, Dumper=DUMPER, allow_unicode=True, sort_keys=False, width=1000

@@ -15,12 +15,13 @@ keeps this law can't lose a line of anybody's program.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from sidebyside.prose import Prose, stripped, undecorated
+from sidebyside.prose import Prose, fences, stripped, undecorated
 from sidebyside.read import LICENCE, Comment, Definition, Docstring, Source, once
 from sidebyside.things import is_overload
 
@@ -154,6 +155,13 @@ def split(source: Source) -> tuple[Section, ...]:
             starts.pop(line, None)
         starts[1] = (Kind.MODULE, "")
         prose.update(docstring_text(source.docstring))
+
+    # Without a docstring, so is a comment that begins with the title, `# # Title`.
+    elif blocks and "".join(comment_text(blocks[0])).startswith("# "):
+        title = blocks[0][0].line
+        above_it = source.lines[: title - 1]
+        if not any(line.partition("#")[0].strip() for line in above_it):
+            starts[1] = starts.pop(title)
 
     cuts = [*cut_lines(source, starts), len(source.lines) + 1]
     stubs = overloads(source)
@@ -326,6 +334,20 @@ def prose_blocks(source: Source) -> list[Block]:
     ]
 
 
+CELL = re.compile(
+    r" ?%%+(?: +(?:auto \d+|\S+\.ipynb \d+|(?![\w-]+=)(?P<title>[^\W\d].{0,99}?)))?"
+    r"(?: *\[\w+\].*| +[\w-]+=.*| +\{.*)?"
+    r"| In ?\[[\d ]*\]:| \+(?: *[\[{].*| +[\w-]+=.*)?| -"
+)
+"""
+### Cells
+
+Editors and Jupytext mark the cells of a notebook with comments: `# %% Title
+[markdown]`, `# In[3]:`, `# + tags=["a"]` and `# -`. Such a line begins a section, and
+is no prose, except for the title that it may have.
+"""
+
+
 def is_licence(block: Block) -> bool:
     """Whether a block of comments says who may copy the file."""
     return any(LICENCE.search(comment.text) for comment in block)
@@ -333,12 +355,20 @@ def is_licence(block: Block) -> bool:
 
 def comment_text(block: Block) -> list[str]:
     """
-    Take `# ` off each line of a block, whatever indentation all of it shares, and lines
-    that are [only drawn][sidebyside.prose.undecorated].
+    Take `# ` off each line of a block, whatever indentation all of it shares, marks of
+    [cells][CELL], and lines that are [only drawn][sidebyside.prose.undecorated].
     """
+    mark = "**{}**" if block[0].column else "## {}"
     texts = [comment.text.removeprefix("#").removeprefix(":") for comment in block]
     texts = [text.expandtabs().rstrip() for text in texts]
-    return undecorated(texts, "**{}**" if block[0].column else "## {}")
+    cells = [*map(CELL.fullmatch, texts)]
+    if any(cells):
+        inside = fences([*enumerate(texts)])
+        for number, (cell, is_code) in enumerate(zip(cells, inside, strict=True)):
+            if cell and not is_code:
+                title = cell["title"]
+                texts[number] = f" {mark.format(title)}" if title else ""
+    return undecorated(texts, mark)
 
 
 def docstring_text(docstring: Docstring) -> Iterator[tuple[int, str]]:

@@ -591,6 +591,30 @@ def test_a_page_leads_to_its_module_in_the_repository(site):
     assert 'href="https://github.com/someone/small/blob/master/book/game.py"' in html
 
 
+def test_so_does_that_of_a_package_outside_the_folder_of_the_site(site):
+    folder = site / "website"
+    folder.mkdir()
+    for name in ("mkdocs.yml", "docs"):
+        (site / name).rename(folder / name)
+    repo = "site_name: Small\nrepo_url: https://github.com/someone/small"
+    edit = "edit_uri: edit/main/website/docs/"
+    configured(folder, ("[book]", "[../book]"), ("site_name: Small", f"{repo}\n{edit}"))
+    assert build(folder).returncode == 0
+    html = (folder / "site" / "book" / "game.html").read_text()
+    assert 'href="https://github.com/someone/small/blob/main/book/game.py"' in html
+
+
+def test_other_plugins_are_told_where_a_page_was_written(site):
+    """Those that ask Git for a date, for instance."""
+    (site / "hook.py").write_text(
+        "def on_page_markdown(markdown, page, config, files):\n"
+        "    print(page.file.src_uri, page.file.abs_src_path)\n"
+    )
+    configured(site, ("site_name: Small", "site_name: Small\nhooks: [hook.py]"))
+    done = build(site)
+    assert f"book/game.md {site / 'book' / 'game.py'}\n" in done.stdout
+
+
 def outline(html: str) -> list[tuple[int, str, str]]:
     """The entries of a table of contents: depth, address, words."""
     toc = html.partition('data-md-component="toc"')[2]

@@ -78,10 +78,17 @@ def test_definitions_inside_statements_are_found():
             "# cspell:disable",
             "# vim: set ts=4",
         ),
-        *("# vi: x", "# -*- mode -*-", "# pylint: disable=x", "# flake8: x", "# %%"),
-        *("# isort:skip", "# yapf: disable", "# %% Load", "#%%", "# pragma: no cover"),
+        *("# vi: x", "# -*- mode -*-", "# pylint: disable=x", "# flake8: x"),
+        *(
+            "# isort:skip",
+            "# yapf: disable",
+            "# %%time",
+            "#%%bash",
+            "# pragma: no cover",
+        ),
         *("# type: ignore", "# fmt: off", "# ruff: noqa", "# mypy: x", "# pyright: x"),
         *("# region", "#region A part of it", "# endregion", "#!/bin/sh", "# nopep8"),
+        "# sphinx_gallery_thumbnail_number = 2",
     ],
 )
 def test_what_is_said_to_tools_is_not_prose(text):
