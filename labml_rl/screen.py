@@ -199,7 +199,6 @@ class Screens:
         self._known = b""  # the numbers of those that have been seen
         display.getScreen(self._last.screen)
         self._learn_colours()
-        self.repeat()
 
     def fetch(self) -> None:
         """

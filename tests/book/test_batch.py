@@ -334,6 +334,37 @@ def test_wrong_actions_are_refused_and_the_games_go_on(kind, actions):
         assert games.step([0, 0, 0])[0].tolist() == [[1, 1]] * 3
 
 
+class Amounts(Counter):
+    """Is rewarded with its action, which is a number with a fraction."""
+
+    action_space = Box(-1, 1, (1,), np.float32)
+
+    def step(self, action):
+        return super().step(action[0])
+
+
+@kinds
+def test_actions_may_be_amounts(kind):
+    with kind([Amounts] * 3) as games:
+        games.reset()
+        for wrong in (2, 4):
+            with pytest.raises(InvalidAction, match=f"{wrong} actions for 3 games"):
+                games.step(np.zeros((wrong, 1), np.float32))
+        _, rewards, *_ = games.step(np.array([[0.5], [-1], [0.25]], np.float32))
+        assert rewards.tolist() == [0.5, -1, 0.25]
+
+
+@kinds
+def test_if_one_can_not_be_made_the_others_are_closed(kind, tmp_path):
+    def fail() -> Counter:
+        raise KeyError("no such game")
+
+    made = tmp_path / "made"
+    with pytest.raises((KeyError, WorkerError), match="no such game"):
+        kind([Counter, partial(Traced, made), fail])
+    assert made.exists()
+
+
 # What is wrong with a game of a worker is the worker's error. With `joins`, the last
 # game is one of this process.
 @pytest.mark.parametrize(

@@ -264,6 +264,11 @@ class TestCentredRMSProp:
             ends.append(weight.item())
         assert ends[0] == pytest.approx(ends[1], rel=1e-12)
 
+    def test_its_constants_are_those_of_the_settings(self):
+        (group,) = CentredRMSProp([nn.Parameter(torch.ones(1))], lr=1.0).param_groups
+        assert group["decay"] == Settings.rms_decay
+        assert group["epsilon"] == Settings.rms_epsilon
+
     @pytest.mark.parametrize(("size", "shorter"), [(1e-4, 32), (1e4, 1)])
     def test_a_mean_with_their_epsilon_makes_short_steps_of_small_gradients(
         self, size, shorter
@@ -277,10 +282,10 @@ class TestCentredRMSProp:
         assert moved[0] / moved[1] == pytest.approx(shorter, rel=1e-3)
 
     def test_what_has_no_gradient_stays_and_rounding_does_no_harm(self):
-        still, weight = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
+        still, weight = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(50))
         optimizer = CentredRMSProp([still, weight], lr=1e-3, epsilon=1e-12)
         for _ in range(300):
-            weight.grad = torch.full((1,), 1 / 3)
+            weight.grad = torch.linspace(1 / 3, 1000 / 3, 50)
             optimizer.step()
         assert still.item() == 1
         assert weight.isfinite().all()

@@ -117,6 +117,9 @@ def test_the_first_convolution_takes_what_any_other_does():
 def test_channels_on_the_wrong_side_are_recognised():
     with pytest.raises(ValueError, match="With channels_last=True it"):
         NatureBody((84, 84, 4))
+    for side, way in ((36, "With channels_last=True it"), (35, "ResizeObservation")):
+        with pytest.raises(ValueError, match=way):
+            NatureBody((side, 84, 3))
     with pytest.raises(ValueError, match="With channels_last=False it"):
         NatureBody(ATARI, channels_last=True)
 
