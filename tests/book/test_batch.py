@@ -337,7 +337,7 @@ def test_wrong_actions_are_refused_and_the_games_go_on(kind, actions):
 class Amounts(Counter):
     """Is rewarded with its action, which is a number with a fraction."""
 
-    action_space = Box(-1, 1, (1,), np.float32)
+    action_space = Box(-1, 1, (1,), np.float32)  # type: ignore[assignment]
 
     def step(self, action):
         return super().step(action[0])
