@@ -1,6 +1,7 @@
 """Options of the test suite."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # What the tests compare bit for bit is equal on a processor, and not on a GPU.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+# Who is started in the background of a script, or by nohup, ignores signals, and so do
+# all programs that it starts. Those of the tests are to hear them.
+for each in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(each) is signal.SIG_IGN:
+        signal.signal(each, signal.SIG_DFL)
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("untimed", deadline=None)

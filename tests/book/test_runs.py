@@ -244,17 +244,23 @@ def test_tensorboard_shows_each_frame_once(tmp_path):
     assert returns[-1].value == pytest.approx(float(curve_of(path)[-1]["return_mean"]))
 
 
-def start(*arguments: str, folder: Path) -> subprocess.Popen[str]:
+@contextlib.contextmanager
+def start(*arguments: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
     """The experiment in a program of its own, which is held in the middle."""
     command = [sys.executable, "-m", "tests.book.tiny_runs", *arguments]
     held = ["--hold", str(folder) + "-goes-on", "--checkpoint-minutes", "0"]
-    return subprocess.Popen(
+    with subprocess.Popen(
         [*command, *held, "--folder", str(folder)],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-    )
+    ) as program:
+        try:
+            yield program
+        except BaseException:
+            os.killpg(program.pid, signal.SIGKILL)
+            raise
 
 
 def wait_until_held(path: Path) -> int:
@@ -275,10 +281,10 @@ def let_go(path: Path) -> None:
 def test_kill_9(whole, tmp_path):
     """With workers, which hear of it and leave."""
     path = tmp_path / "run"
-    program = start("--workers", "2", folder=path)
-    frames = wait_until_held(path)
-    program.kill()
-    program.communicate()
+    with start("--workers", "2", folder=path) as program:
+        frames = wait_until_held(path)
+        program.kill()
+        program.communicate()
     assert json.loads((path / "run.json").read_text())["frames"] == frames
     let_go(path)
     time.sleep(1)  # TensorBoard's files are in order by seconds, and then by process
@@ -291,15 +297,15 @@ def test_kill_9(whole, tmp_path):
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_signal_to_all_processes_stops_it_cleanly(whole, tmp_path, workers, number):
     path = tmp_path / "run"
-    program = start("--workers", str(workers), folder=path)
-    frames = wait_until_held(path)
-    os.killpg(program.pid, number)
-    assert program.stderr is not None
-    heard = any("Stopping after this update" in line for line in program.stderr)
-    assert heard
-    let_go(path)
-    # Standard error ends when the last process that has it is gone.
-    _, said = program.communicate()
+    with start("--workers", str(workers), folder=path) as program:
+        frames = wait_until_held(path)
+        os.killpg(program.pid, number)
+        assert program.stderr is not None
+        heard = any("Stopping after this update" in line for line in program.stderr)
+        assert heard
+        let_go(path)
+        # Standard error ends when the last process that has it is gone.
+        _, said = program.communicate()
     assert program.returncode == 128 + number
     # It may have been heard just before the update that was held.
     record = json.loads((path / "run.json").read_text())
