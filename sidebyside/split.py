@@ -335,9 +335,11 @@ def prose_blocks(source: Source) -> list[Block]:
 
 
 CELL = re.compile(
-    r" ?%%+(?: +(?:auto \d+|\S+\.ipynb \d+|(?![\w-]+=)(?P<title>[^\W\d].{0,99}?)))?"
-    r"(?: *\[\w+\].*| +[\w-]+=.*| +\{.*)?"
-    r"| In ?\[[\d ]*\]:| \+(?: *[\[{].*| +[\w-]+=.*)?| -"
+    r"(?: ?%%+(?: +(?:auto \d+|\S+\.ipynb \d+"
+    r"|(?![\w-]+=)(?P<title>(?:\d+[.)] +)?[^\W\d].{0,99}?)))?| \+)"
+    r"(?: *\[(?:code|markdown|md|raw)\])?"
+    r"(?: +(?:[\w-]+=(?:[\"[{].*|true|false)|\{.*\}))*"
+    r"| In ?\[[\d ]*\]:| -"
 )
 """
 ### Cells

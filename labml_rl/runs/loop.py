@@ -359,8 +359,8 @@ def resume(
         The folder.
 
     Raises:
-        RunError: if there is no such run, if it is running right now, or if it can't be
-            made longer.
+        RunError: if there is no such run, if it is running right now, if it can't be
+            made longer, or if its device is not here.
         CheckpointError: if its checkpoint does not fit.
         Stopped: if somebody stopped it.
         NotFiniteError: if a number is not finite.
@@ -504,7 +504,7 @@ def refused() -> Iterator[None]:
         yield
     except ValueError as error:
         *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-        package, *_ = frame.f_globals["__name__"].split(".")
+        package, *_ = frame.f_globals.get("__name__", "").split(".")
         if package != __name__.split(".")[0]:
             raise
         raise RunError(str(error)) from error

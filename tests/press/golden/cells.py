@@ -34,6 +34,10 @@ w = 4
 # - This is a list,
 # - and 100 %% is a number, + is a sign.
 
+# %% 1. Fit
+# + [A list](https://example.org) too,
+# + a=1 and its items.
+
 # ```mermaid
 # %% a remark
 # graph LR
