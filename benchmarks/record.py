@@ -14,6 +14,7 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+BFLOAT16_UNITS = ("amx_bf16", "avx512_bf16")
 
 
 @dataclass(frozen=True)
@@ -95,15 +96,25 @@ def found_by(module: str, *arguments: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def cpu_model() -> str:
-    """The processor, as the system names it."""
+def cpu_info() -> dict[str, str]:
+    """What the system says of its last core, or nothing if it is not Linux."""
     try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
-        pass
-    return platform.processor() or platform.machine()
+        return {}
+    pairs = (line.partition(":") for line in lines)
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def cpu_model(info: Mapping[str, str]) -> str:
+    """The processor, as the system names it."""
+    return info.get("model name") or platform.processor() or platform.machine()
+
+
+def bfloat16_units(info: Mapping[str, str]) -> str:
+    """What it has for numbers of 16 bits. Two processors may have the same name."""
+    flags = info.get("flags", "").split()
+    return ", ".join(each for each in BFLOAT16_UNITS if each in flags) or "none"
 
 
 def provenance(program: str, packages: Sequence[str]) -> dict[str, Any]:
@@ -114,13 +125,15 @@ def provenance(program: str, packages: Sequence[str]) -> dict[str, Any]:
         program: the module that was run.
         packages: those that the numbers depend on.
     """
+    info = cpu_info()
     return {
         "command": " ".join(["python", "-m", program, *sys.argv[1:]]),
         "commit": git("rev-parse", "HEAD"),
         "dirty": bool(git("status", "--porcelain", "--", ".", ":!results")),
         "date": datetime.now(UTC).date().isoformat(),
         "machine": {
-            "cpu": cpu_model(),
+            "cpu": cpu_model(info),
+            "bfloat16": bfloat16_units(info),
             "cores": os.cpu_count(),
             "system": f"{platform.system()} {platform.machine()}",
             "python": platform.python_version(),
