@@ -2,8 +2,9 @@
 
 A page names its record in its front matter, `record: benchmarks/press.json`. On that
 page `{{ site.book.ratio | .1f }}` becomes the value that stands in the record under
-these keys, in that format. What is not there stops the build. A page may have a
-`second_record`, taken on another machine for instance. Its values are under `second`.
+these keys, in that format. What is not there stops the build. A page may have more
+records, taken on another machine for instance: with `other_records: {amd:
+benchmarks/amd.json}`, the values of that one are under `amd`.
 
 A format such as `<=1.5` is a target. It becomes words that say what was wanted and
 whether the record has it, so that a page goes on telling the truth when a new record
@@ -82,18 +83,20 @@ def results_of(config: MkDocsConfig) -> Path:
 
 def record_of(meta: Mapping[str, Any], folder: Path) -> Any:
     """
-    The record that a page names; with the second, if it names one.
+    The record that a page names, with the others that it names.
 
     Args:
         meta: the front matter.
         folder: where the records lie.
 
     Raises:
-        ValueError: if one is missing, or is not JSON.
+        ValueError: if one is missing, is not JSON, or has the name of a value.
     """
     record = with_state_of_code(load(folder / str(meta["record"])), folder.parent)
-    if second := meta.get("second_record"):
-        record["second"] = load(folder / str(second))
+    for name, other in meta.get("other_records", {}).items():
+        if name in record:
+            raise ValueError(f"{meta['record']} has a `{name}` of its own.")
+        record[name] = load(folder / str(other))
     return record
 
 

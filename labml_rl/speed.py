@@ -29,10 +29,10 @@ that can be switched off by itself, and [for DQN](../benchmarks/values.md).
 | many small updates | one for all weights | [fused Adam][make_adam] |
 | asking for memory | keeping what one has | [keeping memory][keep_memory] |
 
-Of those that can be switched off, 16 bits bring most on one processor, then the
-threads. Blocks, players and kept memory bring no more there than the difference between
-two measurements. On [another](../benchmarks/policies.md#another-processor), 16 bits
-bring nothing, blocks most, and players a fifth. So measure on yours.
+Of those that can be switched off, 16 bits bring most on two processors, then few
+threads. On [a third](../benchmarks/policies.md#other-processors), 16 bits bring
+nothing, blocks most, and players a fifth. Kept memory brings nothing to PPO on any of
+them, and about a tenth to DQN with many games. So measure on yours.
 
 ## Several runs at once
 
@@ -147,7 +147,7 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
 
         Units are not enough, either. On an Intel processor that has AVX-512 BF16 and no
         AMX, PyTorch multiplies even large matrices more slowly with bfloat16, and [so
-        PPO is slower, too](../benchmarks/policies.md#another-processor). On one of
+        PPO is slower, too](../benchmarks/policies.md#other-processors). On one of
         AMD's, with the same instructions, it is much faster. So `auto` asks for AMX, or
         for an AVX-512 BF16 that is not Intel's. `--precision bfloat16` tries it on
         yours.

@@ -104,6 +104,7 @@ class Stage:
             except TypeError as error:
                 raise ValueError(f"{name} can't be filmed: {error}") from error
             if "rgb_array" not in (made.metadata.get("render_modes") or ()):
+                made.close()
                 raise ValueError(
                     f"{name} can't be filmed: its metadata has no 'rgb_array' among "
                     "the render_modes"

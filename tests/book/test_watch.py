@@ -595,10 +595,13 @@ def test_what_does_not_say_that_it_can_be_filmed(tmp_path, monkeypatch):
     folder = runs.train(
         Tiny, Settings(game=SHORT_OR_LONG, total_frames=8), folder=tmp_path / "run"
     )
+    close = mock.Mock()
+    monkeypatch.setattr(ShortOrLong, "close", close)
     with pytest.raises(runs.RunError, match="its metadata has no 'rgb_array' among"):
         main(
             Tiny, [str(folder), "--video", str(tmp_path / "a.mp4")], program="labml-rl"
         )
+    close.assert_called_once()
 
 
 def test_the_checkpoint_of_another_network(cart, tmp_path):

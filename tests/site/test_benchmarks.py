@@ -148,6 +148,16 @@ def test_a_build_stops_at_what_is_not_in_the_record(tmp_path, asked, complaint):
     assert "Traceback" not in done.stderr
 
 
+def test_other_records_have_names_of_their_own(tmp_path):
+    for name in ("mine", "other"):
+        (tmp_path / f"{name}.json").write_text(json.dumps({name: 1}))
+    meta = {"record": "mine.json", "other_records": {"amd": "other.json"}}
+    assert results.record_of(meta, tmp_path) == {"mine": 1, "amd": {"other": 1}}
+    meta["other_records"] = {"mine": "other.json"}
+    with pytest.raises(ValueError, match=r"mine\.json has a `mine` of its own"):
+        results.record_of(meta, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("value", "target", "words"),
     [
