@@ -37,12 +37,23 @@ them, and about a tenth to DQN with many games. So measure on yours.
 ## Several runs at once
 
 A run plays and learns on all cores that it may use. Start two, and there are twice as
-many threads and processes as cores, and they wait for each other. So give each run
-cores of its own. On Linux, it counts those that it is given, and no others:
+many threads and processes as cores, and they wait for each other. Threads that learn
+are the worst. After each layer all of them wait for the last, and if that one has no
+core just then, they wait until another program has had its turn. So two runs at once
+can be many times slower than one after the other, and one busy program beside a run
+slows it down several times. Give each run cores of its own. On Linux, it counts those
+that it is given, and no others:
 
 ```sh
 taskset -c 0-3 labml-rl train ppo --seed 1 &
 taskset -c 4-7 labml-rl train ppo --seed 2 &
+```
+
+Or let it learn with a single thread, which has no other to wait for. That is slower
+where there is nothing else to do, and much faster where there is:
+
+```sh
+OMP_NUM_THREADS=1 labml-rl train ppo --seed 1
 ```
 
 One run can't play on all cores of a large machine: it has no more processes that play
