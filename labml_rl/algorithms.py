@@ -21,7 +21,9 @@ ALGORITHMS = {
     "fast-dqn": f"{PACKAGE}.dqn.fast:Experiment",
     "rainbow": f"{PACKAGE}.dqn.rainbow:Experiment",
     "fast-rainbow": f"{PACKAGE}.dqn.rainbow:FastExperiment",
+    "pqn": f"{PACKAGE}.pqn.experiment:Experiment",
     "small-a2c": f"{PACKAGE}.small:SmallA2C",
     "small-ppo": f"{PACKAGE}.small:SmallPPO",
     "small-dqn": f"{PACKAGE}.small:SmallDQN",
+    "small-pqn": f"{PACKAGE}.small:SmallPQN",
 }

@@ -11,6 +11,10 @@ rollout, and in nothing else. So what they have in common stands here, once: the
 settings that both need, and an experiment that has everything but an update. Two pages
 have the rest, [one for A2C](a2c/experiment.py) and [one for PPO](ppo/experiment.py),
 and the difference between these is the difference between the algorithms.
+
+It comes in two layers. The lower one has what it takes to learn from one's [latest
+play](sampling.py) at all, and [PQN](pqn/__init__.py) is built on it, too, which learns
+action values that way. The upper one adds what belongs to a policy.
 """
 
 from abc import abstractmethod
@@ -45,24 +49,17 @@ from labml_rl.worker import ParallelGames, shares
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicySettings(SpeedSettings):
+class RolloutSettings(SpeedSettings):
     """
-    ## Settings
+    ## Settings of a rollout
 
-    They are added to [those of all games](runs/games.py), and the values are those of
-    the authors' programs for Atari. Another kind of problem wants others: for CartPole,
-    a larger learning rate and no pay for being undecided.
+    They are added to [those of all games](runs/games.py).
 
     Args:
         steps: how many steps each game is played before the network learns.
-        learning_rate: of the optimiser, at the beginning. It goes down to 0 in a
-            straight line.
+        learning_rate: of the optimiser, at the beginning.
         discount: the discount factor: what a reward that comes a step later is worth,
             as a fraction of one that comes now.
-        value_coefficient: the weight of the critic's loss, which [not everybody
-            counts alike][labml_rl.a2c.value_loss].
-        entropy_coefficient: of the entropy bonus, which the agent is paid for being
-            undecided.
         max_gradient_norm: longer gradients are cut to this length, all weights taken
             together.
         players: let [each process](players.py) ask the network for its own games.
@@ -74,8 +71,6 @@ class PolicySettings(SpeedSettings):
     steps: int
     learning_rate: float
     discount: float = 0.99
-    value_coefficient: float = 0.5
-    entropy_coefficient: float = 0.01
     max_gradient_norm: float = 0.5
     players: bool = True
     halves: bool = False
@@ -84,7 +79,6 @@ class PolicySettings(SpeedSettings):
         super().__post_init__()
         runs.require(self, "steps", at_least=1)
         runs.require(self, "learning_rate", "max_gradient_norm", above=0)
-        runs.require(self, "value_coefficient", "entropy_coefficient", at_least=0)
         runs.require(self, "discount", at_least=0, at_most=1)
         if self.halves and (self.num_envs < 2 or self.workers == 0):
             raise ValueError(
@@ -93,16 +87,17 @@ class PolicySettings(SpeedSettings):
             )
 
 
-S = TypeVar("S", bound=PolicySettings)
+S = TypeVar("S", bound=RolloutSettings)
 
 
-class PolicyExperiment(SpeedExperiment[S]):
+class RolloutExperiment(SpeedExperiment[S]):
     """
-    ## The experiment
+    ## The experiment of a rollout
 
     A run is a long row of updates, and [what repeats, saves and resumes
     them](runs/experiment.py) is the same for all algorithms of the book. Here is what
-    an algorithm needs if it plays by a policy and learns from its latest play.
+    an algorithm needs if it learns from its latest play: games, and somebody who plays
+    them and writes down what happens.
 
     Args:
         settings: of the algorithm.
@@ -194,6 +189,61 @@ class PolicyExperiment(SpeedExperiment[S]):
             The optimiser of the algorithm, for the weights of the network.
         """
 
+    def play(self) -> Samples:
+        """
+        ### Play
+
+        Returns:
+            The next rollout.
+        """
+        settings = self.settings
+        with few_threads(settings), in_precision(settings, self.device):
+            samples = self.games.sample()
+        steps = settings.steps * settings.num_envs
+        self.frames += steps * frames_per_step(settings.game)
+        self.scores += samples.scores
+        return samples
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicySettings(RolloutSettings):
+    """
+    ## Settings of a policy
+
+    The values are those of the authors' programs for Atari. Another kind of problem
+    wants others: for CartPole, a larger learning rate and no pay for being undecided.
+
+    Args:
+        learning_rate: of the optimiser, at the beginning. It goes down to 0 in a
+            straight line.
+        value_coefficient: the weight of the critic's loss, which [not everybody
+            counts alike][labml_rl.a2c.value_loss].
+        entropy_coefficient: of the entropy bonus, which the agent is paid for being
+            undecided.
+    """
+
+    value_coefficient: float = 0.5
+    entropy_coefficient: float = 0.01
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        runs.require(self, "value_coefficient", "entropy_coefficient", at_least=0)
+
+
+P = TypeVar("P", bound=PolicySettings)
+
+
+class PolicyExperiment(RolloutExperiment[P]):
+    """
+    ## The experiment of a policy
+
+    What is added is a network that has a policy and a value, what it says a second
+    time, when it learns, and a learning rate that goes down.
+
+    Args:
+        settings: of the algorithm.
+    """
+
     @staticmethod
     def needs_plan(settings: PolicySettings) -> str:
         """
@@ -253,21 +303,6 @@ class PolicyExperiment(SpeedExperiment[S]):
         """
         logits, values = network(observations)
         return runs.Thoughts(logits.softmax(-1), values)
-
-    def play(self) -> Samples:
-        """
-        ### Play
-
-        Returns:
-            The next rollout.
-        """
-        settings = self.settings
-        with few_threads(settings), in_precision(settings, self.device):
-            samples = self.games.sample()
-        steps = settings.steps * settings.num_envs
-        self.frames += steps * frames_per_step(settings.game)
-        self.scores += samples.scores
-        return samples
 
     def evaluate(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """

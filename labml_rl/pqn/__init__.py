@@ -1,0 +1,284 @@
+r"""
+---
+title: PQN
+summary: >-
+  Q-learning without a replay memory and without a target network: many games at once,
+  layer normalisation, and lambda-returns.
+symbols:
+  action_values: 'Q(o, a)'
+  epsilon: '\varepsilon'
+  returns: 'G_t'
+  td_lambda: '\lambda'
+  discount: '\gamma'
+---
+
+# Q-learning without a memory (PQN)
+
+[DQN](../dqn/__init__.py) learns action values with two helpers: a memory of a million
+steps, and a second network that makes the targets. They take seven gigabytes, a few
+pages of this book, and most of the trouble. [Gallici et al.
+(2024)](https://arxiv.org/abs/2407.04811) leave out both, and call what is left the
+*parallelised Q-network*, **PQN**. It plays many games at once, learns from what they
+just showed, and throws that away, as [PPO](../ppo/__init__.py) does.
+
+So this page is short. At its end you will have a network that stays calm without a
+target network, and its targets. [The experiment](experiment.py) is the loop of PPO with
+another loss in it. What is needed of DQN is its first idea, that [the values of one
+step are tied to those of the next](../dqn/__init__.py#the-bellman-equation).
+
+## What the memory was for
+
+It served two ends.
+
+**Mixing.** Steps that follow each other look alike. Learned from one after another,
+they pull the network first to one corner of the game and then to the next. The memory
+mixes hours of play. But 128 games that are each somewhere else are a mixture already,
+and one that is always of today.
+
+**Using each step more than once.** A step of DQN is learned from about eight times
+before it is forgotten: there are four steps to each batch of 32. PQN goes through each
+rollout twice. To learn from the same step again and again is worth most where steps are
+dear. In a game on a computer they are cheap.
+
+## What the target network was for
+
+A network that learns from its own answers can chase them. Here is the smallest case,
+from [Tsitsiklis and Van Roy (1997)](https://doi.org/10.1109/9.580874). The network has
+a single weight $w$. It sees one number $x$ of a screen, a *feature*, and says that the
+screen is worth $w x$. There are two screens with $x = 1$ and $x = 2$. The first leads
+to the second, and no reward is ever paid, so the right weight is 0. Let $w$ be 1,
+$\gamma$
+0.99, and look at what one step from the first to the second teaches:
+
+$$\begin{aligned}
+\delta &= 0 + \gamma \cdot 2 w - w = 0.98 \, w \\
+w &\leftarrow w + \alpha \, \delta \cdot 1
+\end{aligned}$$
+
+The error is positive, since the second screen promises nearly 2 and the first one says
+only 1. So $w$ grows. But with $w$ the promise grows too, and twice as fast:
+
+| steps learned from, with $\alpha = 0.1$ | 0 | 10 | 20 | 30 |
+|---|---|---|---|---|
+| $w$, features 1 and 2 | 1 | 2.55 | 6.49 | 16.53 |
+| $w$, features 1 and 1 | 1 | 0.99 | 0.98 | 0.97 |
+
+In the second row the features are equally large. Then the screen that is learned about
+moves at least as far as the one that it is compared with, the error is
+$(\gamma - 1) w$, and $w$ shrinks to where it should be.
+
+(What is left out here is a step *from* the second screen. Who learns of all steps as
+often as they happen would find out there that nothing follows. Off-policy one may not.)
+
+A target network makes the promise stand still for a while. **Layer normalisation** ([Ba
+et al., 2016](https://arxiv.org/abs/1607.06450)) does what the second row does. It
+stands behind each layer of the body and makes the numbers of every screen equally
+large: from each it subtracts their mean, and divides by their standard deviation,
+
+$$y_i = g_i \, \frac{x_i - \operatorname{mean}(x)}{\operatorname{std}(x)} + b_i$$
+
+where $g$ and $b$ are learned, and begin as 1 and 0. Then $F$ features of any screen at
+all, also of one that was never seen, have together the length $\sqrt{F}$, and no value
+can be larger than the weights of the last layer allow.
+
+That is the idea, and no proof. Gallici et al. have one, for conditions that an agent in
+Atari does not keep to (among them weight decay). What their experiments show is that it
+works there all the same.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from labml_rl.bodies import NatureBody, VectorBody, make_body
+from labml_rl.networks import in_full, orthogonal_
+from labml_rl.returns import Rollout, gae
+
+
+def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Tensor:
+    r"""
+    ## The targets
+
+    Let $F_t$ be what follows step $t$ if one plays on as well as one can, by what the
+    network says of the next observation:
+
+    $$F_t = \max_a Q(o_{t+1}, a)$$
+
+    It is 0 if the game ends there. DQN's target is $r_t + \gamma F_t$: one reward that
+    was seen, and from there on all is believed. But a rollout shows more. What came
+    after step $t$ is known for up to 31 steps more, and the best that is known of step
+    $t + 1$ is not $F_t$, but *its* target, in which there is another reward. So mix
+    them:
+
+    $$G_t = r_t + \gamma \big( (1 - \lambda) F_t + \lambda G_{t+1} \big)$$
+
+    With $\lambda = 0$ that is DQN's target. With $\lambda = 1$ all rewards of the
+    rollout are added up. In between, what the network believes comes in bit by bit, and
+    a point is felt by the steps that led to it at once, and not after many rounds of
+    one step each. Gallici et al. have 0.65 for Atari.
+
+    If $F_t$ is taken for a value, this is what [GAE][labml_rl.returns.gae] adds up.
+    Subtract $V(o_t)$ on both sides, write $\delta_t = r_t + \gamma F_t - V(o_t)$, and
+    within an episode, where $F_t$ is $V(o_{t+1})$,
+
+    $$G_t - V(o_t) = \delta_t
+    + \gamma \lambda \big( G_{t+1} - V(o_{t+1}) \big)$$
+
+    which is its recursion. So the code is one line, and the ends of episodes, with all
+    their traps, are already taken care of.
+
+    !!! note "Whose actions?"
+        In $F_t$ the best action is taken, and in $G_{t+1}$ the one that was: now and
+        then one at random. So with $\lambda > 0$ the network learns what is to be had
+        by an agent that does not always do its best. This is the Q(λ) of [Peng and
+        Williams (1996)](https://doi.org/10.1007/BF00114731). Watkins' sets $\lambda$ to
+        0 wherever an action was not the best, and so cuts off nearly everything while
+        $\varepsilon$ is large. Peng's is nearer to the best play the less the agent
+        explores, and [in practice the better of the
+        two](https://arxiv.org/abs/2103.00107).
+
+    Args:
+        rollout: what was seen. Its values are the largest action values: those of each
+            observation, and those of final observations.
+        discount: $\gamma$, from 0 to 1.
+        td_lambda: $\lambda$, from 0 to 1.
+
+    Returns:
+        $G_t$, shape `(T, N)`.
+
+    Raises:
+        ValueError: if a number is out of bounds.
+    """
+    advantages = gae(rollout, discount=discount, gae_lambda=td_lambda)
+    return advantages + rollout.values[:-1]
+
+
+def epsilon_greedy(action_values: Tensor, epsilon: Tensor | float) -> Tensor:
+    r"""
+    ## The policy
+
+    Whoever is [ε-greedy](../dqn/exploring.py) has a policy, too. Each of the $A$
+    actions is as likely as any other with probability $\varepsilon$, and the best one
+    gets the rest:
+
+    $$\pi(a \mid o) = \frac{\varepsilon}{A} + \begin{cases}
+    1 - \varepsilon & \text{if } a \text{ is the best} \\
+    0 & \text{otherwise}
+    \end{cases}$$
+
+    Written like this, it can be [drawn from][labml_rl.networks.draw] as any policy can.
+
+    Args:
+        action_values: $Q(o, a)$, shape `(N, A)`.
+        epsilon: $\varepsilon$, from 0 to 1.
+
+    Returns:
+        Probabilities, shape `(N, A)`.
+    """
+    count = action_values.shape[-1]
+    best = nn.functional.one_hot(action_values.argmax(-1), count)  # (N, A)
+    return epsilon / count + (1 - epsilon) * best
+
+
+class PQNetwork(nn.Module):
+    r"""
+    ## The network
+
+    It is that [of DQN][labml_rl.networks.QNetwork] with a norm behind each layer of the
+    body. Its weights begin [orthogonal][labml_rl.networks.orthogonal_], and how large
+    they are hardly matters: the norms take that out again. Only behind the last layer
+    there is none, since values have a size.
+
+    For the [sampler](../sampling.py), which knows actors and critics, it looks like
+    one. Its actor is ε-greedy, and its critic says what the best action is worth. So it
+    can be played by everything that plays for PPO, and it carries its own
+    $\varepsilon$, which reaches [all processes](../players.py) together with the
+    weights.
+
+    Args:
+        shape: of one observation.
+        num_actions: how many actions there are.
+        channels_last: see [NatureBody][labml_rl.bodies.NatureBody].
+
+    Raises:
+        ValueError: if no body fits the observations.
+    """
+
+    epsilon: Tensor
+
+    def __init__(
+        self, shape: tuple[int, ...], num_actions: int, *, channels_last: bool = False
+    ) -> None:
+        super().__init__()
+        self.body = make_body(shape, channels_last=channels_last)
+        add_norms(self.body)
+        self.head = nn.Linear(self.body.features, int(num_actions))
+        self.register_buffer("epsilon", torch.ones(()))
+        orthogonal_(self.body, gain=2**0.5)
+        orthogonal_(self.head, gain=1.0)
+
+    def action_values(self, observations: Tensor) -> Tensor:
+        """
+        Args:
+            observations: $o$, shape `(N, …)`.
+
+        Returns:
+            $Q(o, a)$, shape `(N, A)`.
+        """
+        return in_full(self.head, self.body(observations))
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        r"""
+        Args:
+            observations: $o$, shape `(N, …)`.
+
+        Returns:
+            $\log \pi(a \mid o)$, shape `(N, A)`, and $\max_a Q(o, a)$, shape `(N,)`.
+        """
+        action_values = self.action_values(observations)  # (N, A)
+        policy = epsilon_greedy(action_values, self.epsilon)  # (N, A)
+        return policy.log(), action_values.max(-1).values
+
+
+def add_norms(body: NatureBody | VectorBody) -> None:
+    """
+    ## Norms into a body
+
+    Behind a fully connected layer, the numbers of one observation are made equally
+    large. Behind a convolution it is the numbers of one *place*: the 32 or 64 channels
+    that say what is to be seen there. So a ball on a black screen is as loud as a ball
+    before a wall of bricks. (Gallici et al. do it like this. CleanRL's norm takes all
+    places of a layer together.)
+
+    Args:
+        body: is changed.
+    """
+    layers: list[nn.Module] = []
+    for layer in body.layers:
+        layers.append(layer)
+        if isinstance(layer, nn.Conv2d):
+            layers.append(PlaceNorm(layer.out_channels))
+        elif isinstance(layer, nn.Linear):
+            layers.append(nn.LayerNorm(layer.out_features))
+    body.layers = nn.Sequential(*layers)
+
+
+class PlaceNorm(nn.LayerNorm):
+    """
+    ### At each place
+
+    PyTorch's norm wants what it adds up in the last dimension, and its convolutions
+    have the channels in the second. Where observations come [in
+    blocks][labml_rl.bodies.as_blocks], channels lie side by side in memory all the way
+    through the network, and nothing has to be moved for this.
+    """
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """
+        Args:
+            pictures: what a convolution sees, shape `(N, C, H, W)`.
+
+        Returns:
+            The same with a mean of 0 and a variance of 1 over the channels, shape
+            `(N, C, H, W)`.
+        """
+        return super().forward(pictures.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)

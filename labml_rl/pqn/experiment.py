@@ -1,0 +1,261 @@
+r"""
+---
+title: PQN, the experiment
+summary: The loop of PQN with the settings of Gallici et al., and how to run it.
+symbols:
+  returns: 'G_t'
+  values: 'Q(o_t, a_t)'
+---
+
+# PQN, the experiment
+
+Here the parts come together: [games and sampler](../onpolicy.py), and [network and
+targets](__init__.py). What is left to write fits on one screen.
+
+```sh
+labml-rl train pqn --game SpaceInvaders
+labml-rl train small-pqn
+```
+
+The first takes an hour or so. The second [balances a pole](../small.py), takes a minute
+or so, and is the one to try first.
+
+## The whole of it
+
+```text
+until all frames are played:
+    play 32 steps in each of 128 games,
+        at random with probability epsilon
+    compute the targets
+    2 times:
+        shuffle the 4,096 steps
+        for each of 32 minibatches of 128:
+            one step of RAdam on the loss
+```
+
+Put it beside [the loop of PPO](../ppo/experiment.py). What is missing is all that a
+policy needs: how likely actions were, ratios, a clip, a bonus for being undecided. What
+is there in its place is one number, $\varepsilon$.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import gymnasium
+import torch
+from gymnasium.spaces import Box, Discrete
+from torch import Tensor, nn
+
+from labml_rl import runs
+from labml_rl.a2c import value_loss
+from labml_rl.dqn import taken
+from labml_rl.dqn.exploring import Linear
+from labml_rl.environments import frames_per_step, has_channels_last
+from labml_rl.onpolicy import RolloutExperiment, RolloutSettings
+from labml_rl.pqn import PQNetwork, epsilon_greedy, lambda_returns
+from labml_rl.speed import in_precision, means_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(RolloutSettings):
+    """
+    ## Settings
+
+    Those of the authors' [program](https://github.com/mttga/purejaxql) for Atari. It
+    plays 40 million frames, and lets epsilon go down over a tenth of them.
+
+    Args:
+        num_envs: how many games are played at once.
+        steps: how many steps each game is played before the network learns. All games
+            together then make the batch, of 128 · 32 = 4,096 steps.
+        epochs: how often it learns from each batch.
+        minibatches: into how many parts the batch is cut, each for one step of the
+            optimiser.
+        learning_rate: of RAdam, from the beginning to the end.
+        max_gradient_norm: longer gradients are cut to this length. Hardly any are.
+        td_lambda: how far the targets trust what was seen over what was expected.
+        epsilon_start: the probability of any action, in the beginning.
+        epsilon_end: the same in the end.
+        epsilon_steps: how many steps it takes to get there: a tenth of the steps of a
+            run of 10 million frames.
+    """
+
+    num_envs: int = 128
+    steps: int = 32
+    epochs: int = 2
+    minibatches: int = 32
+    learning_rate: float = 2.5e-4
+    max_gradient_norm: float = 10.0
+    td_lambda: float = 0.65
+    epsilon_start: float = 1.0
+    epsilon_end: float = 0.001
+    epsilon_steps: int = 250_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        runs.require(self, "epochs", "epsilon_steps", at_least=1)
+        fractions = ("td_lambda", "epsilon_start", "epsilon_end")
+        runs.require(self, *fractions, at_least=0, at_most=1)
+        batch = self.num_envs * self.steps
+        if self.minibatches < 1 or batch % self.minibatches:
+            raise ValueError(
+                f"a batch of {self.num_envs} · {self.steps} = {batch} steps can't "
+                f"be cut into {self.minibatches} minibatches of one size"
+            )
+
+
+class Experiment(RolloutExperiment[Settings]):
+    """
+    ## The experiment
+
+    What PQN has to say is which network and optimiser it wants, what one update is, and
+    what one step in it. The rest is [that of all who learn from their latest
+    play](../onpolicy.py).
+
+    When it counts, the agent explores as little as at the end of its training.
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "pqn"
+    settings_class: ClassVar[type[Settings]] = Settings
+    evaluation_epsilon = 0.001
+    network: PQNetwork
+
+    @staticmethod
+    def make_network(
+        settings: Any,
+        observation_space: gymnasium.Space[Any],
+        action_space: gymnasium.Space[Any],
+    ) -> PQNetwork:
+        """
+        Args:
+            settings: of the algorithm.
+            observation_space: that of one game.
+            action_space: the same.
+
+        Returns:
+            Action values for these spaces, and a policy that is made of them.
+        """
+        assert isinstance(observation_space, Box)
+        assert isinstance(action_space, Discrete)
+        return PQNetwork(
+            observation_space.shape,
+            int(action_space.n),
+            channels_last=has_channels_last(observation_space),
+        )
+
+    @staticmethod
+    def think(network: PQNetwork, observations: Tensor) -> runs.Thoughts:
+        """
+        Returns:
+            The action values; the largest is the value, and that action is taken.
+        """
+        action_values = network.action_values(observations)
+        takes = epsilon_greedy(action_values, 0.0)
+        return runs.Thoughts(takes, action_values.max(-1).values, action_values)
+
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        """
+        Adam divides each gradient by the size that it usually has. After the first ten
+        batches it can't know that size yet, and its steps are wild. RAdam ([Liu et al.,
+        2019](https://arxiv.org/abs/1908.03265)) computes how uncertain the size is, and
+        makes the first steps smaller.
+
+        Returns:
+            RAdam.
+        """
+        # All weights at once: a call for each layer would take longer.
+        return torch.optim.RAdam(
+            self.network.parameters(), lr=self.settings.learning_rate, foreach=True
+        )
+
+    @property
+    def epsilon(self) -> float:
+        """How much it explores: less and less, in a straight line."""
+        settings = self.settings
+        schedule = Linear(
+            settings.epsilon_start, settings.epsilon_end, settings.epsilon_steps
+        )
+        return schedule(self.frames // frames_per_step(settings.game))
+
+    def update(self) -> dict[str, float]:
+        """
+        ### Play, then learn
+
+        This is one update. All games are played on for $T$ steps, and the optimiser
+        goes through these steps twice, a minibatch at a time. Then what was seen is
+        thrown away.
+
+        Returns:
+            The means over all minibatches.
+        """
+        settings = self.settings
+        epsilon = self.epsilon
+        self.network.epsilon.fill_(epsilon)
+        samples = self.play()
+
+        # The network that played also said what the best actions are worth. Its answers
+        # are kept for the whole update, so the targets do stand still: for 64 steps of
+        # the optimiser, where those of DQN do for 2,500.
+        returns = lambda_returns(
+            samples.rollout,
+            discount=settings.discount,
+            td_lambda=settings.td_lambda,
+        )  # (T, N)
+
+        # From here on it no longer matters which step came after which.
+        batch = (
+            samples.observations.flatten(0, 1),
+            samples.actions.flatten(),
+            returns.flatten(),
+        )
+        learned: list[dict[str, Tensor]] = []
+        for _ in range(settings.epochs):
+            steps = returns.numel()
+            order = torch.randperm(steps, generator=self.generator, device=self.device)
+            for rows in order.chunk(settings.minibatches):
+                picked = (each.index_select(0, rows) for each in batch)
+                learned.append(self.learn(*picked))
+        return means_of(learned) | {"epsilon": epsilon}
+
+    def learn(
+        self, observations: Tensor, actions: Tensor, returns: Tensor
+    ) -> dict[str, Tensor]:
+        r"""
+        ### One step of the optimiser
+
+        The loss is that [of a critic][labml_rl.a2c.value_loss] that answers for one
+        action:
+
+        $$L = \tfrac{1}{2} \operatorname{mean} \big( (Q(o_t, a_t) - G_t)^2 \big)$$
+
+        Args:
+            observations: $o_t$, shape `(B, …)`.
+            actions: $a_t$, shape `(B,)`.
+            returns: $G_t$, the same.
+
+        Returns:
+            What is worth plotting, by name.
+        """
+        with in_precision(self.settings, self.device):
+            action_values = self.network.action_values(observations)  # (B, A)
+        values = taken(action_values, actions)  # (B,)
+        loss = value_loss(values, returns)
+
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        norm = nn.utils.clip_grad_norm_(
+            self.network.parameters(), self.settings.max_gradient_norm
+        )
+        self.optimizer.step()
+
+        #
+        values = values.detach()
+        return {
+            "loss": loss.detach(),
+            "td_error": (returns - values).abs().mean(),
+            "action_value": values.mean(),
+            "gradient_norm": norm,
+        }
