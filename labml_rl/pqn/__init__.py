@@ -60,7 +60,7 @@ only 1. So $w$ grows. But with $w$ the promise grows too, and twice as fast:
 
 | steps learned from, with $\alpha = 0.1$ | 0 | 10 | 20 | 30 |
 |---|---|---|---|---|
-| $w$, features 1 and 2 | 1 | 2.55 | 6.49 | 16.53 |
+| $w$, features 1 and 2 | 1 | 2.55 | 6.49 | 16.52 |
 | $w$, features 1 and 1 | 1 | 0.99 | 0.98 | 0.97 |
 
 In the second row the features are equally large. Then the screen that is learned about

@@ -11,15 +11,18 @@ from torch.distributions import Categorical
 
 from labml_rl import a2c, small
 from labml_rl.a2c import experiment as a2c_experiment
+from labml_rl.dqn import taken
 from labml_rl.mistakes import MISTAKES
 from labml_rl.networks import log_probs_of
 from labml_rl.ppo import experiment as ppo_experiment
+from labml_rl.pqn import experiment as pqn_experiment
 from labml_rl.returns import Rollout
 from tests.book.catch import BALLS
 from tests.book.test_mistakes import NOTHING_LEARNED
 
 PPO_CART = small.PPOSettings(total_frames=100_000)
 A2C_CART = small.A2CSettings(total_frames=300_000)
+PQN_CART = small.PQNSettings()
 
 # Any game would do: the console is another one.
 PPO_CATCH = ppo_experiment.Settings(
@@ -33,11 +36,25 @@ A2C_CATCH = a2c_experiment.Settings(
     learning_rate=2e-3,
     decay=0.95,
 )
+PQN_CATCH = pqn_experiment.Settings(
+    game="Pong",
+    workers=0,
+    total_frames=120_000,
+    num_envs=16,
+    steps=16,
+    minibatches=4,
+    learning_rate=1e-3,
+    td_lambda=0.9,
+    epsilon_end=0.02,
+    epsilon_steps=6_000,
+)
 EXPERIMENTS = {
     small.PPOSettings: small.SmallPPO,
     small.A2CSettings: small.SmallA2C,
+    small.PQNSettings: small.SmallPQN,
     ppo_experiment.Settings: ppo_experiment.Experiment,
     a2c_experiment.Settings: a2c_experiment.Experiment,
+    pqn_experiment.Settings: pqn_experiment.Experiment,
 }
 
 
@@ -75,7 +92,9 @@ def frames_until(settings, *marks, part=1.0, experiment_class=None):
     return reached
 
 
-@pytest.mark.parametrize("settings", [PPO_CART, A2C_CART], ids=["ppo", "a2c"])
+@pytest.mark.parametrize(
+    "settings", [PPO_CART, A2C_CART, PQN_CART], ids=["ppo", "a2c", "pqn"]
+)
 def test_cartpole_is_solved(settings):
     """It is, and half of the time is enough to be good."""
     good, solved = frames_until(settings, GOOD, SOLVED)
@@ -89,10 +108,11 @@ def test_cartpole_is_solved(settings):
     [
         (PPO_CATCH, 0.9),
         (A2C_CATCH, 0.9),
+        (PQN_CATCH, 0.9),
         # Slower, and so no longer than it takes to see that it learns.
         (replace(PPO_CATCH, precision="float32", blocks=False), 0.5),
     ],
-    ids=["ppo", "a2c", "ppo without tricks"],
+    ids=["ppo", "a2c", "pqn", "ppo without tricks"],
 )
 def test_a_game_is_learned_from_its_pixels(settings, caught):
     """Random play catches one ball of eight."""
@@ -126,6 +146,28 @@ BUGS = [with_sign, without_mask, of_other_actions]
 def test_with_a_bug_a2c_learns_nothing(plant, monkeypatch):
     plant(monkeypatch)
     assert frames_until(A2C_CART, GOOD, part=WITH_BUG) == [math.inf]
+
+
+def of_values_upside_down(monkeypatch):
+    """The errors pull the other way."""
+    good = a2c.value_loss
+    monkeypatch.setattr(
+        pqn_experiment, "value_loss", lambda v, g: good(v, 2 * v.detach() - g)
+    )
+
+
+def of_actions_not_taken(monkeypatch):
+    """The value of another action is learned."""
+    monkeypatch.setattr(pqn_experiment, "taken", lambda v, a: taken(v, 1 - a))
+
+
+PQN_BUGS = [without_mask, of_values_upside_down, of_actions_not_taken]
+
+
+@pytest.mark.parametrize("plant", PQN_BUGS, ids=[bug.__name__ for bug in PQN_BUGS])
+def test_with_a_bug_pqn_learns_nothing(plant, monkeypatch):
+    plant(monkeypatch)
+    assert frames_until(PQN_CART, GOOD, part=WITH_BUG) == [math.inf]
 
 
 @pytest.mark.parametrize("name", NOTHING_LEARNED)
