@@ -81,16 +81,27 @@ that one program with the same settings, trained anew for each, learns to play f
 pixels. Most of what the field has tried since then was measured on the same games, and
 can be compared.
 
-## The three algorithms
+## The four algorithms
 
-| what | [A2C](a2c/__init__.py) | [PPO](ppo/__init__.py) | [DQN](dqn/__init__.py) |
-|---|---|---|---|
-| learns | a policy and a value | a policy and a value | a value for each action |
-| from | its latest steps, once | its latest steps, 4 times | old steps, 4 to 8 times |
-| tries things out | by drawing actions | by drawing actions | at random, now and then |
-| games at once | 16 | 8 | 1, or 16 to be fast |
-| memory for steps | little | little | 2 to 7 GB |
-| take it | to see the idea | first, for a new problem | to learn from old play |
+Two learn a policy and a value, by which they judge what the policy did:
+
+| what | [A2C](a2c/__init__.py) | [PPO](ppo/__init__.py) |
+|---|---|---|
+| learns from | its latest steps, once | its latest steps, 4 times |
+| tries things out | by drawing actions | by drawing actions |
+| games at once | 16 | 8 |
+| memory for steps | little | little |
+| take it | to see the idea | first, for a new problem |
+
+The other two learn a value for each action, and take the action with the largest:
+
+| what | [DQN](dqn/__init__.py) | [PQN](pqn/__init__.py) |
+|---|---|---|
+| learns from | old steps, 4 to 8 times | its latest steps, twice |
+| tries things out | at random, now and then | at random, now and then |
+| games at once | 1, or 16 to be fast | 128 |
+| memory for steps | 2 to 7 GB | little |
+| take it | to learn from old play | if many games can be played at once |
 
 ## How to read a page
 
@@ -155,8 +166,9 @@ most:
 1. [DQN](dqn/__init__.py): values of actions, learned from what they lead to.
 2. [Replay](replay/__init__.py): a memory, since old steps can be learned from again.
 3. [Rainbow](dqn/rainbow.py): six improvements, each by itself and all at once.
-4. [What mistakes look like](dqn/mistakes.py), with DQN.
-5. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
+4. [PQN](pqn/__init__.py): the same values without a memory.
+5. [What mistakes look like](dqn/mistakes.py), with DQN.
+6. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
 """
 
 from importlib.metadata import PackageNotFoundError, version

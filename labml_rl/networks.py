@@ -23,7 +23,7 @@ whole networks of the two. There are heads for three questions:
 |---|---|---|
 | What should I do? | the policy $\pi(a \mid o)$ | A2C, PPO |
 | How well will it go? | the value $V(o)$ | A2C, PPO |
-| How well, if I do $a$ now? | the action value $Q(o, a)$ | DQN |
+| How well, if I do $a$ now? | the action value $Q(o, a)$ | DQN, PQN |
 
 They fit any game: their sizes follow from what the agent sees, and from how many
 actions it has:

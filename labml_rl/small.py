@@ -243,12 +243,20 @@ class PQNSettings(pqn.Settings):
     """
     ## PQN
 
-    It learns action values as DQN does, and the pole is no harder for it than for
-    others: its targets count most of the rewards that were seen, where those of DQN
-    count one. The beginning is that of the authors' [settings for the
-    pole](https://github.com/mttga/purejaxql). The learning rate here is five times
-    theirs and stays what it is, where theirs goes down to 0, and there is less
-    exploring. These were chosen among three lists, with seeds 1 to 3.
+    [PQN](pqn/__init__.py) learns action values, as DQN does, and it learns the pole.
+    DQN's targets count one reward or three, and these most of those that were seen. It
+    still can unlearn what it knew: with most seeds there is a fall somewhere in the
+    curve.
+
+    ![The mean score of the last hundred games of PQN in CartPole, over the frames
+    played: it ends at 500](../assets/figures/run-small-pqn-cartpolev1-seed-11.svg)
+
+    The beginning were the numbers of the authors'
+    [program](https://github.com/mttga/purejaxql) for the pole. The learning rate is
+    five times theirs, and stays where theirs goes down. Exploring ends sooner, and
+    lower. Rewards are not made smaller, and the network is a quarter as wide. Eight
+    lists were tried with seeds from 1 to 4, and this was one of the best. The curve has
+    another seed.
     """
 
     game: str = "CartPole-v1"

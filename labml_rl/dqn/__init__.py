@@ -126,7 +126,8 @@ off-policy may never go there.
 others along. **The target network** slows the circle. It is a copy of the network, with
 weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It stands still for
 10,000 steps, and then becomes a copy of the network as it is by then. In between,
-learning *is* regression, with targets that are facts for a while.
+learning *is* regression, with targets that are facts for a while. (There is another way
+to keep calm, found much later, which needs neither: [PQN](../pqn/__init__.py).)
 
 ```text
 games ------ steps ------> memory

@@ -15,75 +15,88 @@ symbols:
 # Q-learning without a memory (PQN)
 
 [DQN](../dqn/__init__.py) learns action values with two helpers: a memory of a million
-steps, and a second network that makes the targets. They take seven gigabytes, a few
-pages of this book, and most of the trouble. [Gallici et al.
-(2024)](https://arxiv.org/abs/2407.04811) leave out both, and call what is left the
+steps, and a second network that makes the targets. They take seven gigabytes, several
+pages of this book, and most of the care. [Gallici et al.
+(2024)](https://arxiv.org/abs/2407.04811) leave out both. What is left they call the
 *parallelised Q-network*, **PQN**. It plays many games at once, learns from what they
-just showed, and throws that away, as [PPO](../ppo/__init__.py) does.
+have just shown, and throws that away, as [PPO](../ppo/__init__.py) does:
 
-So this page is short. At its end you will have a network that stays calm without a
-target network, and its targets. [The experiment](experiment.py) is the loop of PPO with
-another loss in it. What is needed of DQN is its first idea, that [the values of one
-step are tied to those of the next](../dqn/__init__.py#the-bellman-equation).
+```text
+DQN     games ---> memory ---> batch ---> network
+                                 ^
+                           target network
+
+PQN     games ---> rollout ----> batch ---> network
+```
+
+At the end of this page you will have a network that stays calm without a target
+network, and the targets that it learns. [The experiment](experiment.py) is the loop of
+PPO with another loss in it, and shows what it has learned. Of DQN you need the first
+idea alone: [the value of an action is tied to the values one step
+later](../dqn/__init__.py#the-bellman-equation).
 
 ## What the memory was for
 
 It served two ends.
 
-**Mixing.** Steps that follow each other look alike. Learned from one after another,
-they pull the network first to one corner of the game and then to the next. The memory
-mixes hours of play. But 128 games that are each somewhere else are a mixture already,
-and one that is always of today.
+**Mixing.** Steps that follow each other look alike. Learned from in their order, they
+pull the network to one corner of the game, and then to the next. The memory mixes hours
+of play. But 128 games, each of them somewhere else, are a mixture as well, and one that
+is always of today.
 
-**Using each step more than once.** A step of DQN is learned from about eight times
-before it is forgotten: there are four steps to each batch of 32. PQN goes through each
-rollout twice. To learn from the same step again and again is worth most where steps are
-dear. In a game on a computer they are cheap.
+**Using a step more than once.** DQN draws 32 old steps after every four new ones, so it
+learns from each about eight times. PQN goes through each rollout twice. To learn from
+the same step again and again is worth most where steps are dear, for a robot, say. A
+game on a computer gives as many as one likes.
 
 ## What the target network was for
 
-A network that learns from its own answers can chase them. Here is the smallest case,
-from [Tsitsiklis and Van Roy (1997)](https://doi.org/10.1109/9.580874). The network has
-a single weight $w$. It sees one number $x$ of a screen, a *feature*, and says that the
-screen is worth $w x$. There are two screens with $x = 1$ and $x = 2$. The first leads
-to the second, and no reward is ever paid, so the right weight is 0. Let $w$ be 1,
-$\gamma$
-0.99, and look at what one step from the first to the second teaches:
+A network that learns from its own answers can end up chasing them. Here is a very small
+case, which [Sutton and Barto (2018)](http://incompleteideas.net/book/the-book-2nd.html)
+begin their section 11.2 with. The network has a single weight $w$. Of each screen it
+sees one number $x$, a *feature*, and says that the screen is worth $w x$. There are two
+screens, with $x = 1$ and with $x = 2$. The first leads to the second, and nothing is
+ever paid, so $w$ should be 0. Let it be 1, and $\gamma = 0.99$. This is what a step
+from the first screen to the second teaches:
 
 $$\begin{aligned}
 \delta &= 0 + \gamma \cdot 2 w - w = 0.98 \, w \\
-w &\leftarrow w + \alpha \, \delta \cdot 1
+w &\leftarrow w + \alpha \, \delta
 \end{aligned}$$
 
-The error is positive, since the second screen promises nearly 2 and the first one says
-only 1. So $w$ grows. But with $w$ the promise grows too, and twice as fast:
+The second screen promises nearly 2, and the first says only 1. So $w$ grows. But that
+makes the promise grow, too, and twice as fast. Learned from again and again, with
+$\alpha = 0.1$, it never ends:
 
-| steps learned from, with $\alpha = 0.1$ | 0 | 10 | 20 | 30 |
+| steps learned from | 0 | 10 | 20 | 30 |
 |---|---|---|---|---|
 | $w$, features 1 and 2 | 1 | 2.55 | 6.49 | 16.52 |
 | $w$, features 1 and 1 | 1 | 0.99 | 0.98 | 0.97 |
 
-In the second row the features are equally large. Then the screen that is learned about
-moves at least as far as the one that it is compared with, the error is
-$(\gamma - 1) w$, and $w$ shrinks to where it should be.
+In the second row both features are equally large. What is learned about the first
+screen now moves its own value as far as that of the second. The error is
+$(\gamma - 1) w$, and $w$ goes down, to where it should be.
 
-(What is left out here is a step *from* the second screen. Who learns of all steps as
-often as they happen would find out there that nothing follows. Off-policy one may not.)
+(A step that *leaves* the second screen would have told the truth: nothing follows. An
+agent that learns from all it does, as often as it does it, comes past there in time.
+One that learns [off-policy](../dqn/__init__.py#what-goes-wrong) may not.)
 
-A target network makes the promise stand still for a while. **Layer normalisation** ([Ba
+A target network has the promise stand still for a while. **Layer normalisation** ([Ba
 et al., 2016](https://arxiv.org/abs/1607.06450)) does what the second row does. It
-stands behind each layer of the body and makes the numbers of every screen equally
-large: from each it subtracts their mean, and divides by their standard deviation,
+stands behind each layer of the body, and makes what comes out of it equally large for
+all screens. From each number it subtracts their mean, and divides by their standard
+deviation:
 
 $$y_i = g_i \, \frac{x_i - \operatorname{mean}(x)}{\operatorname{std}(x)} + b_i$$
 
-where $g$ and $b$ are learned, and begin as 1 and 0. Then $F$ features of any screen at
-all, also of one that was never seen, have together the length $\sqrt{F}$, and no value
+Here $g$ and $b$ are learned, and begin as 1 and 0. With those, the $d$ numbers of any
+screen at all, also of one that was never seen, have a length of $\sqrt{d}$. So no value
 can be larger than the weights of the last layer allow.
 
-That is the idea, and no proof. Gallici et al. have one, for conditions that an agent in
-Atari does not keep to (among them weight decay). What their experiments show is that it
-works there all the same.
+That is the idea, and no proof. Gallici et al. have a proof, for conditions that an
+agent for Atari does not meet. Their experiments say that it works there all the same:
+as well as [Rainbow](../dqn/rainbow.py), they report, with a small part of its
+machinery.
 """
 
 import torch
@@ -112,9 +125,10 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
     $$G_t = r_t + \gamma \big( (1 - \lambda) F_t + \lambda G_{t+1} \big)$$
 
     With $\lambda = 0$ that is DQN's target. With $\lambda = 1$ all rewards of the
-    rollout are added up. In between, what the network believes comes in bit by bit, and
-    a point is felt by the steps that led to it at once, and not after many rounds of
-    one step each. Gallici et al. have 0.65 for Atari.
+    rollout are added up, and the network is believed only at its end. In between, a
+    point is felt at once by all steps that led to it, the less the further away they
+    are. With $\lambda = 0$ it moves back by one step each time that the network
+    learns. Gallici et al. have 0.65 for Atari.
 
     If $F_t$ is taken for a value, this is what [GAE][labml_rl.returns.gae] adds up.
     Subtract $V(o_t)$ on both sides, write $\delta_t = r_t + \gamma F_t - V(o_t)$, and
@@ -127,14 +141,14 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
     their traps, are already taken care of.
 
     !!! note "Whose actions?"
-        In $F_t$ the best action is taken, and in $G_{t+1}$ the one that was: now and
-        then one at random. So with $\lambda > 0$ the network learns what is to be had
-        by an agent that does not always do its best. This is the Q(λ) of [Peng and
-        Williams (1996)](https://doi.org/10.1007/BF00114731). Watkins' sets $\lambda$ to
-        0 wherever an action was not the best, and so cuts off nearly everything while
-        $\varepsilon$ is large. Peng's is nearer to the best play the less the agent
-        explores, and [in practice the better of the
-        two](https://arxiv.org/abs/2103.00107).
+        In $F_t$ the best action is taken, and in $G_{t+1}$ the one that *was* taken,
+        now and then one at random. So with $\lambda > 0$ the network learns what an
+        agent gets that does not always do its best. This is the **Q(λ)** of [Peng and
+        Williams (1996)](https://doi.org/10.1007/BF00114731). That of Watkins goes back
+        to $\lambda = 0$ wherever an action was not the best, and while the agent
+        explores much, that is nearly everywhere. Peng's is the less wrong the less the
+        agent explores. [Kozuno et al. (2021)](https://arxiv.org/abs/2103.00107) show
+        that it still comes to the best policy if the agent's own follows that slowly.
 
     Args:
         rollout: what was seen. Its values are the largest action values: those of each

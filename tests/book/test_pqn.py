@@ -78,7 +78,7 @@ def test_at_its_ends_lambda_is_one_step_or_all_of_them(rollout, discount):
 
 
 def test_the_weight_of_the_page_runs_away_and_with_equal_features_it_does_not():
-    begin = r"steps learned from, with $\alpha = 0.1$"
+    begin = "steps learned from"
     rows = table(str(pqn.__doc__), begin)
     steps = [int(cell) for cell in rows[begin]]
     for second in (2, 1):
