@@ -54,6 +54,7 @@ bench: .venv/bench ## measure the press and the games beside their peers; takes 
 	$(BIN)/python -m benchmarks.press
 	$(BIN)/python -m benchmarks.games
 	$(BIN)/python -m benchmarks.policies
+	$(BIN)/python -m benchmarks.crowd
 	$(BIN)/python -m benchmarks.values
 	$(BIN)/python -m benchmarks.tricks
 	$(BIN)/python -m benchmarks.mistakes

@@ -76,24 +76,36 @@ def git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def found_by(module: str, *arguments: str) -> Any:
+def started(module: str, *arguments: str, **variables: str) -> subprocess.Popen[str]:
     """
-    What another process finds out: the last line that it prints, as JSON.
+    Another process, which is at work while this one goes on.
 
     Args:
         module: the program.
         arguments: of its command line.
+        variables: of its environment, beside those of this process.
     """
-    done = subprocess.run(
+    return subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         cwd=ROOT,
-        capture_output=True,
+        env=os.environ | variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
-    if done.returncode:
-        sys.exit(f"{module} {' '.join(arguments)} failed:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+
+
+def answer_of(process: subprocess.Popen[str]) -> Any:
+    """What it finds out: the last line that it prints, as JSON."""
+    stdout, stderr = process.communicate()
+    if process.returncode:
+        sys.exit(f"{process.args!r} failed:\n{stderr}")
+    return json.loads(stdout.splitlines()[-1])
+
+
+def found_by(module: str, *arguments: str) -> Any:
+    """What another process finds out. It is waited for."""
+    return answer_of(started(module, *arguments))
 
 
 def cpu_info() -> dict[str, str]:

@@ -20,6 +20,9 @@ from typing import NoReturn
 from labml_rl import __version__
 from labml_rl.algorithms import ALGORITHMS
 
+# How often a thread that waits for others looks before it sleeps.
+WAITING = {"GOMP_SPINCOUNT": "4000"}
+
 USAGE = f"""\
 usage: labml-rl COMMAND ...
 
@@ -46,6 +49,11 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         sys.exit(0)
     if os.name == "nt":
         sys.exit("labml-rl: this needs Linux or macOS. On Windows, WSL has a Linux")
+    # PyTorch's threads [wait for each other][labml_rl.speed], and how is settled when
+    # it is loaded. Whoever has said something about it knows better.
+    if not {*WAITING, "OMP_WAIT_POLICY"} & os.environ.keys():
+        os.environ |= WAITING
+
     # It takes a few seconds to load PyTorch, time enough to think better of it.
     try:
         command = import_module(f"{__package__}.runs.command")

@@ -1,6 +1,7 @@
 """The command line: what can be typed, and what is said to what makes no sense."""
 
 import json
+import os
 import shlex
 import signal
 import subprocess
@@ -410,3 +411,39 @@ def test_the_program_loads_nothing_until_it_knows_what_for():
     root = Path(__file__).parents[2]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "4000"),
+        ({"GOMP_SPINCOUNT": "7"}, "7"),
+        ({"OMP_WAIT_POLICY": "ACTIVE"}, None),
+    ],
+)
+def test_threads_wait_as_it_says_unless_somebody_said_otherwise(
+    given, expected, monkeypatch
+):
+    """The environment is what it should be when PyTorch is loaded."""
+    monkeypatch.setattr(os, "environ", dict(given))
+
+    def load(name: str) -> Any:
+        assert name.endswith(".runs.command")
+        assert os.environ.get("GOMP_SPINCOUNT") == expected
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program, "import_module", load)
+    assert exit_of(program.main, ["train", "ppo"]) == 130
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the library is that of Linux")
+def test_the_library_behind_the_threads_has_heard_of_it():
+    found = subprocess.run(
+        [sys.executable, "-m", "labml_rl", "train", "ppo", "--help"],
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"OMP_DISPLAY_ENV": "VERBOSE"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "GOMP_SPINCOUNT = '4000'" in found.stderr
