@@ -31,9 +31,10 @@ PQN     games ---> rollout ----> batch ---> network
 
 At the end of this page you will have a network that stays calm without a target
 network, and the targets that it learns. [The experiment](experiment.py) is the loop of
-PPO with another loss in it, and shows what it has learned. Of DQN you need the first
-idea alone: [the value of an action is tied to the values one step
-later](../dqn/__init__.py#the-bellman-equation).
+PPO with another loss in it, and shows what it has learned. Of DQN you need how [the
+value of an action is tied to the values one step
+later](../dqn/__init__.py#the-bellman-equation), and what
+[ε-greedy](../dqn/exploring.py) is.
 
 ## What the memory was for
 
@@ -56,8 +57,10 @@ case, which [Sutton and Barto (2018)](http://incompleteideas.net/book/the-book-2
 begin their section 11.2 with. The network has a single weight $w$. Of each screen it
 sees one number $x$, a *feature*, and says that the screen is worth $w x$. There are two
 screens, with $x = 1$ and with $x = 2$. The first leads to the second, and nothing is
-ever paid, so $w$ should be 0. Let it be 1, and $\gamma = 0.99$. This is what a step
-from the first screen to the second teaches:
+ever paid, so $w$ should be 0. Let it be 1, and $\gamma = 0.99$. Look at a step from the
+first screen to the second. What the second promises is taken as a fact, so only the
+value of the first, $1 \cdot w$, is moved. Its derivative is 1, and $\alpha$ is the
+learning rate:
 
 $$\begin{aligned}
 \delta &= 0 + \gamma \cdot 2 w - w = 0.98 \, w \\
@@ -66,7 +69,7 @@ w &\leftarrow w + \alpha \, \delta
 
 The second screen promises nearly 2, and the first says only 1. So $w$ grows. But that
 makes the promise grow, too, and twice as fast. Learned from again and again, with
-$\alpha = 0.1$, it never ends:
+nothing else beside it and $\alpha = 0.1$, it never ends:
 
 | steps learned from | 0 | 10 | 20 | 30 |
 |---|---|---|---|---|
@@ -79,24 +82,32 @@ $(\gamma - 1) w$, and $w$ goes down, to where it should be.
 
 (A step that *leaves* the second screen would have told the truth: nothing follows. An
 agent that learns from all it does, as often as it does it, comes past there in time.
-One that learns [off-policy](../dqn/__init__.py#what-goes-wrong) may not.)
+One that learns [off-policy](../dqn/__init__.py#what-goes-wrong) may not. PQN learns
+from all it does, but its targets are those of the best action, and not of what it will
+do. So it is off-policy, too, and the less so the less it explores.)
 
-A target network has the promise stand still for a while. **Layer normalisation** ([Ba
-et al., 2016](https://arxiv.org/abs/1607.06450)) does what the second row does. It
-stands behind each layer of the body, and makes what comes out of it equally large for
-all screens. From each number it subtracts their mean, and divides by their standard
-deviation:
+A target network has the promise stand still for a while. That slows the growth, and
+here it does no more: $w$ comes to 1.98 times what it was, and then the promise is
+renewed. **Layer normalisation** ([Ba et al., 2016](https://arxiv.org/abs/1607.06450))
+goes at the cause, that one screen is *larger* than the other. With many features in
+place of one, a step moves a screen's own value by the square of the length of its
+features, and that of another screen by no more than the product of both lengths. If all
+lengths are equal, no value moves further than the one that is learned. The second row
+is the worst case of that. So a norm stands behind each layer of the body, before its
+ReLU. From each number it subtracts their mean, and divides by their standard deviation:
 
 $$y_i = g_i \, \frac{x_i - \operatorname{mean}(x)}{\operatorname{std}(x)} + b_i$$
 
-Here $g$ and $b$ are learned, and begin as 1 and 0. With those, the $d$ numbers of any
-screen at all, also of one that was never seen, have a length of $\sqrt{d}$. So no value
-can be larger than the weights of the last layer allow.
+Here $g$ and $b$ are learned, and begin as 1 and 0. With those, the $d$ numbers have a
+length of $\sqrt{d}$, also for a screen that was never seen. (But where all of them are
+equal, as on a black screen, they become 0. PyTorch adds 0.00001 to the variance, so
+that nothing is divided by zero.) The ReLU takes about half of the squares away, so
+behind it lengths are only nearly equal.
 
-That is the idea, and no proof. Gallici et al. have a proof, for conditions that an
-agent for Atari does not meet. Their experiments say that it works there all the same:
-as well as [Rainbow](../dqn/rainbow.py), they report, with a small part of its
-machinery.
+That is the idea, and no proof. Gallici et al. have a proof, but for a network whose
+weights are also kept small by a penalty, and their program for Atari has none. It works
+there all the same: after 400 million frames, they report, the median over 57 games is
+about that of [Rainbow](../dqn/rainbow.py), which had half as many.
 """
 
 import torch
@@ -116,11 +127,11 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
 
     $$F_t = \max_a Q(o_{t+1}, a)$$
 
-    It is 0 if the game ends there. DQN's target is $r_t + \gamma F_t$: one reward that
-    was seen, and from there on all is believed. But a rollout shows more. What came
-    after step $t$ is known for up to 31 steps more, and the best that is known of step
-    $t + 1$ is not $F_t$, but *its* target, in which there is another reward. So mix
-    them:
+    It is 0 if the game ends there. DQN's target is $r_t + \gamma F_t$, with $F_t$ from
+    its target network: one reward that was seen, and from there on all is believed. But
+    a rollout of 32 steps shows more. The target of step $t + 1$ stands for the same as
+    $F_t$, and has one more seen reward in it. So take a share $\lambda$ of the one, and
+    $1 - \lambda$ of the other:
 
     $$G_t = r_t + \gamma \big( (1 - \lambda) F_t + \lambda G_{t+1} \big)$$
 
@@ -130,9 +141,10 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
     are. With $\lambda = 0$ it moves back by one step each time that the network
     learns. Gallici et al. have 0.65 for Atari.
 
-    If $F_t$ is taken for a value, this is what [GAE][labml_rl.returns.gae] adds up.
-    Subtract $V(o_t)$ on both sides, write $\delta_t = r_t + \gamma F_t - V(o_t)$, and
-    within an episode, where $F_t$ is $V(o_{t+1})$,
+    Take $V(o_t) = \max_a Q(o_t, a)$ for the value, and this is what
+    [GAE][labml_rl.returns.gae] adds up. Subtract $V(o_t)$ on both sides, write
+    $\delta_t = r_t + \gamma F_t - V(o_t)$, and within an episode, where $F_t$ is
+    $V(o_{t+1})$,
 
     $$G_t - V(o_t) = \delta_t
     + \gamma \lambda \big( G_{t+1} - V(o_{t+1}) \big)$$
@@ -148,7 +160,8 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
         to $\lambda = 0$ wherever an action was not the best, and while the agent
         explores much, that is nearly everywhere. Peng's is the less wrong the less the
         agent explores. [Kozuno et al. (2021)](https://arxiv.org/abs/2103.00107) show
-        that it still comes to the best policy if the agent's own follows that slowly.
+        that, if the agent's own policy follows the best one slowly, it still comes to
+        the best. That of PQN follows at once, so this is no proof for it.
 
     Args:
         rollout: what was seen. Its values are the largest action values: those of each
@@ -170,9 +183,9 @@ def epsilon_greedy(action_values: Tensor, epsilon: Tensor | float) -> Tensor:
     r"""
     ## The policy
 
-    Whoever is [ε-greedy](../dqn/exploring.py) has a policy, too. Each of the $A$
-    actions is as likely as any other with probability $\varepsilon$, and the best one
-    gets the rest:
+    Whoever is [ε-greedy](../dqn/exploring.py) has a policy, too. With probability
+    $\varepsilon$ it draws one of the $A$ actions, all equally likely, and otherwise it
+    takes the best. So the best can come up in either way:
 
     $$\pi(a \mid o) = \frac{\varepsilon}{A} + \begin{cases}
     1 - \varepsilon & \text{if } a \text{ is the best} \\
@@ -198,9 +211,10 @@ class PQNetwork(nn.Module):
     ## The network
 
     It is that [of DQN][labml_rl.networks.QNetwork] with a norm behind each layer of the
-    body. Its weights begin [orthogonal][labml_rl.networks.orthogonal_], and how large
-    they are hardly matters: the norms take that out again. Only behind the last layer
-    there is none, since values have a size.
+    body. Its weights begin [orthogonal][labml_rl.networks.orthogonal_]. How large they
+    are does not show in what comes out, since the norms take it out again. It only says
+    how fast they turn: a step of the optimiser counts less beside large weights. Behind
+    the last layer there is no norm, since values have a size.
 
     For the [sampler](../sampling.py), which knows actors and critics, it looks like
     one. Its actor is ε-greedy, and its critic says what the best action is worth. So it
@@ -257,11 +271,11 @@ def add_norms(body: NatureBody | VectorBody) -> None:
     """
     ## Norms into a body
 
-    Behind a fully connected layer, the numbers of one observation are made equally
-    large. Behind a convolution it is the numbers of one *place*: the 32 or 64 channels
-    that say what is to be seen there. So a ball on a black screen is as loud as a ball
-    before a wall of bricks. (Gallici et al. do it like this. CleanRL's norm takes all
-    places of a layer together.)
+    Behind a fully connected layer, all numbers of one observation together are brought
+    to one size. Behind a convolution it is those of one *place*: the 32 or 64 channels
+    that say what is to be seen there. So at first a dim ball on black is as loud as a
+    bright one. (Gallici et al. do it like this. CleanRL's norm takes all places of a
+    layer together.)
 
     Args:
         body: is changed.
@@ -292,7 +306,7 @@ class PlaceNorm(nn.LayerNorm):
             pictures: what a convolution sees, shape `(N, C, H, W)`.
 
         Returns:
-            The same with a mean of 0 and a variance of 1 over the channels, shape
-            `(N, C, H, W)`.
+            The same with a mean of 0 and a variance of 1 over the channels, times $g$
+            and plus $b$, shape `(N, C, H, W)`.
         """
         return super().forward(pictures.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)

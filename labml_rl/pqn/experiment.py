@@ -17,8 +17,8 @@ labml-rl train pqn --game SpaceInvaders
 labml-rl train small-pqn
 ```
 
-The first takes an hour or so. The second [balances a pole](../small.py), takes a minute
-or so, and is the one to try first.
+The first takes a few hours on two cores. The second [balances a pole](../small.py),
+takes a minute or so, and is the one to try first.
 
 ## The whole of it
 
@@ -61,8 +61,10 @@ class Settings(RolloutSettings):
     """
     ## Settings
 
-    Those of the authors' [program](https://github.com/mttga/purejaxql) for Atari. It
-    plays 40 million frames, and lets epsilon go down over a tenth of them.
+    Those of the authors' [program](https://github.com/mttga/purejaxql) for Atari, but
+    for the length. It plays 40 million frames, and lets epsilon go down over a tenth of
+    them. Here it is a tenth of 10 million. For a run like theirs, give `--total-frames
+    40_000_000 --epsilon-steps 1_000_000`.
 
     Args:
         num_envs: how many games are played at once.
@@ -72,9 +74,10 @@ class Settings(RolloutSettings):
         minibatches: into how many parts the batch is cut, each for one step of the
             optimiser.
         learning_rate: of RAdam, from the beginning to the end.
-        max_gradient_norm: longer gradients are cut to this length. Hardly any are.
+        max_gradient_norm: longer gradients are cut to this length. In games hardly any
+            are; on the pole most are, until it stands.
         td_lambda: how far the targets trust what was seen over what was expected.
-        epsilon_start: the probability of any action, in the beginning.
+        epsilon_start: how likely it is to act at random, in the beginning.
         epsilon_end: the same in the end.
         epsilon_steps: how many steps it takes to get there: a tenth of the steps of a
             run of 10 million frames.
@@ -112,7 +115,8 @@ class Experiment(RolloutExperiment[Settings]):
     what one step in it. The rest is [that of all who learn from their latest
     play](../onpolicy.py).
 
-    When it counts, the agent explores as little as at the end of its training.
+    When it counts, it acts at random once in a thousand steps: with the settings for
+    games, as at the end of its training.
 
     Args:
         settings: see above.
@@ -158,10 +162,11 @@ class Experiment(RolloutExperiment[Settings]):
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         """
-        Adam divides each gradient by the size that it usually has. After the first ten
-        batches it can't know that size yet, and its steps are wild. RAdam ([Liu et al.,
-        2019](https://arxiv.org/abs/1908.03265)) computes how uncertain the size is, and
-        makes the first steps smaller.
+        Adam divides each gradient by the size that it usually has. After a few batches
+        it can't know that size yet, and its steps are full-sized all the same. RAdam
+        ([Liu et al., 2019](https://arxiv.org/abs/1908.03265)) goes by how many batches
+        there were. Its first five steps are not divided at all, the sixth is a fortieth
+        of Adam's, and then they grow.
 
         Returns:
             RAdam.

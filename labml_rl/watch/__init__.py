@@ -31,8 +31,9 @@ of these were the same:
   counts 1. A score has the 7.
 - **How it decides.** The agents of PPO and A2C learned with actions drawn from their
   policy, and play so here. That of DQN takes the best action, or with probability 0.05
-  one at random, as its authors had it. With PQN that probability is 0.001, as at the
-  end of its training. `--greedy` and `--epsilon` change that.
+  one at random, as its authors had it. With PQN that probability is 0.001: with the
+  settings for games, as at the end of its training. `--greedy` and `--epsilon` change
+  that.
 - **How games begin and end.** They begin with up to 30
   [no-ops][labml_rl.game.GameOptions], so that no two are the same, and end after 30
   minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away for

@@ -188,6 +188,10 @@ def test_all_observations_are_equally_large_behind_a_norm():
     assert (length[0] > 0.9 * 32**0.5).all()
 
 
+def test_numbers_that_are_all_equal_become_0():
+    assert not PlaceNorm(32)(torch.full((1, 32, 2, 2), 7.0)).any()
+
+
 def test_a_body_has_its_norms_once():
     body = NatureBody((4, 84, 84))
     before = [each for each in body.layers if isinstance(each, nn.Conv2d | nn.Linear)]
@@ -201,25 +205,29 @@ def test_a_body_has_its_norms_once():
 # --- the experiment ---
 
 
-def test_a_step_of_the_optimiser_by_hand():
+def test_steps_of_the_optimiser_by_hand():
+    """Seven, since RAdam begins to divide with the sixth."""
     settings = replace(TINY, max_gradient_norm=0.05, learning_rate=0.1)
+    observations, actions = torch.randn(6, 4), torch.tensor([0, 1, 1, 0, 1, 0])
+    returns = torch.linspace(-3, 3, 6)
     with closing(Experiment(settings)) as experiment:
         network = deepcopy(experiment.network)
-        observations, actions = torch.randn(6, 4), torch.tensor([0, 1, 1, 0, 1, 0])
-        returns = torch.linspace(-3, 3, 6)
-        found = experiment.learn(observations, actions, returns)
+        found = [experiment.learn(observations, actions, returns) for _ in range(7)]
         moved = list(experiment.network.parameters())
-    values = network.action_values(observations)[range(6), actions]
-    loss = (values - returns).square().mean() / 2
-    assert found["loss"].item() == pytest.approx(loss.item())
-    assert found["action_value"].item() == pytest.approx(values.mean().item())
-    error = (values - returns).abs().mean()
-    assert found["td_error"].item() == pytest.approx(error.item())
-    loss.backward()
-    length = nn.utils.clip_grad_norm_(network.parameters(), 0.05)
-    assert found["gradient_norm"].item() == pytest.approx(length.item())
-    assert length > 0.05
-    torch.optim.RAdam(network.parameters(), lr=0.1).step()
+    optimizer = torch.optim.RAdam(network.parameters(), lr=0.1)
+    for seen in found:
+        values = network.action_values(observations)[range(6), actions]
+        loss = (values - returns).square().mean() / 2
+        assert seen["loss"].item() == pytest.approx(loss.item())
+        assert seen["action_value"].item() == pytest.approx(values.mean().item())
+        error = (values - returns).abs().mean()
+        assert seen["td_error"].item() == pytest.approx(error.item())
+        optimizer.zero_grad()
+        loss.backward()
+        length = nn.utils.clip_grad_norm_(network.parameters(), 0.05)
+        assert seen["gradient_norm"].item() == pytest.approx(length.item())
+        assert length > 0.05
+        optimizer.step()
     for one, other in zip(network.parameters(), moved, strict=True):
         torch.testing.assert_close(one, other)
 
@@ -256,14 +264,24 @@ def test_each_pass_has_all_steps_in_another_order():
     assert len(orders) == 3
 
 
+class Changing(Watched):
+    """Its weights become others with each batch."""
+
+    def learn(self, observations, actions, returns):
+        for each in self.network.parameters():
+            each.data.add_(0.1 * torch.randn_like(each))
+        return super().learn(observations, actions, returns)
+
+
 def test_the_targets_are_of_the_network_that_played():
     """The largest action values of then, over the whole update."""
-    with closing(Watched(replace(TINY, epochs=1, minibatches=1))) as experiment:
+    with closing(Changing(replace(TINY, epochs=2, minibatches=1))) as experiment:
+        network = deepcopy(experiment.network)
         experiment.advance()
         sheet: Any = experiment.games.sheet
-        ((observations, _, returns),) = experiment.noted
-        with torch.no_grad():
-            values = experiment.network.action_values(sheet.observations.flatten(0, 1))
+        first, second = experiment.noted
+    with torch.no_grad():
+        values = network.action_values(sheet.observations.flatten(0, 1))
     best = values.max(-1).values.view(9, 4)
     torch.testing.assert_close(sheet.values, best)
     assert not (sheet.terminated | sheet.truncated).any()
@@ -272,8 +290,9 @@ def test_the_targets_are_of_the_network_that_played():
         mixed = 0.35 * best[t + 1] + 0.65 * later if t < 7 else best[-1]
         later = sheet.rewards[t] + 0.99 * mixed
         for game in range(4):
-            row = (observations == sheet.observations[t, game]).all(-1).nonzero()
-            torch.testing.assert_close(returns[row.item()], later[game])
+            for observations, _, returns in (first, second):
+                row = (observations == sheet.observations[t, game]).all(-1).nonzero()
+                torch.testing.assert_close(returns[row.item()], later[game])
 
 
 def test_it_explores_less_and_less():
@@ -285,6 +304,14 @@ def test_it_explores_less_and_less():
             metrics, _ = experiment.advance()
             assert metrics["epsilon"] == pytest.approx(expected)
             assert experiment.network.epsilon.item() == pytest.approx(expected)
+
+
+def test_epsilon_counts_steps_and_not_frames():
+    settings = replace(TINY, game="Pong", num_envs=2, steps=4, minibatches=2)
+    settings = replace(settings, epsilon_end=0.0, epsilon_steps=16)
+    with closing(Watched(settings)) as experiment:
+        found = [experiment.advance()[0]["epsilon"] for _ in range(3)]
+    assert found == [1.0, 0.5, 0.0]
 
 
 @pytest.mark.usefixtures("nobody_stays")
@@ -343,6 +370,17 @@ def test_its_agent_takes_the_best_action():
     saved = Saved(Experiment, TINY, network.state_dict(), 0)
     said = saved.how_it_decides(Protocol())
     assert said == "It takes the best action, and any with probability 0.001"
+
+
+def test_the_settings_are_the_authors():
+    """But for epsilon, whose part of a run is theirs."""
+    found = Settings()
+    assert (found.num_envs, found.steps) == (128, 32)
+    assert (found.epochs, found.minibatches) == (2, 32)
+    assert (found.learning_rate, found.max_gradient_norm) == (2.5e-4, 10.0)
+    assert (found.discount, found.td_lambda) == (0.99, 0.65)
+    assert (found.epsilon_start, found.epsilon_end) == (1.0, 0.001)
+    assert found.epsilon_steps * 4 * 10 == found.total_frames == 10_000_000
 
 
 def test_it_has_no_settings_that_do_nothing():
