@@ -135,7 +135,10 @@ def plain_help(documented: type[Any]) -> str:
     """
     own, *_ = _parts(documented)
     summary = re.sub(r"^#.*\n*", "", own).split("\n\n")[0]
-    arguments = "\n".join(_parts(each)[1] for each in documented.__mro__[:-1])
+
+    # Of what is said twice, the last counts: bases come first.
+    bases = reversed(documented.__mro__[:-1])
+    arguments = "\n".join(_parts(each)[1] for each in bases)
     text = f"{summary}\n\nArgs:\n{arguments}"
     text = re.sub(r"\[([^\]]+)\](\([^)]*\)|\[[^\]]*\])", r"\1", text)
     return text.replace("`", "")

@@ -45,6 +45,15 @@ def test_help_is_the_docstring_in_plain_words(capsys):
         assert mark not in said
 
 
+def test_help_says_of_a_setting_what_the_algorithm_says_of_it(capsys):
+    """And not what the settings say that it is derived from."""
+    assert exit_of(program.main, ["train", "ppo", "--help"]) == 0
+    joined = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "--learning-rate FLOAT of Adam, at the beginning." in joined
+    assert "All games together then make the batch" in joined
+    assert "--discount FLOAT the discount factor" in joined, "which it leaves to them"
+
+
 def test_options_are_settings(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     options = ["--total-frames", "2e1", "--steps", "2", "--seed", "7", "--runs", "mine"]
