@@ -84,7 +84,7 @@ CURVES = ("curve", "entropy")
 PEERS = {"a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json")}
 
 # What an algorithm is drawn beside: the runs of another with the same game.
-BESIDE = {"fast-rainbow": "fast-dqn", "pqn": "fast-dqn"}
+BESIDE = {"fast-rainbow": "fast-dqn", "pqn": "a2c"}
 NAMES = {"rainbow": "Rainbow"}
 AFTER = {
     "ppo": "PPO of the paper, 40M frames",

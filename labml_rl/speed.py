@@ -39,18 +39,31 @@ them, and about a tenth to DQN with many games. So measure on yours.
 A run plays and learns on all cores that it may use. Start two, and there are twice as
 many threads and processes as cores, and they wait for each other. Threads that learn
 are the worst. After each layer all of them wait for the last, and if that one has no
-core just then, they wait until another program has had its turn. So two runs at once
-can be many times slower than one after the other, and one busy program beside a run
-slows it down several times. Give each run cores of its own. On Linux, it counts those
-that it is given, and no others:
+core just then, they wait until another program has had its turn. So give each run cores
+of its own. On Linux, it counts those that it is given, and no others:
 
 ```sh
 taskset -c 0-3 labml-rl train ppo --seed 1 &
 taskset -c 4-7 labml-rl train ppo --seed 2 &
 ```
 
-Or let it learn with a single thread, which has no other to wait for. That is slower
-where there is nothing else to do, and much faster where there is:
+Where that can't be, it matters *how* a thread waits. It does not sleep at once: to wake
+it again would take longer than most layers do. It looks whether the others are done,
+and looks again, which is called **spinning**. On Linux, the library behind PyTorch's
+threads lets it do so 300,000 times. That takes milliseconds, and all the while it holds
+a core, perhaps the very one that the thread it waits for is in need of. Alone on a
+machine, nobody ever waits that long. On a crowded one, most of the time goes into it.
+
+So `labml-rl` lets threads look only 4,000 times, which makes no difference to any
+number that is learned. What it does for the speed, alone and among others, [has been
+measured](../benchmarks/policies.md#beside-other-programs). It has to be said before
+PyTorch is loaded, so a program of your own has to say it itself:
+
+```sh
+GOMP_SPINCOUNT=4000 python mine.py
+```
+
+Or let a run learn with a single thread, which has no other to wait for:
 
 ```sh
 OMP_NUM_THREADS=1 labml-rl train ppo --seed 1

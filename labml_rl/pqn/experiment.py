@@ -17,7 +17,7 @@ labml-rl train pqn --game SpaceInvaders
 labml-rl train small-pqn
 ```
 
-The first takes a few hours on two cores. The second [balances a pole](../small.py),
+The first takes an hour or two on two cores. The second [balances a pole](../small.py),
 takes a minute or so, and is the one to try first.
 
 ## The whole of it
@@ -36,6 +36,45 @@ until all frames are played:
 Put it beside [the loop of PPO](../ppo/experiment.py). What is missing is all that a
 policy needs: how likely actions were, ratios, a clip, a bonus for being undecided. What
 is there in its place is one number, $\varepsilon$.
+
+## What it has learned
+
+![The mean score of the last hundred games of PQN in Space Invaders, over the frames
+played, and beside it that of a run of A2C, which is ahead at first and then flat: it
+ends at 271](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
+
+*Space Invaders, three million frames in 23 minutes on two cores, beside the recorded
+run of [A2C](../a2c/experiment.py) as far as that.*
+
+Epsilon goes down over the first million frames, and until then A2C is ahead. At the end
+of three million the agent of PQN scores 337 in whole games, and that of A2C scored 251
+after ten. It is one game and one seed of each, and a short run: the authors play forty
+million frames and more.
+
+Pong was tried first, and was no success. After 3.9 million frames the agent lost nearly
+every point, with a mean of −19.9 in the last hundred games, where two runs of
+[DQN](../dqn/fast.py) had −15 and −14, and the run was stopped. (No record of it was
+kept.) Why, nobody has looked. The authors [solve
+Pong](https://github.com/mttga/purejaxql) in "under 10M timesteps", which are 40 million
+frames. No setting was changed between the two.
+
+![The mean score of the last hundred games of PQN in CartPole, over the frames played:
+it ends at 500](../../assets/figures/run-small-pqn-cartpolev1-seed-11.svg)
+
+*CartPole, where no game lasts longer than 500 steps, and each step is a point. The
+settings are [small ones][labml_rl.small.PQNSettings].*
+
+Each run, with its command, its machine and what its agent scores, is on the [page of
+results](../../results.md).
+
+## What to watch
+
+| curve | in Space Invaders | when something is wrong |
+|---|---|---|
+| `action_value` | like the returns: 2 to 4 | grows, the score does not |
+| `td_error` | about 0.2, then 0.1 | many times as large, and growing |
+| `gradient_norm` | 2, then below 1 | at its limit of 10 all the time |
+| `epsilon` | goes down in a straight line | high: then no score can be good |
 """
 
 from dataclasses import dataclass

@@ -12,6 +12,7 @@ from mkdocs.utils.meta import get_data
 
 from hooks import results
 from hooks.results import VALUE, fill_in, shown
+from labml_rl.__main__ import WAITING
 from tests.site.conftest import ENVIRONMENT, ROOT
 
 PAGES = [
@@ -156,6 +157,20 @@ def test_other_records_have_names_of_their_own(tmp_path):
     meta["other_records"] = {"mine": "other.json"}
     with pytest.raises(ValueError, match=r"mine\.json has a `mine` of its own"):
         results.record_of(meta, tmp_path)
+
+
+def test_the_page_of_ppo_has_the_numbers_of_the_crowd(site):
+    crowd = record_of("benchmarks/policies")["crowd"]
+    text = (site / "benchmarks" / "policies.html").read_text(encoding="utf-8")
+    found = {row[0]: row[1:] for row in rows(text)}
+    for words, name in (
+        ("this book, as labml-rl waits", "short"),
+        ("this book, as PyTorch waits", "long"),
+        ("this book, with a single thread", "single"),
+    ):
+        crowds = ("alone", "beside", "twice")
+        assert found[words] == [spread(crowd[each][name], ".0f") for each in crowds]
+    assert crowd["waiting"] == WAITING
 
 
 @pytest.mark.parametrize(
