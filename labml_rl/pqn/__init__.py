@@ -30,7 +30,8 @@ PQN     games ---> rollout ----> batch ---> network
 ```
 
 At the end of this page you will have a network that stays calm without a target
-network, and the targets that it learns. [The experiment](experiment.py) is the loop of
+network, and the targets that it learns. It is all [on one
+page](plain.py), too. [The experiment](experiment.py) is the loop of
 PPO with another loss in it, and shows what it has learned. Of DQN you need how [the
 value of an action is tied to the values one step
 later](../dqn/__init__.py#the-bellman-equation), and what

@@ -1,4 +1,4 @@
-"""PPO and DQN on one page: the same as on many."""
+"""PPO, DQN and PQN on one page: the same as on many."""
 
 import contextlib
 from copy import deepcopy
@@ -19,9 +19,12 @@ from labml_rl.environments import make_environments
 from labml_rl.networks import ActorCritic, QNetwork
 from labml_rl.ppo import plain
 from labml_rl.ppo.experiment import Experiment, Settings
+from labml_rl.pqn import PQNetwork
+from labml_rl.pqn import experiment as pqn
+from labml_rl.pqn import plain as plain_pqn
 from labml_rl.replay import ReplayMemory
 from labml_rl.sampling import check_spaces
-from labml_rl.small import PPOSettings
+from labml_rl.small import PPOSettings, PQNSettings
 from tests.book.test_learning_values import CART, CATCH
 
 GAME: dict[str, Any] = {
@@ -138,6 +141,43 @@ def test_dqn_learns_what_the_experiment_learns(
     assert (parameters_to_vector(network.parameters()) - before).abs().max() > 1e-3
 
 
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        (replace(PQNSettings(), epsilon_steps=3_000), {}),
+        (
+            pqn.Settings(**GAME, epsilon_steps=20),
+            {"clip_rewards": True, "episodic_life": True},
+        ),
+    ],
+)
+@pytest.mark.usefixtures("catch")
+def test_pqn_learns_what_the_experiment_learns(settings, options):
+    with contextlib.closing(pqn.Experiment(settings)) as experiment:
+        network, games, generator = twins(experiment, options)
+        assert isinstance(network, PQNetwork)
+        frames_per_step = 4 if options else 1
+        names = (
+            *("steps", "epochs", "minibatches", "learning_rate", "discount"),
+            *("td_lambda", "epsilon_start", "epsilon_end", "epsilon_steps"),
+            "max_gradient_norm",
+        )
+        learning = plain_pqn.learn(
+            games,
+            network,
+            total_steps=settings.total_frames // frames_per_step,
+            generator=generator,
+            **{name: getattr(settings, name) for name in names},
+        )
+        before = parameters_to_vector(network.parameters()).detach().clone()
+        for played, score in islice(learning, 3):  # noqa: B007
+            experiment.advance()
+            assert experiment.frames == played * frames_per_step
+        assert network.epsilon == experiment.network.epsilon
+    assert_same(experiment, network, score, rtol=1e-4, atol=1e-6)
+    assert (parameters_to_vector(network.parameters()) - before).abs().max() > 1e-3
+
+
 @pytest.fixture
 def same_threads_afterwards():
     threads = torch.get_num_threads()
@@ -147,7 +187,8 @@ def same_threads_afterwards():
 
 @pytest.mark.usefixtures("same_threads_afterwards")
 @pytest.mark.parametrize(
-    ("page", "steps", "lines"), [(plain, 512, 2), (plain_dqn, 4_000, 1)]
+    ("page", "steps", "lines"),
+    [(plain, 512, 2), (plain_dqn, 4_000, 1), (plain_pqn, 4_096, 2)],
 )
 def test_the_pages_run(page, steps, lines, monkeypatch, capsys):
     monkeypatch.setattr(page, "learn", partial(page.learn, total_steps=steps))

@@ -1,0 +1,157 @@
+r"""
+---
+title: PQN on one page
+summary: >-
+  The whole of PQN as one function, with the parts of the book and nothing around them,
+  to read in one piece or to copy.
+symbols:
+  returns: 'G_t'
+  epsilon: '\varepsilon'
+---
+
+# PQN on one page
+
+[The experiment](experiment.py) can be stopped, resumed, recorded and made faster. Here
+is the algorithm alone, from the first step to the last, as one function:
+
+```sh
+python -m labml_rl.pqn.plain
+```
+
+It balances a pole within a minute or so. Of all algorithms in this book it has the
+least to explain: there is one network, one loss, and nothing is remembered. Nothing is
+left out of PQN itself: the tests let this function and the experiment learn side by
+side, and compare all weights.
+
+| line | explained in |
+|---|---|
+| `make_environments` | [Anything to play](../environments.py) |
+| `Sampler` | [Playing to learn](../sampling.py) |
+| `Linear` | [Exploring](../dqn/exploring.py) |
+| `taken` | [DQN](../dqn/__init__.py) |
+| `value_loss` | [A2C](../a2c/__init__.py) |
+| `PQNetwork`, `lambda_returns` | [PQN](__init__.py) |
+
+To begin a project of your own, copy this page, and make it yours line by line. For a
+game, give it `make_environments("SpaceInvaders", 128, seed=1, clip_rewards=True,
+episodic_life=True, copy=False)`, a network of that shape, and the [settings for
+games][labml_rl.pqn.experiment.Settings].
+"""
+
+from collections import deque
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+
+from labml_rl.a2c import value_loss
+from labml_rl.batch import Games
+from labml_rl.dqn import taken
+from labml_rl.dqn.exploring import Linear
+from labml_rl.environments import make_environments
+from labml_rl.pqn import PQNetwork, lambda_returns
+from labml_rl.sampling import Sampler
+
+
+def learn(
+    games: Games,
+    network: PQNetwork,
+    *,
+    total_steps: int = 250_000,
+    steps: int = 64,
+    epochs: int = 4,
+    minibatches: int = 16,
+    learning_rate: float = 5e-4,
+    discount: float = 0.99,
+    td_lambda: float = 0.95,
+    epsilon_start: float = 1.0,
+    epsilon_end: float = 0.05,
+    epsilon_steps: int = 30_000,
+    max_gradient_norm: float = 10.0,
+    generator: torch.Generator | None = None,
+) -> Iterator[tuple[int, float]]:
+    r"""
+    ## Learn
+
+    Args:
+        games: a batch of games, made with `copy=False`.
+        network: what learns.
+        total_steps: how many steps to play, in all games together. The default of this
+            and those of all that follow are for [the
+            pole][labml_rl.small.PQNSettings].
+        steps: $T$, how many of them each game is played before the network learns.
+        epochs: how often it learns from each of them.
+        minibatches: into how many parts they are cut.
+        learning_rate: of RAdam.
+        discount: $\gamma$.
+        td_lambda: $\lambda$.
+        epsilon_start: $\varepsilon$ in the beginning.
+        epsilon_end: the same in the end.
+        epsilon_steps: how many steps it takes to get there.
+        max_gradient_norm: longer gradients are cut to this length.
+        generator: the dice; `None` takes those that `torch.manual_seed` sets.
+
+    Yields:
+        After each update: how many steps were played, and the mean score of the last
+        hundred games.
+    """
+    optimizer = torch.optim.RAdam(network.parameters(), lr=learning_rate)
+    sampler = Sampler(games, network, steps=steps, generator=generator)
+    epsilon = Linear(epsilon_start, epsilon_end, epsilon_steps)
+    recent: deque[float] = deque(maxlen=100)
+    played = 0
+    while played < total_steps:
+        # **Play.** Each game goes on for $T$ steps, wherever it is, by the action with
+        # the largest value, or with probability $\varepsilon$ by any.
+        network.epsilon.fill_(epsilon(played))
+        samples = sampler.sample()
+        played += samples.actions.numel()
+        recent.extend(score["r"] for score in samples.scores)
+
+        # **Judge.** What should the network have said of each action? What it was paid,
+        # and what followed, of which a part is seen and a part believed.
+        # $$G_t = r_t + \gamma \big( (1 - \lambda) F_t + \lambda G_{t+1} \big)$$
+        returns = lambda_returns(
+            samples.rollout, discount=discount, td_lambda=td_lambda
+        )  # (T, N)
+
+        # From here on all games are one long list.
+        observations = samples.observations.flatten(0, 1)  # (T · N, …)
+        actions, returns = samples.actions.flatten(), returns.flatten()  # (T · N)
+
+        # **Learn**, several times from the same steps, each time in another order.
+        for _ in range(epochs):
+            order = torch.randperm(len(actions), generator=generator)
+            for rows in order.chunk(minibatches):
+                action_values = network.action_values(observations[rows])  # (B, A)
+                values = taken(action_values, actions[rows])  # (B,)
+                loss = value_loss(values, returns[rows])
+
+                # One step of the optimiser.
+                optimizer.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                nn.utils.clip_grad_norm_(network.parameters(), max_gradient_norm)
+                optimizer.step()
+
+        # What was seen is thrown away.
+        yield played, sum(recent) / max(len(recent), 1)
+
+
+def main() -> None:
+    """
+    ## Balance a pole
+
+    One thread is enough for a network as small as this, and faster than several.
+    """
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    with make_environments("CartPole-v1", 32, seed=1, workers=0, copy=False) as games:
+        network = PQNetwork((4,), 2)
+        for update, (played, score) in enumerate(learn(games, network)):
+            if update % 10 == 0:
+                print(f"{played:>7,} steps, mean score {score:.1f}")
+    print(f"{played:>7,} steps, mean score {score:.1f}")
+
+
+if __name__ == "__main__":
+    main()
