@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -78,10 +79,7 @@ def described(found: dict[str, Series]) -> dict[str, Any]:
     """Samples of one crowd, and how many times as fast as each other `short` is."""
     return {
         name: {
-            "median": each.median,
-            "low": each.low,
-            "high": each.high,
-            "samples": each.samples,
+            **asdict(each),
             "short_is_times": float(f"{found['short'].median / each.median:.3g}"),
         }
         for name, each in found.items()

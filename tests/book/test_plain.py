@@ -61,6 +61,38 @@ def assert_same(
     assert score == pytest.approx(sum(scores) / max(len(scores), 1))
 
 
+def assert_learns_the_same(
+    experiment: Any,
+    kind: type[Any],
+    learn: Any,
+    names: tuple[str, ...],
+    options: dict[str, Any],
+) -> Any:
+    """
+    Three updates of an experiment that learns from its latest play, and of its page,
+    with the settings of these names. Returns the network of the page.
+    """
+    settings = experiment.settings
+    network, games, generator = twins(experiment, options)
+    assert isinstance(network, kind)
+    frames_per_step = 4 if options else 1
+    learning = learn(
+        games,
+        network,
+        total_steps=settings.total_frames // frames_per_step,
+        generator=generator,
+        **{name: getattr(settings, name) for name in names},
+    )
+    before = parameters_to_vector(network.parameters()).detach().clone()
+
+    for played, score in islice(learning, 3):  # noqa: B007
+        experiment.advance()
+        assert experiment.frames == played * frames_per_step
+    assert_same(experiment, network, score, rtol=1e-4, atol=1e-6)
+    assert (parameters_to_vector(network.parameters()) - before).abs().max() > 1e-3
+    return network
+
+
 @pytest.mark.parametrize(
     ("settings", "options"),
     [
@@ -70,28 +102,12 @@ def assert_same(
 )
 @pytest.mark.usefixtures("catch")
 def test_it_learns_what_the_experiment_learns(settings, options):
+    names = (
+        *("steps", "epochs", "minibatches", "learning_rate", "discount"),
+        *("gae_lambda", "clip", "value_coefficient", "entropy_coefficient"),
+    )
     with contextlib.closing(Experiment(settings)) as experiment:
-        network, games, generator = twins(experiment, options)
-        assert isinstance(network, ActorCritic)
-        frames_per_step = 4 if options else 1
-        names = (
-            *("steps", "epochs", "minibatches", "learning_rate", "discount"),
-            *("gae_lambda", "clip", "value_coefficient", "entropy_coefficient"),
-        )
-        learning = plain.learn(
-            games,
-            network,
-            total_steps=settings.total_frames // frames_per_step,
-            generator=generator,
-            **{name: getattr(settings, name) for name in names},
-        )
-        before = parameters_to_vector(network.parameters()).detach().clone()
-
-        for played, score in islice(learning, 3):  # noqa: B007
-            experiment.advance()
-            assert experiment.frames == played * frames_per_step
-    assert_same(experiment, network, score, rtol=1e-4, atol=1e-6)
-    assert (parameters_to_vector(network.parameters()) - before).abs().max() > 1e-3
+        assert_learns_the_same(experiment, ActorCritic, plain.learn, names, options)
 
 
 @pytest.mark.parametrize(
@@ -153,29 +169,16 @@ def test_dqn_learns_what_the_experiment_learns(
 )
 @pytest.mark.usefixtures("catch")
 def test_pqn_learns_what_the_experiment_learns(settings, options):
+    names = (
+        *("steps", "epochs", "minibatches", "learning_rate", "discount"),
+        *("td_lambda", "epsilon_start", "epsilon_end", "epsilon_steps"),
+        "max_gradient_norm",
+    )
     with contextlib.closing(pqn.Experiment(settings)) as experiment:
-        network, games, generator = twins(experiment, options)
-        assert isinstance(network, PQNetwork)
-        frames_per_step = 4 if options else 1
-        names = (
-            *("steps", "epochs", "minibatches", "learning_rate", "discount"),
-            *("td_lambda", "epsilon_start", "epsilon_end", "epsilon_steps"),
-            "max_gradient_norm",
+        network = assert_learns_the_same(
+            experiment, PQNetwork, plain_pqn.learn, names, options
         )
-        learning = plain_pqn.learn(
-            games,
-            network,
-            total_steps=settings.total_frames // frames_per_step,
-            generator=generator,
-            **{name: getattr(settings, name) for name in names},
-        )
-        before = parameters_to_vector(network.parameters()).detach().clone()
-        for played, score in islice(learning, 3):  # noqa: B007
-            experiment.advance()
-            assert experiment.frames == played * frames_per_step
         assert network.epsilon == experiment.network.epsilon
-    assert_same(experiment, network, score, rtol=1e-4, atol=1e-6)
-    assert (parameters_to_vector(network.parameters()) - before).abs().max() > 1e-3
 
 
 @pytest.fixture
