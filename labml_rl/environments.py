@@ -91,7 +91,7 @@ by these. Advantages and losses would stay.
 
 import re
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import gymnasium
@@ -356,9 +356,13 @@ def _make(name: str, options: dict[str, Any], *, seed: int) -> Resumable:
         raise ValueError(f"no environment {name!r}: {error}") from error
 
 
+@cache
 def frames_per_step(name: str) -> int:
     """
     ## Frames and steps
+
+    To find out what a name means takes up to a millisecond, and this is asked in each
+    step. So the answer is kept.
 
     Returns:
         How many frames of the emulator go by in one step of the agent: 4 in a game. All

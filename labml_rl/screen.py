@@ -127,7 +127,7 @@ class Display(Protocol):
     it.
     """
 
-    def getScreenDims(self) -> tuple[int, int]: ...  # (height, width)
+    def getScreenDims(self) -> tuple[int, int]: ...  # height, width
     def getScreen(self, numbers: Pixels, /) -> None: ...  # writes into it
     def getScreenRGB(self, screen: Pixels, /) -> None: ...  # writes into it
 

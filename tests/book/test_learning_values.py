@@ -516,6 +516,19 @@ def test_it_plays_and_learns_and_syncs_as_often_as_it_should(monkeypatch):
         experiment.close()
 
 
+def test_what_a_name_means_is_not_asked_in_each_step(monkeypatch):
+    """To find a game by its name takes longer than a step of the pole."""
+    with closing(dqn.Experiment(SMALL)) as experiment:
+        experiment.advance()
+
+        def asked(name):
+            raise AssertionError(f"asked what {name} is")
+
+        monkeypatch.setattr("labml_rl.environments.is_atari", asked)
+        experiment.advance()
+        assert experiment.epsilon < 1
+
+
 def test_it_explores_in_the_warm_up_and_then_less_and_less():
     experiment = dqn.Experiment(SMALL)
     assert experiment.epsilon == 1
