@@ -143,7 +143,8 @@ class NatureBody(nn.Module):
                 `channels_last`; or either [in blocks][as_blocks].
 
         Returns:
-            The features, shape `(N, 512)`.
+            The features, shape `(N, F)`. They are 512, unless somebody has replaced the
+            last layer, as [the dueling network](dqn/dueling.py) has.
 
         Raises:
             ValueError: if an observation has another shape.
@@ -162,7 +163,7 @@ class NatureBody(nn.Module):
             )
         if in_blocks or self.channels_last:
             observations = observations.permute(0, 3, 1, 2)  # (N, C, H, W)
-        features: Tensor = self.layers(observations)  # (N, 512)
+        features: Tensor = self.layers(observations)  # (N, F)
         return features
 
     def prepared(self, observations: Tensor) -> Tensor:

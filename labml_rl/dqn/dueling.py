@@ -130,8 +130,8 @@ class DuelingNetwork(nn.Module):
         if seen.requires_grad:
             seen.register_hook(lambda gradient: gradient * 0.5**0.5)
         for_value, for_advantage = self.hidden(seen).chunk(2, dim=-1)
-        values = in_full(self.value, for_value)  # (N, 1)
-        advantages = in_full(self.advantage, for_advantage)  # (N, A)
+        values = in_full(self.value, for_value)  # (N, 1) or (N, K)
+        advantages = in_full(self.advantage, for_advantage)  # (N, A) or (N, A · K)
 
         # With atoms, each has a value and advantages of its own, and the mean is still
         # that over the actions.

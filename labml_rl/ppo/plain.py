@@ -115,7 +115,7 @@ def learn(
 
         # From here on all games are one long list.
         observations = samples.observations.flatten(0, 1)  # (T · N, …)
-        actions = samples.actions.flatten()  # (T · N)
+        actions = samples.actions.flatten()  # (T · N,)
         old_log_probs = samples.log_probs.flatten()
         advantages, returns = advantages.flatten(), returns.flatten()
 

@@ -117,7 +117,7 @@ def learn(
 
         # From here on all games are one long list.
         observations = samples.observations.flatten(0, 1)  # (T · N, …)
-        actions, returns = samples.actions.flatten(), returns.flatten()  # (T · N)
+        actions, returns = samples.actions.flatten(), returns.flatten()  # (T · N,)
 
         # **Learn**, several times from the same steps, each time in another order.
         for _ in range(epochs):
