@@ -8,7 +8,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup docs serve test lint format figures bench check clean
+.PHONY: help setup docs serve test lint format figures evidence bench check clean
 
 help: ## print this list
 	@echo "Usage: make TARGET"
@@ -49,6 +49,13 @@ figures: .venv/all ## make the figures again from the emulator
 	$(BIN)/python -m figures.mistakes
 	$(BIN)/python -m figures.policies
 	$(BIN)/python -m figures.values
+
+evidence: .venv/all ## record which tests run which section of a page; takes half an hour
+	PYTHONPATH=$(CURDIR)/tests/recording \
+	COVERAGE_PROCESS_START=$(CURDIR)/tests/recording/coverage.ini \
+	  $(BIN)/pytest --numprocesses auto --dist worksteal tests/book tests/press \
+	  --cov --cov-config=tests/recording/coverage.ini --cov-context=test --cov-report=
+	$(BIN)/sidebyside tests labml_rl sidebyside -o results/tests.json
 
 bench: .venv/bench ## measure the press and the games beside their peers; takes 90 minutes
 	$(BIN)/python -m benchmarks.press

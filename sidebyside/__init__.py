@@ -61,6 +61,9 @@ docstring has a heading, [the outline names the classes and
 functions][sidebyside.weave.outlined]. Prose may have [films][sidebyside.markdown.Films]
 in it, and [pictures that move][sidebyside.markdown.Series].
 
+Where the tests have been recorded, a page lists [those that run each
+function][sidebyside.tested].
+
 What it does not do: it runs no code, so it shows no outputs and makes no plots, as
 [mkdocs-gallery](https://smarie.github.io/mkdocs-gallery/) does; it makes no notebooks;
 and it knows Python alone, where [Pycco](https://pycco-docs.github.io/pycco/) knows a

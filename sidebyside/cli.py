@@ -15,6 +15,8 @@ sidebyside page module.py
 sidebyside markdown package -o docs
 # What is wrong with the prose, and where:
 sidebyside check package
+# Which tests run the code, for the pages:
+sidebyside tests package -o tests.json
 ```
 
 To get the program, go to a copy of this project's repository, and type:
@@ -25,7 +27,8 @@ pip install '.[press]'
 
 `--exclude` leaves out files and folders, as [the plugin][sidebyside.plugin.Options]
 does, `--inventory` has names in the code lead to documentation of your choice, and
-`sidebyside COMMAND --help` lists all options.
+`sidebyside COMMAND --help` lists all options. `--tests` shows on the pages of `page`
+and `markdown` [which tests][sidebyside.tested] run the code.
 
 ## For another site engine
 
@@ -71,7 +74,7 @@ formula as code. A module that is not Python has no page. With `--strict` they w
 nothing if anything is wrong.
 
 The exit status of these two is 0 if every page was written, and 1 if not. That of
-`check` is 0 if it finds nothing, and 1 if it does. For all three it is 2 if the command
+`check` is 0 if it finds nothing, and 1 if it does. For all it is 2 if the command
 itself is wrong.
 """
 
@@ -81,7 +84,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib import metadata
 from pathlib import Path
@@ -106,9 +109,10 @@ from sidebyside.press import (
     package_of,
     packages_meant,
 )
-from sidebyside.read import undisturbed
+from sidebyside.read import Source, undisturbed
 from sidebyside.render import environment, render
 from sidebyside.standalone import missing_pictures, standalone
+from sidebyside.tested import Recorded, RecordError, read_record, record, with_tests
 from sidebyside.weave import catalogue
 
 # For each kind of links, what `cross` calls it.
@@ -222,9 +226,28 @@ def parser() -> argparse.ArgumentParser:
     )
     lint.set_defaults(run=write_findings)
 
+    tests = commands.add_parser("tests", help="record which tests run the code")
+    tests.add_argument(
+        "packages", metavar="PACKAGE", type=Path, nargs="+", help="a folder"
+    )
+    tests.add_argument(
+        "--coverage",
+        metavar="FILE",
+        type=Path,
+        default=Path(".coverage"),
+        help="what coverage.py has seen; .coverage if not given",
+    )
+    tests.add_argument(
+        "-o", "--output", metavar="OUT", type=Path, required=True, help="a JSON file"
+    )
+    tests.set_defaults(run=write_tests)
+
     for command in (one, many):
         command.add_argument(
             "--strict", action="store_true", help="fail if anything is wrong"
+        )
+        command.add_argument(
+            "--tests", metavar="FILE", type=Path, help="show these on the pages"
         )
         command.add_argument(
             "--inventory",
@@ -298,7 +321,8 @@ def write_page(options: argparse.Namespace) -> int:
     mistakes += missing_pictures(source, folder, root)
     if give_up(mistakes, options.strict):
         return 1
-    crossing = cross([source], places, outside)[source.module]
+    crossings = cross([source], places, outside)
+    crossing = with_tests(crossings, [source], recorded(options.tests))[source.module]
     page = make(source, places, lambda error: None, crossing)
     if not file.resolve().is_relative_to(here):
         # The page may travel, and where it was made is nobody's business.
@@ -349,6 +373,7 @@ def write_markdown(options: argparse.Namespace) -> int:
     sources = load_all(modules, mistakes.append)
     places = catalogue(sources)
     crossings = cross(sources, places, outside, LINKS.get(options.links))
+    crossings = with_tests(crossings, sources, recorded(options.tests))
     templates = environment()
     texts: dict[str, str] = {}
     for source in sources:
@@ -437,6 +462,63 @@ def write_findings(options: argparse.Namespace) -> int:
         lines = (f"{each.as_command() if on_github else each}\n" for each in findings)
         print("".join(lines), end="")
     return 1 if findings else 0
+
+
+def write_tests(options: argparse.Namespace) -> int:
+    """
+    ## `sidebyside tests`
+
+    The files of a record are those that lie in the packages now. So it is made right
+    after the tests were run, before anything is changed.
+    """
+    sources: list[Source] = []
+    lines: dict[str, Mapping[int, Sequence[str]]] = {}
+    seen = contexts_in(existing(options.coverage))
+    for named in map(existing, options.packages):
+        if not named.is_dir():
+            raise UsageError(f"{named}: not a folder")
+        package = named.resolve()
+        root = package.parents[len(names_around(package))]
+        for module in find_modules(package, root):
+            sources.append(load(module))
+            lines[module.path] = seen.get(module.file.resolve(), {})
+    if not any(lines.values()):
+        raise UsageError(f"{options.coverage}: has seen nothing of these packages")
+    made = record(sources, lines)
+    if not made["tests"]:
+        remedy = "run pytest with --cov-context=test"
+        raise UsageError(f"{options.coverage}: knows of no tests; {remedy}")
+    text = json.dumps(made, indent=1, ensure_ascii=False)
+    options.output.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+def contexts_in(file: Path) -> dict[Path, Mapping[int, Sequence[str]]]:
+    """For each file that coverage.py has seen, the contexts of its lines."""
+    try:
+        # Nobody else needs it.
+        from coverage import CoverageData, CoverageException  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise UsageError("coverage.py is missing: pip install pytest-cov") from None
+    data = CoverageData(basename=str(file))
+    try:
+        data.read()
+        return {
+            Path(path).resolve(): data.contexts_by_lineno(path)
+            for path in data.measured_files()
+        }
+    except CoverageException as error:
+        raise UsageError(f"{file}: {error}") from None
+
+
+def recorded(path: Path | None) -> Recorded:
+    """The tests that were recorded, if there is a record."""
+    if path is None:
+        return {}
+    try:
+        return read_record(existing(path).read_bytes(), str(path))
+    except RecordError as error:
+        raise UsageError(str(error)) from None
 
 
 def known_outside(own: Sequence[tuple[str, str]]) -> dict[str, Entry]:

@@ -84,6 +84,7 @@ from sidebyside.serve import (
     skip_hidden,
 )
 from sidebyside.split import code_of
+from sidebyside.tested import Recorded, RecordError, read_record, with_tests
 from sidebyside.weave import catalogue, check_formulas
 
 log = get_plugin_logger("sidebyside")
@@ -116,6 +117,7 @@ class Options(Config):  # type: ignore[no-untyped-call]
     | `exclude` | what in them gets no page |
     | `reference` | the page of the [reference][sidebyside.reference] |
     | `inventories` | documentation that names in the code lead to |
+    | `tests` | a record of [the tests][sidebyside.tested] that run the code |
 
     Paths are relative to `mkdocs.yml`. In a project with a folder `src`, the package is
     `src/kiln`, and its pages are `kiln/…`. With all options:
@@ -127,6 +129,7 @@ class Options(Config):  # type: ignore[no-untyped-call]
         reference: reference/{package}.md
         inventories:
           https://docs.example.org/clay/: clay.inv
+        tests: tests/record.json
     ```
 
     A pattern of `exclude` without a slash is compared with the names of files and
@@ -155,6 +158,7 @@ class Options(Config):  # type: ignore[no-untyped-call]
     exclude = option.ListOfItems(option.Type(str), default=[])
     reference = option.Type(str, default="")
     inventories = option.DictOfItems(option.File(exists=True), default={})
+    tests = option.Optional(option.File(exists=True))
 
 
 class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
@@ -215,8 +219,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for extension in EXTENSIONS:
             if extension not in config.markdown_extensions:
                 config.markdown_extensions.append(extension)
-        for path in (*self.config.packages, *self.config.inventories.values()):
-            if path not in config.watch:
+        files = [*self.config.inventories.values(), self.config.tests]
+        for path in (*self.config.packages, *files):
+            if path and path not in config.watch:
                 config.watch.append(path)
         skip_hidden(config.theme)
         return config
@@ -301,15 +306,18 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             if source in known and not changed & reached[source.module]
         }
         self.codes, self.outside = codes, outside
-        crossings = cross(
-            sources, places, outside, config.use_directory_urls, self.references
+        crossings = with_tests(
+            cross(sources, places, outside, config.use_directory_urls, self.references),
+            sources,
+            self.recorded(),
         )
         self.sources = {}
         for source in sources:
             if source.module in unread:
                 continue
-            data = "".join(source.lines).encode(source.encoding)
-            self.files.append((source.path, data))
+            self.files.append(
+                (source.path, "".join(source.lines).encode(source.encoding))
+            )
             where = source.page
             self.sources[where] = source.path
             try:
@@ -365,6 +373,16 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             except ValueError as error:
                 raise PluginError(f"inventories: {path}: {error}") from None
         return entries
+
+    def recorded(self) -> Recorded:
+        """The tests that were recorded, if there is a record."""
+        path = self.config.tests
+        if not path:
+            return {}
+        try:
+            return read_record(Path(path).read_bytes(), f"tests: {path}")
+        except RecordError as error:
+            raise PluginError(str(error)) from None
 
     def load(self, module: Module) -> Source:
         """Read a module, if it is another than in the build before."""

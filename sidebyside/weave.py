@@ -60,18 +60,30 @@ class Use(NamedTuple):
     of: str = ""
 
 
+class RunBy(NamedTuple):
+    """
+    The tests that run a section: how many, or `None` if its code has changed since they
+    were recorded; and the first few, by the files that they are in.
+    """
+
+    total: int | None
+    named: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
 @dataclass(frozen=True)
 class Crossing:
     """
-    ## What other pages say of this one
+    ## What others say of this page
 
     Args:
         links: for the number of a line, the links in its code.
         uses: for an anchor, the places that use what is defined there.
+        tests: for an anchor, [the tests][sidebyside.tested] that run what stands there.
     """
 
     links: Mapping[int, Sequence[Link]] = field(default_factory=dict)
     uses: Mapping[str, tuple[Use, ...]] = field(default_factory=dict)
+    tests: Mapping[str, RunBy] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,6 +101,7 @@ class Row:
         prose: the rest of its prose, as Markdown.
         code: its lines of code, without blank ones at its ends.
         uses: where else in the book its definition is used.
+        tests: which tests run it, if that is known.
         public: the full name of what it defines, if others may import that.
         outline: its level in the outline, if it is named there without a heading.
     """
@@ -100,6 +113,7 @@ class Row:
     prose: str
     code: tuple[CodeLine, ...]
     uses: tuple[Use, ...] = ()
+    tests: RunBy | None = None
     public: str = ""
     outline: int = 0
 
@@ -250,6 +264,7 @@ def weave(
                 prose=prose.text,
                 code=tuple(code_lines(section, source, html)),
                 uses=crossing.uses.get(anchor, ()),
+                tests=crossing.tests.get(anchor),
                 public=public.get(section.scope, "") if definition else "",
                 outline=levels.get(anchor, 0),
             )

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from markdown import Markdown
 
 from sidebyside.errors import PressError
-from sidebyside.guard import guarded, unguarded
+from sidebyside.guard import disarmed, guarded, unguarded
 from sidebyside.press import EXTENSIONS, make
 from sidebyside.read import read
 from sidebyside.render import environment, render
@@ -381,6 +381,15 @@ def html_of(prose):
 def test_a_few_tags_are_honoured():
     html = html_of("<kbd>Ctrl</kbd>+<kbd>C</kbd> and x<sub>*i*</sub><br>\nnext")
     assert "<kbd>Ctrl</kbd>+<kbd>C</kbd> and x<sub><em>i</em></sub><br" in html
+
+
+def test_html_that_is_finished_keeps_all_but_what_does_harm():
+    text = "it&#39;s &lt; 3"
+    found = disarmed(
+        f'<pre onclick="x()" class="a &amp; b">{text}<br/>'
+        '<a href="javascript:x">y</a></pre>'
+    )
+    assert found == f'<pre class="a &amp; b">{text}<br><a>y</a></pre>'
 
 
 def test_harmless_attributes_are_kept():

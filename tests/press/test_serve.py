@@ -13,8 +13,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.pages import Page
 
+from sidebyside.links import Place
 from sidebyside.read import PYTHON
-from sidebyside.serve import LOOK_EVERY, look_often
+from sidebyside.serve import LOOK_EVERY, Asked, WithUnread, look_often
 from tests.press.test_plugin import CONFIG, MODULES
 
 MORE = (
@@ -261,6 +262,33 @@ def test_the_server_looks_often(tmp_path):
     assert list(server._watched_paths) == [str(tmp_path)]
     assert {emitter.timeout for emitter in server.observer.emitters} == {LOOK_EVERY}
     server.server_close()
+
+
+def test_what_the_first_build_has_left_is_not_looked_through(project):
+    server = LiveReloadServer(lambda: None, host="127.0.0.1", port=0, root=str(project))
+    config = load_config("mkdocs.yml")
+    frozen = gc.get_freeze_count()
+    try:
+        served = config.plugins.on_serve(server, config=config, builder=lambda: None)
+        assert served is server
+        assert gc.get_freeze_count() > frozen
+    finally:
+        gc.unfreeze()
+        server.server_close()
+
+
+def test_what_notes_questions_is_as_large_as_what_answers():
+    places = {"a": Place("a.md", ""), "b": Place("b.md", "")}
+    asked = Asked(places)
+    assert len(asked) == len([*asked]) == 2
+    assert asked.is_same_in({})
+    assert asked["a"] == places["a"]
+    assert not asked.is_same_in({})
+    unread = WithUnread(places, {"c": Place("c.md", "")}, {"a", "b"})
+    assert len(unread) == len([*unread]) == 2
+    assert unread["c.d"] == Place("c.md", "")
+    with pytest.raises(KeyError):
+        unread["d"]
 
 
 @pytest.mark.filterwarnings("default")

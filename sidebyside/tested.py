@@ -1,0 +1,302 @@
+r"""
+---
+title: Tests beside the code
+summary: Which tests run a piece of code, from what coverage.py has seen.
+---
+
+# Tests beside the code
+
+"It is tested" is easily said. A reader who copies a function wants to know *what* is
+tested of it, and by what. The names of good tests say just that, and nobody reads them:
+they lie in another folder, and few of them have the name of the function.
+
+[coverage.py](https://coverage.readthedocs.io) can note for each line which tests have
+run it. So a page can list them, below the prose of each function. The press makes a
+record of that, which is a file to be committed, so that a site can be built without
+running any test:
+
+```sh
+pip install pytest-cov
+pytest --cov=your_package --cov-context=test
+sidebyside tests your_package -o tests.json
+```
+
+In `mkdocs.yml`, the plugin is told of the file with `tests: tests.json`.
+
+## What counts
+
+A line has been run by a test if it stands in the body of a function. What stands
+outside is run by whoever imports a module first, and that says nothing.
+
+Some tests run half of the program, and some a single function. Those that run the
+fewest sections know most about each of them, so they come first, and only the first few
+are named. A test with many sets of parameters is one test.
+
+A comment in a body [begins a section](split.py) of its own. It has a list of its own
+where fewer than half of the tests of the function come by, as behind many an `if`.
+
+## Until the code changes
+
+The record has a fingerprint of the code of each section. Where the code is another by
+now, the page says so, and lists nothing. The prose may change.
+"""
+
+import ast
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from sidebyside.read import Source, once
+from sidebyside.split import Kind, Role, Section
+from sidebyside.weave import Crossing, RunBy, anchored
+
+# How many tests of a section are named.
+NAMED = 12
+# What coverage.py and pytest-cov put behind the name of a test, or a test before its
+# parameters.
+BEHIND = re.compile(r"\[.*|\|.*| \((?:setup|call|teardown)\)$", re.DOTALL)
+
+Ran = Mapping[int, Iterable[str]]
+
+
+class Entry(NamedTuple):
+    """
+    What was recorded of a section: the fingerprint of its code, how many tests ran it,
+    and the names of the first few.
+    """
+
+    code: str
+    total: int
+    tests: tuple[str, ...]
+
+
+# By modules and anchors.
+Recorded = Mapping[str, Mapping[str, Entry]]
+
+
+@once
+def bodies(source: Source) -> set[int]:
+    """
+    ## The bodies of functions
+
+    Returns:
+        The lines on which something in them begins that can be run: no docstrings, and
+        no names that are only declared.
+    """
+    return {
+        statement.lineno
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for statement in statements(node)
+        # What stands behind the colon is run whenever the function is defined.
+        if statement.lineno > end_of_signature(node)
+    }
+
+
+def statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Those in a definition that do something."""
+    for child in ast.walk(node):
+        is_silent = (
+            child is node
+            or isinstance(child, ast.Global | ast.Nonlocal)
+            or (isinstance(child, ast.AnnAssign) and child.value is None)
+            or (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant))
+        )
+        if isinstance(child, ast.stmt) and not is_silent:
+            yield child
+
+
+def end_of_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The last line of what stands before the colon, as far as the tree knows."""
+    parts: list[Any] = [*ast.iter_child_nodes(node.args), node.returns]
+    last: list[int] = [part.end_lineno for part in parts if part is not None]
+    return max([node.lineno, *last])
+
+
+def name_of(context: str) -> str:
+    """The test that a context of coverage.py stands for, without its parameters."""
+    return BEHIND.sub("", context)
+
+
+def record(
+    sources: Iterable[Source], ran: Mapping[str, Ran], named: int = NAMED
+) -> dict[str, Any]:
+    """
+    ## The record
+
+    Args:
+        sources: the modules.
+        ran: for the path of each module the contexts in which its lines were run, by
+            the numbers of the lines.
+        named: how many tests to name for a section.
+
+    Returns:
+        What can be written as JSON: the names of tests, and for each section of each
+        module the fingerprint of its code, how many tests ran it, and the first few, as
+        places in the list of names.
+    """
+    sections = [
+        (source.module, anchor, parts, source)
+        for source in sources
+        for anchor, parts in code_with_bodies(source)
+    ]
+    tests = {
+        (module, anchor): {
+            name_of(context)
+            for line in lines_of(parts) & bodies(source)
+            for context in ran.get(source.path, {}).get(line, ())
+        }
+        - {""}
+        for module, anchor, parts, source in sections
+    }
+    breadth = Counter(name for names in tests.values() for name in names)
+    first = {
+        key: sorted(names, key=lambda name: (breadth[name], name))[:named]
+        for key, names in tests.items()
+    }
+    known = sorted({name for names in first.values() for name in names})
+    places = {name: place for place, name in enumerate(known)}
+    modules: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for module, anchor, parts, source in sections:
+        modules[module][anchor] = {
+            "code": fingerprint(parts, source),
+            "total": len(tests[module, anchor]),
+            "tests": [places[name] for name in first[module, anchor]],
+        }
+    return {"tests": known, "modules": dict(modules)}
+
+
+def code_with_bodies(source: Source) -> Iterator[tuple[str, tuple[Section, ...]]]:
+    """
+    The sections that have something of the body of a function in them. To the section
+    of the function itself belong all that its comments begin.
+
+    Yields:
+        For each anchor the section and those that belong to it.
+    """
+    inside = bodies(source)
+    of_scope: defaultdict[str, list[Section]] = defaultdict(list)
+    for _, section in anchored(source):
+        of_scope[section.scope].append(section)
+    for anchor, section in anchored(source):
+        whole = section.kind is Kind.FUNCTION
+        parts = of_scope[section.scope] if whole else [section]
+        if lines_of(parts) & inside:
+            yield anchor, tuple(parts)
+
+
+def lines_of(sections: Iterable[Section]) -> set[int]:
+    """The lines of their code."""
+    return {
+        line
+        for section in sections
+        for span in section.spans
+        if span.role is Role.CODE
+        for line in range(span.first, span.stop)
+    }
+
+
+def fingerprint(sections: Iterable[Section], source: Source) -> str:
+    """Eight digits that change with the code of sections, and not with their prose."""
+    lines = (source.lines[line - 1].rstrip() for line in sorted(lines_of(sections)))
+    return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()[:8]
+
+
+class RecordError(Exception):
+    """A file that is no record, in one line."""
+
+
+def read_record(data: bytes, path: str) -> Recorded:
+    """
+    ## Read again
+
+    Args:
+        data: what is in the file.
+        path: how to call it.
+
+    Raises:
+        RecordError: if that is no record.
+    """
+    try:
+        said = json.loads(data)
+        names = [str(name) for name in said["tests"]]
+        return {
+            module: {
+                anchor: Entry(
+                    str(entry["code"]),
+                    int(entry["total"]),
+                    tuple(names[place] for place in entry["tests"]),
+                )
+                for anchor, entry in entries.items()
+            }
+            for module, entries in said["modules"].items()
+        }
+    except (ValueError, LookupError, TypeError, AttributeError):
+        found = f"{path}: is no record of tests; `sidebyside tests` makes one"
+        raise RecordError(found) from None
+
+
+def run_by(source: Source, recorded: Recorded) -> dict[str, RunBy]:
+    """
+    ## What a page shows
+
+    Args:
+        source: its module.
+        recorded: what [read_record][] read.
+
+    Returns:
+        For anchors the tests that run what stands there.
+    """
+    entries = recorded.get(source.module)
+    if not entries:
+        return {}
+    sections = dict(anchored(source))
+    whole = {
+        section.scope: entries.get(anchor)
+        for anchor, section in sections.items()
+        if section.kind is Kind.FUNCTION
+    }
+    found: dict[str, RunBy] = {}
+    for anchor, parts in code_with_bodies(source):
+        entry, section = entries.get(anchor), sections[anchor]
+        if entry is None:
+            continue
+        around = None if section.kind is Kind.FUNCTION else whole.get(section.scope)
+        if entry.code != fingerprint(parts, source):
+            if around is None:
+                found[anchor] = RunBy(None)
+        elif around is None or 2 * entry.total < around.total:
+            found[anchor] = RunBy(entry.total, by_file(entry.tests))
+    return found
+
+
+def with_tests(
+    crossings: Mapping[str, Crossing], sources: Iterable[Source], recorded: Recorded
+) -> dict[str, Crossing]:
+    """The same for all pages, beside what else is said of them."""
+    return {
+        source.module: replace(crossings[source.module], tests=run_by(source, recorded))
+        for source in sources
+    }
+
+
+def by_file(names: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """
+    ### Names as sentences
+
+    Args:
+        names: of tests, as pytest has them: `tests/test_kiln.py::test_it_gets_hot`.
+
+    Returns:
+        For each file what its tests say: "it gets hot".
+    """
+    files: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        file, *inside = name.split("::")
+        words = [re.sub(r"^test_?", "", part, flags=re.IGNORECASE) for part in inside]
+        files[file].append(": ".join(words).replace("_", " ").strip() or name)
+    return tuple((file, tuple(said)) for file, said in files.items())

@@ -1,0 +1,310 @@
+"""Which tests run a section: from what coverage.py has seen to what a page shows."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sidebyside.cli import main
+from sidebyside.crossings import cross
+from sidebyside.read import read
+from sidebyside.render import environment, render
+from sidebyside.tested import (
+    bodies,
+    name_of,
+    read_record,
+    record,
+    run_by,
+    with_tests,
+)
+from sidebyside.weave import RunBy, catalogue, weave
+from tests.press.sites import build
+
+KILN = '''"""# The kiln"""
+
+HOT = 1_000
+
+
+class Kiln:
+    """## A kiln"""
+
+    heat: int = 0
+
+    def fire(self, degrees: int = 900) -> int:
+        """
+        ### Fire
+
+        It gets hot.
+        """
+        self.heat += degrees
+
+        # Not too hot.
+        if self.heat > HOT:
+            # It is switched off.
+            self.heat = 0
+        return self.heat
+
+    def cool(self) -> None:
+        """### Cool"""
+        self.heat = 0
+
+
+def unused() -> int:
+    """## Not used"""
+    return 1
+
+
+def declared(
+    x: int,
+) -> int: ...
+'''
+TESTS = """
+import pytest
+from kiln import Kiln
+
+
+@pytest.mark.parametrize("degrees", [1, 2])
+def test_it_gets_hot(degrees):
+    assert Kiln().fire(degrees) == degrees
+
+
+def test_it_fires():
+    Kiln().fire()
+
+
+def test_it_is_switched_off():
+    assert Kiln().fire(2_000) == 0
+
+
+class TestCooling:
+    def test_it_cools(self):
+        kiln = Kiln()
+        kiln.fire()
+        kiln.cool()
+        assert kiln.heat == 0
+"""
+
+
+def kiln(text=KILN):
+    return read(text.encode(), "kiln.py", "kiln")
+
+
+def line_of(code, text=KILN):
+    (number,) = (n for n, line in enumerate(text.split("\n"), 1) if code in line)
+    return number
+
+
+def recorded(source, ran, **options):
+    made = json.dumps(record([source], {source.path: ran}, **options))
+    return read_record(made.encode(), "tests.json")
+
+
+def test_lines_of_bodies():
+    found = {KILN.split("\n")[number - 1].strip() for number in bodies(kiln())}
+    assert found == {
+        "self.heat += degrees",
+        "if self.heat > HOT:",
+        "self.heat = 0",
+        "return self.heat",
+        "return 1",
+    }
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "tests/test_a.py::test_b|run",
+        "tests/test_a.py::test_b|setup",
+        "tests/test_a.py::test_b (call)",
+        "tests/test_a.py::test_b[1-a (call)]|run",
+        "tests/test_a.py::test_b[x[0]|y\nz] (teardown)",
+        "tests/test_a.py::test_b",
+    ],
+)
+def test_the_name_of_a_test_is_without_its_parameters(context):
+    assert name_of(context) == "tests/test_a.py::test_b"
+
+
+def test_those_that_know_most_come_first():
+    ran = {
+        line_of("+= degrees"): ["t.py::test_all", "t.py::test_b[1]", "t.py::test_b[2]"],
+        line_of("return 1"): ["t.py::test_all", ""],
+    }
+    found = run_by(kiln(), recorded(kiln(), ran))
+    assert found["Kiln.fire"] == RunBy(2, (("t.py", ("b", "all")),))
+    assert found["unused"] == RunBy(1, (("t.py", ("all",)),))
+    first = run_by(kiln(), recorded(kiln(), ran, named=1))
+    assert first["Kiln.fire"] == RunBy(2, (("t.py", ("b",)),))
+
+
+def test_what_is_run_by_an_import_is_not_tested():
+    ran = {number: ["t.py::test_all"] for number in range(1, KILN.count("\n") + 1)}
+    found = run_by(kiln(), recorded(kiln(), ran))
+    assert found.keys() == {"Kiln.fire", "Kiln.cool", "unused"}
+    signature = {line_of("def cool"): ["t.py::test_all"]}
+    assert run_by(kiln(), recorded(kiln(), signature))["Kiln.cool"] == RunBy(0)
+
+
+def test_a_comment_has_a_list_if_few_come_by():
+    everyone = [f"t.py::test_{n}" for n in range(5)]
+    ran = {line_of("+= degrees"): everyone, line_of("if self.heat"): everyone[:3]}
+    few = {line_of("# It is switched off.") + 1: everyone[:2]}
+    found = run_by(kiln(), recorded(kiln(), ran | few))
+    assert found["Kiln.fire"].total == 5
+    assert "Kiln.fire--not-too-hot" not in found
+    assert found["Kiln.fire--it-is-switched-off"].total == 2
+    none = run_by(kiln(), recorded(kiln(), ran))
+    assert none["Kiln.fire--it-is-switched-off"] == RunBy(0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("It gets hot.", "It gets very hot.", False),
+        (
+            "# It is switched off.",
+            "# It is switched off.\n            # And cold.",
+            False,
+        ),
+        ('"""# The kiln"""\n', '"""# The kiln"""\nimport os\n', False),
+        ("self.heat += degrees", "self.heat -= degrees", True),
+        ("return self.heat", "return -self.heat", True),
+    ],
+)
+def test_a_list_is_of_this_code(old, new, changed):
+    ran = {line_of("+= degrees"): ["t.py::test_a"], line_of("return 1"): ["t.py::b"]}
+    before = recorded(kiln(), ran)
+    text = KILN.replace(old, new)
+    assert text != KILN
+    found = run_by(kiln(text), before)
+    assert found["Kiln.fire"].total == (None if changed else 1)
+    assert found["unused"].total == 1
+
+
+def test_where_nothing_begins_nothing_is_said():
+    """The rest of a call is run with its beginning."""
+    body = "    g(\n        # Warm.\n        3,\n    )\n    # Its type.\n    x: int\n"
+    text = f"def f():\n{body}"
+    assert run_by(kiln(text), recorded(kiln(text), {})) == {"f": RunBy(0)}
+
+
+def test_what_is_new_has_no_list():
+    ran = {line_of("return 1"): ["t.py::test_a"]}
+    text = KILN + "\n\ndef new():\n    return 2\n"
+    assert "new" not in run_by(kiln(text), recorded(kiln(), ran))
+    assert run_by(read(KILN.encode(), "o.py", "o"), recorded(kiln(), ran)) == {}
+
+
+def test_names_are_text_and_no_html():
+    names = [f"<b>.py::test_<script>_{n}" for n in range(20)]
+    source = kiln()
+    crossings = cross([source], catalogue([source]), {})
+    made = recorded(source, {line_of("+= degrees"): names}, named=3)
+    crossing = with_tests(crossings, [source], made)["kiln"]
+    text = render(weave(source, {}, crossing=crossing), environment())
+    assert "Run by 20 tests" in text
+    assert '<summary aria-label="Kiln.fire: run by 20 tests">' in text
+    assert "<p><code>&lt;b&gt;.py</code></p>" in text
+    assert "<li>&lt;script&gt; 0</li>" in text
+    assert "<p>and 17 more</p>" in text
+    assert "<script" not in text
+    assert text.count("Run by no test") == 4
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"tests": [], "modules": []}',
+        b'{"tests": [], "modules": {"a": {"f": {"code": "", "total": 1}}}}',
+        b'{"tests": [], "modules": {"a": {"f": {"code": "", "tests": []}}}}',
+        b'{"tests": [], "modules": {"a": {"f": {"total": 1, "tests": []}}}}',
+    ],
+)
+def test_a_file_that_is_no_record_is_refused(data, tmp_path, capsys):
+    (tmp_path / "kiln.py").write_text(KILN)
+    (tmp_path / "tests.json").write_bytes(data)
+    words = ["page", str(tmp_path / "kiln.py"), "-o", str(tmp_path / "page.html")]
+    assert main([*words, "--tests", str(tmp_path / "tests.json")]) == 2
+    said = capsys.readouterr().err
+    assert "tests.json: is no record of tests; `sidebyside tests` makes one" in said
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A package whose tests have been run, with what coverage.py has seen."""
+    root = tmp_path_factory.mktemp("project")
+    (root / "kiln").mkdir()
+    (root / "kiln" / "__init__.py").write_text(KILN)
+    (root / "tests").mkdir()
+    (root / "tests" / "test_kiln.py").write_text(TESTS)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--cov=kiln"]
+    for context in (["--cov-context=test"], []):
+        done = subprocess.run(
+            [*command, *context, "--cov-report="],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        (root / ".coverage").rename(root / ("seen" if context else "without"))
+    return root
+
+
+def test_from_a_run_of_the_tests_to_a_page(project, monkeypatch, capsys):
+    monkeypatch.chdir(project)
+    assert main(["tests", "kiln", "--coverage", "seen", "-o", "tests.json"]) == 0
+    assert not capsys.readouterr().err
+    (project / "mkdocs.yml").write_text(
+        "site_name: S\nuse_directory_urls: false\n"
+        "theme: {name: material, font: false}\n"
+        "plugins:\n  - search\n  - sidebyside: {packages: [kiln], tests: tests.json}\n"
+    )
+    (project / "docs").mkdir()
+    done = build(project)
+    assert done.returncode == 0, done.stderr
+    html = (project / "site" / "kiln" / "index.html").read_text()
+    assert "Run by 4 tests" in html
+    assert "<li>it gets hot</li>" in html
+    assert "<li>Cooling: it cools</li>" in html
+    assert "<p><code>tests/test_kiln.py</code></p>" in html
+    assert html.count("Run by no test") == 1
+    index = (project / "site" / "search" / "search_index.json").read_text()
+    assert "It gets hot" in index
+    assert "it gets hot" not in index
+
+    # The code of one is another now, and the rest is as it was.
+    file = project / "kiln" / "__init__.py"
+    file.write_text(KILN.replace("self.heat += degrees", "self.heat += 2 * degrees"))
+    assert main(["page", str(file), "-o", "page.html", "--tests", "tests.json"]) == 0
+    page = (project / "page.html").read_text()
+    assert "Changed since its tests were recorded" in page
+    assert "Cooling: it cools" in page
+    assert main(["markdown", "kiln", "-o", "out", "--tests", "tests.json"]) == 0
+    assert "Cooling: it cools" in (project / "out" / "kiln" / "index.md").read_text()
+    file.write_text(KILN)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["kiln"], ".coverage: no such file or folder"),
+        (["kiln", "--coverage", "without"], "--cov-context=test"),
+        (["kiln", "--coverage", "tests/test_kiln.py"], "tests/test_kiln.py: "),
+        (["tests", "--coverage", "seen"], "seen: has seen nothing of these packages"),
+        (["kiln/__init__.py", "--coverage", "seen"], "__init__.py: not a folder"),
+    ],
+)
+def test_what_gives_no_record_is_named(project, words, said, monkeypatch, capsys):
+    monkeypatch.chdir(project)
+    assert main(["tests", *words, "-o", "none.json"]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not Path("none.json").exists()
