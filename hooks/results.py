@@ -70,7 +70,7 @@ def on_page_content(
     otherwise, and not what they are of.
     """
     return (
-        FIRST.sub(r"<tr>\1<th scope=\"row\"\2</th>", html)
+        FIRST.sub(r'<tr>\1<th scope="row"\2</th>', html)
         if page.meta.get("record")
         else html
     )

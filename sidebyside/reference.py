@@ -47,6 +47,7 @@ import griffe
 from sidebyside.links import PAGE_OF_REFERENCE
 from sidebyside.press import find_modules, load_all
 from sidebyside.prose import LISTS, TITLES, Prose, is_title
+from sidebyside.split import Kind
 from sidebyside.weave import HEADING, catalogue, described
 
 # A last sentence that ends with a colon, if there is one before it.
@@ -91,9 +92,10 @@ class AnnotatedPages(griffe.Extension):
             read = described(source)
             texts = {source.module: str(read.meta.get("summary", ""))}
             for section in read.sections:
+                variable = section.kind is Kind.ATTRIBUTE
                 # A stub that stands in the section of its class has no prose.
-                for name in section.defines:
-                    own = section.definition and name == section.scope
+                for name in [*section.defines, *[section.scope] * variable]:
+                    own = (section.definition or variable) and name == section.scope
                     full = f"{source.module}.{name}"
                     texts[full] = digest(section.prose) if own else ""
             for name, text in texts.items():

@@ -173,6 +173,15 @@ def test_the_page_of_ppo_has_the_numbers_of_the_crowd(site):
     assert crowd["waiting"] == WAITING
 
 
+@pytest.mark.parametrize("page", [*PAGES, "results"])
+def test_the_first_cell_says_what_a_row_is_of(site, page):
+    text = (site / f"{page}.html").read_text(encoding="utf-8")
+    body = [part.split("</tbody>")[0] for part in text.split("<tbody>")[1:]]
+    rows = [row for part in body for row in part.split("<tr>")[1:]]
+    assert len(rows) > 5
+    assert all(re.match(r'\s*<th scope="row"', row) for row in rows)
+
+
 @pytest.mark.parametrize(
     ("value", "target", "words"),
     [

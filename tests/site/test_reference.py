@@ -52,6 +52,15 @@ def test_the_reference_has_the_signature_the_types_and_the_arguments(site):
     assert "it is the output array" not in words.lower(), "the rest is on the page"
 
 
+def test_variables_are_shortened_too(site):
+    text = (site / "reference" / "sidebyside.html").read_text(encoding="utf-8")
+    entry = text.split('id="sidebyside.split.CELL"')[1].split("<h2")[0]
+    assert "Editors and Jupytext mark the cells" in entry
+    assert "<h6" not in text
+    link = 'href="../sidebyside/split.html#CELL"'
+    assert f"<a {link}>The annotated code</a>" in entry
+
+
 def test_links_become_words_and_code_stays():
     text = "In [the game](game.py), `infos['a']['b']` and [Game.step][] have [it][x]."
     assert without_links(text) == (
