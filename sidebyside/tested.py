@@ -74,7 +74,7 @@ class Entry(NamedTuple):
     tests: tuple[str, ...]
 
 
-# By modules and anchors.
+# Entries by modules, and there by anchors.
 Recorded = Mapping[str, Mapping[str, Entry]]
 
 
