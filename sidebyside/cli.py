@@ -469,8 +469,10 @@ def write_tests(options: argparse.Namespace) -> int:
     ## `sidebyside tests`
 
     The files of a record are those that lie in the packages now. So it is made right
-    after the tests were run, before anything is changed.
+    after the tests were run, before anything is changed. What an older one has of other
+    packages is kept.
     """
+    old = recorded(options.output if options.output.exists() else None)
     sources: list[Source] = []
     lines: dict[str, Mapping[int, Sequence[str]]] = {}
     seen = contexts_in(existing(options.coverage))
@@ -482,12 +484,17 @@ def write_tests(options: argparse.Namespace) -> int:
         for module in find_modules(package, root):
             sources.append(load(module))
             lines[module.path] = seen.get(module.file.resolve(), {})
-    if not any(lines.values()):
+    contexts = {
+        name for ran in lines.values() for found in ran.values() for name in found
+    }
+    if not contexts:
         raise UsageError(f"{options.coverage}: has seen nothing of these packages")
-    made = record(sources, lines)
-    if not made["tests"]:
+    if contexts == {""}:
         remedy = "run pytest with --cov-context=test"
         raise UsageError(f"{options.coverage}: knows of no tests; {remedy}")
+    own = {source.module.partition(".")[0] for source in sources}
+    kept = {name: old[name] for name in old if name.partition(".")[0] not in own}
+    made = record(sources, lines, kept=kept)
     text = json.dumps(made, indent=1, ensure_ascii=False)
     options.output.write_text(text + "\n", encoding="utf-8")
     return 0

@@ -21,7 +21,8 @@ pytest --cov=your_package --cov-context=test
 sidebyside tests your_package -o tests.json
 ```
 
-In `mkdocs.yml`, the plugin is told of the file with `tests: tests.json`.
+In `mkdocs.yml`, the plugin is told of the file with `tests: tests.json`. If it is there
+already, what it has of other packages stays.
 
 ## What counts
 
@@ -48,6 +49,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sidebyside.read import Source, once
@@ -123,7 +125,10 @@ def name_of(context: str) -> str:
 
 
 def record(
-    sources: Iterable[Source], ran: Mapping[str, Ran], named: int = NAMED
+    sources: Iterable[Source],
+    ran: Mapping[str, Ran],
+    named: int = NAMED,
+    kept: Recorded = MappingProxyType({}),
 ) -> dict[str, Any]:
     """
     ## The record
@@ -133,6 +138,7 @@ def record(
         ran: for the path of each module the contexts in which its lines were run, by
             the numbers of the lines.
         named: how many tests to name for a section.
+        kept: what was recorded of other modules.
 
     Returns:
         What can be written as JSON: the names of tests, and for each section of each
@@ -154,20 +160,29 @@ def record(
         for module, anchor, parts, source in sections
     }
     breadth = Counter(name for names in tests.values() for name in names)
-    first = {
-        key: sorted(names, key=lambda name: (breadth[name], name))[:named]
-        for key, names in tests.items()
-    }
-    known = sorted({name for names in first.values() for name in names})
-    places = {name: place for place, name in enumerate(known)}
-    modules: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    entries: defaultdict[str, dict[str, Entry]] = defaultdict(dict)
     for module, anchor, parts, source in sections:
-        modules[module][anchor] = {
-            "code": fingerprint(parts, source),
-            "total": len(tests[module, anchor]),
-            "tests": [places[name] for name in first[module, anchor]],
-        }
-    return {"tests": known, "modules": dict(modules)}
+        names = tests[module, anchor]
+        first = sorted(names, key=lambda name: (breadth[name], name))[:named]
+        code = fingerprint(parts, source)
+        entries[module][anchor] = Entry(code, len(names), tuple(first))
+
+    # A name is written once.
+    modules = {**kept, **entries}
+    every = [entry for found in modules.values() for entry in found.values()]
+    known = sorted({name for entry in every for name in entry.tests})
+    places = {name: place for place, name in enumerate(known)}
+    return {
+        "tests": known,
+        "modules": {
+            module: {
+                anchor: entry._asdict()
+                | {"tests": [places[name] for name in entry.tests]}
+                for anchor, entry in modules[module].items()
+            }
+            for module in sorted(modules)
+        },
+    }
 
 
 def code_with_bodies(source: Source) -> Iterator[tuple[str, tuple[Section, ...]]]:

@@ -197,6 +197,17 @@ def test_what_is_new_has_no_list():
     assert run_by(read(KILN.encode(), "o.py", "o"), recorded(kiln(), ran)) == {}
 
 
+def test_what_was_recorded_of_others_is_kept():
+    one, other = kiln(), read(KILN.encode(), "other.py", "other")
+    before = recorded(one, {line_of("return 1"): ["t.py::test_z", "t.py::test_a"]})
+    ran = {other.path: {line_of("return 1"): ["t.py::test_m", "t.py::test_a"]}}
+    made = record([other], ran, kept=before)
+    assert made["tests"] == ["t.py::test_a", "t.py::test_m", "t.py::test_z"]
+    after = read_record(json.dumps(made).encode(), "tests.json")
+    assert after["kiln"] == before["kiln"]
+    assert run_by(other, after)["unused"] == RunBy(2, (("t.py", ("a", "m")),))
+
+
 def test_names_are_text_and_no_html():
     names = [f"<b>.py::test_<script>_{n}" for n in range(20)]
     source = kiln()
@@ -278,6 +289,15 @@ def test_from_a_run_of_the_tests_to_a_page(project, monkeypatch, capsys):
     index = (project / "site" / "search" / "search_index.json").read_text()
     assert "It gets hot" in index
     assert "it gets hot" not in index
+
+    # Of another package, nothing is lost.
+    before = Path("tests.json").read_text()
+    Path("glaze").mkdir()
+    Path("glaze/__init__.py").write_text("def f():\n    return 1\n")
+    assert main(["tests", "glaze", "--coverage", "seen", "-o", "tests.json"]) == 2
+    assert Path("tests.json").read_text() == before
+    assert main(["tests", "kiln", "--coverage", "seen", "-o", "tests.json"]) == 0
+    assert Path("tests.json").read_text() == before
 
     # The code of one is another now, and the rest is as it was.
     file = project / "kiln" / "__init__.py"
