@@ -50,17 +50,17 @@ figures: .venv/all ## make the figures again from the emulator
 	$(BIN)/python -m figures.policies
 	$(BIN)/python -m figures.values
 
-# With COVERAGE_PROCESS_START, programs that a test starts are recorded as well.
-RECORDED := PYTHONPATH=$(CURDIR)/tests/recording \
-  COVERAGE_PROCESS_START=$(CURDIR)/tests/recording/coverage.ini \
-  $(BIN)/pytest --numprocesses auto --dist worksteal \
+# Programs that a test starts are recorded as well: a line in the environment sees to it,
+# which does nothing unless it is asked to.
+RECORDED := COVERAGE_PROCESS_START=$(CURDIR)/tests/recording/coverage.ini \
+  COVERAGE_FILE=$(CURDIR)/.coverage $(BIN)/pytest --numprocesses auto --dist worksteal \
   --cov --cov-config=tests/recording/coverage.ini --cov-context=test --cov-report=
 
 evidence: .venv/all ## record which tests run which section of a page; takes half an hour
-	$(RECORDED) tests/press
-	$(BIN)/sidebyside tests sidebyside -o results/tests.json
-	$(RECORDED) tests/book
-	$(BIN)/sidebyside tests labml_rl -o results/tests.json
+	cp tests/recording/recording.pth \
+	  $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+	$(RECORDED) tests/press tests/book
+	$(BIN)/sidebyside tests labml_rl sidebyside -o results/tests.json
 
 bench: .venv/bench ## measure the press and the games beside their peers; takes 90 minutes
 	$(BIN)/python -m benchmarks.press
