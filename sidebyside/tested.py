@@ -21,8 +21,8 @@ pytest --cov=your_package --cov-context=test
 sidebyside tests your_package -o tests.json
 ```
 
-In `mkdocs.yml`, the plugin is told of the file with `tests: tests.json`. If it is there
-already, what it has of other packages stays.
+If `tests.json` is there already, what it has of other packages stays. In `mkdocs.yml`,
+the plugin is told of it with `tests: tests.json`.
 
 ## What counts
 
@@ -49,6 +49,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -145,26 +146,20 @@ def record(
         module the fingerprint of its code, how many tests ran it, and the first few, as
         places in the list of names.
     """
-    sections = [
-        (source.module, anchor, parts, source)
-        for source in sources
-        for anchor, parts in code_with_bodies(source)
-    ]
     tests = {
-        (module, anchor): {
+        (source.module, part.anchor, part.code): {
             name_of(context)
-            for line in lines_of(parts) & bodies(source)
+            for line in part.lines
             for context in ran.get(source.path, {}).get(line, ())
         }
         - {""}
-        for module, anchor, parts, source in sections
+        for source in sources
+        for part in code_with_bodies(source)
     }
     breadth = Counter(name for names in tests.values() for name in names)
     entries: defaultdict[str, dict[str, Entry]] = defaultdict(dict)
-    for module, anchor, parts, source in sections:
-        names = tests[module, anchor]
+    for (module, anchor, code), names in tests.items():
         first = sorted(names, key=lambda name: (breadth[name], name))[:named]
-        code = fingerprint(parts, source)
         entries[module][anchor] = Entry(code, len(names), tuple(first))
 
     # A name is written once.
@@ -185,23 +180,36 @@ def record(
     }
 
 
-def code_with_bodies(source: Source) -> Iterator[tuple[str, tuple[Section, ...]]]:
+class Part(NamedTuple):
+    """
+    A section with its anchor, the lines of bodies in it, and the fingerprint of its
+    code.
+    """
+
+    anchor: str
+    section: Section
+    lines: set[int]
+    code: str
+
+
+@once
+def code_with_bodies(source: Source) -> tuple[Part, ...]:
     """
     The sections that have something of the body of a function in them. To the section
     of the function itself belong all that its comments begin.
-
-    Yields:
-        For each anchor the section and those that belong to it.
     """
+    found: list[Part] = []
     inside = bodies(source)
     of_scope: defaultdict[str, list[Section]] = defaultdict(list)
     for _, section in anchored(source):
         of_scope[section.scope].append(section)
     for anchor, section in anchored(source):
         whole = section.kind is Kind.FUNCTION
-        parts = of_scope[section.scope] if whole else [section]
-        if lines_of(parts) & inside:
-            yield anchor, tuple(parts)
+        lines = lines_of(of_scope[section.scope] if whole else [section])
+        if lines & inside:
+            code = fingerprint(lines, source)
+            found.append(Part(anchor, section, lines & inside, code))
+    return tuple(found)
 
 
 def lines_of(sections: Iterable[Section]) -> set[int]:
@@ -215,10 +223,10 @@ def lines_of(sections: Iterable[Section]) -> set[int]:
     }
 
 
-def fingerprint(sections: Iterable[Section], source: Source) -> str:
-    """Eight digits that change with the code of sections, and not with their prose."""
-    lines = (source.lines[line - 1].rstrip() for line in sorted(lines_of(sections)))
-    return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()[:8]
+def fingerprint(lines: Iterable[int], source: Source) -> str:
+    """Eight digits that change with lines of code, and not with the prose around."""
+    texts = (source.lines[line - 1].rstrip() for line in sorted(lines))
+    return hashlib.sha256("\n".join(filter(None, texts)).encode()).hexdigest()[:8]
 
 
 class RecordError(Exception):
@@ -269,19 +277,19 @@ def run_by(source: Source, recorded: Recorded) -> dict[str, RunBy]:
     entries = recorded.get(source.module)
     if not entries:
         return {}
-    sections = dict(anchored(source))
+    parts = code_with_bodies(source)
     whole = {
-        section.scope: entries.get(anchor)
-        for anchor, section in sections.items()
-        if section.kind is Kind.FUNCTION
+        part.section.scope: entries.get(part.anchor)
+        for part in parts
+        if part.section.kind is Kind.FUNCTION
     }
     found: dict[str, RunBy] = {}
-    for anchor, parts in code_with_bodies(source):
-        entry, section = entries.get(anchor), sections[anchor]
+    for anchor, section, _, code in parts:
+        entry = entries.get(anchor)
         if entry is None:
             continue
         around = None if section.kind is Kind.FUNCTION else whole.get(section.scope)
-        if entry.code != fingerprint(parts, source):
+        if entry.code != code:
             if around is None:
                 found[anchor] = RunBy(None)
         elif around is None or 2 * entry.total < around.total:
@@ -299,6 +307,14 @@ def with_tests(
     }
 
 
+@cache
+def in_words(name: str) -> tuple[str, str]:
+    """The file of a test, and what it says. Many sections name the same."""
+    file, *inside = name.split("::")
+    words = [re.sub(r"^test_?", "", part, flags=re.IGNORECASE) for part in inside]
+    return file, ": ".join(words).replace("_", " ").strip() or name
+
+
 def by_file(names: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """
     ### Names as sentences
@@ -311,7 +327,6 @@ def by_file(names: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """
     files: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:
-        file, *inside = name.split("::")
-        words = [re.sub(r"^test_?", "", part, flags=re.IGNORECASE) for part in inside]
-        files[file].append(": ".join(words).replace("_", " ").strip() or name)
+        file, said = in_words(name)
+        files[file].append(said)
     return tuple((file, tuple(said)) for file, said in files.items())
