@@ -315,9 +315,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for source in sources:
             if source.module in unread:
                 continue
-            self.files.append(
-                (source.path, "".join(source.lines).encode(source.encoding))
-            )
+            data = "".join(source.lines).encode(source.encoding)
+            self.files.append((source.path, data))
             where = source.page
             self.sources[where] = source.path
             try:
