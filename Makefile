@@ -54,9 +54,9 @@ figures: .venv/all ## make the figures again from the emulator
 # which does nothing unless it is asked to.
 RECORDED := COVERAGE_PROCESS_START=$(CURDIR)/tests/recording/coverage.ini \
   COVERAGE_FILE=$(CURDIR)/.coverage $(BIN)/pytest --numprocesses auto --dist worksteal \
-  --cov --cov-config=tests/recording/coverage.ini --cov-context=test --cov-report=
+  --cov --cov-config=tests/recording/coverage.ini --cov-context=test --cov-report= -m ''
 
-evidence: .venv/all ## record which tests run which section of a page; takes half an hour
+evidence: .venv/all ## run all tests, long ones too, and record what each runs; takes 45 minutes
 	cp tests/recording/recording.pth \
 	  $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	$(RECORDED) tests/press tests/book

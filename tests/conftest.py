@@ -32,6 +32,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: many tests wait for processes or for a browser."""
+    from labml_rl.worker import available_cores  # noqa: PLC0415 - it imports NumPy
+
+    return available_cores() + 1
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Those that may take longest begin first, so that none is left over at the end."""

@@ -18,7 +18,7 @@ from labml_rl.ppo import experiment as ppo_experiment
 from labml_rl.pqn import experiment as pqn_experiment
 from labml_rl.returns import Rollout
 from tests.book.catch import BALLS
-from tests.book.test_mistakes import NOTHING_LEARNED
+from tests.book.test_mistakes import NOTHING_LEARNED, some
 
 PPO_CART = small.PPOSettings(total_frames=100_000)
 A2C_CART = small.A2CSettings(total_frames=300_000)
@@ -108,9 +108,13 @@ def test_cartpole_is_solved(settings):
     [
         (PPO_CATCH, 0.9),
         (A2C_CATCH, 0.9),
-        (PQN_CATCH, 0.9),
         # Slower, and so no longer than it takes to see that it learns.
-        (replace(PPO_CATCH, precision="float32", blocks=False), 0.5),
+        (PQN_CATCH, 0.5),
+        pytest.param(
+            replace(PPO_CATCH, precision="float32", blocks=False),
+            0.5,
+            marks=pytest.mark.long,
+        ),
     ],
     ids=["ppo", "a2c", "pqn", "ppo without tricks"],
 )
@@ -166,12 +170,12 @@ PQN_BUGS = [without_mask, of_values_upside_down, of_actions_not_taken]
 
 @pytest.mark.parametrize("plant", PQN_BUGS, ids=[bug.__name__ for bug in PQN_BUGS])
 def test_with_a_bug_pqn_learns_nothing(plant, monkeypatch):
-    """In more time than it may take without."""
+    """In as much time as it may take without."""
     plant(monkeypatch)
-    assert frames_until(PQN_CART, GOOD, part=IN_TIME + 0.1) == [math.inf]
+    assert frames_until(PQN_CART, GOOD, part=IN_TIME) == [math.inf]
 
 
-@pytest.mark.parametrize("name", NOTHING_LEARNED)
+@pytest.mark.parametrize("name", some(NOTHING_LEARNED, "wrong-sign", "no-ends"))
 def test_with_a_mistake_of_the_book_ppo_learns_nothing(name):
     planted = MISTAKES[name]
     reached = frames_until(PPO_CART, GOOD, part=WITH_BUG, experiment_class=planted)

@@ -28,6 +28,14 @@ SETTINGS = PPOSettings(num_envs=3, steps=8, minibatches=2, epochs=1)
 T, N = SETTINGS.steps, SETTINGS.num_envs
 
 
+def some(names, *short):
+    """All of these, those that are not named as long: one of a kind shows it."""
+    return [
+        name if name in short else pytest.param(name, marks=pytest.mark.long)
+        for name in names
+    ]
+
+
 def begun(name="right"):
     torch.manual_seed(1)
     return closing(({"right": SmallPPO} | MISTAKES)[name](SETTINGS))
