@@ -49,6 +49,7 @@ STILL_QUALITY = 80  # of 100
 # (2015); PPO and A2C from table 6 of Schulman et al. (2017).
 PUBLISHED: dict[str, dict[str, float]] = {
     "cartpolev1": {"all there is": 500.0},
+    "hiddencartpolev1": {"all there is": 500.0},
     "breakout": {
         **{"random": 1.7, "human": 31.8},
         **{"ppo": 274.8, "a2c": 303.0, "dqn": 401.2},
@@ -84,8 +85,11 @@ CURVES = ("curve", "entropy")
 PEERS = {"a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json")}
 
 # What an algorithm is drawn beside: the runs of another with the same game.
-BESIDE = {"fast-rainbow": "fast-dqn", "pqn": "a2c"}
-NAMES = {"rainbow": "Rainbow"}
+BESIDE = {
+    **{"fast-rainbow": "fast-dqn", "pqn": "a2c"},
+    "small-recurrent-ppo": "small-ppo",
+}
+NAMES = {"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO"}
 AFTER = {
     "ppo": "PPO of the paper, 40M frames",
     "a2c": "A2C of the paper, 40M frames",
@@ -156,8 +160,9 @@ def score(saved: Saved, path: Path) -> None:
 
 
 def name_of(record: dict[str, Any]) -> str:
-    """The game of a run, in one word and small letters."""
-    return "".join(filter(str.isalnum, record["settings"]["game"])).lower()
+    """The game of a run, in one word and small letters, without its module."""
+    game = record["settings"]["game"].rpartition(":")[2]
+    return "".join(filter(str.isalnum, game)).lower()
 
 
 def seed_of(record: dict[str, Any]) -> int:

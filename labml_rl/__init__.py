@@ -157,7 +157,8 @@ The second learns a **policy**, that is, what to do:
 4. [A2C](a2c/__init__.py): the policy gradient, and three losses.
 5. [PPO](ppo/__init__.py): several steps from one batch; and [a problem that takes a
    minute](small.py), for both. [What mistakes look like](mistakes.py).
-6. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
+6. [Remembering](ppo/remembering.py): what a single observation does not show.
+7. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
    watch](watch/__init__.py).
 
 The third learns **values**, how well things will go, and its agents do what promises

@@ -17,6 +17,7 @@ PACKAGE = __name__.partition(".")[0]
 ALGORITHMS = {
     "a2c": f"{PACKAGE}.a2c.experiment:Experiment",
     "ppo": f"{PACKAGE}.ppo.experiment:Experiment",
+    "recurrent-ppo": f"{PACKAGE}.ppo.recurrent:Experiment",
     "dqn": f"{PACKAGE}.dqn.experiment:Experiment",
     "fast-dqn": f"{PACKAGE}.dqn.fast:Experiment",
     "rainbow": f"{PACKAGE}.dqn.rainbow:Experiment",
@@ -24,6 +25,7 @@ ALGORITHMS = {
     "pqn": f"{PACKAGE}.pqn.experiment:Experiment",
     "small-a2c": f"{PACKAGE}.small:SmallA2C",
     "small-ppo": f"{PACKAGE}.small:SmallPPO",
+    "small-recurrent-ppo": f"{PACKAGE}.ppo.recurrent:SmallExperiment",
     "small-dqn": f"{PACKAGE}.small:SmallDQN",
     "small-pqn": f"{PACKAGE}.small:SmallPQN",
 }

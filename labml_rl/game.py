@@ -501,7 +501,7 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
             )
         self._observation, self._returns_copies = observation, False
         axis = -1 if self.options.channels_last else 0
-        self._stack = np.moveaxis(observation, axis, 0)  # (4, 84, 84)
+        self._stack = np.moveaxis(observation, axis, 0)  # (stack, 84, 84)
 
     _SAVED = ("_return", "_steps", "_frames", "_lives", "_in_episode", "_life_lost")
 

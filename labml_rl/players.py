@@ -63,7 +63,7 @@ from torch import nn
 
 from labml_rl.batch import MakeEnv, SerialGames, listed
 from labml_rl.process import Worker, close_all, time_for
-from labml_rl.sampling import Player, Samples, Sheet, blank
+from labml_rl.sampling import Player, Samples, Sheet, blank, memory_of
 from labml_rl.speed import SpeedSettings, in_precision, keep_memory, preparer
 from labml_rl.worker import available_cores, shares
 
@@ -151,7 +151,8 @@ class Players:
         makers, called = listed(makers, names)
         prepare = preparer(network, settings)
         blanks = blank(spaces[0], len(makers), prepare)
-        sheet = Sheet.empty(blanks, steps, int(spaces[1].n))
+        memory = memory_of(network)
+        sheet = Sheet.empty(blanks, steps, int(spaces[1].n), memory)
         check_room(sum(each.nbytes for each in (*sheet.parts(), *network.parameters())))
         self.sheet = sheet.share()
         self.generator = generator

@@ -55,7 +55,8 @@ from labml_rl.environments import final_observations, scores_of
 from labml_rl.networks import draw, log_probs_of
 from labml_rl.returns import Rollout
 
-ActorCriticFunction = Callable[[Tensor], tuple[Tensor, Tensor]]
+# Of a network that remembers it takes and gives what that remembers, too.
+ActorCriticFunction = Callable[..., tuple[Tensor, ...]]
 Prepare = Callable[[Tensor], Tensor]
 
 
@@ -74,6 +75,8 @@ class Samples:
         log_probs: $\log \pi(a_t \mid o_t)$ of the network that played, shape `(T, N)`.
         rollout: rewards, values and ends, as [returns are made of](returns.py).
         scores: of the games that ended, see [scores_of][].
+        memories: what the network [remembered](ppo/remembering.py) before the first of
+            these steps, shape `(N, M)`.
     """
 
     observations: Tensor
@@ -81,6 +84,7 @@ class Samples:
     log_probs: Tensor
     rollout: Rollout
     scores: list[dict[str, float]]
+    memories: Tensor
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,9 @@ class Sheet:
     Args:
         observations: $o_t$ and, at the end, one on which nobody has acted yet. Its
             value stands for all that is to come. Shape `(T + 1, N, …)`.
+        memories: what the network remembers before each of these, shape
+            `(T + 1, N, M)`. $M$ is 0, unless it is [one that
+            remembers](ppo/remembering.py).
         dice: a number from 0 to 1 for each action, shape `(T, N)`.
         actions: $a_t$, int64, shape `(T, N)`.
         logits: $\ell_a$, shape `(T, N, A)`.
@@ -106,6 +113,7 @@ class Sheet:
     """
 
     observations: Tensor
+    memories: Tensor
     dice: Tensor
     actions: Tensor
     logits: Tensor
@@ -116,12 +124,15 @@ class Sheet:
     truncated: Tensor
 
     @staticmethod
-    def empty(observations: Tensor, steps: int, num_actions: int) -> "Sheet":
+    def empty(
+        observations: Tensor, steps: int, num_actions: int, memory: int = 0
+    ) -> "Sheet":
         """
         Args:
             observations: any, as they will be, shape `(N, …)`.
             steps: $T$.
             num_actions: $A$.
+            memory: $M$.
         """
         count, device = len(observations), observations.device
 
@@ -130,6 +141,7 @@ class Sheet:
 
         return Sheet(
             observations=observations.new_zeros((steps + 1, *observations.shape)),
+            memories=zeros(steps + 1, count, memory),
             dice=zeros(steps, count),
             actions=zeros(steps, count, dtype=torch.int64),
             logits=zeros(steps, count, num_actions),
@@ -177,6 +189,7 @@ class Sheet:
                 final_values=self.final_values.clone(),
             ),
             scores=scores,
+            memories=self.memories[0].clone(),
         )
 
 
@@ -268,8 +281,9 @@ class Player:
 
         # It goes on where the last rollout stopped.
         sheet.observations[0] = sheet.observations[-1]
+        sheet.memories[0] = sheet.memories[-1]
         for t in range(len(sheet.actions)):
-            logits, values = self.network(sheet.observations[t])  # (N, A), (N,)
+            logits, values, after = self.ask(sheet.observations[t], sheet.memories[t])
             sheet.logits[t], sheet.values[t] = logits, values
             actions = draw(logits, sheet.dice[t])  # (N,)
             sheet.actions[t] = actions
@@ -277,8 +291,8 @@ class Player:
             self.games.step_async(actions.cpu().numpy())
             yield
             played = self.games.step_wait()
-            after, rewards[t], terminated[t], truncated[t], infos = played
-            sheet.observations[t + 1] = self.seen(after)
+            shown, rewards[t], terminated[t], truncated[t], infos = played
+            sheet.observations[t + 1] = self.seen(shown)
 
             # Where an episode was cut off, what would have followed is worth what the
             # network says of its last observation. That is seldom, and not worth a
@@ -286,13 +300,44 @@ class Player:
             if truncated[t].any():
                 # All others have been given the type of the space by the batch.
                 final = final_observations(infos, truncated[t])
-                last = self.seen(final.astype(after.dtype, copy=False))
+                last = self.seen(final.astype(shown.dtype, copy=False))
                 rows = torch.from_numpy(np.flatnonzero(truncated[t])).to(last.device)
-                values = self.network(last)[1].to(sheet.final_values.dtype)
+                _, values, _ = self.ask(last, after[rows])
+                values = values.to(sheet.final_values.dtype)
                 sheet.final_values[t].index_copy_(0, rows, values)
+
+            # What is remembered of an episode ends with it.
+            if self.remembers:
+                ended = torch.from_numpy(terminated[t] | truncated[t]).to(after.device)
+                sheet.memories[t + 1] = after.masked_fill(ended[:, None], 0.0)
             if infos:
                 scores += scores_of(infos)
-        sheet.values[-1] = self.network(sheet.observations[-1])[1]
+        _, sheet.values[-1], _ = self.ask(sheet.observations[-1], sheet.memories[-1])
+
+    @property
+    def remembers(self) -> bool:
+        """Whether there is anything that the network remembers."""
+        return self.sheet.memories.shape[-1] > 0
+
+    def ask(
+        self, observations: Tensor, memories: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """
+        ### Ask the network
+
+        Args:
+            observations: shape `(N, …)`.
+            memories: what it remembers of each of these games, shape `(N, M)`.
+
+        Returns:
+            Logits, shape `(N, A)`, values, shape `(N,)`, and what it remembers now,
+            shape `(N, M)`.
+        """
+        if not self.remembers:
+            logits, values = self.network(observations)
+            return logits, values, memories
+        logits, values, after = self.network(observations, memories)
+        return logits, values, after
 
     def ready(self) -> None:
         """Do nothing. An answer means that player and games have been made."""
@@ -381,7 +426,8 @@ class Sampler:
         observations, actions = check_spaces(*spaces[0])
         edges = [0, *accumulate(batch.num_envs for batch in batches)]
         first = blank(observations, edges[-1], prepare).to(device)
-        self.sheet = Sheet.empty(first, steps, int(actions.n))
+        memory = memory_of(network)
+        self.sheet = Sheet.empty(first, steps, int(actions.n), memory)
         self.generator = generator
         self.shares = [slice(*each) for each in pairwise(edges)]
         self.players = [
@@ -412,6 +458,14 @@ class Sampler:
         with ExitStack() as stack:
             for player in self.players:
                 stack.callback(player.close)
+
+
+def memory_of(network: ActorCriticFunction) -> int:
+    """
+    Returns:
+        How many numbers a network [remembers](ppo/remembering.py) of each game: $M$.
+    """
+    return int(getattr(network, "memory", 0))
 
 
 def as_they_are(observations: Tensor) -> Tensor:

@@ -259,8 +259,8 @@ class Experiment(PolicyExperiment[Settings]):
         # pass has another order.
         learned: list[dict[str, Tensor]] = []
         for _ in range(settings.epochs):
-            steps = len(batch.actions)
-            order = torch.randperm(steps, generator=self.generator, device=self.device)
+            count = len(batch)
+            order = torch.randperm(count, generator=self.generator, device=self.device)
             for rows in order.chunk(settings.minibatches):
                 learned.append(self.learn(batch.rows(rows)))
 
@@ -341,6 +341,17 @@ class Experiment(PolicyExperiment[Settings]):
         numbers = torch.stack([each.detach() for each in seen.values()])
         return dict(zip(seen, numbers, strict=True))
 
+    def answers(self, batch: "Batch") -> tuple[Tensor, Tensor]:
+        """
+        Args:
+            batch: the steps to learn from.
+
+        Returns:
+            What the network [says of them
+            now][labml_rl.onpolicy.PolicyExperiment.evaluate].
+        """
+        return self.evaluate(batch.observations)
+
     def losses(self, batch: "Batch") -> dict[str, Tensor]:
         r"""
         ### The loss
@@ -364,7 +375,7 @@ class Experiment(PolicyExperiment[Settings]):
             drawing: each gets [a column of the curve](../runs/curve.py).
         """
         settings = self.settings
-        logits, values = self.evaluate(batch.observations)  # (B, A), (B,)
+        logits, values = self.answers(batch)  # (B, A), (B,)
         log_probs = log_probs_of(logits, batch.actions)  # (B,)
 
         policy = clipped_policy_loss(
@@ -422,6 +433,10 @@ class Batch:
     advantages: Tensor
     returns: Tensor
     values: Tensor
+
+    def __len__(self) -> int:
+        """How many steps."""
+        return len(self.actions)
 
     def rows(self, which: Tensor) -> "Batch":
         """

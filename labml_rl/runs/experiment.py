@@ -266,6 +266,8 @@ class Thoughts:
         chances: how likely each return is after the best action, shape `(N, K)`, if it
             has learned [that](../dqn/distribution.py).
         atoms: these returns, shape `(K,)`.
+        memories: what it [remembers](../ppo/remembering.py) in the next step, shape
+            `(N, M)`, if it does.
     """
 
     probabilities: Tensor
@@ -273,6 +275,7 @@ class Thoughts:
     action_values: Tensor | None = None
     chances: Tensor | None = None
     atoms: Tensor | None = None
+    memories: Tensor | None = None
 
 
 class NotFiniteError(ArithmeticError):
@@ -400,6 +403,9 @@ class Experiment(ABC, Generic[S]):
     @abstractmethod
     def think(network: Any, observations: Tensor) -> Thoughts:
         """
+        A network that [remembers][labml_rl.ppo.recurrent.Experiment.think] gets its
+        notes as a third argument.
+
         Args:
             network: one of [Experiment.make_network][].
             observations: shape `(N, …)`, on the network's device.

@@ -47,6 +47,7 @@ from labml_rl.runs.record import (
     origin,
     settings_of,
 )
+from labml_rl.sampling import memory_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,6 +282,7 @@ class Agent:
         )
         checkpoint.load_weights(self.network, saved.weights)
         self.network.to(self.device).eval()
+        self._memories: torch.Tensor | None = None
         self._dice = np.random.default_rng([protocol.seed, 1])
 
     @torch.no_grad()
@@ -293,7 +295,8 @@ class Agent:
             An action for each, shape `(N,)`, and what the network said, in main memory.
         """
         seen = torch.from_numpy(np.asarray(observations)).to(self.device)
-        said = vars(self._think(self.network, seen))
+        said = vars(self._think(self.network, seen, *self._notes(len(seen))))
+        self._memories = said["memories"]
         here: dict[str, Any] = {
             name: None if each is None else each.float().cpu()
             for name, each in said.items()
@@ -310,3 +313,25 @@ class Agent:
         anything = self._dice.integers(chances.shape[1], size=len(chances))
         instead = self._dice.random(len(chances)) < self._epsilon
         return np.where(instead, anything, actions), thoughts
+
+    def forget(self, ended: NDArray[np.bool_]) -> None:
+        """
+        ### When an episode ends
+
+        What it [remembers](../ppo/remembering.py) of it, if it remembers anything, is
+        wiped out, as in its training.
+
+        Args:
+            ended: in which of the games one did, shape `(N,)`.
+        """
+        if self._memories is not None:
+            self._memories[torch.from_numpy(ended).to(self.device)] = 0.0
+
+    def _notes(self, games: int) -> list[torch.Tensor]:
+        """Those of the last step; none for a network that takes none."""
+        count = memory_of(self.network)
+        if not count:
+            return []
+        if self._memories is None or len(self._memories) != games:
+            self._memories = torch.zeros(games, count, device=self.device)
+        return [self._memories]

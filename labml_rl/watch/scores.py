@@ -206,7 +206,8 @@ def measure(
         while any(len(p) < n for p, n in zip(played, to_play, strict=True)):
             before_step()
             actions, _ = agent.act(observations)
-            observations, _, _, truncated, infos = environments.step(actions)
+            observations, _, terminated, truncated, infos = environments.step(actions)
+            agent.forget(terminated | truncated)
             for row, points, steps, cut_off in ended(infos):
                 if len(played[row]) < to_play[row]:
                     game = Played(points, steps, cut_off or bool(truncated[row]))

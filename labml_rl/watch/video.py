@@ -129,19 +129,22 @@ class Stage:
             self._camera.take()
         return observation
 
-    def step(self, action: int) -> tuple[Any, float, Played | None]:
+    def step(self, action: int) -> tuple[Any, float, bool, Played | None]:
         """
         Returns:
-            The next observation, the points, and the game, if this was its end.
+            The next observation, the points, whether an episode ended, and the game, if
+            it ended, too.
         """
         observation, reward, terminated, truncated, info = self.env.step(action)
-        if (terminated or truncated) and not has_score(info):
+        ended = terminated or truncated
+        if ended and not has_score(info):
             # A life was lost, and the game goes on.
             observation, info = self.env.reset()
         if not has_score(info):
-            return observation, float(reward), None
+            return observation, float(reward), ended, None
         score, capped = info["episode"], truncated or info.get("cut_off", False)
-        return observation, float(reward), Played(score["r"], score["l"], capped)
+        game = Played(score["r"], score["l"], capped)
+        return observation, float(reward), ended, game
 
     def pictures(self) -> list[Pixels]:
         """
@@ -243,7 +246,8 @@ def film(
             seen = np.asarray(observation, env.observation_space.dtype)
             actions, thoughts = agent.act(seen[None])
             action = int(actions[0])
-            observation, points, game = stage.step(action)
+            observation, points, ended, game = stage.step(action)
+            agent.forget(np.array([ended]))
             score += points
             if painter is None:
                 painter = Painter(

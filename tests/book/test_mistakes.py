@@ -59,6 +59,7 @@ def samples():
             final_values=torch.randn(T, N),
         ),
         scores=[],
+        memories=torch.zeros(N, 0),
     )
 
 

@@ -284,7 +284,7 @@ def test_a_score_is_of_the_whole_game_even_where_episodes_are_lives(
     stage.begin()
     points, game = 0.0, None
     while game is None:
-        _, scored, game = stage.step(0)
+        _, scored, _, game = stage.step(0)
         points += scored
         (screen,) = stage.pictures()
     assert game == Played(12, game.steps, False)

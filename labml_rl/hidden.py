@@ -1,0 +1,62 @@
+r"""
+---
+title: A pole without speeds
+summary: An environment of one's own, in which a single observation does not say enough.
+---
+
+# A pole without speeds
+
+[CartPole](small.py) shows four numbers: where the cart is, how far the pole leans, and
+how fast both of these change. Here are the first two of these, and not the speeds. So
+the same two numbers may mean a pole that is falling to the left and one that is just
+coming up, and the right push is to the left for the one and to the right for the other.
+Who sees two observations in a row knows the difference. Who sees one, and remembers
+nothing, can't balance it.
+
+Nearly all real problems are of this kind, and the books call them **partially
+observable**. The game is the same, but the agent is shown only part of its state.
+
+```sh
+labml-rl train small-recurrent-ppo
+labml-rl train small-ppo --total-frames 300_000 \
+    --game labml_rl.hidden:HiddenCartPole-v1
+```
+
+The first has [a network that remembers](ppo/remembering.py), and learns it. The second
+has none, and does not.
+
+This page is also an example of [an environment of one's own](environments.py): a
+function that makes it, and a name under which it is found.
+"""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+from gymnasium.wrappers import TransformObservation
+
+
+def make_hidden_cart_pole(**options: Any) -> gymnasium.Env[Any, Any]:
+    """
+    ## The environment
+
+    The pole leans by a fifth at most before the episode is over, and from one step to
+    the next by a hundredth. So the numbers are divided by the largest that there are,
+    or else the network would have to tell apart numbers that are nearly the same.
+
+    Args:
+        options: of Gymnasium's environment, such as `render_mode`.
+
+    Returns:
+        CartPole that shows two numbers: where the cart is, and how far the pole leans.
+        An episode ends when one of them goes beyond a half.
+    """
+    env = gymnasium.make("CartPole-v1", **options)
+    assert isinstance(env.observation_space, Box)
+    largest = env.observation_space.high[::2]
+    space = Box(-1.0, 1.0, (2,), np.float32)
+    return TransformObservation(env, lambda seen: seen[::2] / largest, space)
+
+
+gymnasium.register("HiddenCartPole-v1", entry_point=make_hidden_cart_pole)

@@ -1,0 +1,314 @@
+r"""
+---
+title: Recurrent PPO
+summary: >-
+  PPO with a network that remembers: rows in place of steps, and the notes that go on
+  from rollout to rollout.
+symbols:
+  memories: 'm_t'
+---
+
+# Recurrent PPO
+
+Here [the network that remembers](remembering.py) meets [the loop of
+PPO](experiment.py). The objective, the advantages and the optimiser stay what they are.
+What changes is what a batch is made of:
+
+| | PPO | recurrent PPO |
+|---|---|---|
+| the network gets | what is seen | that, and its own notes |
+| a minibatch has | any steps of any games | all steps of some games, in order |
+| a run saves | weights, games, dice | these, and the notes |
+| an Atari game shows | four pictures | one |
+
+```sh
+labml-rl train small-recurrent-ppo
+labml-rl train recurrent-ppo --game Pong
+```
+
+The first balances [a pole without speeds](../hidden.py) in a few minutes, and is the
+one to try first.
+
+## Does it pay for games?
+
+Four pictures show where everything is going, and in most games of Atari that is all
+there is to know. So don't expect much. What the network of [the
+paper](https://arxiv.org/abs/1707.06347) sees at once, this one has to learn to note.
+And a minibatch of two games is less of a mixture than one of 256 steps out of all of
+them. It is for problems in which something must be remembered for longer than four
+pictures last.
+
+`--stack 4` gives it both, the pictures and the memory.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import gymnasium
+import torch
+from gymnasium.spaces import Box, Discrete
+from torch import Tensor
+
+from labml_rl import runs
+from labml_rl.environments import has_channels_last, is_atari
+from labml_rl.ppo import experiment as ppo
+from labml_rl.ppo.remembering import RecurrentActorCritic
+from labml_rl.runs.checkpoint import State
+from labml_rl.sampling import Samples
+from labml_rl.speed import in_precision
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(ppo.Settings):
+    """
+    ## Settings
+
+    [Those of PPO][labml_rl.ppo.experiment.Settings], two more, and one that means
+    something else here.
+
+    Args:
+        stack: how many pictures an Atari game shows at once.
+        units: how many numbers the network works with, of those that it remembers.
+        minibatches: into how many parts the games of a batch are cut, each for one step
+            of the optimiser.
+    """
+
+    stack: int = 1
+    units: int = 128
+    minibatches: int = 4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        runs.require(self, "stack", "units", at_least=1)
+        if self.num_envs % self.minibatches:
+            raise ValueError(
+                f"a minibatch is made of whole games, and {self.num_envs} games can't "
+                f"be cut into {self.minibatches} minibatches of one size"
+            )
+        if self.compile:
+            raise ValueError(
+                "compile is for networks without a memory: with one, each batch is cut "
+                "where its episodes begin, and would be compiled anew"
+            )
+
+
+@dataclass(frozen=True)
+class Rows(ppo.Batch):
+    r"""
+    ## A batch of rows
+
+    It has all that [a batch of PPO][labml_rl.ppo.experiment.Batch] has, as one long
+    list of steps. But in this one, all steps of a game stand one behind the other. So
+    it knows where each game begins, and what is shuffled and cut into minibatches are
+    whole games.
+
+    Args:
+        memories: $m_t$ for the first step of each game, shape `(N, M)`.
+        begins: whether an episode begins with a step, shape `(N, T)`, bool.
+    """
+
+    memories: Tensor
+    begins: Tensor
+
+    def __len__(self) -> int:
+        """How many games."""
+        return len(self.begins)
+
+    def rows(self, which: Tensor) -> "Rows":
+        """
+        ### Some of its games
+
+        Args:
+            which: games, by number.
+
+        Returns:
+            A batch of these alone.
+        """
+        games = {"memories": self.memories, "begins": self.begins}
+        picked = {name: each.index_select(0, which) for name, each in games.items()}
+        for name, each in vars(self).items():
+            if name not in games:
+                by_game = each.view(*self.begins.shape, *each.shape[1:])
+                picked[name] = by_game.index_select(0, which).flatten(0, 1)
+        return Rows(**picked)
+
+
+class Experiment(ppo.Experiment):
+    """
+    ## The experiment
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "recurrent-ppo"
+    settings_class: ClassVar[type[ppo.Settings]] = Settings
+    network: RecurrentActorCritic
+
+    @staticmethod
+    def game_options(settings: Any) -> dict[str, Any]:
+        """
+        Args:
+            settings: of the algorithm.
+
+        Returns:
+            Options of the games, in training and after.
+        """
+        options = ppo.Experiment.game_options(settings)
+        if is_atari(settings.game):
+            options["stack"] = settings.stack
+        return options
+
+    @staticmethod
+    def make_network(
+        settings: Any,
+        observation_space: gymnasium.Space[Any],
+        action_space: gymnasium.Space[Any],
+    ) -> RecurrentActorCritic:
+        """
+        Args:
+            settings: of the algorithm.
+            observation_space: that of one game.
+            action_space: the same.
+
+        Returns:
+            Policy and value for these spaces, with a memory.
+        """
+        assert isinstance(observation_space, Box)
+        assert isinstance(action_space, Discrete)
+        return RecurrentActorCritic(
+            observation_space.shape,
+            action_space.n,
+            units=settings.units,
+            channels_last=has_channels_last(observation_space),
+        )
+
+    @staticmethod
+    def think(
+        network: Any, observations: Tensor, memories: Tensor | None = None
+    ) -> runs.Thoughts:
+        """
+        Args:
+            network: that of an agent.
+            observations: $o_t$, shape `(N, …)`.
+            memories: $m_t$, shape `(N, M)`. None is for the beginning of an episode.
+
+        Returns:
+            The probabilities of the actions, the value, and the notes for the next
+            step.
+        """
+        if memories is None:
+            shape = (len(observations), network.memory)
+            memories = torch.zeros(shape, device=observations.device)
+        logits, values, memories = network(observations, memories)
+        return runs.Thoughts(logits.softmax(-1), values, memories=memories)
+
+    def make_batch(self, samples: Samples) -> Rows:
+        """
+        ### What to learn from
+
+        Args:
+            samples: what was seen.
+
+        Returns:
+            A batch in which games come first, and then their steps.
+        """
+        batch = super().make_batch(samples)
+        games_first = {
+            name: each.unflatten(0, samples.actions.shape).transpose(0, 1).flatten(0, 1)
+            for name, each in vars(batch).items()
+        }
+
+        # Where one step ends an episode, the next one begins another. And the first
+        # step of all? If an episode begins there, its notes are wiped out already.
+        ends = samples.rollout.ends.T  # (N, T)
+        begins = torch.zeros_like(ends)
+        begins[:, 1:] = ends[:, :-1]
+        return Rows(**games_first, memories=samples.memories, begins=begins)
+
+    def answers(self, batch: ppo.Batch) -> tuple[Tensor, Tensor]:
+        """
+        ### Look again
+
+        The network has changed, and would have noted other things in the steps before.
+        So it does not go on from the notes that were taken while it played. It takes
+        them again, from the first step of the row on.
+
+        Only what it begins the row with is not its own: that was noted by the network
+        of before. With a [replay
+        memory](https://openreview.net/forum?id=r1lyTjAqYX), where such notes may be
+        thousands of updates old, they do harm. Here the latest of them are from the
+        rollout before this one.
+
+        Args:
+            batch: rows to learn from.
+
+        Returns:
+            Logits, shape `(B, A)`, and values, shape `(B,)`, of all their steps.
+        """
+        assert isinstance(batch, Rows)
+        observations = batch.observations
+        observations = observations.view(*batch.begins.shape, *observations.shape[1:])
+        with in_precision(self.settings, self.device):
+            logits, values = self.network.rows(
+                observations, batch.memories, batch.begins
+            )
+        return logits.flatten(0, 1), values.flatten()
+
+    def get_state(self) -> State:
+        """
+        ### Saved with the run
+
+        Returns:
+            The state, and the notes with which the next rollout begins.
+        """
+        return super().get_state() | {"memories": self.games.sheet.memories[-1]}
+
+    def set_state(self, state: State) -> Any:
+        """
+        Args:
+            state: what [Experiment.get_state][] returned.
+
+        Returns:
+            The observations on which the agent has not acted yet.
+        """
+        observations = super().set_state(state)
+        self.games.sheet.memories[-1] = state["memories"]
+        return observations
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallSettings(Settings):
+    """
+    ## For the pole
+
+    Settings for [the pole without speeds](../hidden.py). They have twice as many games
+    as [those of PPO][labml_rl.small.PPOSettings], since a minibatch is made of games.
+    Eleven lists were tried, with the seeds 1 to 3.
+    """
+
+    game: str = "labml_rl.hidden:HiddenCartPole-v1"
+    total_frames: int = 300_000
+    num_envs: int = 16
+    workers: int | None = 0
+    precision: Literal["auto", "float32", "bfloat16"] = "float32"
+    units: int = 64
+    steps: int = 64
+    epochs: int = 10
+    learning_rate: float = 1e-3
+    clip: float = 0.2
+    gae_lambda: float = 0.95
+    discount: float = 0.98
+    entropy_coefficient: float = 0.0
+
+
+class SmallExperiment(Experiment):
+    """
+    ### The experiment
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "small-recurrent-ppo"
+    settings_class: ClassVar[type[ppo.Settings]] = SmallSettings
