@@ -29,6 +29,18 @@ labml-rl train recurrent-ppo --game Pong
 The first balances [a pole without speeds](../hidden.py) in a few minutes, and is the
 one to try first.
 
+## What it has learned
+
+![The mean score of the last hundred games of recurrent PPO, over the frames played, and
+below it that of PPO without a memory, which stays flat: it ends at
+206](../../assets/figures/run-small-recurrent-ppo-hiddencartpolev1-seed-11.svg)
+
+*The pole without speeds, beside PPO without a memory.*
+
+In whole games, this agent scores 200 and that of PPO 42. So the notes are worth much.
+But 500 can be had, and it was at 346 on the way: seeds differ a lot here, and this one
+[is not among the best](../../results.md#a-pole-without-speeds-by-recurrent-ppo).
+
 ## Does it pay for games?
 
 Four pictures show where everything is going, and in most games of Atari that is all
@@ -284,7 +296,7 @@ class SmallSettings(Settings):
 
     Settings for [the pole without speeds](../hidden.py). They have twice as many games
     as [those of PPO][labml_rl.small.PPOSettings], since a minibatch is made of games.
-    Eleven lists were tried, with the seeds 1 to 3.
+    Eleven lists were tried, with the seeds 1 to 3. The curve has another seed.
     """
 
     game: str = "labml_rl.hidden:HiddenCartPole-v1"
