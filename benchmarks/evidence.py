@@ -65,6 +65,7 @@ PUBLISHED: dict[str, dict[str, float]] = {
 # Names of games as they are written in prose.
 TITLES = {
     "CartPole-v1": "CartPole",
+    "labml_rl.hidden:HiddenCartPole-v1": "a pole without speeds",
     "MsPacman": "Ms. Pac-Man",
     "SpaceInvaders": "Space Invaders",
 }

@@ -22,8 +22,9 @@ labml-rl train small-ppo --total-frames 300_000 \
     --game labml_rl.hidden:HiddenCartPole-v1
 ```
 
-The first has [a network that remembers](ppo/remembering.py), and learns it. The second
-has none, and does not.
+The first has [a network that remembers](ppo/remembering.py), and keeps the pole up for
+hundreds of steps. The second has none, and comes to some forty. [Here are
+both](../results.md#a-pole-without-speeds-by-recurrent-ppo).
 
 This page is also an example of [an environment of one's own](environments.py): a
 function that makes it, and a name under which it is found.

@@ -26,8 +26,8 @@ labml-rl train small-recurrent-ppo
 labml-rl train recurrent-ppo --game Pong
 ```
 
-The first balances [a pole without speeds](../hidden.py) in a few minutes, and is the
-one to try first.
+The first learns to keep up [a pole without speeds](../hidden.py), takes a few minutes,
+and is the one to try first.
 
 ## What it has learned
 
