@@ -140,7 +140,7 @@ class Rows(ppo.Batch):
         picked = {name: each.index_select(0, which) for name, each in games.items()}
         for name, each in vars(self).items():
             if name not in games:
-                by_game = each.view(*self.begins.shape, *each.shape[1:])
+                by_game = each.unflatten(0, self.begins.shape)
                 picked[name] = by_game.index_select(0, which).flatten(0, 1)
         return Rows(**picked)
 

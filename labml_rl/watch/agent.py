@@ -47,7 +47,6 @@ from labml_rl.runs.record import (
     origin,
     settings_of,
 )
-from labml_rl.sampling import memory_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,7 +281,7 @@ class Agent:
         )
         checkpoint.load_weights(self.network, saved.weights)
         self.network.to(self.device).eval()
-        self._memories: torch.Tensor | None = None
+        self._notes: list[torch.Tensor] = []
         self._dice = np.random.default_rng([protocol.seed, 1])
 
     @torch.no_grad()
@@ -295,8 +294,8 @@ class Agent:
             An action for each, shape `(N,)`, and what the network said, in main memory.
         """
         seen = torch.from_numpy(np.asarray(observations)).to(self.device)
-        said = vars(self._think(self.network, seen, *self._notes(len(seen))))
-        self._memories = said["memories"]
+        said = vars(self._think(self.network, seen, *self._notes))
+        self._notes = [] if said["memories"] is None else [said["memories"]]
         here: dict[str, Any] = {
             name: None if each is None else each.float().cpu()
             for name, each in said.items()
@@ -324,14 +323,5 @@ class Agent:
         Args:
             ended: in which of the games one did, shape `(N,)`.
         """
-        if self._memories is not None:
-            self._memories[torch.from_numpy(ended).to(self.device)] = 0.0
-
-    def _notes(self, games: int) -> list[torch.Tensor]:
-        """Those of the last step; none for a network that takes none."""
-        count = memory_of(self.network)
-        if not count:
-            return []
-        if self._memories is None or len(self._memories) != games:
-            self._memories = torch.zeros(games, count, device=self.device)
-        return [self._memories]
+        rows = torch.from_numpy(ended).to(self.device)[:, None]
+        self._notes = [notes.masked_fill(rows, 0.0) for notes in self._notes]

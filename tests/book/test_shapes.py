@@ -22,10 +22,7 @@ from labml_rl.game import loader, make_game
 from labml_rl.networks import ActorCritic, QNetwork
 from labml_rl.ppo import experiment as ppo
 from labml_rl.ppo import plain as plain_ppo
-from labml_rl.ppo.recurrent import Experiment as RecurrentExperiment
-from labml_rl.ppo.recurrent import Settings as Recurrent
-from labml_rl.ppo.recurrent import SmallExperiment as SmallRecurrent
-from labml_rl.ppo.recurrent import SmallSettings as SmallRecurrentSettings
+from labml_rl.ppo import recurrent
 from labml_rl.pqn import PQNetwork
 from labml_rl.pqn import experiment as pqn
 from labml_rl.pqn import plain as plain_pqn
@@ -51,6 +48,7 @@ PIXELS: dict[str, Any] = {
     "device": "cpu",
 }
 ROLLOUT: dict[str, Any] = {**PIXELS, "steps": STEPS, "players": False}
+REMEMBERING: dict[str, Any] = {**ROLLOUT, "minibatches": 2, "units": UNITS}
 MEMORY: dict[str, Any] = {
     **PIXELS,
     "capacity": 600,
@@ -69,8 +67,7 @@ def learners() -> Iterator[tuple[Any, Any]]:
     """Experiments and settings, which together go through all kinds of learning."""
     yield ppo.Experiment, ppo.Settings(**ROLLOUT, minibatches=2)
     yield ppo.Experiment, ppo.Settings(**ROLLOUT, minibatches=2, blocks=False)
-    recurrent = Recurrent(**ROLLOUT, minibatches=2, units=UNITS)
-    yield RecurrentExperiment, recurrent
+    yield recurrent.Experiment, recurrent.Settings(**REMEMBERING)
     yield a2c.Experiment, a2c.Settings(**ROLLOUT)
     yield pqn.Experiment, pqn.Settings(**ROLLOUT, minibatches=2)
     for changes in (
@@ -87,8 +84,8 @@ def learners() -> Iterator[tuple[Any, Any]]:
 def learners_of_a_minute() -> Iterator[tuple[Any, Any]]:
     """The same for small problems, with mistakes whose shapes are their point."""
     yield small.SmallA2C, small.A2CSettings(**CART, steps=STEPS)
-    hidden = SmallRecurrentSettings(**CART, steps=STEPS, units=UNITS, minibatches=2)
-    yield SmallRecurrent, hidden
+    hidden = recurrent.SmallSettings(**CART, steps=STEPS, units=UNITS, minibatches=2)
+    yield recurrent.SmallExperiment, hidden
     for each in (mistakes.EveryPair, mistakes.CriticOfPairs):
         yield each, small.PPOSettings(**CART, steps=STEPS)
     swinging = small.DQNSettings(**CART, learn_every_steps=GAMES, turns=50)
@@ -133,10 +130,10 @@ def watched(folder: Path) -> None:
         "device": "cpu",
     }
     watch(dqn.Experiment, Watching(run=run, **asked), Protocol(frames_cap=160))
-    recurrent = Recurrent(**ROLLOUT | {"total_frames": 300}, minibatches=2, units=UNITS)
-    run = train(RecurrentExperiment, recurrent, folder=folder / "recurrent")
+    remembering = recurrent.Settings(**REMEMBERING | {"total_frames": 300})
+    run = train(recurrent.Experiment, remembering, folder=folder / "recurrent")
     asked["video"] = None
-    watch(RecurrentExperiment, Watching(run=run, **asked), Protocol(frames_cap=160))
+    watch(recurrent.Experiment, Watching(run=run, **asked), Protocol(frames_cap=160))
 
 
 def pieces() -> None:
