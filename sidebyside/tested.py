@@ -39,7 +39,8 @@ where fewer than half of the tests of the function come by, as behind many an `i
 ## Until the code changes
 
 The record has a fingerprint of the code of each section. Where the code is another by
-now, the page says so, and lists nothing. The prose may change.
+now, the page says so, and lists nothing: neither for a function nor for what its
+comments begin. The prose may change.
 """
 
 import ast
@@ -278,8 +279,8 @@ def run_by(source: Source, recorded: Recorded) -> dict[str, RunBy]:
     if not entries:
         return {}
     parts = code_with_bodies(source)
-    whole = {
-        part.section.scope: entries.get(part.anchor)
+    functions = {
+        part.section.scope: (entries.get(part.anchor), part.code)
         for part in parts
         if part.section.kind is Kind.FUNCTION
     }
@@ -288,11 +289,14 @@ def run_by(source: Source, recorded: Recorded) -> dict[str, RunBy]:
         entry = entries.get(anchor)
         if entry is None:
             continue
-        around = None if section.kind is Kind.FUNCTION else whole.get(section.scope)
-        if entry.code != code:
-            if around is None:
-                found[anchor] = RunBy(None)
-        elif around is None or 2 * entry.total < around.total:
+        around, code_around = functions.get(section.scope, (None, ""))
+        if section.kind is Kind.FUNCTION or around is None:
+            changed = entry.code != code
+            shown = RunBy(None) if changed else RunBy(entry.total, by_file(entry.tests))
+            found[anchor] = shown
+        # Where a function has changed, that is said of it once, and nothing of what its
+        # comments begin: it may be run by others now.
+        elif around.code == code_around and 2 * entry.total < around.total:
             found[anchor] = RunBy(entry.total, by_file(entry.tests))
     return found
 

@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores: many tests wait for processes or for a browser."""
     from labml_rl.worker import available_cores  # noqa: PLC0415 - it imports NumPy

@@ -183,6 +183,10 @@ def test_a_list_is_of_this_code(old, new, changed):
     assert found["Kiln.fire"].total == (None if changed else 1)
     assert found["unused"].total == 1
 
+    # What a comment begins is of the function: a list there would be of the old one.
+    inside = [anchor for anchor in found if anchor.startswith("Kiln.fire--")]
+    assert bool(inside) is not changed
+
 
 def test_where_nothing_begins_nothing_is_said():
     """The rest of a call is run with its beginning."""
