@@ -65,7 +65,7 @@ PUBLISHED: dict[str, dict[str, float]] = {
 # Names of games as they are written in prose.
 TITLES = {
     "CartPole-v1": "CartPole",
-    "labml_rl.hidden:HiddenCartPole-v1": "a pole without speeds",
+    "labml_rl.hidden:HiddenCartPole-v1": "hidden CartPole",
     "MsPacman": "Ms. Pac-Man",
     "SpaceInvaders": "Space Invaders",
 }
@@ -336,9 +336,13 @@ def draw_beside(
 
 
 def draw_frames(
-    drawing: Drawing, frames: float, sides: tuple[float, float], bottom: float
+    drawing: Drawing,
+    frames: float,
+    sides: tuple[float, float],
+    bottom: float,
+    seed: int,
 ) -> None:
-    """The numbers below a curve, and what they count."""
+    """The numbers below a curve, what they count, and the seed of the run."""
     left, right = sides
     for share in (0.0, 0.5, 1.0):
         drawing.words(
@@ -352,6 +356,7 @@ def draw_frames(
     drawing.words(
         (left + right) / 2, bottom + 42, "frames", size=13, text_anchor="middle"
     )
+    drawing.words(left, bottom + 42, f"seed {seed}", colour=FAINT, size=12)
 
 
 def draw(folder: Path) -> str:
@@ -385,7 +390,7 @@ def draw(folder: Path) -> str:
         number, y = f"{score:,.10g}".replace("-", "−"), at(0, score)[1]
         drawing.words(left - 6, y + 4, number, colour=FAINT, size=12, text_anchor="end")
 
-    drawing.words(left, 30, f"{name}, seed {record['settings']['seed']}")
+    drawing.words(left, 30, name)
     if above:
         names = ((who.partition(",")[0], score) for who, score in above)
         far_up = "; ".join(f"{who} {score:,.10g}" for who, score in names)
@@ -440,7 +445,7 @@ def draw(folder: Path) -> str:
         size=13,
         text_anchor="end",
     )
-    draw_frames(drawing, frames, (left, right), bottom)
+    draw_frames(drawing, frames, (left, right), bottom, seed_of(record))
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 

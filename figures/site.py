@@ -1,22 +1,40 @@
 """Take the pictures of the site that its home page and the README show.
 
-They are of the site in `site/`, so run `make docs` first.
+python -m figures.site           take them, of the site that `make docs` has built
+python -m figures.site --check   fail if what they show is no longer what the book says
+
+So each has the source of what it shows inside it.
 """
 
+import argparse
+import inspect
 import shutil
 import sys
 from pathlib import Path
+from typing import Literal
 
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import sync_playwright
+
+from labml_rl.ppo import clipped_policy_loss
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "site" / "labml_rl" / "ppo" / "index.html"
-SECTION = "clipped_policy_loss"
+SHOWN = clipped_policy_loss
+SOURCE = inspect.getsource(SHOWN)
 FOLDER = ROOT / "docs" / "assets" / "screenshots"
 
 
 def main() -> None:
-    """Write one picture for each colour scheme."""
+    """Write one picture for each colour scheme, or with `--check` only look at them."""
+    parser = argparse.ArgumentParser(description="Take the pictures of the site.")
+    parser.add_argument("--check", action="store_true", help="only compare")
+    if parser.parse_args().check:
+        old = [path.name for path in paths().values() if source_in(path) != SOURCE]
+        if old:
+            sys.exit(f"{', '.join(old)}: {SHOWN.__name__} has changed since, take anew")
+        return
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if not PAGE.exists() or not chromium:
         sys.exit(
@@ -27,14 +45,35 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
-        for scheme in ("light", "dark"):
+        for scheme, path in paths().items():
             page = browser.new_page(
                 viewport={"width": 1380, "height": 780}, color_scheme=scheme
             )
-            page.goto(f"{PAGE.as_uri()}#{SECTION}")
+            page.goto(f"{PAGE.as_uri()}#{SHOWN.__name__}")
             page.wait_for_timeout(500)
-            page.screenshot(path=FOLDER / f"page-{scheme}.png")
+            page.screenshot(path=path)
+            add_source(path)
         browser.close()
+
+
+def paths() -> dict[Literal["light", "dark"], Path]:
+    """Where the pictures are, by the colour scheme that they show."""
+    return {"light": FOLDER / "page-light.png", "dark": FOLDER / "page-dark.png"}
+
+
+def add_source(path: Path) -> None:
+    """Write into a picture what it is of."""
+    inside = PngInfo()
+    inside.add_text("Source", SOURCE)
+    with Image.open(path) as picture:
+        picture.save(path, pnginfo=inside, optimize=True)
+
+
+def source_in(path: Path) -> str | None:
+    """What a picture is of."""
+    with Image.open(path) as picture:
+        source: str | None = picture.info.get("Source")
+    return source
 
 
 if __name__ == "__main__":

@@ -44,7 +44,8 @@ pays a **reward** $r_t$: a number, for instance the points just scored. Then com
 $o_{t+1}$, and so on, until the **episode** is over: the ball is lost, the game is won.
 
 An observation is not everything. The machine also knows which way the ball is flying,
-and what will happen next. All that it knows is its **state**. The agent sees only the
+and all else that decides, with the action, what happens next. All that it knows is its
+**state**. The agent sees only the
 observation, and has to decide by that. (In other books this is a **partially
 observable Markov decision process**, or POMDP.)
 

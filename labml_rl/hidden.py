@@ -9,9 +9,9 @@ summary: An environment of one's own, in which a single observation does not say
 [CartPole](small.py) shows four numbers: where the cart is, how far the pole leans, and
 how fast both of these change. Here are the first two of these, and not the speeds. So
 the same two numbers may mean a pole that is falling to the left and one that is just
-coming up, and the right push is to the left for the one and to the right for the other.
-Who sees two observations in a row knows the difference. Who sees one, and remembers
-nothing, can't balance it.
+coming up, and the one needs a push to the left, and the other a push to the right. An
+agent that sees two observations in a row knows the difference. One that sees a single
+observation, and remembers nothing, can't balance the pole.
 
 Nearly all real problems are of this kind, and the books call them **partially
 observable**. The game is the same, but the agent is shown only part of its state.
@@ -42,9 +42,10 @@ def make_hidden_cart_pole(**options: Any) -> gymnasium.Env[Any, Any]:
     """
     ## The environment
 
-    The pole leans by a fifth at most before the episode is over, and from one step to
-    the next by a hundredth. So the numbers are divided by the largest that there are,
-    or else the network would have to tell apart numbers that are nearly the same.
+    The pole leans by a fifth of a radian at most before the episode is over, and from
+    one step to the next this changes by a hundredth or so. So the numbers are divided
+    by the largest that there are, or else the network would have to tell apart numbers
+    that are nearly the same.
 
     Args:
         options: of Gymnasium's environment, such as `render_mode`.

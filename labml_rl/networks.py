@@ -96,7 +96,8 @@ class ActorCritic(nn.Module):
         self.value_body = VectorBody(shape) if len(shape) == 1 else None
 
         # The weights begin at random, but [not just anyhow][orthogonal_]. The gain is
-        # how much larger the numbers are behind a layer than before it.
+        # how much larger the numbers are behind a layer, before its ReLU, than in front
+        # of it.
         orthogonal_(self, gain=2**0.5)
 
         # In the beginning no action should be likelier than another. An agent that

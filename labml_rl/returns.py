@@ -24,7 +24,7 @@ that followed*. Which action has earned what is the problem of **credit assignme
 
 This page computes three such numbers, each the answer to what is wrong with the one
 before: [discounted returns][discounted_returns], [n-step returns][n_step_returns], and
-[GAE][gae], which nearly every agent that learns a policy uses today. They are functions
+[GAE][gae], which PPO uses, and most of what is built on it. They are functions
 of tensors, and know nothing of games or networks:
 
 ```python
@@ -280,8 +280,8 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     ![Eight rewards and a value](../assets/figures/n-step-8.svg "n = 8")
     ![Twelve rewards and a small value](../assets/figures/n-step-12.svg "n = 12")
 
-    *What each reward counts in a return, and what the value behind the last of them
-    does, with $\gamma = 0.9$. The later it comes, the less a mistake in it matters.*
+    *How much each reward counts in a return, and how much the value behind the last of
+    them, with $\gamma = 0.9$. The later it comes, the less a mistake in it matters.*
 
     Where the episode ends sooner, or the rollout stops, it counts as many as there are,
     and $F$ has the rest.
@@ -393,7 +393,7 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     | with $\lambda = 0$ | 0.04 | 0.12 | 0.2 |
     | with $\lambda = 1$ | 0.31 | 0.3 | 0.2 |
 
-    Read the last four rows from right to left, as they are computed: 0.21 is
+    Read the last three rows from right to left, as they are computed: 0.21 is
     $0.12 + 0.45 \cdot 0.2$. Only the last step was paid, and its error also reaches the
     two steps before it, smaller each time. Had step 2 been *truncated*, with a final
     observation that is worth 0.9, then $F_2$ would be 0.9, and the advantages 0.2985,

@@ -194,9 +194,9 @@ class DQNSettings(dqn_settings.Settings):
     which is 100. So every action value lies between −100 and 0, and one that does not
     is wrong for certain.
 
-    The numbers were chosen among a dozen lists, with other seeds than those of this
-    curve and of [the mistakes](dqn/mistakes.py). The curve flatters: measured by
-    itself, [the last network](../results.md#acrobot-by-dqn) does much worse.
+    The numbers were chosen among a dozen sets of settings, with other seeds than those
+    of this curve and of [the mistakes](dqn/mistakes.py). The curve flatters: measured
+    by itself, [the last network](../results.md#acrobot-by-dqn) does much worse.
 
     !!! note "Why not the pole?"
         It is harder for [DQN](dqn/__init__.py) than it looks. All actions are worth
@@ -255,8 +255,8 @@ class PQNSettings(pqn.Settings):
     [program](https://github.com/mttga/purejaxql) for the pole. The learning rate is
     five times theirs, and stays where theirs goes down. Exploring ends sooner, and
     lower. Rewards are not made smaller, and the network is a quarter as wide. Eight
-    lists were tried with seeds from 1 to 4, and this was one of the best. The curve has
-    another seed.
+    sets of settings were tried with seeds from 1 to 4, and this was one of the best.
+    The curve has another seed.
     """
 
     game: str = "CartPole-v1"

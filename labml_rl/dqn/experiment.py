@@ -426,8 +426,10 @@ class Experiment(SpeedExperiment[Settings]):
         if self.settings.distributional:
             return self.distribution_losses(batch)
 
-        # Numbers of 16 bits are remembered with or without a gradient, as they were
-        # needed first. So the one that learns from its answer is asked first.
+        # PyTorch keeps the copy in 16 bits that it makes of a weight when it is needed
+        # first. In older versions, [one that was made without a gradient never has
+        # one](https://github.com/pytorch/pytorch/issues/112583). So the call that needs
+        # a gradient comes first.
         with in_precision(self.settings, self.device):
             action_values = self.network(batch.observations)  # (B, A)
             targets = self.targets(batch)  # (B,)

@@ -222,8 +222,8 @@ def main(arguments: Sequence[str]) -> None:
 # The line is the average of the last hundred games of training. A dot is an agent that
 # was measured, in games for choosing. The [page of results](../../results.md) has the
 # command, the machine, and the scores in games that it was not chosen by. The run has a
-# fortieth of the frames of Mnih et al. (2015). In the last three of its five million,
-# the curve went down, and then to a tenth above where it had been.
+# fortieth of the frames of Mnih et al. (2015). After two million, the curve fell, came
+# up again, and ended a tenth above where it had been.
 #
 # To go on with it, type `labml-rl resume runs/fast-dqn/ms_pacman/seed-1 --total-frames
 # 10_000_000`. To try an idea of your own, begin with [a problem that takes a

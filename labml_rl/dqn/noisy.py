@@ -41,10 +41,11 @@ an agent is [watched or measured](../watch/__init__.py), the noise is off, and e
 weight is its mean. But one action in twenty is random then, as for any agent of DQN.
 
 !!! warning "Noise is no promise"
-    What one action gets, the others get nearly as well: much of the noise is in what
-    all of them share. As long as the network says about the same of all screens, it
-    also does the same on all of them, with noise or without. So look at what your agent
-    does, and [keep epsilon][labml_rl.dqn.rainbow.FastSettings] if that is too little.
+    Noise need not change which action is best: much of it is in the layer that all
+    actions share, and moves their values up and down together. As long as the network
+    says about the same of all screens, it also does the same on all of them, with noise
+    or without. So look at what your agent does, and [keep
+    epsilon][labml_rl.dqn.rainbow.FastSettings] if that is too little.
 """
 
 import math

@@ -264,21 +264,21 @@ def value_loss(
 
     It is that of [A2C][labml_rl.a2c.value_loss]. The first implementation by the
     authors of PPO also clips it. This **value clipping** is not in the paper. Beside
-    the value $V$ there is a clipped one, held within $\epsilon$ of what it was when the
-    game was played. Each of them has an error, and the larger one counts:
+    the value $V$ there is a clipped one, held within $\epsilon_V$ of what it was when
+    the game was played, a bound in points of reward. Each of the two has an error, and
+    the larger one counts:
 
     $$\tfrac{1}{2} \operatorname{mean} \max \big( (V - G)^2, \;
     (V_\text{clipped} - G)^2 \big)$$
 
     $$V_\text{clipped} = V_\text{old} +
-    \operatorname{clip}(V - V_\text{old}, -\epsilon, \epsilon)$$
+    \operatorname{clip}(V - V_\text{old}, -\epsilon_V, \epsilon_V)$$
 
     There is little to be said for it. [Engstrom et al.
     (2020)](https://arxiv.org/abs/2005.12729) find no sign that it helps, and
     [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990) that it hurts, with
-    any $\epsilon$ that they tried. It also makes the size of the rewards matter, since
-    $\epsilon$ is in points. It is here for those who want to compare, and off unless
-    asked for.
+    any $\epsilon_V$ that they tried. It also makes the size of the rewards matter. It
+    is here for those who want to compare, and off unless asked for.
 
     Stable-Baselines3 has a clip that is not this one: it takes the clipped error
     always, and not the larger of the two.
@@ -287,7 +287,7 @@ def value_loss(
         values: $V(o_t)$, with a gradient, any shape.
         returns: $G_t$.
         old_values: $V_\text{old}(o_t)$, of the network that played. Only for clipping.
-        clip: $\epsilon$, in points of reward, above 0; `None` does not clip.
+        clip: $\epsilon_V$, in points of reward, above 0; `None` does not clip.
 
     Returns:
         A single number.

@@ -38,8 +38,9 @@ below it that of PPO without a memory, which stays flat: it ends at
 *The pole without speeds, beside PPO without a memory.*
 
 In whole games, this agent scores 200 and that of PPO 42. So the notes are worth much.
-But 500 can be had, and it was at 346 on the way: seeds differ a lot here, and this one
-[is not among the best](../../results.md#a-pole-without-speeds-by-recurrent-ppo).
+But 500 can be had. The curve was at 355 on the way, and fell again. Seeds differ a lot
+here, and this one [is not among the
+best](../../results.md#a-pole-without-speeds-by-recurrent-ppo).
 
 ## Does it pay for games?
 
@@ -246,11 +247,10 @@ class Experiment(ppo.Experiment):
         So it does not go on from the notes that were taken while it played. It takes
         them again, from the first step of the row on.
 
-        Only what it begins the row with is not its own: that was noted by the network
-        of before. With a [replay
-        memory](https://openreview.net/forum?id=r1lyTjAqYX), where such notes may be
-        thousands of updates old, they do harm. Here the latest of them are from the
-        rollout before this one.
+        Only the notes at the beginning of the row are not its own. The network took
+        them in the rollout before, when it had not yet learned from that. With a
+        [replay memory](https://openreview.net/forum?id=r1lyTjAqYX), where such notes
+        may be thousands of updates old, they do harm. Here they are one rollout old.
 
         Args:
             batch: rows to learn from.
@@ -296,7 +296,8 @@ class SmallSettings(Settings):
 
     Settings for [the pole without speeds](../hidden.py). They have twice as many games
     as [those of PPO][labml_rl.small.PPOSettings], since a minibatch is made of games.
-    Eleven lists were tried, with the seeds 1 to 3. The curve has another seed.
+    Eleven sets of settings were tried, each with the seeds 1 to 3. The curve has
+    another seed.
     """
 
     game: str = "labml_rl.hidden:HiddenCartPole-v1"

@@ -49,9 +49,11 @@ kept for a hundred steps is then rewritten a hundred times, and little of it is 
 the end. The gradient that runs back fades just as much.
 
 A **long short-term memory** (LSTM, [Hochreiter and Schmidhuber,
-1997](https://doi.org/10.1162/neco.1997.9.8.1735)) keeps numbers $c_t$ that stay as they
-are unless something is done about them. With the features $x_t$ of what is seen, and
-what was said of the notes in the step before, $h_t$, it computes
+1997](https://doi.org/10.1162/neco.1997.9.8.1735); its gate $f_t$ is from [Gers et al.,
+2000](https://doi.org/10.1162/089976600300015015)) keeps numbers $c_t$ that stay as they
+are unless something is done about them. Its answer is a second list of numbers: $h_t$
+is what it answered in the step before. From that, and from the features $x_t$ of what
+is seen, it computes
 
 $$\begin{aligned}
 i_t &= \sigma(W_i x_t + U_i h_t) && \text{write?} \\
@@ -60,8 +62,9 @@ g_t &= \tanh(W_g x_t + U_g h_t) && \text{what to write} \\
 o'_t &= \sigma(W_o x_t + U_o h_t) && \text{say it?}
 \end{aligned}$$
 
-There is a bias in each of these sums, too. The three with a $\sigma$ are **gates**:
-their numbers lie between 0, which is closed, and 1, which is open. Then
+where $W$ and $U$ are matrices of weights, and $\sigma(z) = 1 / (1 + e^{-z})$. There is
+a bias in each of these sums, too. The three with a $\sigma$ are **gates**: their
+numbers lie between 0, which is closed, and 1, which is open. Then
 
 $$\begin{aligned}
 c_{t+1} &= f_t \odot c_t + i_t \odot g_t \\
@@ -135,8 +138,9 @@ class RememberingBody(nn.Module):
         self.memory = 2 * units  # M
         orthogonal_(self.body, gain=2**0.5)
 
-        # The weights of the four lines above lie one below the other in one matrix.
-        # Each of them [begins orthogonal][labml_rl.networks.orthogonal_] by itself.
+        # $W_i$, $W_f$, $W_g$ and $W_o$ lie one below the other in one matrix, and the
+        # four $U$ in another. Each of them [begins
+        # orthogonal][labml_rl.networks.orthogonal_] by itself.
         for name, each in self.lstm.named_parameters():
             if name.startswith("weight"):
                 for matrix in each.chunk(4):
@@ -202,12 +206,14 @@ class RememberingBody(nn.Module):
         edges = torch.cat([starts, starts.new_tensor([len(features)])])
         lengths = edges.diff()  # (E,)
 
-        # Which step goes where? Those that are filled in are all the first.
+        # Which step goes where? Where a row is only filled up, the product makes the
+        # number 0. That is the first step of all, and its answer there is left out.
         numbers = torch.arange(int(lengths.max()), device=starts.device)  # (L,)
         is_step = numbers < lengths[:, None]  # (E, L)
         places = (starts[:, None] + numbers) * is_step  # (E, L)
 
-        # Episodes that go on have notes to begin with.
+        # An episode whose start is a multiple of $T$ stands first in the row of its
+        # game. It has the notes that were given, unless it begins just there.
         notes = memories.new_zeros(len(starts), self.memory)  # (E, M)
         notes[starts % begins.shape[1] == 0] = memories.masked_fill(begins[:, :1], 0.0)
         said = self.remember(features[places], notes)[0]  # (E, L, units)

@@ -161,7 +161,7 @@ class PrioritisedMemory(ReplayMemory):
         # Around the heads, steps become complete, and others are overwritten. These are
         # the places to look at after each step.
         stack = self.frames.stack
-        self._around = num_envs * np.arange(-self.n - 1, stack + 1)  # (W,)
+        self._around = num_envs * np.arange(-self.n - 1, stack + 1)  # (P,)
 
     def _forget(self) -> None:
         super()._forget()
@@ -179,7 +179,7 @@ class PrioritisedMemory(ReplayMemory):
                 `options`.
         """
         super().add(*arguments, **options)
-        places = (self.heads[:, None] + self._around).ravel() % self.size  # (N W,)
+        places = (self.heads[:, None] + self._around).ravel() % self.size  # (N P,)
         drawable, known = self.can_be_drawn(places), self.tree.leaves[places] > 0
 
         # One that could be drawn before keeps its priority.

@@ -140,7 +140,8 @@ def test_the_curve_is_drawn_from_the_record(kept):
     (figure,) = evidence.figures().values()
     assert figure.count("<circle") == 2  # one for each evaluation
     points = figure.split("stroke-width")[0].count("L")
-    assert "PPO, CartPole, seed 3" in figure
+    assert ">PPO, CartPole<" in figure
+    assert ">seed 3<" in figure
     assert points >= len(evidence.curve_of(kept)) - 1
 
 
