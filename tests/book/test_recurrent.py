@@ -300,7 +300,7 @@ def test_the_pole_is_balanced_by_one_who_remembers_and_by_nobody_else(monkeypatc
 
     assert reached(Small(), SmallExperiment)
     forgetful(monkeypatch)
-    assert not reached(Small(total_frames=150_000), SmallExperiment)
+    assert not reached(Small(total_frames=100_000), SmallExperiment)
 
 
 @pytest.mark.timeout(900)
@@ -318,7 +318,7 @@ def test_ppo_without_a_memory_does_not_balance_it():
 def trained(tmp_path_factory):
     """Long enough to be better with its notes than without them."""
     folder = tmp_path_factory.mktemp("runs") / "run"
-    settings = Small(total_frames=60_000)
+    settings = Small(total_frames=30_000)
     runs.train(SmallExperiment, settings, folder=folder)
     return Saved.of(folder, SmallExperiment)
 
