@@ -10,6 +10,7 @@ The same as the program `sidebyside`, with the Python of your choice.
 """
 
 import os
+import signal
 import sys
 
 
@@ -29,6 +30,9 @@ def main() -> int:
         from sidebyside.cli import main as run  # noqa: PLC0415
 
         return run()
+    except KeyboardInterrupt:
+        # Whoever stops it knows that it was stopped.
+        return 128 + signal.SIGINT
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("sidebyside"):
             raise

@@ -94,9 +94,11 @@ from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.findings import Finding
 from sidebyside.inventory import Entry, inventory, own_inventory
+from sidebyside.links import Place
 from sidebyside.press import (
     ASSETS,
     Module,
+    WithUnread,
     assets,
     find_modules,
     load,
@@ -314,8 +316,14 @@ def write_page(options: argparse.Namespace) -> int:
     places = catalogue([source])
     mistakes: list[PressError] = []
     make(source, places, mistakes.append)
-    if mistakes and package:
-        others = load_all(find_modules(package, package.parent), lambda error: None)
+    if mistakes:
+        beside = sorted(file.parent.glob("*.py"))
+        around = (
+            find_modules(package, package.parent)
+            if package
+            else [Module(each, str(each), each.stem) for each in beside]
+        )
+        others = load_all(around, lambda error: None)
         mistakes.clear()
         make(source, catalogue([source, *others]), mistakes.append)
     mistakes += missing_pictures(source, folder, root)
@@ -425,7 +433,16 @@ def write_findings(options: argparse.Namespace) -> int:
             name = module_name(whole, package or whole.parent)
             inside[whole] = Module(path, str(path), name)
             docs[str(path)] = documents_of(package)
-            around = [*modules_in(package, here, options.exclude)] if package else []
+            if package:
+                around = [*modules_in(package, here, options.exclude)]
+            else:
+                # It may import those beside it.
+                folder = whole.parent
+                around = [
+                    (folder, Module(each, named_from(each, here), name))
+                    for each in sorted(folder.glob("*.py"))
+                    for name in [module_name(each, folder)]
+                ]
         else:
             around = [*modules_in(path, here, options.exclude)]
         for package, module in around:
@@ -445,7 +462,17 @@ def write_findings(options: argparse.Namespace) -> int:
     unread: list[PressError] = []
     sources = load_all(wanted.values(), unread.append)
     others = [module for file, module in known.items() if file not in wanted]
-    places = catalogue([*sources, *load_all(others, report=lambda error: None)])
+    all_sources = [*sources, *load_all(others, report=lambda error: None)]
+    readable = {source.module for source in all_sources}
+    places = WithUnread(
+        catalogue(all_sources),
+        {
+            module.name: Place(module.page, "")
+            for module in (*wanted.values(), *others)
+            if module.name not in readable
+        },
+        readable,
+    )
     findings += map(unreadable, unread)
     for source in sources:
         findings += check(source, places, docs[source.path])

@@ -35,6 +35,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
+from jinja2 import TemplateError
 from mkdocs.config import config_options as option
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
@@ -60,6 +61,7 @@ from sidebyside.press import (
     ASSETS,
     EXTENSIONS,
     Module,
+    WithUnread,
     assets,
     find_modules,
     make,
@@ -78,7 +80,6 @@ from sidebyside.serve import (
     FilledTemplates,
     RenderedPages,
     ResolvedReferences,
-    WithUnread,
     keep_what_is_there,
     look_often,
     skip_hidden,
@@ -99,6 +100,7 @@ SAME_PAGE = (
     "{} would be the same page, `{}`. "
     "Rename one of them, or leave the module out with `exclude`."
 )
+NO_MODULES = "packages: there are no Python files in `{}`, or all are left out."
 OTHER_REFERENCE = (
     "The extension `sidebyside.reference` makes links for the page `{0}`, and the "
     "plugin for `{1}`. Write `sidebyside.reference: {{page: {1}}}` into the options "
@@ -261,7 +263,14 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """
         # A server has frozen what is old, and to count it takes longer than a page.
         with undisturbed(settles=not self.serving):
-            self.make_pages(config)
+            try:
+                self.make_pages(config)
+            except TemplateError as error:
+                # The site may have templates of its own.
+                where = getattr(error, "filename", None) or PAGE
+                line = getattr(error, "lineno", None)
+                at = f"{where}:{line}" if line else where
+                raise PluginError(f"{at}: {error.message}") from error
 
     def make_pages(self, config: MkDocsConfig) -> None:
         """
@@ -278,7 +287,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         outside = inventory() | self.own_inventories()
         sources: list[Source] = []
         unread: dict[str, tuple[Module, PressError]] = {}
-        for module in self.find(root):
+        for module in self.find(root, Path(os.path.abspath(config.site_dir))):
             try:
                 sources.append(self.load(module))
             except PressError as error:
@@ -334,12 +343,14 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             except PressError as error:
                 self.mistake(where, error, templates)
 
-    def find(self, root: Path) -> list[Module]:
+    def find(self, root: Path, site: Path) -> list[Module]:
         """
         All modules. One that is listed twice has one page, but no two have the same.
 
         Args:
             root: the folder of `mkdocs.yml`.
+            site: that of the site, which has a copy of each module. If it lies in a
+                package, these are none of its modules.
         """
         self.modules = {}
         pages: dict[str, Module] = {}
@@ -347,9 +358,12 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             # Their files are copied into the site, from where messages name them.
             is_inside = package.is_relative_to(root)
             base = root if is_inside else package.parents[len(names_around(package))]
-            for module in find_modules(package, base, self.config.exclude):
+            found = find_modules(package, base, self.config.exclude)
+            if not found:
+                log.warning(NO_MODULES.format(named_from(package, root)))
+            for module in found:
                 file = Path(os.path.abspath(module.file))
-                if file in self.modules:
+                if file in self.modules or file.is_relative_to(site):
                     continue
                 self.modules[file] = module.name
                 if other := pages.get(module.page):

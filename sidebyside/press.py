@@ -13,7 +13,7 @@ pages, with links between them. This is the one place where files are read.
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -254,6 +254,48 @@ def load_all(modules: Iterable[Module], report: Report = stop) -> list[Source]:
         except PressError as error:
             report(error)
     return sources
+
+
+class WithUnread(Mapping[str, Place]):
+    """
+    ## What can't be read
+
+    Of a module that is not Python one mistake is reported: its own. Links into it are
+    no mistakes of the pages that have them, for nobody knows what it defines. So they
+    lead to its page.
+
+    Args:
+        places: what can be linked to.
+        unread: the pages of the modules that can't be read, by their names.
+        readable: the names of all others.
+    """
+
+    def __init__(
+        self,
+        places: Mapping[str, Place],
+        unread: Mapping[str, Place],
+        readable: Collection[str],
+    ) -> None:
+        self.places = places
+        self.unread = unread
+        self.readable = readable
+
+    def __getitem__(self, name: str) -> Place:
+        """Find what is known, or the page of the module that would know."""
+        if name in self.places:
+            return self.places[name]
+        module = name
+        while module and module not in self.unread and module not in self.readable:
+            module = module.rpartition(".")[0]
+        return self.unread[module]
+
+    def __iter__(self) -> Iterator[str]:
+        """Only what is known can be named."""
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        """How much is known."""
+        return len(self.places)
 
 
 def make(

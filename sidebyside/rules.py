@@ -81,6 +81,8 @@ def links(source: Source, places: Mapping[str, Place]) -> Iterator[Finding]:
 OF_FIELDS = re.compile(
     r"\b(dataclass|define|frozen|mutable|attrs|NamedTuple|TypedDict|BaseModel)\b"
 )
+# A field that nobody may set.
+NOT_TAKEN = re.compile(r"\binit=False\b")
 ADDRESS = re.compile(
     CODE
     + r"""
@@ -463,11 +465,13 @@ def arguments(source: Source) -> Iterator[Finding]:
     An `Args:` that names some parameters must name all. `*args` and `**kwargs` may be
     left out, and so may names with an underscore.
     """
+    classes = {each.name for each in source.definitions if each.is_class}
     for section in described(source).sections:
         documented = [*documented_arguments(section.prose)]
         if not documented or section.definition is None:
             continue
-        names, optional, closed = parameters(section.definition.node)
+        is_method = section.scope.rpartition(".")[0] in classes
+        names, optional, closed = parameters(section.definition.node, is_method)
         for listing, name, line in documented:
             if closed and name not in names | optional:
                 yield found(
@@ -506,9 +510,13 @@ def documented_arguments(prose: Prose) -> Iterator[tuple[Listing, str, int]]:
                     yield listing, name.strip().lstrip("*"), entry.number
 
 
-def parameters(node: Definer) -> tuple[set[str], set[str], bool]:
+def parameters(node: Definer, is_method: bool) -> tuple[set[str], set[str], bool]:
     """
     What a definition takes.
+
+    Args:
+        node: a class or a function.
+        is_method: whether it is defined in a class.
 
     Returns:
         The names that `Args:` must have, those that it may have, and whether these are
@@ -520,7 +528,7 @@ def parameters(node: Definer) -> tuple[set[str], set[str], bool]:
                 "__init__",
                 "__new__",
             ):
-                return parameters(statement)
+                return parameters(statement, is_method=True)
         fields = {
             statement.target.id
             for statement in node.body
@@ -528,6 +536,7 @@ def parameters(node: Definer) -> tuple[set[str], set[str], bool]:
             and isinstance(statement.target, ast.Name)
             and "ClassVar" not in ast.unparse(statement.annotation)
             and not statement.target.id.startswith("_")
+            and not (statement.value and NOT_TAKEN.search(ast.unparse(statement.value)))
         }
         heads = [*node.decorator_list, *node.bases]
         if any(OF_FIELDS.search(ast.unparse(head)) for head in heads):
@@ -536,11 +545,16 @@ def parameters(node: Definer) -> tuple[set[str], set[str], bool]:
         return set(), fields, not node.bases
     arguments = node.args
     plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    names = {a.arg for a in plain if not a.arg.startswith("_")}
-    if plain and plain[0].arg in ("self", "cls"):
-        names.discard(plain[0].arg)
-    extra = {a.arg for a in (arguments.vararg, arguments.kwarg) if a}
     hidden = {a.arg for a in plain if a.arg.startswith("_")}
+    # What a method is called with comes first, whatever its name is. A function that is
+    # made one later may have it in its list, and need not.
+    if is_method and "staticmethod" not in map(ast.unparse, node.decorator_list):
+        positional = [*arguments.posonlyargs, *arguments.args]
+        plain = [a for a in plain if a not in positional[:1]]
+    elif plain and plain[0].arg in ("self", "cls"):
+        hidden.add(plain[0].arg)
+    names = {a.arg for a in plain} - hidden
+    extra = {a.arg for a in (arguments.vararg, arguments.kwarg) if a}
     # What `**options` takes may be listed by name.
     return names, extra | hidden, arguments.kwarg is None
 

@@ -17,7 +17,7 @@ starts from nothing.
 import gc
 import logging
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
@@ -33,8 +33,6 @@ from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import AnchorLink, TableOfContents
 from mkdocs.theme import Theme
 from watchdog.observers.polling import PollingObserver
-
-from sidebyside.links import Place
 
 T = TypeVar("T")
 # All that something depends on. Nothing is made again while it is the same.
@@ -107,48 +105,6 @@ class Asked(Mapping[str, T]):
     def is_same_in(self, places: Mapping[str, T]) -> bool:
         """Whether the answers would be the same."""
         return all(places.get(name) == was for name, was in self.answers.items())
-
-
-class WithUnread(Mapping[str, Place]):
-    """
-    ## What can't be read now
-
-    In the middle of a line the author saves, and for a moment a module is not Python.
-    Its own page says so. Links into it are no mistakes of the pages that have them:
-    nobody knows what the module defines. So they lead to its page.
-
-    Args:
-        places: what can be linked to.
-        unread: the pages of the modules that can't be read, by their names.
-        readable: the names of all others.
-    """
-
-    def __init__(
-        self,
-        places: Mapping[str, Place],
-        unread: Mapping[str, Place],
-        readable: Collection[str],
-    ) -> None:
-        self.places = places
-        self.unread = unread
-        self.readable = readable
-
-    def __getitem__(self, name: str) -> Place:
-        """Find what is known, or the page of the module that would know."""
-        if name in self.places:
-            return self.places[name]
-        module = name
-        while module and module not in self.unread and module not in self.readable:
-            module = module.rpartition(".")[0]
-        return self.unread[module]
-
-    def __iter__(self) -> Iterator[str]:
-        """Only what is known can be named."""
-        return iter(self.places)
-
-    def __len__(self) -> int:
-        """How much is known."""
-        return len(self.places)
 
 
 class CompiledTemplates(BytecodeCache):

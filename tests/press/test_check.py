@@ -206,6 +206,35 @@ DOC = '"""# Title"""\n'
             "    def __init__(self, a):\n        self.a: int = a\n",
             [],
         ),
+        # The first parameter of a method is what it is called with.
+        *(
+            (
+                DOC + f"class C:\n    '''T.'''\n    {head}\n        '''T.\n\n"
+                "        Args:\n            x: y\n        '''\n        return 1\n",
+                expected,
+            )
+            for head, expected in [
+                ("def f(this, x):", []),
+                ("@classmethod\n    def f(klass, x):", []),
+                ("@staticmethod\n    def f(a, x):", [(9, "SBS403")]),
+                ("@staticmethod\n    def f(cls, x):", []),
+                ("def f(this, /, *, a, x):", [(8, "SBS403")]),
+            ]
+        ),
+        # And that of a function is like the others.
+        (
+            DOC + "def f(cls, x):\n    '''T.\n\n    Args:\n        cls: x\n"
+            "        x: y\n    '''\n",
+            [],
+        ),
+        (DOC + "def f(self, x):\n    '''T.\n\n    Args:\n        x: y\n    '''\n", []),
+        # Not all fields are taken.
+        (
+            DOC
+            + "@dataclass\nclass C:\n    '''T.\n\n    Args:\n        a: x\n    '''\n"
+            "    a: int\n    b: int = field(init=False)\n",
+            [],
+        ),
         (DOC + "def f(a):\n    '''Text.'''\n", []),
     ],
 )
@@ -359,6 +388,21 @@ def test_a_folder_in_which_packages_lie(book, capsys, path):
     said = capsys.readouterr().out
     assert "__init__.py:3:13: SBS207 " in said
     assert "Did you mean `../../guide.md`?" in said
+
+
+def test_what_cannot_be_read_is_one_finding(book, capsys):
+    """Nobody knows what it defines, so links into it are not wrong."""
+    links = "[1](other.py), [2][book.other.Shape], [3][book.thing.Shape]"
+    (book / "thing.py").write_text(f'"""# A\n\n{links}\n"""\n')
+    (book / "other.py").write_text("class Shape\n")
+    assert main(["check", "book", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [(each["path"], each["code"]) for each in found] == [
+        ("book/other.py", "SBS101"),
+        ("book/thing.py", "SBS202"),
+    ]
+    assert main(["check", "book/thing.py"]) == 1
+    assert capsys.readouterr().out.count("SBS") == 1
 
 
 def test_pictures_are_looked_for_beside_the_package(book, capsys):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sidebyside import cli
+from sidebyside import __main__, cli
 from sidebyside.cli import main
 from sidebyside.press import named_from
 
@@ -86,6 +86,16 @@ def test_a_page_is_complete(book, capsys):
     assert "<sbs-math" in html
     assert "and other.</p>" in html, "a link that leads to no page of this file"
     assert ".sbs-row" in html
+
+
+def test_files_without_a_package_know_those_beside_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text('"""To [it][b.f], and back."""\n\nimport b\n')
+    (tmp_path / "b.py").write_text('"""Text."""\n\n\ndef f():\n    """Do."""\n')
+    assert main(["page", "a.py", "--strict"]) == 0
+    for words in (["a.py"], ["a.py", "b.py"], ["."]):
+        assert main(["check", *words]) == 0, words
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_package_is_read_only_for_a_link_that_leads_away(book, monkeypatch):
@@ -317,6 +327,15 @@ def test_whoever_has_read_enough_is_left_in_peace(book, words):
     os.close(writer)
     assert done.stderr == ""
     assert done.returncode == 128 + signal.SIGPIPE
+
+
+def test_whoever_stops_it_is_left_in_peace(monkeypatch, capsys):
+    def stopped():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "main", stopped)
+    assert __main__.main() == 128 + signal.SIGINT
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")

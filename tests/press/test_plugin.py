@@ -365,6 +365,22 @@ def test_pictures_with_titles_become_a_series(site):
         assert html.count('<p class="sbs-series">') == count
 
 
+def test_a_mistake_in_a_template_is_named(site):
+    folder = site / "overrides" / "sidebyside"
+    folder.mkdir(parents=True)
+    template = folder / "page.md"
+    configured(site, ("font: false", "font: false, custom_dir: overrides"))
+    for wrong, where in [
+        ("# Text\n{% for x in %}\n", f"{template}:2: Expected an expression"),
+        ("{{ page.no.such }}\n", "sidebyside/page.md: "),
+    ]:
+        template.write_text(wrong)
+        done = build(site)
+        assert done.returncode == 1
+        assert where in done.stderr
+        assert "Traceback" not in done.stderr
+
+
 def test_a_site_can_replace_a_template(site):
     folder = site / "overrides" / "sidebyside"
     folder.mkdir(parents=True)
@@ -506,6 +522,19 @@ def test_a_package_outside_stays_inside_the_site(site):
     assert (folder / "site" / "book" / "game.py").exists()
     assert not (folder / "book").exists()
     assert (site / "book" / "game.py").stat().st_mtime_ns == before
+
+
+def test_a_site_inside_the_package_is_not_rendered(site):
+    configured(site, ("[book]", "[.]"))
+    for _ in range(2):
+        assert build(site, strict=False).returncode == 0
+        assert len([*site.rglob("game.html")]) == 1
+
+
+def test_a_package_without_modules_is_named(site):
+    (site / "empty").mkdir()
+    configured(site, ("[book]", "[book, empty]"))
+    assert "no Python files in `empty`" in build(site).stderr
 
 
 def test_what_is_excluded_has_no_page(site):

@@ -14,8 +14,9 @@ from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.pages import Page
 
 from sidebyside.links import Place
+from sidebyside.press import WithUnread
 from sidebyside.read import PYTHON
-from sidebyside.serve import LOOK_EVERY, Asked, WithUnread, look_often
+from sidebyside.serve import LOOK_EVERY, Asked, look_often
 from tests.press.test_plugin import CONFIG, MODULES
 
 MORE = (
