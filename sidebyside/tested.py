@@ -207,6 +207,10 @@ def code_with_bodies(source: Source) -> tuple[Part, ...]:
     for anchor, section in anchored(source):
         whole = section.kind is Kind.FUNCTION
         lines = lines_of(of_scope[section.scope] if whole else [section])
+        if whole and section.definition:
+            # An overload has the name of the function that does the work.
+            own = section.definition
+            lines &= {*range(own.first, own.last + 1)}
         if lines & inside:
             code = fingerprint(lines, source)
             found.append(Part(anchor, section, lines & inside, code))

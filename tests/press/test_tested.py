@@ -195,6 +195,16 @@ def test_where_nothing_begins_nothing_is_said():
     assert run_by(kiln(text), recorded(kiln(text), {})) == {"f": RunBy(0)}
 
 
+def test_an_overload_runs_nothing():
+    text = (
+        "from typing import overload\n\n\n@overload\ndef f(x: int) -> int: ...\n"
+        "@overload\ndef f(x: str) -> str:\n    ...\ndef f(x):\n    return x\n"
+    )
+    source = kiln(text)
+    found = run_by(source, recorded(source, {line_of("return", text): ["t.py::a"]}))
+    assert [each.total for each in found.values()] == [1]
+
+
 def test_what_is_new_has_no_list():
     ran = {line_of("return 1"): ["t.py::test_a"]}
     text = KILN + "\n\ndef new():\n    return 2\n"
