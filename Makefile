@@ -56,7 +56,7 @@ RECORDED := COVERAGE_PROCESS_START=$(CURDIR)/tests/recording/coverage.ini \
   COVERAGE_FILE=$(CURDIR)/.coverage $(BIN)/pytest --numprocesses auto --dist worksteal \
   --cov --cov-config=tests/recording/coverage.ini --cov-context=test --cov-report= -m ''
 
-evidence: .venv/all ## run all tests, long ones too, and record what each runs; takes 45 minutes
+evidence: .venv/all ## run all tests, long ones too, and record what each runs; takes half an hour
 	cp tests/recording/recording.pth \
 	  $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	$(RECORDED) tests/press tests/book
