@@ -291,13 +291,17 @@ class Experiment(ppo.Experiment):
 
 @dataclass(frozen=True, kw_only=True)
 class SmallSettings(Settings):
-    """
+    r"""
     ## For the pole
 
-    Settings for [the pole without speeds](../hidden.py). They have twice as many games
-    as [those of PPO][labml_rl.small.PPOSettings], since a minibatch is made of games.
-    Eleven sets of settings were tried, each with the seeds 1 to 3. The curve has
-    another seed.
+    Settings for [the pole without speeds](../hidden.py). As [those of
+    PPO][labml_rl.small.PPOSettings], they learn from each of many short rollouts up to
+    twenty times. Two things keep the score from falling again once it is high: a
+    $\lambda$ of 0.8, and early stopping. With 0.95 and without it, some runs rose to
+    350 and came down again.
+
+    Twenty sets of settings were tried, each with some of the seeds 1 to 4. The curves
+    have other seeds.
     """
 
     game: str = "labml_rl.hidden:HiddenCartPole-v1"
@@ -306,11 +310,13 @@ class SmallSettings(Settings):
     workers: int | None = 0
     precision: Literal["auto", "float32", "bfloat16"] = "float32"
     units: int = 64
-    steps: int = 64
-    epochs: int = 10
+    steps: int = 32
+    minibatches: int = 1
+    epochs: int = 20
     learning_rate: float = 1e-3
     clip: float = 0.2
-    gae_lambda: float = 0.95
+    max_divergence: float | None = 0.02
+    gae_lambda: float = 0.8
     discount: float = 0.98
     entropy_coefficient: float = 0.0
 
