@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
+from itertools import chain
 from pathlib import PurePath
 from typing import TypeVar
 
@@ -38,7 +39,7 @@ PYTHON = "{}.{}".format(*sys.version_info)
 LONE = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z]")
 SOME = re.compile(r"\\(\\(?=[A-Za-z])|[\"'])")
 ALL = re.compile(r"\\([\\\"'])")
-CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\$", re.MULTILINE)
+CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\n")
 
 # Comments that speak to a tool and not to a reader. They stay in the code.
 TOOLS = (
@@ -95,12 +96,14 @@ class Docstring:
     Args:
         first: the line with the opening quotes.
         last: the line with the closing quotes.
-        lines: one text for each of these lines, without quotes and indentation.
+        lines: one text for each of these lines, without quotes and indentation; `None`
+            for one whose words stand with those of another, from which a backslash
+            divides it.
     """
 
     first: int
     last: int
-    lines: tuple[str, ...]
+    lines: tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
@@ -487,7 +490,7 @@ def tree_of(text: str) -> ast.Module | None:
         return None
 
 
-def docstring_lines(literal: str) -> tuple[str, ...]:
+def docstring_lines(literal: str) -> tuple[str | None, ...]:
     r"""
     ### Out of the quotes
 
@@ -496,22 +499,45 @@ def docstring_lines(literal: str) -> tuple[str, ...]:
     those few escapes are undone. All others, `\frac` for instance, were never meant as
     escapes.
 
+    A line that ends with a backslash is one with the next, however far to the left that
+    begins: only the indentation of whole lines counts.
+
     Args:
         literal: a string as it stands in the source, with its prefix and quotes.
 
     Returns:
-        As many lines as the literal has.
+        As many lines as the literal has, with `None` for one whose words stand with
+        those of another.
     """
     prefix = literal[: literal.index(literal[-1])]
     quotes = 3 if literal[len(prefix) :].startswith(literal[-1] * 3) else 1
     text = literal[len(prefix) + quotes : -quotes]
     if "\\" in text and "r" not in prefix.lower():
-        text = CONTINUED.sub(r"\1", text)
+        # Python reads no file with a null in it, so a null can mark the place.
+        text = CONTINUED.sub("\\1\0", text)
         # Whoever writes `\hat` with one backslash ends a row with two, not with four.
         text = (SOME if LONE.search(text) else ALL).sub(r"\1", text)
-    first, *rest = (line.expandtabs().rstrip() for line in text.split("\n"))
+    written = text.replace("\0", "").split("\n")
+    first, *rest = (line.expandtabs().rstrip() for line in written)
     margin = min((len(line) - len(line.lstrip()) for line in rest if line), default=0)
-    return (first.lstrip(), *(line[margin:] for line in rest))
+    lines = (first.lstrip(), *(line[margin:] for line in rest))
+    if "\0" not in text:
+        return lines
+    return tuple(chain(*map(divided, lines, text.split("\n"))))
+
+
+def divided(line: str, written: str) -> Iterator[str | None]:
+    """
+    Args:
+        line: a line as it is read.
+        written: the same with a null wherever a backslash divides it.
+
+    Returns:
+        Its words in place of the first piece that has any, and `None` for the others.
+    """
+    pieces = written.split("\0")
+    first = next((at for at, piece in enumerate(pieces) if piece.strip()), 0)
+    return (line if at == first else None for at in range(len(pieces)))
 
 
 def encoding_of(data: bytes) -> str:

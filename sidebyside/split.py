@@ -16,7 +16,7 @@ keeps this law can't lose a line of anybody's program.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -104,7 +104,7 @@ def split(source: Source) -> tuple[Section, ...]:
     """
     scopes = scopes_by_line(source)
     blocks = prose_blocks(source)
-    prose: dict[int, str] = {}
+    prose: dict[int, str | None] = {}
     starts: dict[int, tuple[Kind, str]] = {1: (Kind.MODULE, "")}
     began: dict[int, Definition] = {}
 
@@ -262,7 +262,7 @@ def is_title(block: Block) -> bool:
     return titles == [True]
 
 
-def spans(first: int, stop: int, prose: dict[int, str]) -> Iterator[Span]:
+def spans(first: int, stop: int, prose: Container[int]) -> Iterator[Span]:
     """Cut the lines from `first` up to `stop` where their role changes."""
     for line in range(first + 1, stop + 1):
         if line == stop or (line in prose) != (first in prose):
@@ -270,16 +270,18 @@ def spans(first: int, stop: int, prose: dict[int, str]) -> Iterator[Span]:
             first = line
 
 
-def gather(first: int, stop: int, prose: dict[int, str]) -> Prose:
+def gather(first: int, stop: int, prose: Mapping[int, str | None]) -> Prose:
     """The prose of the lines from `first` up to `stop`."""
     lines: list[tuple[int, str]] = []
     for line in range(first, stop):
         if line not in prose:
             continue
         # Comments above a definition and its docstring are paragraphs of their own.
-        if lines and lines[-1][0] != line - 1:
+        if lines and line - 1 not in prose:
             lines.append((line, ""))
-        lines.append((line, prose[line]))
+        text = prose[line]
+        if text is not None:
+            lines.append((line, text))
     return stripped(lines)
 
 
@@ -373,7 +375,7 @@ def comment_text(block: Block) -> list[str]:
     return undecorated(texts, mark)
 
 
-def docstring_text(docstring: Docstring) -> Iterator[tuple[int, str]]:
+def docstring_text(docstring: Docstring) -> Iterator[tuple[int, str | None]]:
     """The lines of a docstring with their numbers."""
     return zip(range(docstring.first, docstring.last + 1), docstring.lines, strict=True)
 

@@ -19,7 +19,11 @@ from sidebyside.split import split
         # Cooked: the escapes that an author had to write are undone, and those that
         # Python would have eaten are what the author meant.
         (r'"""$\\theta \frac12$ \"\'"""', (r"""$\theta \frac12$ "'""",)),
-        ('"""\\\nText"""', ("", "Text")),
+        # A line that a backslash divides is one, and has no indentation but its own.
+        ('"""\\\nText"""', (None, "Text")),
+        ('"""\\\n  A\n\n  B"""', (None, "A", "", "B")),
+        ('"""\n  a, \\\nb, \\\n  c\n    d"""', ("", "a, b,   c", None, None, "  d")),
+        ('r"""\n  a \\\nb"""', ("", "  a \\", "b")),
         # Rows end with two backslashes, which Python would have made one of ...
         (
             '"""$$a_\\hat{b}\\\\\nc \\\\ \\theta$$"""',
@@ -57,6 +61,12 @@ def test_a_definition_owns_the_comments_at_its_end():
         b"def f():\n    x = 1\n\n    # Of f.\n# Not of f.\ny = 2\n", "m.py", "m"
     )
     assert [(d.name, d.first, d.last) for d in source.definitions] == [("f", 1, 4)]
+
+
+def test_a_divided_line_is_one_and_those_below_keep_their_numbers():
+    text = 'def f():\n  """\n  Is \\\none.\n\n  Two.\n  """\n  # A.\n  x = 1\n'
+    prose = [section.prose.lines for section in split(read(text.encode(), "m.py", "m"))]
+    assert prose == [((3, "Is one."), (5, ""), (6, "Two.")), ((8, "A."),)]
 
 
 def test_definitions_inside_statements_are_found():
