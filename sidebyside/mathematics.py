@@ -12,8 +12,9 @@ screen reader gets MathML, and a formula with a mistake stops the build instead 
 turning red on the page.
 
 Two dollars make a formula by the rules of Pandoc, which tell $x$ from "costs $5 or $6":
-no space inside them, no letter or digit behind them, no blank line between them. And
-ordinary comments speak of `$PATH` and of `^foo$`. So these are no formulas either:
+no space inside them, no digit behind them, no blank line between them. No letter may
+stand behind them either, as in `$HOME/$USER`, but for those of the $n$th of something.
+And ordinary comments speak of `$PATH` and of `^foo$`. So these are no formulas either:
 
 - two words next to each other, unless they are in braces or with a command such as
   `\in`: nobody means "`$BAR, or lines with ^foo$`" as mathematics;
@@ -34,6 +35,8 @@ import quickjs
 
 from sidebyside.prose import CODE
 
+# What may stand behind the second dollar.
+BEHIND = r"(?!\$|(?!(?:st|nd|rd|th)\b)\w)"
 KATEX = files("sidebyside") / "assets" / "katex" / "katex.min.js"
 
 PATTERN = re.compile(
@@ -43,8 +46,9 @@ PATTERN = re.compile(
     | ^[ >]*(?P<rows>\\begin\{(?P<name>(?:align|alignat|equation|gather)\*?)\}
       (?:[^$\n]|\n(?!\s*\n))*?\\end\{(?P=name)\})[ ]*$
     | \$\$(?P<display>(?:[^$\\\n]|\\.|\n(?!\s*\n))+?)\$\$
-    | \$(?![\s$])(?P<inline>(?:[^$\\\n]|\\[^\n]|\n(?!\s*\n))+?)(?<!\s)\$(?![\w$])
-    """,
+    | \$(?![\s$])(?P<inline>(?:[^$\\\n]|\\[^\n]|\n(?!\s*\n))+?)(?<!\s)\$
+    """
+    + BEHIND,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 DOLLARS = re.compile(r"\$\$")

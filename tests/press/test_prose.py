@@ -868,6 +868,8 @@ def test_a_word_with_a_colon_is_no_field():
         ),
         ("`\\begin{align}x\\end{align}`, \\begin{center}x\\end{center}", []),
         (r"the $\hat{A}_t$-th", [(r"\hat{A}_t", False)]),
+        ("the $n$th, $1$st of $k$this", [("n", False), ("1", False)]),
+        ("costs $5 and $6a", []),
         # Words
         ("see $BAR).\nMatch lines with ^foo$", []),
         ("$PATH are expanded; costs 5$", []),
