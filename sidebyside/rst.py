@@ -22,6 +22,7 @@ reader sees at least what the author wrote.
 | `[1]_` and `.. [1] words` | a list of references |
 | `.. |name| replace:: words` | these words in place of each `|name|` |
 | lines that begin with `|` | lines that stay lines |
+| ``` ``int``\ s ``` | `int`s |
 | `:Author: somebody` | a list |
 | `.. index::`, `.. autofunction::`, `.. a comment` | nothing |
 
@@ -38,6 +39,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain, pairwise, takewhile
 
+from sidebyside.mathematics import BEHIND
 from sidebyside.prose import (
     CODE,
     TITLES,
@@ -56,7 +58,7 @@ from sidebyside.read import tree_of
 Lines = tuple[tuple[int, str], ...]
 
 # Without one of these there is nothing to do.
-SIGNS = ("::", ":`", "`_", "]_", ".. ", "== ", "+--", "~~~", "^^^", "| ", "\n:")
+SIGNS = ("::", ":`", "`_", "`\\ ", "]_", ".. ", "== ", "+--", "~~~", "^^^", "| ", "\n:")
 
 MARK = re.compile(r" *\.\.(?: +(?P<rest>.*))?")
 DIRECTIVE = re.compile(r"(?P<name>[\w:-]*\w) ?::(?: +(?P<words>.*))?")
@@ -760,7 +762,9 @@ def grid(lines: list[str]) -> list[list[str]]:
 WORDS = re.compile(
     r"""
       (?<![\w:`]):(?P<role>[a-z][\w:+-]*):`(?P<of>(?:[^`\n]|\n(?!\s*\n))+)`
-      (?P<glue>\\\ )?
+      (?P<glue>\\[ ])?
+    | (?P<joint>(?P<word>(?<![\w*\\])(?P<stars>\*{1,2})\w+(?P=stars))\\[ ]
+      | (?<=[`_])\\[ ] | (?<=\S)\\[ ](?=`|:[a-z][\w:+-]*:`))
     | (?<![\w`\\])`(?P<title>[^`<>]+?)\s*<(?P<address>[^`<>]+)>`__?(?!\w)
     | (?<![\w`\\])`<(?P<only>[^`<>\s]+)>`__?(?!\w)
     | (?<![\w`\\])`(?P<name>[^`<>]+)`_(?!\w)
@@ -770,6 +774,8 @@ WORDS = re.compile(
     + f"{SESSION}|{CODE}",
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
+ENDS = re.compile(BEHIND)
+KEPT = re.compile(r":(?!su[bp]:|math:)[a-z][\w:+-]*:`")
 # Roles that are words of their own. For the others of Python's, the links are there.
 NAMED = re.compile(
     "(?:external(?:[+][a-z]+)?:)?(?:py:)?"
@@ -793,7 +799,7 @@ def set_words(prose: Prose, targets: dict[str, str]) -> Prose:
         The same prose with formulas and links as in Markdown.
     """
     text = prose.text
-    if not (targets or any(sign in text for sign in (":`", "`_", "]_"))):
+    if not (targets or any(sign in text for sign in (":`", "`_", "]_", "\\ "))):
         return prose
 
     def shown(found: re.Match[str]) -> str:
@@ -814,9 +820,10 @@ def word(found: re.Match[str], targets: dict[str, str]) -> str:
     """What becomes of a match."""
     behind = found.string[found.end() : found.end() + 1]
     if found["role"]:
-        # A formula ends nowhere but at the end of a word.
-        is_glued = found["glue"] and found["role"] == "math" and behind.isalnum()
-        return role(found) + " " * bool(is_glued)
+        made = role(found)
+        return made + gap(made, found) if found["glue"] else made
+    if found["joint"]:
+        return found["word"] or gap(found.string[found.start() - 1], found)
     if found["address"]:
         address = targets.get(found["address"].rstrip("_").casefold(), found["address"])
         return f"[{found['title']}]({url(address)})"
@@ -826,6 +833,25 @@ def word(found: re.Match[str], targets: dict[str, str]) -> str:
         address = targets.get(" ".join(name.split()).casefold(), "")
         return f"[{name}]({url(address)})" if address else found[0]
     return label(found["label"], behind) if found["label"] else found[0]
+
+
+def gap(before: str, found: re.Match[str]) -> str:
+    """
+    What stands in place of a backslash and a blank, which join two pieces of a word: a
+    blank, where Markdown would see no end between them, and else nothing.
+
+    Args:
+        before: what ends with the first piece.
+        found: the match that ends in front of the second one.
+    """
+    text, end = found.string, found.end()
+    is_one = (
+        (before[-1] == "`" and text.startswith("`", end))
+        or (before[-1] == "$" and not ENDS.match(text, end))
+        or (before[-1] == "$" and text.startswith(":math:", end))
+        or KEPT.match(text, end)
+    )
+    return " " if is_one else ""
 
 
 def role(found: re.Match[str]) -> str:

@@ -47,7 +47,15 @@ def check_set(text, expected):
     ("text", "expected"),
     [
         (":math:`x^2`, :math:`a\n b`", "$x^2$, $a\n b$"),
-        (r":math:`n`\ -th :math:`n`\ th", r"$n$-th $n$ th"),
+        (r":math:`n`\ -th :math:`n`\ th", r"$n$-th $n$th"),
+        # A backslash and a blank join, but not what Markdown would take for one.
+        (r":math:`n`\ D :math:`n`\ :math:`k`", r"$n$ D $n$ $k$"),
+        (r":attr:`x`\ `= 1`. Then :attr:`y`", ":attr:`x` `= 1`. Then :attr:`y`"),
+        (r":attr:`x`\ =\ ``y``\ :attr:`z`", ":attr:`x`=``y`` :attr:`z`"),
+        (r"``int``\ s, *n*\ th, **a**\ b", "``int``s, *n*th, **a**b"),
+        (r"m\ :math:`^2`, H\ :sub:`2`\ O", "m$^2$, H<sub>2</sub>O"),
+        (r"`words <https://a.b>`_\ s", "[words](https://a.b)s"),
+        (r"``\ `` `a\ ` :x:`y` a\ b $a^*\ b$", ""),
         (r":math:`\mbox{a}`", r"$\text{a}$"),
         (":external:py:class:`~a.B` :any:`c`", ":class:`~a.B` :obj:`c`"),
         (":ref:`the\nwords <label>`", "the\nwords"),
