@@ -55,6 +55,7 @@ SIGNS = {
     "[": f"{STX}ls{ETX}",
     "!": f"{STX}ex{ETX}",
     "?": f"{STX}qu{ETX}",
+    "#": f"{STX}nu{ETX}",
 }
 
 # Behind a brace: `{ .class }`, `{: #anchor }`, `{ key=value }`, and the marks of edits.
@@ -73,6 +74,8 @@ NOT_MEANT = re.compile(
     r"|^ {0,3}\[(?=-?\d+\]: *[^\s/.#:@]+(?:\s|$))"
     # `handlers[0](event)`, but no address.
     r"|(?<=\w)\[(?=[^\[\]\n]*\]\([^()\s/.#]*\))"
+    # `#123` at the start of a line, an item or a definition. A heading has a blank.
+    r"|(?:^|(?<=[-*+.)>] )|(?<=:   )) *#{1,6}(?=[^#\s])"
     # A table of contents.
     r"|^ {0,3}\[(?=TOC\] *$)"
     # `??? why`, but no box: that has a title in quotes, or something in it.

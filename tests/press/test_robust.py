@@ -325,6 +325,8 @@ def test_html_is_shown_as_it_was_written(text):
         "2*x*y",
         "Order:\n[0]: first\n[1]: second",
         "call handlers[0](event)",
+        "Fixed in\n#123, #124 and\n  ##125",
+        "#!/bin/sh",
         "??? why is this needed",
         "??? why\n\nThis is why.",
         "!!! careful",
@@ -341,7 +343,7 @@ def test_a_box_far_above_its_text_takes_no_time():
     """Milliseconds, and not years."""
     html = html_of("!!! note" + 200 * "\n" + "    Body.")
     assert '<div class="admonition note">' in html
-    for sign in "{[*!? ":
+    for sign in ("{", "[", "*", "!", "?", " ", "#", "- ", "- #"):
         assert unguarded(guarded(20_000 * sign)) == 20_000 * sign
 
 
@@ -364,6 +366,12 @@ def test_a_box_far_above_its_text_takes_no_time():
         ("??? note\n    Body.", '<details class="note">'),
         ("???+ note\n\n    Body.", '<details class="note" open="open">'),
         ('!!! note "Title"', '<p class="admonition-title">Title</p>'),
+        ("#1\n\n# One\n\n#2", "<p>#1</p>\n<h1"),
+        ("- #1\n- One", "<li>#1</li>"),
+        ("1.  #1", "<li>#1</li>"),
+        ("> #1", "<blockquote>\n<p>#1</p>"),
+        ("!!! note\n    #1", "<p>#1</p>"),
+        ("One\n:   #1", "<dd>#1</dd>"),
         ("- a\n\n    !!! note\n        Body.", '<div class="admonition note">'),
         ("**a**, *b* and (*c*)", "<strong>a</strong>, <em>b</em> and (<em>c</em>)"),
     ],
