@@ -24,6 +24,7 @@ reader sees at least what the author wrote.
 | lines that begin with `|` | lines that stay lines |
 | ``` ``int``\ s ``` | `int`s |
 | `:Author: somebody` | a list |
+| `#. words` | an item of a list with numbers |
 | `.. index::`, `.. autofunction::`, `.. a comment` | nothing |
 
 Names such as ``:class:`Game` `` are for [links][sidebyside.links].
@@ -58,7 +59,10 @@ from sidebyside.read import tree_of
 Lines = tuple[tuple[int, str], ...]
 
 # Without one of these there is nothing to do.
-SIGNS = ("::", ":`", "`_", "`\\ ", "]_", ".. ", "== ", "+--", "~~~", "^^^", "| ", "\n:")
+SIGNS = (
+    *("::", ":`", "`_", "`\\ ", "]_", ".. ", "#. ", "== ", "+--", "~~~", "^^^", "| "),
+    "\n:",
+)
 
 MARK = re.compile(r" *\.\.(?: +(?P<rest>.*))?")
 DIRECTIVE = re.compile(r"(?P<name>[\w:-]*\w) ?::(?: +(?P<words>.*))?")
@@ -228,6 +232,9 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
             taken = rest[:1]
             done.append((number, re.sub("[~^]", "-", text)))
         elif not (before or fence) and text:
+            if text.lstrip().startswith("#. "):
+                text = text.replace("#", "1", 1)
+                rest = ((number, text), *rest[1:])
             if text.lstrip().startswith(">>> "):
                 taken = tuple(example(rest, indentation(text)))
                 done += taken

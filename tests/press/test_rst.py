@@ -212,6 +212,13 @@ def test_lines_that_stay_lines(text, expected):
     check_set(text, expected)
 
 
+def test_items_without_a_number_get_one():
+    text = "Do\n#. one::\n\n     #. x\n\n#. two\n\n   #. three"
+    check_set(text, "Do\n1. one:\n    ```text\n    #. x\n    ```\n1. two\n   1. three")
+    html = html_of("#. one\n#. two")
+    assert "<li>one</li>\n<li>two</li>\n</ol>" in html
+
+
 def test_a_comment_of_python_may_begin_with_dots():
     text = ".. and so on\n\n:math:`x`"
     assert set_rst(prose(text), is_docstring=False).text == ".. and so on\n\n$x$"
