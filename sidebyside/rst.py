@@ -40,7 +40,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain, pairwise, takewhile
 
-from sidebyside.mathematics import BEHIND
+from sidebyside.mathematics import BEHIND, is_words
 from sidebyside.prose import (
     CODE,
     TITLES,
@@ -865,7 +865,9 @@ def role(found: re.Match[str]) -> str:
     """What is shown of a role."""
     kind, text = found["role"], found["of"]
     if kind == "math" and "$" not in text and text.strip():
-        return f"${in_katex(text.strip())}$"
+        tex = in_katex(text.strip())
+        # Here even words are meant as a formula, which a command makes of them.
+        return rf"$\relax {tex}$" if is_words(tex) else f"${tex}$"
     named = NAMED.fullmatch(kind)
     if named and "\n" not in text:
         name = named["kind"]

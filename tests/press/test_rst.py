@@ -57,6 +57,7 @@ def check_set(text, expected):
         (r"`words <https://a.b>`_\ s", "[words](https://a.b)s"),
         (r"``\ `` `a\ ` :x:`y` a\ b $a^*\ b$", ""),
         (r":math:`\mbox{a}`", r"$\text{a}$"),
+        (":math:`(kH, kW)` :math:`Id`", r"$\relax (kH, kW)$ $\relax Id$"),
         (":external:py:class:`~a.B` :any:`c`", ":class:`~a.B` :obj:`c`"),
         (":ref:`the\nwords <label>`", "the\nwords"),
         (":doc:`words <a/b>` :doc:`a/b`", "words `a/b`"),
@@ -99,6 +100,12 @@ def test_a_name_between_bars_stands_for_words(text, expected):
     made = squeezed(set_rst(prose(text)).text)
     assert made == (expected or "| A | few :class:`W` more |\n|---|---|\n| 1 | 2 |")
     assert set_rst(prose(text), is_docstring=False).text.endswith("`W`\n   more")
+
+
+def test_a_role_makes_a_formula_of_words():
+    html = html_of(":math:`(kH, kW)`, :math:`Id` and $two words$")
+    assert html.count("<math") == 2
+    assert "$two words$" in html
 
 
 def test_each_line_keeps_its_number():
