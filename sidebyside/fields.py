@@ -70,6 +70,8 @@ SPHINX = {
 }
 WORDS = {word: title for title, words in SPHINX.items() for word in words}
 COLON = re.compile(rf":(?P<word>{'|'.join(WORDS)})(?: +(?P<what>[^:]+))?:(?: +|$)")
+# Sphinx knows more words than these, and a project may have its own.
+OTHER = re.compile(r":[A-Za-z][^:`]*:(?: |$)")
 
 ROLE = r":[\w:]+:`[^`\n]*`"
 ROUND = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
@@ -643,19 +645,32 @@ def colons(lines: Lines) -> Iterator[tuple[int, str]]:
         yield number, text
 
 
-def sphinx_lists(body: Lines) -> Iterator[Listing]:
-    """The lists in such lines: of arguments, of errors, and so on."""
+def sphinx_lists(body: Lines) -> Iterator[Listing | tuple[int, str]]:
+    """
+    The lists in such lines: of arguments, of errors, and so on. What belongs to none
+    stands below them as it was written.
+    """
     entries = [*sphinx_entries(body)]
     for title in SPHINX:
         if ours := [entry for kind, entry in entries if kind == title]:
             yield Listing(body[0][0], ":param:", title, (*ours,))
+    for kind, entry in entries:
+        if not kind:
+            yield from ((entry.number, ""), *entry.text)
 
 
 def sphinx_entries(body: Lines) -> Iterator[tuple[str, Entry]]:
-    """Items of the form `:param name: text`, each with the title that it belongs to."""
+    """
+    Items of the form `:param name: text`, each with the title that it belongs to. Those
+    of no list have an empty one.
+    """
     types: dict[str, list[Entry]] = {}
     found: list[tuple[str, Entry]] = []
-    starts = [at for at, (_, text) in enumerate(body) if COLON.match(text)]
+    starts = [
+        at
+        for at, (_, text) in enumerate(body)
+        if text[:1] == ":" and (COLON.match(text) or OTHER.match(text))
+    ]
     for start, stop in zip(starts, [*starts[1:], len(body)], strict=True):
         number, first = body[start]
         more = dedented(body[start + 1 : stop])
@@ -669,6 +684,8 @@ def sphinx_entries(body: Lines) -> Iterator[tuple[str, Entry]]:
             else:
                 entry = Entry(number, name, " ".join(kind), ((number, text), *more))
                 found.append((WORDS[match["word"]], entry))
+        else:
+            yield "", Entry(number, "", "", body[start:stop])
     for title, entry in found:
         kinds = [entry.type, *(typed.type for typed in types.pop(entry.name, []))]
         yield title, entry._replace(type=", ".join(dict.fromkeys(filter(None, kinds))))

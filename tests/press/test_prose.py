@@ -654,6 +654,17 @@ def test_lists_in_sphinxs_style():
     assert listed(":rtype: int") == ["Returns", "int", ""]
 
 
+def test_an_item_in_sphinxs_style_ends_at_one_of_another_kind():
+    text = (
+        ":param k: one,\n:class:`two`\n:seealso: three\n    four\n:meta private:\n"
+        ":type k: str\n:return: five\n:rtype: float"
+    )
+    assert listed(text) == [
+        *("Arguments", "k str", "one,\n:class:two", "Returns", "float", "five"),
+        *(":seealso: three\n    four", ":meta private:"),
+    ]
+
+
 def html_of(text, signature="def f(x: Tensor) -> 'list[int]'"):
     """A docstring as it is on its page, without colours."""
     body = text.replace("\n", "\n    ")
