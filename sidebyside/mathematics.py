@@ -51,6 +51,7 @@ PATTERN = re.compile(
     + BEHIND,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
+QUOTE = re.compile(r"[ >]*")
 DOLLARS = re.compile(r"\$\$")
 BRACES = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
 WORDS = re.compile(r"(?<![A-Za-z])[A-Za-z]{2,}[,.;:)]*\s+\(?[A-Za-z]{2}")
@@ -96,10 +97,22 @@ def find(text: str) -> Iterator[Formula]:
         if match["rows"]:
             name = match["name"]
             tex = match["rows"].replace(f"{{{name}}}", f"{{{name.rstrip('*')}*}}")
-            yield Formula(*match.span("rows"), tex, True)
+            yield Formula(*match.span("rows"), unquoted(match, tex), True)
         elif tex := match["display"] or match["inline"]:
             start, stop = match.span()
-            yield Formula(start, stop, tex.strip(), match["display"] is not None)
+            tex = unquoted(match, tex).strip()
+            yield Formula(start, stop, tex, match["display"] is not None)
+
+
+def unquoted(match: re.Match[str], tex: str) -> str:
+    """A formula without the marks of the quotation that it stands in."""
+    if "\n" not in tex or ">" not in tex:
+        return tex
+    first = match.string.rfind("\n", 0, match.start()) + 1
+    quote = QUOTE.match(match.string, first)
+    # Whatever is behind as many marks as the first line has is a sign of the formula.
+    deep = quote[0].count(">") if quote else 0
+    return re.sub(rf"\n(?: *>){{1,{deep}}}", "\n", tex) if deep else tex
 
 
 def scanned(text: str) -> Iterator[tuple[re.Match[str], bool]]:

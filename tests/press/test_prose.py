@@ -881,6 +881,18 @@ def test_a_word_with_a_colon_is_no_field():
         (r"the $\hat{A}_t$-th", [(r"\hat{A}_t", False)]),
         ("the $n$th, $1$st of $k$this", [("n", False), ("1", False)]),
         ("costs $5 and $6a", []),
+        # The marks of a quotation are none of the formula's, and others are.
+        ("> $$\n> V\n> = r\n> $$", [("V\n = r", True)]),
+        (
+            "> > $$a\n>> > b$$ and $c\n> > = d$",
+            [("a\n > b", True), ("c\n = d", False)],
+        ),
+        ("> $$> a\n> b$$", [("> a\n b", True)]),
+        (
+            "> \\begin{align}\n> a\n> \\end{align}",
+            [("\\begin{align*}\n a\n \\end{align*}", True)],
+        ),
+        ("$$\na\n> b\n$$", [("a\n> b", True)]),
         # Words
         ("see $BAR).\nMatch lines with ^foo$", []),
         ("$PATH are expanded; costs 5$", []),
