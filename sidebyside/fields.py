@@ -482,11 +482,15 @@ def item_starts(lines: Lines, title: str) -> Iterator[tuple[int, str, str, str]]
             yield at, "", clean(kind), text[len(kind) + 1 :].lstrip()
 
 
-def hung(lines: Lines) -> Iterator[tuple[int, str]]:
-    """What stands below the first line of an item, as far left as it goes."""
-    deep = min((indentation(t) for _, t in lines if t.startswith(" ")), default=0)
-    for number, text in lines:
-        yield number, text[min(deep, indentation(text)) :]
+def hung(lines: Lines) -> Lines:
+    """
+    What stands below the first line of an item, as far left as it goes. What is
+    indented below a line that does not hang belongs to that line: the body of a fence,
+    or of a box.
+    """
+    outer = (at for at, (_, text) in enumerate(lines) if text.lstrip(" ") == text != "")
+    end = next(outer, len(lines))
+    return *dedented(lines[:end]), *lines[end:]
 
 
 def leading_type(text: str) -> str:

@@ -691,6 +691,26 @@ def test_an_item_keeps_its_layout():
     assert html.count("<dl>") == 1
 
 
+@pytest.mark.parametrize("head", ["Returns:\n    int", "Args:\n    x"])
+@pytest.mark.parametrize("hangs", ["", "\n        words"])
+@pytest.mark.parametrize("mark", ["```", "~~~python", "More of it::\n"])
+def test_code_below_an_item_keeps_its_indentation(head, hangs, mark):
+    deep = "    " * mark.startswith("More")
+    body = "".join(f"    {deep}{line}\n" for line in ("if x:", "    y()", "", "z()"))
+    end = "" if deep else f"    {mark[:3]}\n"
+    html = html_of(f"F.\n\n{head}: one{hangs}\n\n    {mark}\n{body}{end}")
+    assert "<code>if x:\n    y()\n\nz()\n</code>" in html
+    assert html.count("<dd>") == 1
+
+
+def test_what_stands_below_an_item_without_hanging_keeps_its_layout():
+    text = "F.\n\nReturns:\n    int: one\n        two\n\n    !!! note\n        Boxed.\n"
+    html = html_of(f"{text}\n    - a\n        - b\n")
+    assert re.search(r"<p>one\s+two</p>", html)
+    assert "<p>Boxed.</p>" in html
+    assert re.search(r"<li>a\s*<ul>\s*<li>b</li>", html)
+
+
 @pytest.mark.parametrize(
     "text",
     [
