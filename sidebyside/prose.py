@@ -74,6 +74,8 @@ def stripped(lines: Iterable[tuple[int, str]]) -> Prose:
 ITEM = re.compile(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d+)[.)]) +\S")
 ITEMS = re.compile(f"^{ITEM.pattern}", re.MULTILINE)
 BOX = re.compile(r" *(?:!!!|\?\?\?\+?|===) *\S")
+# What else has text indented below it: a definition, and a footnote.
+AROUND = re.compile(rf"{BOX.pattern}| *:(?: |$)| *\[\^[^\]]+\]:")
 FENCE = re.compile(r"[ >]*(`{3,}|~{3,})")
 
 # The titles of lists and the like in docstrings, as authors write them, and as the page
@@ -285,7 +287,9 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     And an item may be written `1)`, of which Python-Markdown does not know either.
 
     It also wants four blanks in front of what is nested in an item. Others want only as
-    many as there are in front of the text of the item, and these become four.
+    many as there are in front of the text of the item, and these become four. And what
+    has four in front of it outside of a list is code, though authors like to indent
+    their lists: such a list goes back to where the text around it begins.
 
     Args:
         prose: any prose.
@@ -299,11 +303,13 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     in_list = False
     kinds: dict[str, bool] = {}  # for each indentation, whether its items have numbers
     nest = Nest()
-    deep = 0
+    deep = column = 0
     for index, (number, line) in enumerate(prose.lines):
         text = line
         around, fence = fence, open_fence(text, fence)
         item = None if fence or index in formulas else ITEM.match(text)
+        if item and nest.in_code(text):
+            item = None
         if not text.strip():
             in_list = False
         elif item:
@@ -317,12 +323,18 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
             if item["mark"].endswith(")") and (first or before is is_number):
                 text = f"{indent}{item['number']}.{text[item.end('mark') :]}"
             in_list = True
+            column = len(indent)
             kinds[indent] = is_number
         if text and not around:
-            # What goes on with the text of an item need not be moved with it.
+            # What goes on with the text of an item need not be moved to the right.
             goes_on = in_list and not (item or fence)
-            deep = 0 if goes_on else nest.deep(line, item)
-        done.append((number, " " * deep + text if text else ""))
+            begins = not (done and done[-1][1].strip())
+            if not goes_on:
+                deep = nest.deep(line, item, begins)
+            elif deep > 0 or indentation(text) < column:
+                deep = 0
+        back = min(-deep, indentation(text))
+        done.append((number, " " * deep + text[max(back, 0) :] if text else ""))
     return Prose(tuple(done))
 
 
@@ -332,24 +344,39 @@ class Nest:
 
     What a line may be nested in: the items that are open, and boxes that were moved
     with them. For each, its column, the first one of what is nested in it, how far it
-    was moved, and where what is nested in it has to begin.
+    was moved, and where what is nested in it has to begin. Around them may be boxes and
+    the like, for each of which the column of what is in it is known.
     """
 
     def __init__(self) -> None:
         self.open: list[tuple[int, int, int, int]] = []
+        self.around = [0]
+        self.has_code = False
 
-    def deep(self, text: str, item: re.Match[str] | None) -> int:
+    def in_code(self, text: str) -> bool:
+        """Whether a line goes on with code that is only indented."""
+        return self.has_code and indentation(text) >= self.around[-1] + 4
+
+    def deep(self, text: str, item: re.Match[str] | None, begins: bool) -> int:
         """
         How much further a line is to be indented.
 
         Args:
             text: the line.
             item: what it begins with, if it begins an item.
+            begins: whether it is the first line, or behind a blank one.
+
+        Returns:
+            As many blanks. Below 0, it has that many too many.
         """
         margin = indentation(text)
         while self.open and margin < self.open[-1][1]:
             self.open.pop()
-        deep = 0
+        while margin < self.around[-1]:
+            self.around.pop()
+        too_deep = not self.open and margin >= self.around[-1] + 4
+        self.has_code = too_deep and not item and (begins or self.has_code)
+        deep = self.around[-1] - margin if too_deep and item else 0
         if self.open:
             outer, _, moved, inner = self.open[-1]
             # What has four blanks in front of it is nested for Python-Markdown, too.
@@ -359,6 +386,8 @@ class Nest:
             self.open.append((margin, item.end() - 1, deep, inner))
         elif deep and BOX.match(text):
             self.open.append((margin, margin + 1, deep, 0))
+        elif not (self.open or self.has_code) and AROUND.match(text):
+            self.around.append(margin + 4)
         return deep
 
 

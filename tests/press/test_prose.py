@@ -231,6 +231,21 @@ def test_lists_keep_their_kind(text, expected):
         ("- a\n\n  b\n\n    ```\n    c\n    ```", "ul li p p div pre code"),
         ("- a\n\n  !!! note\n      b\n\n      c\n- d", "ul li p div p p p li p"),
         ("!!! note\n    - a\n      - b\n    - c", "div p ul li ul li li"),
+        # A list is none the less one for being indented below a sentence.
+        ("Text:\n    * **a**\n      more\n    * b\nMore", "p ul li strong li"),
+        ("T\n:   U:\n        - a\n    b\n\n    c", "dl dt dd p ul li p"),
+        ("Text:\n\n    * a\n\n      b\n    * c\n\nMore", "p ul li p p li p p"),
+        ("Text:\n\n      1) a\n         - b\n      2) c", "p ol li ul li li"),
+        ("Text:\n    - a\n        - b\n\n          c", "p ul li ul li p p"),
+        (
+            "- a\n\nText:\n    - b\n\n      ```\n      c\n      ```",
+            "ul li p ul li p div pre code",
+        ),
+        ("!!! note\n    Text:\n        - a\n        - b", "div p p ul li li"),
+        ("T\n:   Text:\n        - a\n\nText:\n    - b", "dl dt dd p ul li p ul li"),
+        # Code is, though.
+        ("Text:\n\n    code\n    - a\n\n        - b", "p pre code"),
+        ("!!! note\n    Text:\n\n        code\n        - a", "div p p pre code"),
         # What is nested by four stays.
         ("- a\n    - b\n        - c\n- d", "ul li ul li ul li li"),
         # And this is not nested, or in no list.
@@ -241,7 +256,8 @@ def test_lists_keep_their_kind(text, expected):
     ],
 )
 def test_lists_are_nested_as_elsewhere(text, expected):
-    md = Markdown(extensions=["admonition", "pymdownx.superfences", "sidebyside"])
+    extensions = ["admonition", "def_list", "pymdownx.superfences", "sidebyside"]
+    md = Markdown(extensions=extensions)
     html = md.convert(open_lists(prose(text)).text)
     assert " ".join(re.findall(r"<(?!span)(\w+)", html)) == expected
 
