@@ -42,7 +42,11 @@ from itertools import chain, pairwise, takewhile
 
 from sidebyside.mathematics import BEHIND, is_words
 from sidebyside.prose import (
+    AROUND,
     CODE,
+    DASHES,
+    FENCE,
+    LISTS,
     TITLES,
     Prose,
     example,
@@ -149,10 +153,10 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
     """
     text = prose.text
     if not (text.startswith(":") or any(map(text.__contains__, SIGNS))):
-        return open_examples(prose)
+        return open_code(open_examples(prose))
     lines = tuple(blocks(prose.lines, is_docstring))
     targets = dict(targets_in(prose.lines)) if ".. _" in text else {}
-    made = open_examples(stripped(lines))
+    made = open_code(open_examples(stripped(lines)))
     if is_docstring and "| replace::" in text:
         # What is still there was part of some code.
         there = {line.strip() for _, line in lines}
@@ -508,6 +512,63 @@ def literal(lines: Lines, before: list[tuple[int, str]]) -> tuple[Lines, Lines]:
     plain = dedented(body)
     made = fenced(plain, language_of(plain) or "text", deep)
     return lines[: 1 + len(body)], (*said, *made)
+
+
+# Below these, what is indented is no code. Nor is it if it begins with one, or with a
+# formula.
+HOLDS = re.compile(rf"{BULLET.pattern}|{AROUND.pattern}| *(?:\.\.|[:<>|\\]|\$(?! ))")
+# What may be a term, if the next line hangs below it.
+TERM = re.compile(r""" *(?:(['"]|``)[^'"`]+\1|[\w.,*`\\ ]+ : )""")
+
+
+def open_code(prose: Prose) -> Prose:
+    """
+    ### Code that is only indented
+
+    To Markdown, what is indented by four behind a blank line is code, unless it belongs
+    to an item, a box or the like. This puts a fence around it, by which all that looks
+    for formulas and links knows it. In case of doubt it stays as it is.
+
+    Args:
+        prose: prose whose examples have their fences.
+    """
+    lines = prose.lines
+    if "\n\n    " not in prose.text:
+        return prose
+    done: list[tuple[int, str]] = []
+    fence = ""
+    holds = listed = False
+    at = 0
+    while at < len(lines):
+        text = lines[at][1]
+        above = lines[at - 1][1] if at else ""
+        around, fence = fence, open_fence(text, fence)
+        margin = indentation(text)
+        if not (around or fence or holds or above) and margin >= 4:
+            ends = (end for end in range(at, len(lines)) if is_left(lines[end][1]))
+            body = lines[at : next(ends, len(lines))]
+            hangs = at + 1 < len(lines) and indentation(lines[at + 1][1]) > margin
+            other = HOLDS.match(text) or (hangs and TERM.match(text))
+            if not (other or any(FENCE.match(code) for _, code in body)):
+                done += fenced(tuple((n, code[4:]) for n, code in body), "")
+                at += len(body)
+                continue
+            holds = True
+        elif text and not around:
+            if above and DASHES.fullmatch(text):
+                holds = listed = TITLES.get(above) in LISTS
+            elif not (above or margin):
+                holds = listed
+            hangs = bool(above) and margin > indentation(above)
+            holds = holds or hangs or is_title(text) or bool(HOLDS.match(text))
+        done.append(lines[at])
+        at += 1
+    return Prose(tuple(done))
+
+
+def is_left(text: str) -> bool:
+    """Whether a line is indented too little for code."""
+    return bool(text) and indentation(text) < 4
 
 
 def deeper(lines: Lines, margin: int) -> Lines:

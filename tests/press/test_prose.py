@@ -297,6 +297,41 @@ def test_examples_without_a_fence_are_code(text, expected):
     assert "blockquote" not in html
 
 
+CODE = 'a = [b][c]\nprint($x_1$, "[one][]", :func:`f`)\n\nif a:\n    - **b**'
+
+
+@pytest.mark.parametrize("above", ["F.", "# F", "- F\n\nG", "```\nF\n```"])
+def test_code_that_is_only_indented_stays_as_written(above):
+    code = CODE.replace("\n", "\n    ").replace("    \n", "\n")
+    html = html_of(f"{above}\n\n    {code}\n\nMore.")
+    assert f"<code>{CODE}\n</code>" in html
+    assert "<p>More.</p>" in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- a\n\n    b $x$",
+        "- a\n  b\n\n  c\n\n    d $x$",
+        "!!! note\n    a\n\n    b $x$",
+        "F.\n\nArgs:\n    x: one\n\n        $x$ and so on",
+        "F.\n\nReturns:\n\n    $x$ and so on",
+        "F.\n\nNote:\n\n    One $x$",
+        "Parameters\n----------\nx : int\n\n    One $x$\n\ny : int\n\n    Two.",
+        "F.\n\n:param x: one\n\n    two $x$",
+        "F.\n\nx : int\n    one\n\n    two $x$\n",
+        "F.\n\n.. note::\n\n    one $x$",
+        "[^1]:\n    one\n\n    two $x$\n\nF[^1]",
+        "F:\n\n    ``a``\n        one\n    ``b``\n        two $x$",
+        "F:\n\n    a : int\n        one $x$",
+    ],
+)
+def test_what_is_indented_in_something_is_no_code(text):
+    html = html_of(text)
+    assert "<math" in html
+    assert "<pre" not in html
+
+
 def test_an_example_stays_in_its_list_and_its_box():
     html, code = examples_in("- One\n  - Two\n\n    >>> a\n\n!!! note\n    >>> b")
     assert code == [">>> a", ">>> b"]

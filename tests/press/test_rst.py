@@ -75,7 +75,7 @@ def check_set(text, expected):
         ),
         # What is none of this.
         ("``:math:`x` `` and `:math:` and x_1_ and a[i]_x", ""),
-        ("```\n:math:`x`\n```\n\n    [1]_", "```\n:math:`x`\n```\n\n    [1]"),
+        ("```\n:math:`x`\n```\n\n  [1]_", "```\n:math:`x`\n```\n\n  [1]"),
         ("`name`_ and :unknown:`x`", ""),
         ("::", ""),
     ],
