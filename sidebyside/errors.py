@@ -28,10 +28,18 @@ class PressError(Exception):
         found: what was found there, without a final full stop.
         remedy: what would be right, as one sentence.
         column: the column, counted from 1, if it is known.
+        at: what is written there, by which the column can be found if it is not.
     """
 
     def __init__(
-        self, path: str, line: int, found: str, remedy: str, *, column: int = 1
+        self,
+        path: str,
+        line: int,
+        found: str,
+        remedy: str,
+        *,
+        column: int = 1,
+        at: str = "",
     ) -> None:
         stop = "" if found.endswith("?") else "."
         super().__init__(f"{path}:{line}: {found}{stop} {remedy}")
@@ -40,6 +48,7 @@ class PressError(Exception):
         self.found = found
         self.remedy = remedy
         self.column = column
+        self.at = at
 
 
 def too_deep(path: str) -> PressError:

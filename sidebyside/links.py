@@ -178,13 +178,14 @@ def set_links(
     """
     here = source.page
 
-    def named(name: str, line: int) -> Place | None:
+    def named(name: str, line: int, written: str) -> Place | None:
         if place := resolve(name, scope, source, places):
             return place
         if not line:
             return NOWHERE
         remedy = nearest(name, source.module, places)
-        report(PressError(source.path, line, UNKNOWN.format(name), remedy))
+        found = UNKNOWN.format(name)
+        report(PressError(source.path, line, found, remedy, at=written))
         return NOWHERE
 
     def module(address: str) -> Place | None:
@@ -218,10 +219,10 @@ def set_links_by_hand(
     """
     packages = {name.partition(".")[0] for name in modules.values()}
 
-    def named(name: str, line: int) -> Place | None:
+    def named(name: str, line: int, written: str) -> Place | None:
         if line and name.partition(".")[0] in packages and name not in places:
             remedy = nearest(name, "", places)
-            report(PressError(here, line, UNKNOWN.format(name), remedy))
+            report(PressError(here, line, UNKNOWN.format(name), remedy, at=written))
         return places.get(name)
 
     def module(address: str) -> Place | None:
@@ -245,7 +246,7 @@ NOWHERE = Place("", "")
 def replaced(
     prose: Prose,
     here: str,
-    named: Callable[[str, int], Place | None],
+    named: Callable[[str, int, str], Place | None],
     module: Callable[[str], Place | None],
 ) -> Prose:
     """
@@ -254,9 +255,9 @@ def replaced(
     Args:
         prose: any prose.
         here: the page that it stands on.
-        named: finds a definition from its name and the line of the link, 0 if it need
-            not be found. If it finds nothing, the link stays as it is; `NOWHERE` makes
-            words of it.
+        named: finds a definition from its name, the line of the link, 0 if it need not
+            be found, and what is written there. If it finds nothing, the link stays as
+            it is; `NOWHERE` makes words of it.
         module: finds the page of a module from an address.
     """
     text = prose.text
@@ -274,12 +275,12 @@ def replaced(
             continue
         if role := match["role"]:
             shown, name = in_role(role)
-            place = named(name, 0)
+            place = named(name, 0, match[0])
         elif words := match["text"]:
             name = match["name"] or words.strip("`")
             if not NAME.fullmatch(name) or name.casefold() in references:
                 continue
-            place = named(name, prose.line_at(match.start()))
+            place = named(name, prose.line_at(match.start()), match[0])
             shown = words if match["name"] or "`" in words else f"`{words}`"
         else:
             continue

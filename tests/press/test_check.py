@@ -252,6 +252,15 @@ def test_a_finding_says_where_what_and_what_to_do():
     assert str(finding).endswith(")")
 
 
+def test_each_link_of_a_line_has_its_own_column():
+    text = DOC + "# See [os.path][],  [os][], [its\n# path][os.path].\nx = 1\n"
+    assert [(each.line, each.column) for each in findings(text)] == [
+        (2, 7),
+        (2, 21),
+        (2, 29),
+    ]
+
+
 # ---- Pictures
 
 
