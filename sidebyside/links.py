@@ -385,8 +385,15 @@ def file_of(address: str, folder: str) -> str | None:
 
 
 def nearest(name: str, module: str, places: Mapping[str, Place]) -> str:
-    """A remedy: the name that was probably meant."""
-    here = (full.removeprefix(f"{module}.") for full in places)
+    """
+    A remedy: the name that was probably meant. Most often it is right, and only what
+    stands in front of it is missing.
+    """
+    inside = f"{module}."
+    if ends := [full for full in places if full.endswith(f".{name}")]:
+        full = min(ends, key=lambda end: (not end.startswith(inside), len(end), end))
+        return f"Did you mean `{full.removeprefix(inside)}`?"
+    here = (full.removeprefix(inside) for full in places)
     close = get_close_matches(name, {*here, *places}, n=1)
     if close:
         return f"Did you mean `{close[0]}`?"

@@ -145,6 +145,20 @@ def test_a_link_that_leads_nowhere_names_line_and_nearest():
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("Game", "book.game.Game"),
+        ("reset", "book.game.Game.reset"),
+        # The one of this module, though another name is as near.
+        ("step", "Worker.step"),
+    ],
+)
+def test_the_nearest_name_may_stand_in_another_module(name, meant):
+    with pytest.raises(PressError, match=rf"Did you mean `{meant}`\?"):
+        set_links(prose(f"[{name}][]"), "", WORKER_SOURCE, PLACES)
+
+
 def test_a_stub_is_found_beside_the_prose_of_its_class():
     source = read(b"class C:\n    def one(self): ...\n", "m.py", "m")
     place = catalogue([source])["m.C.one"]
