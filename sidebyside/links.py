@@ -263,7 +263,7 @@ def replaced(
     text = prose.text
     if not any(sign in text for sign in ("](", "][", "]:", ":`")):
         return prose
-    references = {name.casefold() for name, _ in REFERENCE.findall(text)}
+    references = {normal(label) for label, _ in REFERENCE.findall(text)}
     pieces: list[str] = []
     end = 0
     for match in LINK.finditer(text):
@@ -277,11 +277,17 @@ def replaced(
             shown, name = in_role(role)
             place = named(name, 0, match[0])
         elif words := match["text"]:
-            name = match["name"] or words.strip("`")
-            if not NAME.fullmatch(name) or name.casefold() in references:
+            label = match["name"] or words
+            name = label.strip("` \n").removesuffix("()")
+            is_name = NAME.fullmatch(name) is not None
+            # An empty second bracket is a link in any case.
+            is_meant = is_name or (name and not match["name"])
+            if not is_meant or normal(label) in references:
                 continue
             place = named(name, prose.line_at(match.start()), match[0])
-            shown = words if match["name"] or "`" in words else f"`{words}`"
+            if place is NOWHERE and not is_name:
+                continue
+            shown = words if match["name"] or "`" in words else f"`{words.strip()}`"
         else:
             continue
         if place is None:
@@ -291,6 +297,11 @@ def replaced(
         end = match.end()
     pieces.append(text[end:])
     return prose.with_text("".join(pieces))
+
+
+def normal(label: str) -> str:
+    """The label of a reference, as Markdown compares it with others."""
+    return " ".join(label.split()).casefold()
 
 
 def in_role(role: str) -> tuple[str, str]:
@@ -337,13 +348,13 @@ def pictures_in(text: str) -> Iterator[Picture]:
     """
     if "![" not in text and "<img" not in text:
         return
-    references = {name.casefold(): to for name, to in REFERENCE.findall(text)}
+    references = {normal(label): to for label, to in REFERENCE.findall(text)}
     for match in PICTURE.finditer(text):
         named = match["name"] or match["alt"]
         html = match["double"] or match["single"]
         address = html or match["angled"] or match["inline"]
         if named is not None and address is None:
-            address = references.get(" ".join(named.split()).casefold())
+            address = references.get(normal(named))
         if address:
             yield Picture(match.start(), address, html is not None)
 

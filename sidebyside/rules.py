@@ -74,7 +74,9 @@ def links(source: Source, places: Mapping[str, Place]) -> Iterator[Finding]:
     for section in described(source).sections:
         set_links(section.prose, section.scope, source, places, errors.append)
     for error in errors:
-        yield found(source, error.line, "SBS202", error.found, error.remedy, at=error.at)
+        yield found(
+            source, error.line, "SBS202", error.found, error.remedy, at=error.at
+        )
 
 
 # What makes fields of the annotations in a class.

@@ -64,6 +64,11 @@ def prose(text: str, first: int = 10) -> Prose:
         ("[G.stub][]", "", "[`G.stub`](game.md#Game.stub)"),
         ("[the game][book.game]", "", "[the game](game.md)"),
         ("[the book][book]", "", "[the book](index.md)"),
+        # As a call, in a code span, with blanks.
+        ("[make_game()][]", "", "[`make_game()`](game.md#make_game)"),
+        ("[`Worker.step()`][]", "", "[`Worker.step()`](#Worker.step)"),
+        ("[one\nstep][ `Worker.step()` ]", "", "[one\nstep](#Worker.step)"),
+        ("[Worker.step ][]", "", "[`Worker.step`](#Worker.step)"),
         # What was written for Sphinx is a link if it can be.
         (":class:`book.game.Game` 1", "", "[`book.game.Game`](game.md#Game) 1"),
         (":py:meth:`~G.stub()`", "", "[`stub`](game.md#Game.stub)"),
@@ -128,7 +133,11 @@ def test_names_are_imported_wherever_that_stands(code):
         "rewards[t][n] is an index",
         "![an image][picture]\n\n[picture]: x.png",
         "[words][reference]\n\n[reference]: https://example.org",
+        "[words][ two  words]\n\n[two words]: https://example.org",
+        "[Two words][]\n\n[two words]: https://example.org",
+        "[`Code()`][]\n\n[`Code()`]: https://example.org",
         "[words](page.md) and [^1] and [ ] and [x][not a name!]",
+        "[ ][], [][], [x][ ] and notes[^1][^2]",
         r"\[escaped][Nothing]",
     ],
 )
@@ -143,6 +152,15 @@ def test_a_link_that_leads_nowhere_names_line_and_nearest():
         "book/worker.py:12: a link to `Wroker.step`, which is defined nowhere. "
         "Did you mean `Worker.step`?"
     )
+
+
+@pytest.mark.parametrize("name", ["no name!", "`a`b", "Worker.step(x)", "1"])
+def test_a_link_without_a_second_bracket_needs_a_definition(name):
+    with pytest.raises(PressError, match="which is defined nowhere"):
+        set_links(prose(f"[{name}][]"), "", WORKER_SOURCE, PLACES)
+    # Code that was written for other tools has brackets that mean something else.
+    left = set_links(prose(f"[{name}][]"), "", WORKER_SOURCE, PLACES, lambda _: None)
+    assert left.text == f"[{name}][]"
 
 
 @pytest.mark.parametrize(
