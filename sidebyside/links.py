@@ -40,6 +40,7 @@ from urllib.parse import unquote
 
 from sidebyside.bindings import imports
 from sidebyside.errors import PressError, Report, stop
+from sidebyside.mathematics import find
 from sidebyside.prose import CODE, Prose
 from sidebyside.read import Source
 
@@ -60,6 +61,19 @@ LINK = re.compile(
 )
 NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 REFERENCE = re.compile(r"^ {0,3}\[([^\[\]]+)\]:\s+<?([^\s>]*)", re.MULTILINE)
+# What defines a label, and what uses it. `[0]: first` has no address, and is text.
+LABEL = re.compile(
+    CODE
+    + r"""
+    | ^[ ]{0,3}\[(?P<note>\^[^\[\]\s]+)\](?=:)
+    | ^[ ]{0,3}\[(?!-?\d+\]:[ ]*[^\s/.\#:@]+(?:\s|$))
+      (?P<own>[^\[\]\n^][^\[\]\n]*)\]
+      (?=:[ ]*\n?[ ]*(?:<[^<>\n]*>|[^\s<]\S*)[ ]*
+        (?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\))?[ ]*$)
+    | (?<!\\)\[(?P<used>[^\[\]]+)\](?P<behind>\[\]|(?=[\[(]))?
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
 PICTURE = re.compile(
     CODE
     + r"""
@@ -302,6 +316,56 @@ def replaced(
 def normal(label: str) -> str:
     """The label of a reference, as Markdown compares it with others."""
     return " ".join(label.split()).casefold()
+
+
+def set_labels(prose: Prose, anchor: str) -> Prose:
+    """
+    ### Labels
+
+    `[^1]: …` defines a note, and `[docs]: …` an address. To Markdown, what one piece of
+    a page defines is known in all others, and two docstrings that call their first note
+    `1` would have one between them. So the labels of a section get its name.
+
+    Args:
+        prose: the prose of a section.
+        anchor: its anchor.
+
+    Returns:
+        The prose, with labels that no other section of the page has.
+    """
+    text = prose.text
+    if "]:" not in text:
+        return prose
+    number = prose.lines[0][0]
+    matches = [*LABEL.finditer(text)]
+    labels: dict[str, str] = {}
+    for match in matches:
+        if label := match["note"]:
+            labels[label] = f"^{anchor}-{label[1:]}"
+        elif label := match["own"]:
+            # To Markdown, those of links are the same in capitals, and anchors are not.
+            labels[normal(label)] = f"{normal(label)}-{number}"
+    if not labels:
+        return prose
+    formulas = [range(formula.start, formula.stop) for formula in find(text)]
+    pieces: list[str] = []
+    end = 0
+    for match in matches:
+        label = match["note"] or match["own"] or match["used"] or ""
+        is_note = label.startswith("^")
+        new = labels.get(label if is_note else normal(label))
+        at = text.find("[", match.start())
+        if new is None or any(at in formula for formula in formulas):
+            continue
+        stop = at + len(label) + 2
+        if match["used"] and not is_note and text[at - 1 : at] != "]":
+            if match["behind"] == "":
+                continue
+            # `[docs]` or `[docs][]`, where the label is what is shown.
+            at, stop = stop, match.end()
+        pieces += [text[end:at], f"[{new}]"]
+        end = stop
+    return prose.with_text("".join([*pieces, text[end:]]))
 
 
 def in_role(role: str) -> tuple[str, str]:

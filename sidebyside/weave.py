@@ -26,7 +26,7 @@ from sidebyside.bindings import imports, scopes
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
-from sidebyside.links import Place, set_links
+from sidebyside.links import Place, set_labels, set_links
 from sidebyside.mathematics import FormulaError, continued, find, typeset
 from sidebyside.prose import Prose, open_lists, open_title, stripped
 from sidebyside.read import Source, once
@@ -246,6 +246,7 @@ def weave(
         # In this order a formula with symbols is set only once.
         prose = set_symbols(section.prose, meta.get("symbols", {}))
         prose = check_formulas(prose, source.path, report)
+        prose = set_labels(prose, anchor)
         level, heading, prose = leading_heading(prose)
         definition = section.definition
         if has_fields(prose):

@@ -8,7 +8,7 @@ from markdown import Markdown
 
 from sidebyside.errors import PressError
 from sidebyside.fields import set_fields, types_of
-from sidebyside.links import set_links
+from sidebyside.links import set_labels, set_links
 from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.press import EXTENSIONS
 from sidebyside.prose import Prose, open_examples, open_lists
@@ -109,6 +109,57 @@ def test_links_to_definitions(text, scope, expected):
 def test_links_to_modules_lead_to_their_pages(text, expected):
     found = set_links(prose(text), "", WORKER_SOURCE, PLACES).text
     assert found == (expected or text)
+
+
+LABELS = """[docs][d], [D][], [d], ![d], [![x][d]][d], [d](y), [d][x], word[d], [^n]
+
+$a[d]$ `[d]` [x]: [d]: \\[d]
+
+[d]: <https://a.org> "T"
+[^n]: A note.
+[x]: no address
+[0]: first
+"""
+SET_LABELS = """[docs][d-10], [D][d-10], [d][d-10], ![d][d-10], [![x][d-10]][d-10], \
+[d](y), [d][x], word[d][d-10], [^C.f-n]
+
+$a[d]$ `[d]` [x]: [d][d-10]: \\[d]
+
+[d-10]: <https://a.org> "T"
+[^C.f-n]: A note.
+[x]: no address
+[0]: first
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (LABELS, SET_LABELS),
+        (
+            "[docs]\n\n[Docs]:\n  https://a.org",
+            "[docs][docs-10]\n\n[docs-10]:\n  https://a.org",
+        ),
+        ("[1] and [^1], [a]: b c\n\n[1]: first\n```\n[1]: https://a.org\n```", None),
+    ],
+)
+def test_labels_have_the_name_of_their_section(text, expected):
+    assert set_labels(prose(text), "C.f").text == (expected or text)
+
+
+def test_labels_of_two_sections_are_not_mixed_up():
+    text = "".join(
+        f'def {name}():\n    """First[^1] and [docs][d].\n\n'
+        f'    [^1]: {name}\n    [d]: https://{name}.org\n    """\n'
+        for name in ("cell", "Cell")
+    )
+    html = as_page(text + 'def f():\n    "A bare [d]."\n')
+    assert re.findall('href="(https://.*?)"', html) == [
+        "https://cell.org",
+        "https://Cell.org",
+    ]
+    assert re.findall("<li id=.*?>\\s*<p>(.*?)&#", html) == ["cell", "Cell"]
+    assert "A bare [d]." in html
 
 
 @pytest.mark.parametrize(
