@@ -247,7 +247,12 @@ def weave(
         prose = set_symbols(section.prose, meta.get("symbols", {}))
         prose = check_formulas(prose, source.path, report)
         prose = set_labels(prose, anchor)
+        first = prose.lines[:1]
         level, heading, prose = leading_heading(prose)
+        if level:
+            line = Prose(first).with_text(heading)
+            line = set_links(line, section.scope, source, places, report)
+            heading = without_own(line.text, source.page)
         definition = section.definition
         if has_fields(prose):
             types = types_of(definition.node) if definition else None
@@ -498,6 +503,12 @@ def leading_heading(prose: Prose) -> tuple[int, str, Prose]:
     return 0, "", prose
 
 
+def without_own(heading: str, page: str) -> str:
+    """A heading in which the name of the page itself is no link."""
+    address = re.escape(Place(page, "").seen_from(page))
+    return re.sub(rf"\[([^\[\]]*)\]\({address}\)", r"\1", heading)
+
+
 def code_lines(
     section: Section, source: Source, html: Sequence[str]
 ) -> Iterator[CodeLine]:
@@ -580,4 +591,6 @@ def one_line(value: object) -> str:
 
 def plain(markdown: str) -> str:
     """A heading without Markdown's marks, for a title."""
-    return re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*$]", r"\1", markdown).strip()
+    link = r"\[([^\[\]]*)\]\([^)]*\)|(?<![\w\]])\[([^\[\]]+)\]\[[^\[\]]*\]"
+    words = re.sub(link, r"\1\2", markdown)
+    return re.sub("[`*$]", "", words).strip()

@@ -1148,6 +1148,36 @@ def test_a_heading_does_not_take_the_name_of_a_definition():
     assert [row.anchor for row in weave(source, {}).rows] == ["weave-2", "weave"]
 
 
+@pytest.mark.parametrize(
+    ("heading", "shown", "title"),
+    [
+        (
+            "How [two][] and :func:`two` work",
+            "How [`two`](#two) and [`two`](#two) work",
+            "How two and two work",
+        ),
+        ("Of :mod:`book.m` (x)", "Of `book.m` (x)", "Of book.m (x)"),
+        ("As [one's][d] x[i][j]", "As [one's][d-1] x[i][j]", "As one's x[i][j]"),
+        ("The [game](game.py)", "The [game](game.md)", "The game"),
+    ],
+)
+def test_links_in_headings(heading, shown, title):
+    text = f'"""# {heading}\n\n[d]: https://a.org\n"""\ndef two():\n    "Two."\n'
+    source = read(text.encode(), "book/m.py", "book.m")
+    page = weave(source, catalogue([source, GAME_SOURCE]))
+    assert (page.rows[0].heading, page.title, page.rows[0].title) == (
+        shown,
+        title,
+        title,
+    )
+
+
+def test_a_link_in_a_heading_leads_somewhere():
+    source = read(b"x = 1\n\n\n# ## Of [nope][]\ny = 2\n", "book/m.py", "book.m")
+    with pytest.raises(PressError, match=r"^book/m\.py:4: a link to `nope`"):
+        weave(source, {})
+
+
 def test_anchors_are_unique():
     data = b"# Same words.\nx = 1\n# Same words.\ny = 2\ndef f(): pass\ndef f(): pass\n"
     anchors = [row.anchor for row in weave(read(data, "m.py", "m"), {}).rows]
