@@ -19,7 +19,7 @@ symbols:
 From then on, pointing at $\hat{A}_t$ in any formula of the page lights up `advantages`
 in the code, and pointing at `advantages` lights up the formulas. It works with the
 keyboard too: a formula that has the focus lights up all the names in it, each in its
-own colour.
+own colour. Two names may have one symbol, which then lights up both.
 
 The page itself only carries the names, as attributes of the symbols. A small script
 does the rest, and without it nothing is missing but the light.
@@ -68,11 +68,16 @@ def named(formula: str, display: bool, symbols: Mapping[str, str]) -> str:
         display: whether it has two of them.
         symbols: for each name in the code, its TeX.
     """
-    names = {tex: name for name, tex in symbols.items()}
+    names: dict[str, list[str]] = {}
+    for name, tex in symbols.items():
+        names.setdefault(tex, []).append(name)
 
     def wrap(match: re.Match[str]) -> str:
-        # The outer braces let a symbol be a subscript, as in $V_\pi$.
-        return rf"{{\htmlData{{sbs={names[match[0]]}}}{{{match[0]}}}}}"
+        symbol = match[0]
+        for name in names[match[0]]:
+            # The outer braces let a symbol be a subscript, as in $V_\pi$.
+            symbol = rf"{{\htmlData{{sbs={name}}}{{{symbol}}}}}"
+        return symbol
 
     wrapped = pattern(tuple(names)).sub(wrap, formula)
     try:

@@ -74,9 +74,14 @@
     show(target, type) {
       this.clear();
       if (!target.closest) return;
-      const symbol = target.closest("[data-sbs]");
+      let symbol = target.closest("[data-sbs]");
       const formula = target.closest("sbs-math");
-      if (symbol) return this.lightSymbol(symbol.dataset.sbs);
+      if (symbol) {
+        // One with two names is an element in another.
+        for (; symbol; symbol = symbol.parentElement.closest("[data-sbs]"))
+          this.lightSymbol(symbol.dataset.sbs);
+        return;
+      }
       if (formula && type === "focusin")
         return formula
           .querySelectorAll("[data-sbs]")

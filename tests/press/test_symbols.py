@@ -48,6 +48,12 @@ def test_symbols_are_found_where_they_stand_alone(text, expected):
     assert sorted(names(text)) == sorted(expected)
 
 
+def test_a_symbol_may_have_two_names():
+    prose = set_symbols(Prose(((1, "$r_t$"),)), {"reward": "r_t", "rewards": "r_t"})
+    html = typeset(prose.text.strip("$"), False)
+    assert sorted(re.findall(r'data-sbs="(\w+)"', html)) == ["reward", "rewards"]
+
+
 def test_only_names_pass_into_the_page():
     """KaTeX is trusted with the one command, and not with links or styles."""
     html = typeset(r"\href{javascript:alert(1)}{x} \htmlStyle{color:red}{y}", False)
