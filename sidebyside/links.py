@@ -359,7 +359,9 @@ def set_labels(prose: Prose, anchor: str) -> Prose:
             continue
         stop = at + len(label) + 2
         if match["used"] and not is_note and text[at - 1 : at] != "]":
-            if match["behind"] == "":
+            # An index in indented code is none, `a[1]`.
+            is_deep = text.startswith("    ", text.rfind("\n", 0, at) + 1)
+            if match["behind"] == "" or (is_deep and text[at - 1].isalnum()):
                 continue
             # `[docs]` or `[docs][]`, where the label is what is shown.
             at, stop = stop, match.end()

@@ -119,6 +119,8 @@ $a[d]$ `[d]` [x]: [d]: \\[d]
 [^n]: A note.
 [x]: no address
 [0]: first
+
+    a[d]
 """
 SET_LABELS = """[docs][d-10], [D][d-10], [d][d-10], ![d][d-10], [![x][d-10]][d-10], \
 [d](y), [d][x], word[d][d-10], [^C.f-n]
@@ -129,6 +131,8 @@ $a[d]$ `[d]` [x]: [d][d-10]: \\[d]
 [^C.f-n]: A note.
 [x]: no address
 [0]: first
+
+    a[d]
 """
 
 
