@@ -30,7 +30,8 @@ written as the files lie on the disk or as the pages lie on the site. And
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
 from difflib import get_close_matches
 from functools import cache
 from html import unescape
@@ -173,6 +174,8 @@ def set_links(
     source: Source,
     places: Mapping[str, Place],
     report: Report = stop,
+    *,
+    labels: Set[str] = frozenset(),
 ) -> Prose:
     """
     ## Setting links
@@ -184,6 +187,7 @@ def set_links(
         places: every definition and module of the book, by full name.
         report: what to do about a name that is defined nowhere. If it returns, the
             link becomes plain words.
+        labels: those that are [known on the whole page][labels_of].
 
     Returns:
         The prose, with links to definitions as ordinary Markdown links, so that the
@@ -205,7 +209,7 @@ def set_links(
     def module(address: str) -> Place | None:
         return page_at(file_of(address, posixpath.dirname(here)), places)
 
-    return replaced(prose, here, named, module)
+    return replaced(prose, here, named, module, labels)
 
 
 def set_links_by_hand(
@@ -262,6 +266,7 @@ def replaced(
     here: str,
     named: Callable[[str, int, str], Place | None],
     module: Callable[[str], Place | None],
+    labels: Set[str] = frozenset(),
 ) -> Prose:
     """
     ### Both kinds
@@ -273,11 +278,12 @@ def replaced(
             be found, and what is written there. If it finds nothing, the link stays as
             it is; `NOWHERE` makes words of it.
         module: finds the page of a module from an address.
+        labels: those of addresses that are defined elsewhere.
     """
     text = prose.text
     if not any(sign in text for sign in ("](", "][", "]:", ":`")):
         return prose
-    references = {normal(label) for label, _ in REFERENCE.findall(text)}
+    references = {normal(label) for label, _ in REFERENCE.findall(text)} | labels
     pieces: list[str] = []
     end = 0
     for match in LINK.finditer(text):
@@ -318,39 +324,60 @@ def normal(label: str) -> str:
     return " ".join(label.split()).casefold()
 
 
-def set_labels(prose: Prose, anchor: str) -> Prose:
+def labels_of(proses: Iterable[Prose]) -> tuple[set[str], set[str]]:
     """
     ### Labels
 
     `[^1]: …` defines a note, and `[docs]: …` an address. To Markdown, what one piece of
-    a page defines is known in all others, and two docstrings that call their first note
-    `1` would have one between them. So the labels of a section get its name.
+    a page defines is known in all others. That is how a comment at the end of a module
+    can define what all of it uses. But two docstrings that call their first note `1`
+    would have one between them. And the address of a bare `[1]` would be one for all
+    that stands in brackets elsewhere.
 
     Args:
-        prose: the prose of a section.
-        anchor: its anchor.
+        proses: those of all sections of a page.
 
     Returns:
-        The prose, with labels that no other section of the page has.
+        The labels that are known on the whole page, and those that are known in their
+        own sections alone: more than one section defines them, or they are the numbers
+        of addresses.
     """
-    text = prose.text
-    if "]:" not in text:
-        return prose
-    number = prose.lines[0][0]
-    matches = [*LABEL.finditer(text)]
-    labels: dict[str, str] = {}
-    for match in matches:
-        if label := match["note"]:
-            labels[label] = f"^{anchor}-{label[1:]}"
-        elif label := match["own"]:
-            # To Markdown, those of links are the same in capitals, and anchors are not.
-            labels[normal(label)] = f"{normal(label)}-{number}"
+    times = Counter(label for prose in proses for label in {*labels_in(prose)})
+    own = {label for label, count in times.items() if count > 1 or label.isdigit()}
+    return times.keys() - own, own
+
+
+def labels_in(prose: Prose) -> Iterator[str]:
+    """The labels that a prose defines, as Markdown compares them."""
+    if "]:" in prose.text:
+        for match in LABEL.finditer(prose.text):
+            if label := match["note"] or match["own"]:
+                yield label if match["note"] else normal(label)
+
+
+def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
+    """
+    The prose of a section, with its name in its labels.
+
+    Args:
+        prose: the prose.
+        anchor: its anchor.
+        local: the labels that are known in their own sections alone.
+    """
+    # To Markdown, those of links are the same in capitals, and anchors are not.
+    number = prose.lines[0][0] if prose.lines else 0
+    labels = {
+        label: f"^{anchor}-{label[1:]}" if label[0] == "^" else f"{label}-{number}"
+        for label in labels_in(prose)
+        if label in local
+    }
     if not labels:
         return prose
+    text = prose.text
     formulas = [range(formula.start, formula.stop) for formula in find(text)]
     pieces: list[str] = []
     end = 0
-    for match in matches:
+    for match in LABEL.finditer(text):
         label = match["note"] or match["own"] or match["used"] or ""
         is_note = label.startswith("^")
         new = labels.get(label if is_note else normal(label))

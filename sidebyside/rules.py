@@ -29,6 +29,7 @@ from sidebyside.lex import NAME
 from sidebyside.links import (
     Place,
     file_of,
+    labels_of,
     module_in,
     pictures_in,
     set_links,
@@ -71,8 +72,11 @@ def what_stops_a_build(source: Source) -> Iterator[Finding]:
 def links(source: Source, places: Mapping[str, Place]) -> Iterator[Finding]:
     """## SBS202: links that lead nowhere"""
     errors: list[PressError] = []
-    for section in described(source).sections:
-        set_links(section.prose, section.scope, source, places, errors.append)
+    sections = described(source).sections
+    labels, _ = labels_of(section.prose for section in sections)
+    for section in sections:
+        prose, scope = section.prose, section.scope
+        set_links(prose, scope, source, places, errors.append, labels=labels)
     for error in errors:
         yield found(
             source, error.line, "SBS202", error.found, error.remedy, at=error.at

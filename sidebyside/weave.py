@@ -26,7 +26,7 @@ from sidebyside.bindings import imports, scopes
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
-from sidebyside.links import Place, set_labels, set_links
+from sidebyside.links import Place, labels_of, set_labels, set_links
 from sidebyside.mathematics import FormulaError, continued, find, typeset
 from sidebyside.prose import Prose, open_lists, open_title, stripped
 from sidebyside.read import Source, once
@@ -242,23 +242,24 @@ def weave(
     public = public_names(source)
     levels = outlined(source)
     rows: list[Row] = []
+    labels, local = labels_of(section.prose for _, section in anchored(source))
     for anchor, section in anchored(source):
         # In this order a formula with symbols is set only once.
         prose = set_symbols(section.prose, meta.get("symbols", {}))
         prose = check_formulas(prose, source.path, report)
-        prose = set_labels(prose, anchor)
+        prose = set_labels(prose, anchor, local)
         first = prose.lines[:1]
         level, heading, prose = leading_heading(prose)
         if level:
             line = Prose(first).with_text(heading)
-            line = set_links(line, section.scope, source, places, report)
+            line = set_links(line, section.scope, source, places, report, labels=labels)
             heading = without_own(line.text, source.page)
         definition = section.definition
         if has_fields(prose):
             types = types_of(definition.node) if definition else None
             prose = set_fields(prose, types, is_module=section.kind is Kind.MODULE)
         prose = open_lists(prose, continued(prose.text))
-        prose = set_links(prose, section.scope, source, places, report)
+        prose = set_links(prose, section.scope, source, places, report, labels=labels)
         rows.append(
             Row(
                 anchor=anchor,

@@ -148,7 +148,9 @@ $a[d]$ `[d]` [x]: [d][d-10]: \\[d]
     ],
 )
 def test_labels_have_the_name_of_their_section(text, expected):
-    assert set_labels(prose(text), "C.f").text == (expected or text)
+    local = {"d", "^n", "x", "docs", "1", "a"}
+    assert set_labels(prose(text), "C.f", local).text == (expected or text)
+    assert set_labels(prose(text), "C.f", ()).text == text
 
 
 def test_labels_of_two_sections_are_not_mixed_up():
@@ -164,6 +166,20 @@ def test_labels_of_two_sections_are_not_mixed_up():
     ]
     assert re.findall("<li id=.*?>\\s*<p>(.*?)&#", html) == ["cell", "Cell"]
     assert "A bare [d]." in html
+
+
+def test_a_label_of_one_section_is_known_in_all():
+    text = (
+        'def f():\n    """First[^1], [docs][d], and [1]."""\n\n\n'
+        "# Text [1].\n#\n# [^1]: Note\n# [D]: https://d.org\n# [1]: https://one.org\n"
+    )
+    html = as_page(text)
+    assert 'First<sup id="fnref:1">' in html
+    assert re.findall('href="(https://.*?)">(.*?)<', html) == [
+        ("https://d.org", "docs"),
+        ("https://one.org", "1"),
+    ]
+    assert "and [1]." in html
 
 
 @pytest.mark.parametrize(
@@ -1161,7 +1177,7 @@ def test_a_heading_does_not_take_the_name_of_a_definition():
             "How two and two work",
         ),
         ("Of :mod:`book.m` (x)", "Of `book.m` (x)", "Of book.m (x)"),
-        ("As [one's][d] x[i][j]", "As [one's][d-1] x[i][j]", "As one's x[i][j]"),
+        ("As [one's][d] x[i][j]", "As [one's][d] x[i][j]", "As one's x[i][j]"),
         ("The [game](game.py)", "The [game](game.md)", "The game"),
     ],
 )

@@ -359,7 +359,7 @@ def test_a_box_far_above_its_text_takes_no_time():
         ("Text.\n{ title=T }", '<p title="T">Text.</p>'),
         ("[a]\n\n[a]: x.md", '<a href="x.md">a</a>'),
         ("[a]\n\n[a]: #b", '<a href="#b">a</a>'),
-        ("a[^1]\n\n[^1]: word", '<li id="fn:a-1-1-word-1">'),
+        ("a[^1]\n\n[^1]: word", '<li id="fn:1">'),
         ("see[0](#a)", 'see<a href="#a">0</a>'),
         ("see [0](a)", 'see <a href="a">0</a>'),
         ("see [x](http://a/{id})", '<a href="http://a/{id}">x</a>'),
