@@ -24,6 +24,10 @@ PAGE = ROOT / "site" / "labml_rl" / "ppo" / "index.html"
 SHOWN = clipped_policy_loss
 SOURCE = inspect.getsource(SHOWN)
 FOLDER = ROOT / "docs" / "assets" / "screenshots"
+PICTURES: dict[Literal["light", "dark"], Path] = {
+    "light": FOLDER / "page-light.png",
+    "dark": FOLDER / "page-dark.png",
+}
 
 
 def main() -> None:
@@ -31,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Take the pictures of the site.")
     parser.add_argument("--check", action="store_true", help="only compare")
     if parser.parse_args().check:
-        old = [path.name for path in paths().values() if source_in(path) != SOURCE]
+        old = [path.name for path in PICTURES.values() if source_in(path) != SOURCE]
         if old:
             sys.exit(f"{', '.join(old)}: {SHOWN.__name__} has changed since, take anew")
         return
@@ -45,7 +49,7 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
-        for scheme, path in paths().items():
+        for scheme, path in PICTURES.items():
             page = browser.new_page(
                 viewport={"width": 1380, "height": 780}, color_scheme=scheme
             )
@@ -54,11 +58,6 @@ def main() -> None:
             page.screenshot(path=path)
             add_source(path)
         browser.close()
-
-
-def paths() -> dict[Literal["light", "dark"], Path]:
-    """Where the pictures are, by the colour scheme that they show."""
-    return {"light": FOLDER / "page-light.png", "dark": FOLDER / "page-dark.png"}
 
 
 def add_source(path: Path) -> None:

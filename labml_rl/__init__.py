@@ -45,9 +45,8 @@ $o_{t+1}$, and so on, until the **episode** is over: the ball is lost, the game 
 
 An observation is not everything. The machine also knows which way the ball is flying,
 and all else that decides, with the action, what happens next. All that it knows is its
-**state**. The agent sees only the
-observation, and has to decide by that. (In other books this is a **partially
-observable Markov decision process**, or POMDP.)
+**state**. The agent sees only the observation, and has to decide by that. (In other
+books this is a **partially observable Markov decision process**, or POMDP.)
 
 One thing makes this harder than learning from examples. Nobody says which action would
 have been right; there is a reward, often much later, for something among all that was

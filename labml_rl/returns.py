@@ -24,8 +24,8 @@ that followed*. Which action has earned what is the problem of **credit assignme
 
 This page computes three such numbers, each the answer to what is wrong with the one
 before: [discounted returns][discounted_returns], [n-step returns][n_step_returns], and
-[GAE][gae], which PPO uses, and most of what is built on it. They are functions
-of tensors, and know nothing of games or networks:
+[GAE][gae], which PPO uses, and most of what is built on it. They are functions of
+tensors, and know nothing of games or networks:
 
 ```python
 from labml_rl.returns import Rollout, gae

@@ -438,11 +438,11 @@ def write_findings(options: argparse.Namespace) -> int:
             else:
                 # It may import those beside it.
                 folder = whole.parent
-                around = [
-                    (folder, Module(each, named_from(each, here), name))
+                beside = (
+                    Module(each, named_from(each, here), module_name(each, folder))
                     for each in sorted(folder.glob("*.py"))
-                    for name in [module_name(each, folder)]
-                ]
+                )
+                around = [(folder, module) for module in beside]
         else:
             around = [*modules_in(path, here, options.exclude)]
         for package, module in around:

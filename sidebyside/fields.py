@@ -488,7 +488,7 @@ def hung(lines: Lines) -> Lines:
     indented below a line that does not hang belongs to that line: the body of a fence,
     or of a box.
     """
-    outer = (at for at, (_, text) in enumerate(lines) if text.lstrip(" ") == text != "")
+    outer = (at for at, (_, text) in enumerate(lines) if text and text[0] != " ")
     end = next(outer, len(lines))
     return *dedented(lines[:end]), *lines[end:]
 

@@ -45,6 +45,8 @@ from xml.etree.ElementTree import Element
 
 from markdown.util import AMP_SUBSTITUTE, ETX, STX
 
+from sidebyside.prose import INDEX
+
 # Markdown removes these two control characters from what it reads, so no source text
 # can contain a sign that is made with them.
 LESS = f"{STX}lt{ETX}"
@@ -71,7 +73,7 @@ NOT_MEANT = re.compile(
     # The underscores of `{a}_{b}`. Between letters, Markdown leaves them alone.
     rf"|(?<=\}})_|_(?=\{{(?!{ATTRIBUTES_OF}))"
     # `[0]: first`, but no address.
-    r"|^ {0,3}\[(?=-?\d+\]: *[^\s/.#:@]+(?:\s|$))"
+    rf"|^ {{0,3}}\[(?={INDEX})"
     # `handlers[0](event)`, but no address.
     r"|(?<=\w)\[(?=[^\[\]\n]*\]\([^()\s/.#]*\))"
     # `#123` at the start of a line, an item or a definition. A heading has a blank.

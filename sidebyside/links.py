@@ -42,7 +42,7 @@ from urllib.parse import unquote
 from sidebyside.bindings import imports
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.mathematics import find
-from sidebyside.prose import CODE, Prose
+from sidebyside.prose import CODE, INDEX, Prose
 from sidebyside.read import Source
 
 # An index of an index, `rewards[t][n]`, is not a link, and neither is an image.
@@ -65,9 +65,9 @@ REFERENCE = re.compile(r"^ {0,3}\[([^\[\]]+)\]:\s+<?([^\s>]*)", re.MULTILINE)
 # What defines a label, and what uses it. `[0]: first` has no address, and is text.
 LABEL = re.compile(
     CODE
-    + r"""
-    | ^[ ]{0,3}\[(?P<note>\^[^\[\]\s]+)\](?=:)
-    | ^[ ]{0,3}\[(?!-?\d+\]:[ ]*[^\s/.\#:@]+(?:\s|$))
+    + rf"""
+    | ^[ ]{{0,3}}\[(?P<note>\^[^\[\]\s]+)\](?=:)
+    | ^[ ]{{0,3}}\[(?!{INDEX})
       (?P<own>[^\[\]\n^][^\[\]\n]*)\]
       (?=:[ ]*\n?[ ]*(?:<[^<>\n]*>|[^\s<]\S*)[ ]*
         (?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\))?[ ]*$)
@@ -365,9 +365,10 @@ def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
         local: the labels that are known in their own sections alone.
     """
     # To Markdown, those of links are the same in capitals, and anchors are not.
-    number = prose.lines[0][0] if prose.lines else 0
     labels = {
-        label: f"^{anchor}-{label[1:]}" if label[0] == "^" else f"{label}-{number}"
+        label: f"^{anchor}-{label[1:]}"
+        if label.startswith("^")
+        else f"{label}-{prose.line_at(0)}"
         for label in labels_in(prose)
         if label in local
     }

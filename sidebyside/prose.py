@@ -77,6 +77,9 @@ BOX = re.compile(r" *(?:!!!|\?\?\?\+?|===) *\S")
 # What else has text indented below it: a definition, and a footnote.
 AROUND = re.compile(rf"{BOX.pattern}| *:(?: |$)| *\[\^[^\]]+\]:")
 FENCE = re.compile(r"[ >]*(`{3,}|~{3,})")
+# `[0]: first` behind its bracket. To Markdown that defines an address, and to nobody
+# else. For verbose patterns, too.
+INDEX = r"-?\d+\]:[ ]*[^\s/.\#:@]+(?:\s|$)"
 
 # The titles of lists and the like in docstrings, as authors write them, and as the page
 # has them. In Google's style a colon follows; in NumPy's, a line of dashes.
