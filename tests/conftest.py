@@ -42,10 +42,21 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that may take longest begin first, so that none is left over at the end."""
+    """
+    Those that may take long begin first, so that none is left over at the end.
 
-    def patience(item: pytest.Item) -> float:
-        mark = item.get_closest_marker("timeout")
-        return float(mark.args[0]) if mark else 0.0
+    With `--dist worksteal` each worker has its share of the list, one behind the other,
+    so each share has to begin with its part of them.
+    """
+    shares = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    long = [item for item in items if item.get_closest_marker("timeout")]
+    short = [item for item in items if not item.get_closest_marker("timeout")]
 
-    items.sort(key=patience, reverse=True)
+    def part(of: list[pytest.Item], share: int) -> list[pytest.Item]:
+        return of[len(of) * share // shares : len(of) * (share + 1) // shares]
+
+    items[:] = [
+        item
+        for share in range(shares)
+        for item in part(long, share) + part(short, share)
+    ]

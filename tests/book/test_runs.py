@@ -661,7 +661,7 @@ def test_a_curve_that_can_not_be_written_ends_it_with_a_checkpoint(
     monkeypatch.undo()
     assert "Traceback" not in capfd.readouterr().err
     frames = checkpoint.load(path / "checkpoint.safetensors", only=("frames",))
-    assert frames["frames"] > 16
+    assert frames["frames"] >= 16
     assert f"of {frames['frames']} frames; to go on" in "".join(caught.value.__notes__)
     runs.resume(Tiny, path)
     assert_same_run(whole, path)
