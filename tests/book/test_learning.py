@@ -146,7 +146,7 @@ def of_other_actions(monkeypatch):
 BUGS = [with_sign, without_mask, of_other_actions]
 
 
-@pytest.mark.parametrize("plant", BUGS, ids=[bug.__name__ for bug in BUGS])
+@pytest.mark.parametrize("plant", some(BUGS, with_sign, without_mask))
 def test_with_a_bug_a2c_learns_nothing(plant, monkeypatch):
     plant(monkeypatch)
     assert frames_until(A2C_CART, GOOD, part=WITH_BUG) == [math.inf]
@@ -168,7 +168,7 @@ def of_actions_not_taken(monkeypatch):
 PQN_BUGS = [without_mask, of_values_upside_down, of_actions_not_taken]
 
 
-@pytest.mark.parametrize("plant", PQN_BUGS, ids=[bug.__name__ for bug in PQN_BUGS])
+@pytest.mark.parametrize("plant", some(PQN_BUGS, without_mask, of_actions_not_taken))
 def test_with_a_bug_pqn_learns_nothing(plant, monkeypatch):
     """In as much time as it may take without."""
     plant(monkeypatch)

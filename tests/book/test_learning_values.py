@@ -177,9 +177,7 @@ def test_the_rods_are_swung_up():
     assert swung_up(SmallDQN)
 
 
-@pytest.mark.parametrize(
-    "name", some(NOTHING_LEARNED, "never-copied", "best-not-taken")
-)
+@pytest.mark.parametrize("name", some(NOTHING_LEARNED, "never-copied"))
 def test_with_a_mistake_of_the_book_they_are_not(name):
     assert not swung_up(MISTAKES[name])
 

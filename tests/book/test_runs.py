@@ -293,8 +293,9 @@ def test_kill_9(whole, tmp_path):
     assert_shown(path)
 
 
-@pytest.mark.parametrize("number", STOP_SIGNALS)
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize(
+    ("workers", "number"), [(0, signal.SIGINT), *((2, each) for each in STOP_SIGNALS)]
+)
 def test_a_signal_to_all_processes_stops_it_cleanly(whole, tmp_path, workers, number):
     path = tmp_path / "run"
     with start("--workers", str(workers), folder=path) as program:

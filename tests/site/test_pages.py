@@ -1,6 +1,7 @@
 """What a reader sees, in a real browser."""
 
 import contextlib
+import os
 import re
 
 import pytest
@@ -45,6 +46,23 @@ def all_pages(site):
     return [p.relative_to(site).as_posix() for p in found if p.name != "404.html"]
 
 
+def of_each_kind(site):
+    """
+    One page of each kind, for what takes a second or more for each. All of them with
+    EVERY_PAGE=1, which is for whoever changes a template, a style or the theme.
+    """
+    if os.environ.get("EVERY_PAGE"):
+        return all_pages(site)
+    kinds = ["index", "contributing", "results", "sidebyside/errors"]
+    kinds += ["sidebyside/symbols", "benchmarks/mistakes", "reference/sidebyside"]
+    # With code alone, formulas, tables, figures, films, and what opens when asked.
+    book = ["index", "a2c/__main__", "returns", "speed", "bodies", "ppo/experiment"]
+    book += ["small", "ppo/index", "dqn/distribution", "wrappers/pictures"]
+    kinds += [f"labml_rl/{name}" for name in book]
+    assert {f"{name}.html" for name in kinds} <= {*all_pages(site)}
+    return [f"{name}.html" for name in kinds]
+
+
 def check_layout(page, width):
     """
     Side by side on a desktop, stacked on a phone, and nothing is cut off.
@@ -78,9 +96,12 @@ def check_layout(page, width):
     return len(found["rows"])
 
 
-def check_landmarks(page):
-    """What a screen reader needs to find its way: landmarks, one first heading."""
-    for landmark in ("main", "banner", "contentinfo", "search"):
+def check_landmarks(page, with_scripts):
+    """
+    What a screen reader needs to find its way: landmarks, one first heading. There is a
+    search where there are scripts.
+    """
+    for landmark in ("main", "banner", "contentinfo", *["search"] * with_scripts):
         assert page.get_by_role(landmark).count() == 1, (page.url, landmark)
     assert page.locator("h1").count() == 1, page.url
     assert page.locator("html").get_attribute("lang") == "en", page.url
@@ -95,19 +116,27 @@ def test_each_page_from_a_folder(browser, site, part):
     """
     One visit for all that can be seen of a page at once. Side by side at 1440 pixels,
     stacked at 390, nothing cut off from 320 to 2560; landmarks; no complaint, and no
-    other host.
+    other host. The theme's scripts take longer than all else, and run on a page of each
+    kind.
     """
     rows = 0
-    with visit(browser, (site / "index.html").as_uri()) as seen:
+    home = (site / "index.html").as_uri()
+    with (
+        visit(browser, home) as seen,
+        visit(browser, home, java_script_enabled=False) as plain,
+    ):
         for name in all_pages(site)[part::PARTS]:
-            seen.page.goto((site / name).as_uri())
-            check_landmarks(seen.page)
+            with_scripts = name in of_each_kind(site)
+            page = seen.page if with_scripts else plain.page
+            page.goto((site / name).as_uri())
+            check_landmarks(page, with_scripts)
             # Most pages are of one kind; it is enough to try all widths on a few.
-            typical = name in ("index.html", "labml_rl/game.html")
+            typical = name in ("index.html", "labml_rl/speed.html")
             for width in WIDTHS if typical else (320, 390, 1440):
-                found = check_layout(seen.page, width)
+                found = check_layout(page, width)
             rows += found
             seen.check()
+            plain.check()
         seen.page.wait_for_timeout(500)  # for what is asked for late
     assert rows > 50
 
