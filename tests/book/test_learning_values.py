@@ -80,6 +80,16 @@ PARTS: dict[str, dict[str, Any]] = {
     },
     "noisy": {"noisy": True, "epsilon_start": 0.0, "epsilon_end": 0.0},
 }
+# For pixels, which take more time.
+PARTS_TOGETHER = {
+    "double, dueling, n-step, prioritised": {
+        "double": True,
+        "dueling": True,
+        "n": 3,
+        "prioritised": True,
+    },
+    **PARTS,
+}
 
 
 pytestmark = pytest.mark.timeout(900)
@@ -108,11 +118,12 @@ def test_cartpole_is_learned(part):
 
 @pytest.mark.usefixtures("catch")
 @pytest.mark.parametrize(
-    "part", some(PARTS, "plain", "double", "dueling", "n-step", "prioritised")
+    "part", some(PARTS_TOGETHER, "plain", "double, dueling, n-step, prioritised")
 )
 def test_a_game_is_learned_from_its_pixels(part):
     """Random play catches one ball of eight."""
-    assert learned(replace(CATCH, **PARTS[part]), 0.8 * BALLS) >= 0.8 * BALLS
+    settings = replace(CATCH, **PARTS_TOGETHER[part])
+    assert learned(settings, 0.8 * BALLS) >= 0.8 * BALLS
 
 
 # --- planted bugs ---

@@ -71,7 +71,7 @@ def assert_same_play(one, other, count, *, seed=0, reset_seed=None) -> dict[str,
 def test_pipeline_is_the_game_over_thousands_of_steps(name):
     options: dict[str, Any] = {"seed": 5, "max_frames": 2500}
     seen = assert_same_play(
-        make_game(name, **options), nature_dqn_env(name, **options), 1500
+        make_game(name, **options), nature_dqn_env(name, **options), 1000
     )
     assert seen["games"] > 0
     if name in ("breakout", "ms_pacman"):

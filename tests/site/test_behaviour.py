@@ -364,7 +364,7 @@ def test_a_section_and_the_module_can_be_copied(browser, server):
         ) == "\n".join(lines[number - 1] for number in numbers).strip("\n")
 
 
-@pytest.mark.parametrize("name", ["labml_rl/game", "sidebyside/plugin"])
+@pytest.mark.parametrize("name", ["labml_rl/screen", "sidebyside/plugin"])
 def test_each_block_is_copied_by_its_own_button(browser, server, name):
     """Also where several stand in one section, with a heading or without."""
     with visit(

@@ -53,11 +53,11 @@ def of_each_kind(site):
     """
     if os.environ.get("EVERY_PAGE"):
         return all_pages(site)
-    kinds = ["index", "contributing", "results", "sidebyside/errors"]
-    kinds += ["sidebyside/symbols", "benchmarks/mistakes", "reference/sidebyside"]
+    kinds = ["index", "contributing", "results", "sidebyside/symbols"]
+    kinds += ["benchmarks/mistakes", "reference/sidebyside"]
     # With code alone, formulas, tables, figures, films, and what opens when asked.
-    book = ["index", "a2c/__main__", "returns", "speed", "bodies", "ppo/experiment"]
-    book += ["small", "ppo/index", "dqn/distribution", "wrappers/pictures"]
+    book = ["a2c/__main__", "returns", "speed", "bodies", "ppo/index"]
+    book += ["dqn/distribution", "wrappers/pictures"]
     kinds += [f"labml_rl/{name}" for name in book]
     assert {f"{name}.html" for name in kinds} <= {*all_pages(site)}
     return [f"{name}.html" for name in kinds]
