@@ -120,7 +120,7 @@ class ActorCritic(nn.Module):
             "cuda", memory_format=torch.channels_last
         )
         with torch.autocast("cuda", torch.bfloat16):
-            logits, values = network(batch)
+            logits, values = network(batch.to("cuda"))
         ```
 
         The first only changes where numbers lie in memory: all channels of a pixel

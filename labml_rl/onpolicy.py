@@ -279,6 +279,16 @@ class PolicyExperiment(RolloutExperiment[P]):
         all of it is computed [with 16 bits][labml_rl.speed.precision_of]. A head should
         not be: [in_full][labml_rl.networks.in_full] keeps it out of that.
 
+        !!! warning "If it has a `body`"
+            While it learns, a network whose `body` has a method `prepared`, as [that of
+            the book][labml_rl.bodies.NatureBody.prepared] does, gets its observations
+            in the order that this method gives them. Nothing but the body may look at
+            them then. Under any other name, or with `--no-blocks`, they come as they
+            are.
+
+        It plays and learns in the same mode, that of training. Dropout or batch norm
+        would make it answer otherwise when it looks again.
+
         Args:
             settings: of the algorithm.
             observation_space: that of one game.

@@ -465,7 +465,8 @@ def memory_of(network: ActorCriticFunction) -> int:
     Returns:
         How many numbers a network [remembers](ppo/remembering.py) of each game: $M$.
     """
-    return int(getattr(network, "memory", 0))
+    memory = getattr(network, "memory", 0)
+    return memory if isinstance(memory, int) else 0
 
 
 def as_they_are(observations: Tensor) -> Tensor:

@@ -20,10 +20,7 @@ labml-rl watch runs/small-ppo/CartPole-v1/seed-1
 ```
 
 `tensorboard --logdir runs`, in another terminal, shows the curves of all runs while
-they grow. If there is a GPU, add `--device cpu`. A run would take the GPU, and each
-step would wait until a few numbers have gone there and an answer has come back. (We
-have not measured it. The authors of Stable-Baselines3 [advise the
-same](https://stable-baselines3.readthedocs.io/en/master/modules/ppo.html).)
+they grow.
 
 There are no pixels. The agent sees four numbers: where the cart is, how far the pole
 leans, and how fast both of these change. Each step is worth a point. An episode ends
@@ -38,8 +35,12 @@ problem][DQNSettings] that suits DQN better. What they have in common:
 | what | games | here | why |
 |---|---|---|---|
 | processes | one for each core | one | a step takes less time than a message |
+| device | a GPU, if there is one | the processor | it is a long way to the GPU and back |
 | precision | 16 or 32 bits | 32 | the network is tiny, and rounding saves nothing |
 | learning rate | small | larger | four numbers are easier to read than pixels |
+
+(We have not measured that way. The authors of Stable-Baselines3 [advise the
+same](https://stable-baselines3.readthedocs.io/en/master/modules/ppo.html).)
 
 The tests of this book learn with these settings. Then they plant a mistake in a loss, a
 wrong sign for instance, and check that the pole falls.
@@ -115,6 +116,7 @@ class PPOSettings(ppo.Settings):
     game: str = "CartPole-v1"
     total_frames: int = 150_000
     workers: int | None = 0
+    device: str = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "float32"
     steps: int = 32
     minibatches: int = 1
@@ -155,6 +157,7 @@ class A2CSettings(a2c.Settings):
     total_frames: int = 500_000
     num_envs: int = 8
     workers: int | None = 0
+    device: str = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "float32"
     learning_rate: float = 5e-3
     entropy_coefficient: float = 0.0
@@ -212,6 +215,7 @@ class DQNSettings(dqn_settings.Settings):
     total_frames: int = 60_000
     num_envs: int = 8
     workers: int | None = 0
+    device: str = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "float32"
     capacity: int = 50_000
     warm_up_steps: int = 1_000
@@ -263,6 +267,7 @@ class PQNSettings(pqn.Settings):
     total_frames: int = 250_000
     num_envs: int = 32
     workers: int | None = 0
+    device: str = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "float32"
     steps: int = 64
     epochs: int = 4

@@ -93,6 +93,9 @@ should be asked seldom, and about much at once:
 labml-rl train ppo --num-envs 64 --steps 16 \
   --halves --compile
 ```
+
+All of that is for PPO. DQN learns on a GPU, too, and waits there for each batch: the
+pictures are picked out of main memory, and go to the GPU while nobody computes.
 """
 
 import ctypes
@@ -177,8 +180,8 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
         yours.
 
     !!! note "32 bits that are 19"
-        Many GPUs compute convolutions of float32 with 11 bits for the digits and 8 for
-        the size, a format called TF32, and PyTorch lets them.
+        Many GPUs compute convolutions and LSTMs of float32 with 11 bits for the digits
+        and 8 for the size, a format called TF32, and PyTorch lets them.
         `torch.backends.cudnn.allow_tf32 = False` forbids it.
 
     Args:
@@ -209,7 +212,8 @@ def in_precision(settings: SpeedSettings, device: torch.device) -> torch.autocas
     Inside of this, PyTorch converts what goes into a layer, weights too. It remembers
     the converted weights until the outermost `with` is left. So put one around a whole
     rollout, and 1.7 million weights are converted once. With one around each step, they
-    would be converted 128 times.
+    would be converted 128 times. (The [first layer][labml_rl.bodies.FirstConvolution]
+    has 8,192 of them, divides them by 255 each time, and converts what comes out.)
 
     Args:
         settings: what is wanted.
@@ -365,6 +369,10 @@ class SpeedExperiment(GameExperiment[S]):
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
         keep_memory(settings)
+
+        # What `auto` is does not change, and to ask again in each batch would cut
+        # [what is compiled][labml_rl.ppo.experiment.Experiment.losses] into pieces.
+        self.settings = self.settings.decided()
 
     def advance(self) -> tuple[Metrics, list[Score]]:
         """

@@ -77,7 +77,7 @@ from torch import Tensor, nn
 
 from labml_rl import runs
 from labml_rl.batch import Games
-from labml_rl.bodies import FirstConvolution
+from labml_rl.bodies import FirstConvolution, NatureBody, VectorBody
 from labml_rl.dqn import following_values, taken, td_loss
 from labml_rl.dqn.distribution import (
     DistributionNetwork,
@@ -240,7 +240,9 @@ class Experiment(SpeedExperiment[Settings]):
             A copy of the network, which does not learn.
         """
         target = deepcopy(self.network).requires_grad_(False)
-        body: nn.Module = getattr(target, "body", nn.Identity())
+        body = getattr(target, "body", None)
+        if not isinstance(body, NatureBody | VectorBody):
+            return target  # one of your own may have layers that compute in full
         for layer in body.modules():
             # The first layer divides its weights, and rounds them after that.
             rounds = isinstance(layer, nn.Conv2d | nn.Linear)
@@ -528,6 +530,7 @@ class Experiment(SpeedExperiment[Settings]):
             nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
         self.optimizer.step()
         if isinstance(self.memory, PrioritisedMemory):
+            errors = errors.cpu()
             if not errors.isfinite().all():
                 raise runs.NotFiniteError(
                     f"a priority is not finite after {self.frames:,} frames, in update "

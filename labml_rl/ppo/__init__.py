@@ -89,10 +89,13 @@ to, and make an error:
 $$J(\pi') - J(\pi) \approx \operatorname{E}_{\text{games of } \pi}
 \Big[ \sum_t \gamma^t \rho_t \, A^{\pi}(s_t, a_t) \Big]$$
 
-The right side is called the **surrogate objective**. How large is the error? Let the
-two policies play with the same dice, and say that in any state they draw different
-actions with a probability of at most $\alpha$. Then the error is a product of two small
-numbers:
+The right side is called the **surrogate objective**. How large is the error? In short:
+as large as the *square* of the step from $\pi$ to $\pi'$. That is all that the code
+needs, and whoever believes it can go on below the last formula.
+
+Let the two policies play with the same dice, and say that in any state they draw
+different actions with a probability of at most $\alpha$. Then the error is a product of
+two small numbers:
 
 - After $t$ steps they are in different states with a probability of at most $1 - (1 -
   \alpha)^t$, which is about $t\alpha$. Where they are in the same state, a game counts

@@ -309,6 +309,7 @@ class SmallSettings(Settings):
     total_frames: int = 300_000
     num_envs: int = 16
     workers: int | None = 0
+    device: str = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "float32"
     units: int = 64
     steps: int = 32

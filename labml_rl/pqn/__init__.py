@@ -310,4 +310,6 @@ class PlaceNorm(nn.LayerNorm):
             The same with a mean of 0 and a variance of 1 over the channels, times $g$
             and plus $b$, shape `(N, C, H, W)`.
         """
-        return super().forward(pictures.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        # With 16 bits, a GPU computes norms in full, and answers in full.
+        normed = super().forward(pictures.permute(0, 2, 3, 1)).to(pictures.dtype)
+        return normed.permute(0, 3, 1, 2)

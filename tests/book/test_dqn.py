@@ -5,6 +5,7 @@ import itertools
 import platform
 import subprocess
 import sys
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from labml_rl.dqn.experiment import Experiment
 from labml_rl.dqn.exploring import Linear, explore
 from labml_rl.dqn.rmsprop import CentredRMSProp
 from labml_rl.dqn.settings import Settings
+from labml_rl.networks import QNetwork
 from labml_rl.speed import in_precision
 from tests.book.peers_of_dqn import labml_dqn
 
@@ -323,6 +325,43 @@ def test_rounded_once_the_target_network_says_the_same(game, dueling, precision)
     kinds = {each.dtype for each in target.body.layers[2:].parameters()}
     assert kinds == {getattr(torch, precision)}
     experiment.close()
+
+
+class InFull(nn.Module):
+    """A body that computes in 32 bits, whatever is around it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 8)
+
+    def forward(self, observations):
+        with torch.autocast("cpu", enabled=False):
+            return self.layer(observations.float())
+
+
+class OfOnesOwn(Experiment):
+    @staticmethod
+    def make_network(settings, observation_space, action_space):
+        network = QNetwork(observation_space.shape, action_space.n)
+        network.body, network.head = InFull(), nn.Linear(8, 2)  # type: ignore[assignment]
+        return network
+
+
+def test_the_target_network_leaves_a_body_of_ones_own_as_it_is():
+    settings = Settings(
+        game="CartPole-v1",
+        workers=0,
+        num_envs=1,
+        capacity=300,
+        warm_up_steps=100,
+        precision="bfloat16",
+    )
+    with closing(OfOnesOwn(settings)) as experiment:
+        assert {each.dtype for each in experiment.target.parameters()} == {
+            torch.float32
+        }
+        for _ in range(2):
+            experiment.advance()
 
 
 # --- memory that is kept ---

@@ -15,7 +15,7 @@ from labml_rl.bodies import NatureBody
 from labml_rl.environments import Resumable, make_environments
 from labml_rl.networks import ActorCritic, log_probs_of
 from labml_rl.returns import gae
-from labml_rl.sampling import Sampler
+from labml_rl.sampling import Sampler, memory_of
 
 
 class Counter(gymnasium.Env[Any, Any]):
@@ -270,3 +270,10 @@ def test_the_network_is_asked_while_the_other_half_plays():
     # The last answers are the values of the observations on which nobody acts.
     ends = ["A is awaited", "network", "B is awaited", "network"]
     assert diary == begins + turn + turn + ends
+
+
+def test_a_part_that_is_called_memory_is_no_number_of_notes():
+    network = ActorCritic((4,), 2)
+    assert memory_of(network) == 0
+    network.memory = torch.nn.Linear(2, 2)
+    assert memory_of(network) == 0

@@ -74,6 +74,17 @@ def test_a_run_writes_down_what_auto_was(features, expected):
         assert chosen.decided() == chosen
 
 
+def test_an_experiment_has_decided():
+    """Whoever asks in each batch can't be compiled in one piece."""
+    settings = Settings(
+        game="CartPole-v1", workers=0, num_envs=1, steps=4, minibatches=1, device="cpu"
+    )
+    assert settings.precision == "auto"
+    with contextlib.closing(Experiment(settings)) as experiment:
+        assert experiment.settings == settings.decided()
+        assert experiment.settings.precision != "auto"
+
+
 def test_the_network_computes_in_that_precision():
     network = ActorCritic((4, 84, 84), 4)
     observations = torch.randint(256, (2, 4, 84, 84), dtype=torch.uint8)
