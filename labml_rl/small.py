@@ -35,7 +35,7 @@ problem][DQNSettings] that suits DQN better. What they have in common:
 | what | games | here | why |
 |---|---|---|---|
 | processes | one for each core | one | a step takes less time than a message |
-| device | a GPU, if there is one | the processor | it is a long way to the GPU and back |
+| device | a GPU, if there is one | the processor | the way to a GPU takes longer |
 | precision | 16 or 32 bits | 32 | the network is tiny, and rounding saves nothing |
 | learning rate | small | larger | four numbers are easier to read than pixels |
 
