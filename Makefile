@@ -92,6 +92,7 @@ clean: ## remove what was built, and .venv
 
 .venv/bench: .venv/bin/python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --no-deps labml-nn
 	@touch $@
 
 .venv/all: .venv/bin/python pyproject.toml constraints.txt

@@ -80,7 +80,12 @@ def spawn_seeds(seed: int | None, count: int) -> list[int]:
 
     Returns:
         As many seeds, all different, as good as independent of those of any other run.
+
+    Raises:
+        ValueError: if there is to be none.
     """
+    if count < 1:
+        raise ValueError(f"there must be at least 1 game, not {count}")
     # They are of 63 bits, so that they fit wherever a whole number does.
     drawn = np.random.SeedSequence(seed).generate_state(count, np.uint64)
     return [int(each) >> 1 for each in drawn]

@@ -344,6 +344,8 @@ def make_environments(
         ValueError: if there is no such environment, or if it can't be made.
     """
     makers, names = environment_makers(name, num_envs, seed=seed, **options)
+    if workers is not None and workers < 0:
+        raise ValueError(f"workers must be at least 0, not {workers}")
     if workers == 0:
         return SerialGames(makers, names=names, copy=copy)
     return ParallelGames(makers, names=names, workers=workers, copy=copy, joins=True)

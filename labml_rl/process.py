@@ -534,10 +534,28 @@ def _signals_held_back(start_method: str) -> Iterator[None]:
     if start_method != "fork":
         resource_tracker.ensure_running()
     blocked_before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+
+    # Only this thread blocks them. In a notebook there are others: one of those takes
+    # the signal, and Python answers it here, in the main thread. If that were done
+    # between the fork and the next line, nobody would know of the new process. So it is
+    # put down, and answered later.
+    came: list[int] = []
+    answers: dict[int, Any] = {}
     try:
+        if threading.current_thread() is threading.main_thread():
+            for each in STOP_SIGNALS:
+                answer = signal.getsignal(each)
+                # Python does not know of an answer in C, and could not put it back.
+                if answer not in (None, signal.SIG_IGN):
+                    answers[each] = answer
+                    signal.signal(each, lambda number, _: came.append(number))
         yield
     finally:
+        for each, answer in answers.items():
+            signal.signal(each, answer)
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked_before)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def _kill(process: BaseProcess) -> None:

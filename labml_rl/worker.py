@@ -408,6 +408,8 @@ def make_games(
     seeds = spawn_seeds(seed, num_envs)
     makers = [partial(make_game, game, seed=each, **options) for each in seeds]
     names = [f"{game}, seed {each}" for each in seeds]
+    if workers is not None and workers < 0:
+        raise ValueError(f"workers must be at least 0, not {workers}")
     if workers == 0:
         return SerialGames(
             makers, names=names, autoreset_mode=autoreset_mode, copy=copy

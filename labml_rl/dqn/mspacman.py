@@ -120,7 +120,16 @@ def train(settings: Settings, keeping: command.Keeping, typed: str) -> Path:
 
     Returns:
         The folder of the run, which is complete.
+
+    Raises:
+        RunError: if no agent would be measured on the way. The film is of the best.
     """
+    if not 0 < settings.evaluate_every_frames <= settings.total_frames:
+        raise RunError(
+            "the film is of the best agent that was measured on the way, and none "
+            f"would be: evaluate_every_frames is {settings.evaluate_every_frames:,}, "
+            f"and the run has {settings.total_frames:,} frames. Say from 1 to that many"
+        )
     folder = keeping.folder
     if folder is None:
         with refused():

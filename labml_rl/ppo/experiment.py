@@ -148,7 +148,7 @@ class Settings(PolicySettings):
 
     Args:
         steps: how many steps each game is played before the network learns. All games
-            together then make the batch, of 8 · 128 = 1,024 steps.
+            together then make the batch: for games, of 8 · 128 = 1,024 steps.
         epochs: how often it learns from each batch. The table has 3, the code 4.
         minibatches: into how many parts the batch is cut, each for one step of the
             optimiser.

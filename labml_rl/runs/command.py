@@ -72,8 +72,8 @@ def find_experiment(algorithm: str) -> type[Experiment[Any]]:
     """
     if algorithm not in ALGORITHMS:
         raise RunError(
-            f"no algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}. A run of "
-            "your own is resumed and watched with your own program"
+            f"no algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}. One of "
+            "your own has a program of its own, which also resumes and watches its runs"
         )
     module, _, name = ALGORITHMS[algorithm].partition(":")
     found: type[Experiment[Any]] = getattr(import_module(module), name)
@@ -134,13 +134,16 @@ def plain_help(documented: type[Any]) -> str:
         A docstring without a heading, and without links and marks.
     """
     own, *_ = _parts(documented)
-    summary = re.sub(r"^#.*\n*", "", own).split("\n\n")[0]
+    summary = " ".join(re.sub(r"^#.*\n*", "", own).split("\n\n")[0].split())
+    # What a sentence leads up to is left out, and so the sentence.
+    summary = re.sub(r"(^|(?<=\.) )[^.]*:$", "", summary)
 
     # Of what is said twice, the last counts: bases come first.
     bases = reversed(documented.__mro__[:-1])
     arguments = "\n".join(_parts(each)[1] for each in bases)
     text = f"{summary}\n\nArgs:\n{arguments}"
     text = re.sub(r"\[([^\]]+)\](\([^)]*\)|\[[^\]]*\])", r"\1", text)
+    text = re.sub(r"\$\\?(\w+)\$", r"\1", text)
     return text.replace("`", "")
 
 

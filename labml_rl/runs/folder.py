@@ -141,11 +141,14 @@ class RunFolder:
 
     def _check_free(self) -> None:
         if self.record.exists():
-            frames = self.read_record()["frames"]
+            record = self.read_record()
+            kind, remedy = "run", f"go on with it: {self.resumed_by}"
+            if record["finished"]:
+                kind = "complete run"
+                remedy = f"make it longer: {self.resumed_by} --total-frames …"
             raise RunError(
-                f"{self.path} has a run already, of {frames:,} frames. To go on with "
-                f"it: {self.resumed_by}. To run another: choose another seed, or "
-                "another folder"
+                f"{self.path} has a {kind} already, of {record['frames']:,} frames. To "
+                f"{remedy}. To run another: choose another seed, or another folder"
             )
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is no folder. Choose another")
@@ -236,9 +239,10 @@ class RunFolder:
         states = (self.checkpoint, self.best)
         tables = (self.record, self.curve, self.evaluations)
         events = self.path.glob(f"{EVENTS}*")
-        for path in (*states, *tables, *events, self.lock):
-            path.unlink(missing_ok=True)
+        # Whatever is in the way of this was in the way of the run, and was said.
         with contextlib.suppress(OSError):
+            for path in (*states, *tables, *events, self.lock):
+                path.unlink(missing_ok=True)
             for path in self._made:
                 path.rmdir()
 

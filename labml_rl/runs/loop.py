@@ -477,7 +477,8 @@ def lengthen(
     if total_frames <= settings.total_frames:
         raise RunError(
             f"{folder} is a run of {settings.total_frames:,} frames, and can only be "
-            f"made longer than that, not {total_frames:,}"
+            f"made longer than that, not {total_frames:,}. To go on with it as it is, "
+            "leave that out"
         )
     if reason := experiment_class.needs_plan(settings):
         raise RunError(

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from labml_rl.environments import is_atari
+from labml_rl.game import FRAMES_PER_STEP
 from labml_rl.runs import checkpoint
 from labml_rl.runs.experiment import Experiment, Settings, Thoughts, find_device
 from labml_rl.runs.folder import RunError, RunFolder
@@ -59,10 +60,10 @@ class Protocol:
 
     Args:
         greedy: take the likeliest action, in place of drawing one from the policy. DQN
-            always takes the best.
+            and PQN always take the best.
         epsilon: with this probability, take any action instead, so that the agent can't
-            get stuck. None is what is usual: 0.05 for DQN, and 0 for those that draw
-            their actions.
+            get stuck. None is what is usual: 0.05 for DQN, 0.001 for PQN, and 0 for
+            those that draw their actions.
         sticky_actions: with this probability an Atari game ignores an action and
             repeats the one before. None is as in training.
         serve: press the button for the agent after each life that is lost, if that was
@@ -210,6 +211,12 @@ class Saved:
             return options | ({} if cap is None else {"max_episode_steps": cap})
         if sticky is not None:
             options["sticky_actions"] = sticky
+        least = protocol.noop_max + FRAMES_PER_STEP + 1
+        if cap is not None and cap < least:
+            raise ValueError(
+                f"frames_cap must be at least {least} with a noop_max of "
+                f"{protocol.noop_max}, not {cap}"
+            )
         return options | {
             "clip_rewards": False,
             # Scores are those of whole games, with this or without. It only says

@@ -101,6 +101,10 @@ class Stage:
         else:
             try:
                 made = gymnasium.make(name, render_mode="rgb_array", **options)
+            except gymnasium.error.DependencyNotInstalled:
+                raise
+            except (gymnasium.error.Error, ImportError) as error:
+                raise ValueError(f"no environment {name!r}: {error}") from error
             except TypeError as error:
                 raise ValueError(f"{name} can't be filmed: {error}") from error
             if "rgb_array" not in (made.metadata.get("render_modes") or ()):

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -592,6 +593,42 @@ def test_workers_go_on_after_a_signal_to_all(start_method, number):
 
 def test_worker_ignores_signals_from_its_first_moment():
     assert end_of_program("fork", "told at once") == (0, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_a_worker_starts_is_answered_afterwards(number, monkeypatch):
+    """Also where another thread takes it, as those of a notebook do."""
+    started = threading.Event()
+
+    def take() -> None:
+        started.wait()
+        signal.pthread_kill(threading.get_ident(), number)
+
+    def answer(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    other, before = threading.Thread(target=take), signal.signal(number, answer)
+    start = multiprocessing.process.BaseProcess.start
+    alive: list[bool] = []
+
+    def interrupted(process: Any) -> None:
+        start(process)
+        started.set()
+        other.join()
+        alive.append(process.is_alive())
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", interrupted)
+    other.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Worker(Thinker, name="thinker", start_method="fork")
+        assert signal.getsignal(number) is answer
+    finally:
+        started.set()
+        signal.signal(number, before)
+    assert alive == [True]
+    gc.collect()
+    assert not multiprocessing.active_children()
 
 
 class Thinker:

@@ -103,7 +103,8 @@ def test_a_second_run_is_refused_with_what_to_type(tmp_path, capsys):
     assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(folder)]) == 0
     assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(folder)]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
-    assert f"resume '{folder}'" in said
+    assert "has a complete run already" in said
+    assert f"resume '{folder}' --total-frames" in said
     assert exit_of(runs.main, Tiny, ["resume", str(folder)]) == 0
 
 
@@ -177,7 +178,7 @@ def test_what_a_stopped_run_says_is_there_to_be_typed(tmp_path):
 
     typed = ["train", "small-ppo", "--game", "mine:Cart-v0", "--total-frames", "1024"]
     assert "The run is complete" in say(*typed)
-    assert "go on with it: python -m labml_rl resume" in say(*typed)
+    assert "make it longer: python -m labml_rl resume" in say(*typed)
     record = json.loads(next(tmp_path.glob("runs/*/*/*/run.json")).read_text())
     assert record["command"] == f"python -m labml_rl {shlex.join(typed)}"
 
@@ -323,7 +324,7 @@ def test_what_is_said_to_nobody_is_not_said_to_another(capsys):
 def test_a_run_of_ones_own_is_not_the_books(tmp_path, capsys):
     assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(tmp_path / "run")]) == 0
     assert exit_of(program.main, ["resume", str(tmp_path / "run")]) == 2
-    assert "with your own program" in capsys.readouterr().err
+    assert "has a program of its own" in capsys.readouterr().err
 
 
 class OtherPPO(SmallPPO):

@@ -574,7 +574,7 @@ def test_what_makes_no_sense_is_refused(cart, capsys, typed, message):
 
 
 def test_what_can_not_be_played(cart):
-    with pytest.raises(runs.RunError, match="workers must be at least 1, not -1"):
+    with pytest.raises(runs.RunError, match="workers must be at least 0, not -1"):
         main(Tiny, [str(cart), "--workers", "-1"], program="labml-rl")
 
 

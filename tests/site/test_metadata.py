@@ -105,3 +105,12 @@ def test_make_docs_stops_at_a_warning(tmp_path, entry):
         check=False,
     )
     assert (done.returncode == 0) == (entry == "index.md"), done.stderr
+
+
+def test_what_is_shown_beside_the_code_leads_somewhere():
+    """Where a reader finds it first. No build of the site looks at it there."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    here = {each.partition("#")[0] for each in links if "://" not in each}
+    assert len(here) > 4
+    assert not [each for each in here if not (ROOT / each).exists()]
