@@ -317,6 +317,8 @@ def test_seeds_of_neighbouring_runs_have_nothing_in_common():
 def test_more_games_leave_the_seeds_of_the_others_as_they_are():
     assert spawn_seeds(5, 64)[:8] == spawn_seeds(5, 8)
     assert spawn_seeds(5, 8) == spawn_seeds(5, 8)
+    with pytest.raises(ValueError, match="at least 1 game, not -3"):
+        spawn_seeds(5, -3)
 
 
 # ----------------------------------------------------------------------- mistakes

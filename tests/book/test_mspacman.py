@@ -20,6 +20,14 @@ OPTIONS = (
 )
 
 
+@pytest.mark.parametrize("every", ["0", "4_000"])
+def test_a_run_without_a_best_is_refused_before_it_begins(every, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunError, match=f"evaluate_every_frames is {int(every):,}, and"):
+        mspacman.main([*OPTIONS, "--evaluate-every-frames", every])
+    assert not (tmp_path / "runs").exists()
+
+
 @pytest.mark.timeout(900)
 def test_from_the_first_frame_to_the_film(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

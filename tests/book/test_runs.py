@@ -490,6 +490,17 @@ def test_two_programs_on_two_machines_can_not_either(tmp_path, monkeypatch):
             runs.resume(Tiny, tmp_path)
 
 
+def test_a_folder_that_can_not_be_cleared_hides_no_error(tmp_path, monkeypatch):
+    folder = RunFolder(tmp_path / "run")
+    folder.claim()
+
+    def read_only(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", read_only)
+    folder.discard()
+
+
 def discard_at_next_lock(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take a folder back while somebody else waits for its lock."""
     flock = fcntl.flock

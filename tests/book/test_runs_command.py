@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -189,6 +190,8 @@ def test_all_algorithms_are_found_and_explain_their_settings(algorithm, capsys):
     assert found.algorithm == algorithm
     assert exit_of(program.main, ["train", algorithm, "--help"]) == 0
     said = capsys.readouterr().out
+    # No formula, no mark, and no sentence that leads up to something.
+    assert not re.search(r"[$`\\]|:[\s│]*─", said)
     assert f"usage: labml-rl train {algorithm}" in said
     assert "##" not in said
 

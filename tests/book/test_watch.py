@@ -578,6 +578,24 @@ def test_what_can_not_be_played(cart):
         main(Tiny, [str(cart), "--workers", "-1"], program="labml-rl")
 
 
+@pytest.mark.parametrize("options", [[], ["--games", "0", "--video", "a.mp4"]])
+def test_an_environment_that_is_gone_is_one_sentence(cart, options, monkeypatch):
+    def gone(*_: Any, **__: Any) -> None:
+        raise ModuleNotFoundError("No module named 'mine'")
+
+    monkeypatch.setattr(gymnasium, "make", gone)
+    with pytest.raises(
+        runs.RunError, match=r"no environment .*: No module named 'mine'"
+    ):
+        main(Tiny, [str(cart), *options], program="labml-rl")
+
+
+def test_a_cap_below_the_beginning_of_a_game_has_its_own_name(breakout):
+    with pytest.raises(ValueError, match="frames_cap must be at least 35 with a noop_"):
+        breakout.game_options(Protocol(frames_cap=34))
+    assert breakout.game_options(Protocol(frames_cap=35))["max_frames"] == 35
+
+
 def test_what_can_not_be_filmed(tmp_path):
     settings = Settings(game="labml_rl_tests/Unseen-v0", total_frames=8)
     folder = runs.train(Tiny, settings, folder=tmp_path / "run")
