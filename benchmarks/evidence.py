@@ -86,7 +86,10 @@ CURVES = ("curve", "entropy")
 PEERS = {"a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json")}
 
 # What an algorithm is drawn beside: the runs of another with the same game.
-BESIDE = {"fast-rainbow": "fast-dqn", "pqn": "a2c", "small-recurrent-ppo": "small-ppo"}
+BESIDE = {
+    **{"fast-rainbow": "fast-dqn", "pqn": "a2c"},
+    **{"recurrent-ppo": "ppo", "small-recurrent-ppo": "small-ppo"},
+}
 NAMES = {"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO"}
 AFTER = {
     "ppo": "PPO of the paper, 40M frames",

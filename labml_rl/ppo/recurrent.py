@@ -46,11 +46,22 @@ was never [stopped early][SmallSettings]: it ended at 206.
 ## Does it pay for games?
 
 Four pictures show where everything is going, and in most games of Atari that is all
-there is to know. So don't expect much. What the network of [the
-paper](https://arxiv.org/abs/1707.06347) sees at once, this one has to learn to note.
-And a minibatch of two games is less of a mixture than one of 256 steps out of all of
-them. It is for problems in which something must be remembered for longer than four
-pictures last.
+there is to know. What the network of [the paper](https://arxiv.org/abs/1707.06347) sees
+at once, this one has to learn to note. And a minibatch of two games is less of a
+mixture than one of 256 steps out of all of them. So the question is whether it can keep
+up at all:
+
+![The mean score of the last hundred games of recurrent PPO in Pong, over the frames
+played, and beside it that of PPO. It rises two million frames earlier, and ends at 18,
+where PPO ends at 20](../../assets/figures/run-recurrent-ppo-pong-seed-1.svg)
+
+*Pong. Recurrent PPO sees one picture, and PPO four.*
+
+It can. In whole games the agent scores 19.9, and that of PPO 20.2, with a standard
+error of 0.2 each. That its curve rises earlier may be a matter of the seed: there is
+[one run of each](../../results.md#pong-by-recurrent-ppo). So it costs nothing in a game
+where four pictures are enough. What it is for are problems in which something must be
+remembered for longer than they last.
 
 `--stack 4` gives it both, the pictures and the memory.
 """
