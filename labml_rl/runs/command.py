@@ -32,6 +32,7 @@ python mine.py watch runs/mine/pong/seed-1
 ```
 """
 
+import io
 import os
 import re
 import shlex
@@ -424,6 +425,10 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     # A program may be started without anywhere to print to.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+
+    # After an hour of games, a ± that can't be printed should not be all there is.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     status, message = 0, ""
     try:
         do(*arguments, **options)

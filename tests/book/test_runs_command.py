@@ -1,5 +1,6 @@
 """The command line: what can be typed, and what is said to what makes no sense."""
 
+import io
 import json
 import os
 import re
@@ -343,6 +344,13 @@ def test_a_run_with_the_name_of_one_of_the_books_is_not_the_books(tmp_path, caps
         said = capsys.readouterr().err
         assert "is a run of tests.book.test_runs_command:OtherPPO, which only" in said
     assert exit_of(runs.main, OtherPPO, ["resume", folder]) == 0
+
+
+def test_what_can_not_be_printed_is_printed_as_its_number(monkeypatch):
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="ascii"))
+    assert exit_of(command.run, lambda: print("20.2 ± 0.2")) == 0
+    assert printed.getvalue() == b"20.2 \\xb1 0.2\n"
 
 
 @pytest.mark.parametrize("typed", ["--sticky-actions=0.25", "--full-action-space"])
