@@ -145,7 +145,7 @@ class RunFolder:
             kind, remedy = "run", f"go on with it: {self.resumed_by}"
             if record["finished"]:
                 kind = "complete run"
-                remedy = f"make it longer: {self.resumed_by} --total-frames …"
+                remedy = f"make it longer: {self.resumed_by}, with more total_frames"
             raise RunError(
                 f"{self.path} has a {kind} already, of {record['frames']:,} frames. To "
                 f"{remedy}. To run another: choose another seed, or another folder"

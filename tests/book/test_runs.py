@@ -423,7 +423,7 @@ def test_nan_stops_it_and_the_last_good_checkpoint_stays(tmp_path, spoil_at, wha
 
 def test_a_second_run_never_overwrites_a_first(whole):
     before = {each.name: each.read_bytes() for each in whole.iterdir()}
-    with pytest.raises(runs.RunError, match=r"a run already, of 640 frames.*resume"):
+    with pytest.raises(runs.RunError, match=r"complete run already, of 640 .*resume"):
         runs.train(Tiny, Settings(), folder=whole)
     assert {each.name: each.read_bytes() for each in whole.iterdir()} == before
 

@@ -106,7 +106,7 @@ def test_a_second_run_is_refused_with_what_to_type(tmp_path, capsys):
     assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(folder)]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert "has a complete run already" in said
-    assert f"resume '{folder}' --total-frames" in said
+    assert f"resume '{folder}', with more total_frames" in said
     assert exit_of(runs.main, Tiny, ["resume", str(folder)]) == 0
 
 
