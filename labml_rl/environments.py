@@ -100,9 +100,9 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 from numpy.typing import NDArray
 
-from labml_rl.batch import Games, MakeEnv, SerialGames, spawn_seeds
+from labml_rl.batch import Games, MakeEnv, spawn_seeds
 from labml_rl.game import FRAMES_PER_STEP, Game, find_game, make_game
-from labml_rl.worker import ParallelGames
+from labml_rl.worker import played
 
 
 class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -344,11 +344,7 @@ def make_environments(
         ValueError: if there is no such environment, or if it can't be made.
     """
     makers, names = environment_makers(name, num_envs, seed=seed, **options)
-    if workers is not None and workers < 0:
-        raise ValueError(f"workers must be at least 0, not {workers}")
-    if workers == 0:
-        return SerialGames(makers, names=names, copy=copy)
-    return ParallelGames(makers, names=names, workers=workers, copy=copy, joins=True)
+    return played(makers, names, workers=workers, copy=copy)
 
 
 def _make(name: str, options: dict[str, Any], *, seed: int) -> Resumable:

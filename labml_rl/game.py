@@ -145,8 +145,7 @@ class GameOptions:
     render_mode: str | None = None
 
     def __post_init__(self) -> None:
-        # The no-ops and the button must fit under the cap, or no game would ever begin.
-        shortest = self.noop_max + FRAMES_PER_STEP + 1
+        shortest = shortest_cap(self.noop_max)
         rules = {
             "stack": (self.stack >= 1, "at least 1"),
             "noop_max": (self.noop_max >= 0, "at least 0"),
@@ -160,6 +159,19 @@ class GameOptions:
         for name, (holds, rule) in rules.items():
             if not holds:
                 raise ValueError(f"{name} must be {rule}, not {getattr(self, name)!r}")
+
+
+def shortest_cap(noop_max: int) -> int:
+    """
+    The no-ops and the button must fit under the cap, or no game would ever begin.
+
+    Args:
+        noop_max: the option of that name.
+
+    Returns:
+        The least that `max_frames` may be.
+    """
+    return noop_max + FRAMES_PER_STEP + 1
 
 
 class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):

@@ -407,16 +407,9 @@ def make_games(
     """
     seeds = spawn_seeds(seed, num_envs)
     makers = [partial(make_game, game, seed=each, **options) for each in seeds]
-    names = [f"{game}, seed {each}" for each in seeds]
-    if workers is not None and workers < 0:
-        raise ValueError(f"workers must be at least 0, not {workers}")
-    if workers == 0:
-        return SerialGames(
-            makers, names=names, autoreset_mode=autoreset_mode, copy=copy
-        )
-    return ParallelGames(
+    return played(
         makers,
-        names=names,
+        [f"{game}, seed {each}" for each in seeds],
         workers=workers,
         autoreset_mode=autoreset_mode,
         copy=copy,
@@ -424,6 +417,46 @@ def make_games(
         start_method=start_method,
         timeout=timeout,
     )
+
+
+def played(
+    makers: Sequence[MakeEnv],
+    names: Sequence[str],
+    *,
+    workers: int | None,
+    autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
+    copy: bool = True,
+    joins: bool = True,
+    **processes: Any,
+) -> Games:
+    """
+    ### In processes or here
+
+    Args:
+        makers: a function for each environment, which makes it.
+        names: what messages call them.
+        workers: see [make_games][], as for `autoreset_mode`, `copy` and `joins`.
+        autoreset_mode: what happens at an episode's end.
+        copy: whether observations are copied.
+        joins: whether this process plays, too.
+        processes: what else [ParallelGames][] is told.
+
+    Returns:
+        The environments, as one `VectorEnv`.
+
+    Raises:
+        ValueError: if the number of workers is below 0.
+    """
+    if workers is not None and workers < 0:
+        raise ValueError(f"workers must be at least 0, not {workers}")
+    common: dict[str, Any] = {
+        "names": names,
+        "autoreset_mode": autoreset_mode,
+        "copy": copy,
+    }
+    if workers == 0:
+        return SerialGames(makers, **common)
+    return ParallelGames(makers, workers=workers, joins=joins, **common, **processes)
 
 
 # Gymnasium's own functions find the games as well, once this module is imported:

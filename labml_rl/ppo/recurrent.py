@@ -52,9 +52,8 @@ mixture than one of 256 steps out of all of them. So the question is whether it 
 up at all:
 
 ![The mean score of the last hundred games of recurrent PPO in Pong, over the frames
-played; a second curve, that of PPO, rises two million frames later and comes a
-little higher. The first ends at
-18](../../assets/figures/run-recurrent-ppo-pong-seed-1.svg)
+played; a second curve, that of PPO, rises two million frames later and comes a little
+higher. The first ends at 18](../../assets/figures/run-recurrent-ppo-pong-seed-1.svg)
 
 *Pong. Recurrent PPO sees one picture, and PPO four.*
 

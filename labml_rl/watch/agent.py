@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from labml_rl.environments import is_atari
-from labml_rl.game import FRAMES_PER_STEP
+from labml_rl.game import shortest_cap
 from labml_rl.runs import checkpoint
 from labml_rl.runs.experiment import Experiment, Settings, Thoughts, find_device
 from labml_rl.runs.folder import RunError, RunFolder
@@ -211,7 +211,7 @@ class Saved:
             return options | ({} if cap is None else {"max_episode_steps": cap})
         if sticky is not None:
             options["sticky_actions"] = sticky
-        least = protocol.noop_max + FRAMES_PER_STEP + 1
+        least = shortest_cap(protocol.noop_max)
         if cap is not None and cap < least:
             raise ValueError(
                 f"frames_cap must be at least {least} with a noop_max of "

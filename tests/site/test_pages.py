@@ -125,8 +125,9 @@ def test_each_page_from_a_folder(browser, site, part):
         visit(browser, home) as seen,
         visit(browser, home, java_script_enabled=False) as plain,
     ):
+        kinds = of_each_kind(site)
         for name in all_pages(site)[part::PARTS]:
-            with_scripts = name in of_each_kind(site)
+            with_scripts = name in kinds
             page = seen.page if with_scripts else plain.page
             page.goto((site / name).as_uri())
             check_landmarks(page, with_scripts)
