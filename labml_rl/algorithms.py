@@ -18,6 +18,7 @@ ALGORITHMS = {
     "a2c": f"{PACKAGE}.a2c.experiment:Experiment",
     "ppo": f"{PACKAGE}.ppo.experiment:Experiment",
     "recurrent-ppo": f"{PACKAGE}.ppo.recurrent:Experiment",
+    "rnd": f"{PACKAGE}.ppo.rnd:Experiment",
     "dqn": f"{PACKAGE}.dqn.experiment:Experiment",
     "fast-dqn": f"{PACKAGE}.dqn.fast:Experiment",
     "rainbow": f"{PACKAGE}.dqn.rainbow:Experiment",
@@ -26,6 +27,7 @@ ALGORITHMS = {
     "small-a2c": f"{PACKAGE}.small:SmallA2C",
     "small-ppo": f"{PACKAGE}.small:SmallPPO",
     "small-recurrent-ppo": f"{PACKAGE}.ppo.recurrent:SmallExperiment",
+    "small-rnd": f"{PACKAGE}.ppo.rnd:SmallExperiment",
     "small-dqn": f"{PACKAGE}.small:SmallDQN",
     "small-pqn": f"{PACKAGE}.small:SmallPQN",
 }

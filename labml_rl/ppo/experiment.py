@@ -374,8 +374,21 @@ class Experiment(PolicyExperiment[Settings]):
             The `loss`, of which a gradient is to be had, and what else is worth
             drawing: each gets [a column of the curve](../runs/curve.py).
         """
+        return self.losses_of(batch, *self.answers(batch))
+
+    def losses_of(
+        self, batch: "Batch", logits: Tensor, values: Tensor
+    ) -> dict[str, Tensor]:
+        """
+        Args:
+            batch: the steps to learn from.
+            logits: what the network says of them now, shape `(B, A)`.
+            values: the same, shape `(B,)`.
+
+        Returns:
+            The `loss`, and what else is worth drawing.
+        """
         settings = self.settings
-        logits, values = self.answers(batch)  # (B, A), (B,)
         log_probs = log_probs_of(logits, batch.actions)  # (B,)
 
         policy = clipped_policy_loss(

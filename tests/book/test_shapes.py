@@ -22,7 +22,7 @@ from labml_rl.game import loader, make_game
 from labml_rl.networks import ActorCritic, QNetwork
 from labml_rl.ppo import experiment as ppo
 from labml_rl.ppo import plain as plain_ppo
-from labml_rl.ppo import recurrent
+from labml_rl.ppo import recurrent, rnd
 from labml_rl.pqn import PQNetwork
 from labml_rl.pqn import experiment as pqn
 from labml_rl.pqn import plain as plain_pqn
@@ -68,6 +68,7 @@ def learners() -> Iterator[tuple[Any, Any]]:
     yield ppo.Experiment, ppo.Settings(**ROLLOUT, minibatches=2)
     yield ppo.Experiment, ppo.Settings(**ROLLOUT, minibatches=2, blocks=False)
     yield recurrent.Experiment, recurrent.Settings(**REMEMBERING)
+    yield rnd.Experiment, rnd.Settings(**ROLLOUT, minibatches=2)
     yield a2c.Experiment, a2c.Settings(**ROLLOUT)
     yield pqn.Experiment, pqn.Settings(**ROLLOUT, minibatches=2)
     for changes in (
@@ -86,6 +87,7 @@ def learners_of_a_minute() -> Iterator[tuple[Any, Any]]:
     yield small.SmallA2C, small.A2CSettings(**CART, steps=STEPS)
     hidden = recurrent.SmallSettings(**CART, steps=STEPS, units=UNITS, minibatches=2)
     yield recurrent.SmallExperiment, hidden
+    yield rnd.SmallExperiment, rnd.SmallSettings(**CART, steps=STEPS, minibatches=2)
     for each in (mistakes.EveryPair, mistakes.CriticOfPairs):
         yield each, small.PPOSettings(**CART, steps=STEPS)
     swinging = small.DQNSettings(**CART, learn_every_steps=GAMES, turns=50)

@@ -1,0 +1,231 @@
+r"""
+---
+title: Curiosity
+summary: >-
+  A reward for what is new: a network that does nothing, another that tries to say what
+  it says, and the error of the second.
+symbols:
+  observations: 'o'
+  target: 'f'
+  predictor: '\hat{f}'
+---
+
+# Curiosity
+
+All agents of this book begin by trying things out at random. Sooner or later one of
+these things earns a point, and from then on there is something to learn from. But what
+if no point comes? In Montezuma's Revenge the first one is behind a ladder, a rope, a
+second ladder and a skull, and all that comes of a wrong step is that it begins again.
+
+A child in an empty room does not wait for points. It goes where it has not been. So pay
+the agent for what is *new*, and let it learn from that what it learns from points: how
+to come back to the edge of what it knows, and to go on from there.
+
+## How new is it?
+
+The plain way is to count. What was seen a hundred times is a hundred times less new
+than what was seen once. But hardly any two pictures of a game are the same in every
+pixel, and then each is seen once.
+
+[Burda et al. (2018)](https://arxiv.org/abs/1810.12894) let two networks do the
+counting. The first, the **target** $f$, has random weights, and keeps them. It makes a
+row of numbers of each observation, which mean nothing. The second, the **predictor**
+$\hat{f}$, begins with other random weights and learns to say the same numbers, from all
+that the agent sees. Its error is the reward:
+
+$$n(o) = \operatorname{mean} \big( \hat{f}(o) - f(o) \big)^2$$
+
+What was seen often, the predictor has learned, and the error is small. What is like
+nothing that was seen before, it has to guess, and the guess is bad. This is **random
+network distillation**, RND: one network is boiled down into the other.
+
+## Why a target that means nothing?
+
+It seems more sensible to predict what the *game* shows next, and to be paid where that
+fails. But then an agent in front of a television that shows noise is happy for ever:
+nobody can say what comes next. What RND predicts is no future. It is a function of the
+picture that lies before it, and this function can be learned: it never changes, there
+is no chance in it, and another network of its kind can compute it.
+
+Noise still pleases it for a while. Each picture of noise is one that was never there
+before. What it is free of is the error that no learning takes away.
+
+## What goes wrong
+
+!!! warning "Sizes"
+    A network that learns can get used to large numbers or small ones, and the target
+    can't. If what it sees is a hundredth of what it would need to be, all its answers
+    are alike, whatever is seen. So here each pixel is shifted and scaled by [what was
+    seen of it so far][Moments], and cut off at five standard deviations.
+
+!!! warning "One picture, not four"
+    The policy sees four pictures, to know what moves. The predictor gets the newest of
+    them alone. Else each new way to move in a place that is well known would count as
+    something new.
+
+!!! warning "It fades"
+    The reward is not the same twice for the same thing, and everything becomes less
+    new. How large an error is depends on the networks, and says nothing. So [whoever
+    pays](rnd.py) divides it by how far the novelty that is still to come differs from
+    one step to another.
+
+!!! warning "A few smooth numbers"
+    The predictor also learns what it was not shown, if it lies between two things that
+    it was shown. With pictures that is little. With two numbers, as where a car is and
+    how fast it goes, it is everything: after a minute nothing is new any more, wherever
+    the car has been. We tried this on `MountainCar-v0`, with a few sets of settings,
+    and no agent came up the hill.
+"""
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from labml_rl.bodies import VectorBody
+from labml_rl.networks import orthogonal_
+
+FEATURES = 512  # numbers that the target makes of an observation
+FARTHEST = 5.0  # standard deviations
+MORE = 2  # layers of the predictor, beyond those of the target
+
+
+class Moments(nn.Module):
+    r"""
+    ## What is usual
+
+    Mean and variance of all that was ever [added][Moments.add], without keeping any of
+    it. They are saved with the weights, since they are buffers of a module.
+
+    Args:
+        shape: of what is added.
+    """
+
+    mean: Tensor
+    variance: Tensor
+    count: Tensor
+
+    def __init__(self, shape: tuple[int, ...] = ()) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(shape))
+        self.register_buffer("variance", torch.ones(shape))
+        self.register_buffer("count", torch.zeros(()))
+
+    @torch.no_grad()
+    def add(self, numbers: Tensor) -> None:
+        r"""
+        Two heaps of numbers are put together. The means are weighed by how many there
+        are. To the variances within each heap comes that between the two:
+
+        $$\sigma^2 = \frac{n_1 \sigma_1^2 + n_2 \sigma_2^2}{n_1 + n_2} +
+        \frac{n_1 n_2}{(n_1 + n_2)^2} (\mu_2 - \mu_1)^2$$
+
+        [Chan et al. (1979)](https://doi.org/10.1007/978-3-642-51461-6_3) show why not
+        to add up squares: the variance would be a small difference of two large sums.
+
+        Args:
+            numbers: shape `(B, …)`, one or more.
+        """
+        variance, mean = torch.var_mean(numbers.float(), 0, correction=0)
+        part = len(numbers) / (self.count + len(numbers))  # n2 / (n1 + n2)
+        apart = mean - self.mean
+        self.variance.lerp_(variance, part)
+        self.variance += part * (1 - part) * apart.square()
+        self.mean += part * apart
+        self.count += len(numbers)
+
+    @property
+    def deviation(self) -> Tensor:
+        """The standard deviation, and a little more: it may be divided by."""
+        return (self.variance + 1e-8).sqrt()
+
+
+class Novelty(nn.Module):
+    """
+    ## How new it is
+
+    For pictures, both networks have the three convolutions of [the
+    policy][labml_rl.bodies.NatureBody], with a slope of a hundredth in place of the
+    flat half of each ReLU. For vectors they have its two small layers. The predictor
+    has more layers than the target, so that it can be right.
+
+    Args:
+        shape: of one observation.
+        channels_last: the channels are the last of three numbers.
+        newest: of the channels, look at the last alone: the newest of a stack of
+            pictures.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        *,
+        channels_last: bool = False,
+        newest: bool = False,
+    ) -> None:
+        super().__init__()
+        self.channels_last, self.newest = channels_last, newest
+        blank = self.looked_at(torch.zeros(1, *shape))
+        shape = tuple(blank.shape[1:])
+        self.usual = Moments(shape)
+        self.target, found = _eyes(shape)
+        self.target.append(nn.Linear(found, FEATURES))
+
+        self.predictor, found = _eyes(shape)
+        for _ in range(MORE):
+            width = FEATURES if len(shape) == 3 else found
+            self.predictor.extend([nn.Linear(found, width), nn.ReLU()])
+            found = width
+        self.predictor.append(nn.Linear(found, FEATURES))
+        orthogonal_(self, gain=2**0.5)
+        self.target.requires_grad_(False)
+
+    def looked_at(self, observations: Tensor) -> Tensor:
+        """
+        Args:
+            observations: $o$, shape `(N, …)`.
+
+        Returns:
+            What matters of them, with channels first.
+        """
+        if self.channels_last:
+            observations = observations.permute(0, 3, 1, 2)
+        return observations[:, -1:] if self.newest else observations
+
+    def add(self, observations: Tensor) -> None:
+        """
+        Know better [what is usual][Moments.add].
+
+        Args:
+            observations: $o$, shape `(N, …)`.
+        """
+        self.usual.add(self.looked_at(observations))
+
+    def forward(self, observations: Tensor) -> Tensor:
+        r"""
+        Args:
+            observations: $o$, shape `(N, …)`.
+
+        Returns:
+            $n(o)$, shape `(N,)`, with a gradient for the predictor.
+        """
+        seen = self.looked_at(observations).float()
+        seen = (seen - self.usual.mean) / self.usual.deviation
+        seen = seen.clamp(-FARTHEST, FARTHEST)
+        errors = self.predictor(seen) - self.target(seen)  # (N, F)
+        return cast(Tensor, errors.square().mean(-1))
+
+
+def _eyes(shape: tuple[int, ...]) -> tuple[nn.Sequential, int]:
+    if len(shape) == 1:
+        return nn.Sequential(VectorBody(shape)), VectorBody.features
+    eyes = nn.Sequential(
+        nn.Conv2d(shape[0], 32, kernel_size=8, stride=4),
+        nn.LeakyReLU(),
+        nn.Conv2d(32, 64, kernel_size=4, stride=2),
+        nn.LeakyReLU(),
+        nn.Conv2d(64, 64, kernel_size=3, stride=1),
+        nn.LeakyReLU(),
+        nn.Flatten(),
+    )
+    return eyes, eyes(torch.zeros(1, *shape)).shape[1]
