@@ -37,11 +37,12 @@ below it that of PPO without a memory, which stays flat: it ends at
 
 *The pole without speeds, beside PPO without a memory.*
 
-Three seeds were tried, and this one is the poorest. When their agents play whole games,
-two of them keep the pole up for all 500 steps, in each of thirty games. This one scores
-475 on average, and PPO without a memory 42. [All of them are
+Three seeds were tried, and this one is the poorest. The curve counts games of training.
+For a score, the finished agent plays thirty whole games. Two of the three keep the pole
+up for all 500 steps in each of them. This one scores 475 on average, and PPO without a
+memory 42. [All of them are
 recorded](../../results.md#a-pole-without-speeds-by-recurrent-ppo), and so is a run that
-was never [stopped early][SmallSettings]: it ended at 206.
+was never [stopped early][SmallSettings], which scores 200.
 
 ## Does it pay for games?
 
