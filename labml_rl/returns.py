@@ -20,7 +20,8 @@ symbols:
 An action is rarely paid at once. In Breakout more than a second goes by from the swing
 of the paddle to the brick that breaks, and meanwhile the agent has acted another
 fifteen times. To learn whether the swing was good, it needs one number for *everything
-that followed*. Which action has earned what is the problem of **credit assignment**.
+that followed*. To find out which action has earned what is the problem of **credit
+assignment**.
 
 This page computes three such numbers, each the answer to what is wrong with the one
 before: [discounted returns][discounted_returns], [n-step returns][n_step_returns], and

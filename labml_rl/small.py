@@ -39,7 +39,7 @@ problem][DQNSettings] that suits DQN better. What they have in common:
 | precision | 16 or 32 bits | 32 | the network is tiny, and rounding saves nothing |
 | learning rate | small | larger | four numbers are easier to read than pixels |
 
-(We have not measured that way. The authors of Stable-Baselines3 [advise the
+(We have not measured the way to a GPU. The authors of Stable-Baselines3 [advise the
 same](https://stable-baselines3.readthedocs.io/en/master/modules/ppo.html).)
 
 The tests of this book learn with these settings. Then they plant a mistake in a loss, a

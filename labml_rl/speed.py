@@ -41,7 +41,7 @@ A run plays and learns on all cores that it may use. Start two, and there are tw
 many threads and processes as cores, and they wait for each other. Threads that learn
 are the worst. After each layer all of them wait for the last, and if that one has no
 core just then, they wait until another program has had its turn. So give each run cores
-of its own. On Linux, it counts those that it is given, and no others:
+of its own. On Linux, a run counts only the cores that it is given:
 
 ```sh
 taskset -c 0-3 labml-rl train ppo --seed 1 &
@@ -52,8 +52,8 @@ Where that can't be, it matters *how* a thread waits. It does not sleep at once:
 it again would take longer than most layers do. It looks whether the others are done,
 and looks again, which is called **spinning**. On Linux, the library behind PyTorch's
 threads lets it do so 300,000 times. That takes milliseconds, and all the while it holds
-a core, perhaps the very one that the thread it waits for is in need of. Alone on a
-machine, nobody ever waits that long. On a crowded one, most of the time goes into it.
+a core, perhaps the one that the awaited thread needs. Alone on a machine, nobody ever
+waits that long. On a crowded one, most of the time goes into it.
 
 So `labml-rl` lets threads look only 4,000 times, which makes no difference to any
 number that is learned. What it does for the speed, alone and among others, [has been
@@ -70,8 +70,8 @@ Or let a run learn with a single thread, which has no other to wait for:
 OMP_NUM_THREADS=1 labml-rl train ppo --seed 1
 ```
 
-One run can't play on all cores of a large machine: it has no more processes that play
-than it has games, and those are eight with PPO.
+One run can't play on all cores of a large machine: at most one process plays each game,
+and PPO has eight games.
 
 ## With a GPU
 

@@ -100,8 +100,8 @@ two small numbers:
 - After $t$ steps they are in different states with a probability of at most $1 - (1 -
   \alpha)^t$, which is about $t\alpha$. Where they are in the same state, a game counts
   the same in both averages, that over games of $\pi$ and that over games of $\pi'$. The
-  games where they are not add to each average at most $t\alpha$ times the largest
-  number in it. So the two averages differ by at most $2 t \alpha$ times that number.
+  other games add to each average at most $t\alpha$ times the largest number in it. So
+  the two averages differ by at most $2 t \alpha$ times that number.
 - What is averaged is, in each state, the mean of $A^\pi$ over the actions of $\pi'$.
   Over those of $\pi$ it would be 0, since no policy does better than itself. The
   actions differ with a probability of at most $\alpha$, so it is at most
