@@ -156,7 +156,7 @@ The second learns a **policy**, that is, what to do:
    player in each process](players.py).
 4. [A2C](a2c/__init__.py): the policy gradient, and three losses.
 5. [PPO](ppo/__init__.py): several steps from one batch; and [a problem that takes a
-   minute](small.py), for both. [What mistakes look like](mistakes.py).
+   minute](small.py), for both. [Mistakes in PPO](mistakes.py), and what they look like.
 6. [Remembering](ppo/remembering.py): what a single observation does not show.
 7. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
    watch](watch/__init__.py).
@@ -168,7 +168,7 @@ most:
 2. [Replay](replay/__init__.py): a memory, since old steps can be learned from again.
 3. [Rainbow](dqn/rainbow.py): six improvements, each by itself and all at once.
 4. [PQN](pqn/__init__.py): the same values without a memory.
-5. [What mistakes look like](dqn/mistakes.py), with DQN.
+5. [Mistakes in DQN](dqn/mistakes.py), and what they look like.
 6. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
 """
 

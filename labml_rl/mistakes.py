@@ -1,12 +1,12 @@
 r"""
 ---
-title: Mistakes, and what they look like
+title: Mistakes in PPO
 summary: >-
   Fifteen mistakes, planted in PPO on purpose, and the curves of the agents that learned
   with them.
 ---
 
-# Mistakes, and what they look like
+# Mistakes in PPO
 
 Most programs with a mistake stop, or say something that is plainly wrong. A program
 that learns does neither. It learns from wrong numbers as eagerly as from right ones,
