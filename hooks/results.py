@@ -216,7 +216,7 @@ def shown(found: str | int | float, wanted: str) -> str:
     at_most = target["sign"] == "<="
     met = number <= limit if at_most else number >= limit
     bound = "at most" if at_most else "at least"
-    return f"{bound} {target['limit']}: {'met' if met else '**missed**'}"
+    return f"{bound} {limit:,.10g}: {'met' if met else '**missed**'}"
 
 
 def look_up(record: Any, keys: str) -> str | int | float:
