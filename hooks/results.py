@@ -14,7 +14,8 @@ takes the place of the old one.
 `run.md`, beside this file, and in `run-best.md` if the run has kept its best agent.
 
 A record of a run has the fingerprints of the modules that made it, as `sources`. Beside
-them stands, as `code`, whether these are still the same, but for prose.
+them stands, as `code`, whether these are still the same, but for prose. Its command is
+shown to be repeated, so it does without the folder that its runs were kept in.
 """
 
 import json
@@ -38,6 +39,7 @@ ROWS, ROWS_OF_THE_BEST = (
     Path(__file__).with_name(n) for n in ("run.md", "run-best.md")
 )
 FIRST = re.compile(r"<tr>(\s*)<td(.*?)</td>", re.DOTALL)
+KEPT_IN = re.compile(r" --runs[ =]\S+")
 TARGET = re.compile(r"(?P<sign>[<>]=)(?P<limit>\d+(?:\.\d+)?)")
 
 
@@ -117,7 +119,8 @@ def load(path: Path) -> Any:
 
 def with_state_of_code(record: Any, root: Path) -> Any:
     """
-    Say of each part that has `sources` whether these are as they were.
+    Say of each part that has `sources` whether these are as they were, and take out of
+    its command where its runs were kept.
 
     Args:
         record: any.
@@ -130,6 +133,8 @@ def with_state_of_code(record: Any, root: Path) -> Any:
         gone = sum(made != made_now(root / name) for name, made in sources.items())
         files = f"{gone} of {len(sources)} files"
         parts["code"] = f"changed since then, in {files}" if gone else "the same today"
+        if isinstance(command := parts.get("command"), str):
+            parts["command"] = KEPT_IN.sub("", command)
     return parts
 
 

@@ -215,6 +215,13 @@ def test_a_run_has_a_table(runs):
     assert "by evaluation" not in page
 
 
+def test_a_command_does_not_say_where_its_runs_were_kept(runs):
+    command = runs["fast-dqn"]["mspacman"]["seed-2"]["command"]
+    assert command == (
+        "python -m labml_rl.dqn.mspacman --total-frames 5_000_000 --seed 2"
+    )
+
+
 def test_the_best_of_a_run_is_in_its_table(runs):
     page = fill_in("{{ table of fast-dqn.mspacman.seed-1 }}", runs)
     best = runs["fast-dqn"]["mspacman"]["seed-1"]["best"]
