@@ -19,7 +19,7 @@ import argparse
 import csv
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from itertools import chain, islice
 from math import ceil, floor, log10
@@ -74,8 +74,8 @@ TITLES = {
 PRECISIONS = {"auto": "bfloat16 or float32, as the machine chose (not recorded)"}
 
 # Names of marks whose lines are closer than this, in pixels, would be struck through.
-# One that stands below its line makes room for the number of frames.
-CROWDED, CROWDED_OUT = 20, 60
+# They stand together above the highest line.
+CROWDED = 20
 
 # After so many million frames, the page says how far each run was.
 MILESTONES = (1, 2, 4, 6, 8, 10, 20, 40)
@@ -92,9 +92,9 @@ BESIDE = {
 }
 NAMES = {"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO"}
 AFTER = {
-    "ppo": "PPO of the paper, 40M frames",
-    "a2c": "A2C of the paper, 40M frames",
-    "dqn": "DQN of the paper, 200M frames",
+    "ppo": "PPO's paper, 40M frames",
+    "a2c": "A2C's paper, 40M frames",
+    "dqn": "DQN's paper, 200M frames",
 }
 
 
@@ -328,6 +328,25 @@ def marks_of(record: dict[str, Any]) -> list[tuple[str, float]]:
     return marks
 
 
+def together(
+    marks: list[tuple[str, float]], height: Callable[[float], float]
+) -> list[list[tuple[str, float]]]:
+    """Marks from the highest down, and in one list what is close together."""
+    groups: list[list[tuple[str, float]]] = []
+    for each in sorted(marks, key=lambda mark: mark[1], reverse=True):
+        if groups and height(each[1]) - height(groups[-1][-1][1]) < CROWDED:
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    return groups
+
+
+def told(marks: list[tuple[str, float]]) -> str:
+    """Marks in words, with their numbers."""
+    words = (f"{who.partition(',')[0]} {score:,.10g}" for who, score in marks)
+    return "; ".join(words).replace("-", "−")
+
+
 def draw_beside(
     drawing: Drawing, lines: list[list[tuple[float, float]]], name: str
 ) -> None:
@@ -335,7 +354,7 @@ def draw_beside(
     for each in lines:
         line(drawing, each, stroke=COLOURS[2])
     x, y = min((each[-1] for each in lines), key=lambda end: end[1])
-    drawing.words(x, y - 8, name, colour=COLOURS[2], size=12, text_anchor="end")
+    drawing.words(x, y - 8, name, colour=COLOURS[2], size=13, text_anchor="end")
 
 
 def draw_frames(
@@ -353,13 +372,13 @@ def draw_frames(
             bottom + 22,
             f"{share * frames / 1e6:.2g}M" if share else "0",
             colour=FAINT,
-            size=12,
+            size=13,
             text_anchor="middle" if share < 1 else "end",
         )
     drawing.words(
         (left + right) / 2, bottom + 42, "frames", size=13, text_anchor="middle"
     )
-    drawing.words(left, bottom + 42, f"seed {seed}", colour=FAINT, size=12)
+    drawing.words(left, bottom + 42, f"seed {seed}", colour=FAINT, size=13)
 
 
 def draw(folder: Path) -> str:
@@ -391,44 +410,45 @@ def draw(folder: Path) -> str:
 
     def write_height(score: float) -> None:
         number, y = f"{score:,.10g}".replace("-", "−"), at(0, score)[1]
-        drawing.words(left - 6, y + 4, number, colour=FAINT, size=12, text_anchor="end")
+        drawing.words(left - 6, y + 4, number, colour=FAINT, size=13, text_anchor="end")
 
     drawing.words(left, 30, name)
     if above:
-        names = ((who.partition(",")[0], score) for who, score in above)
-        far_up = "; ".join(f"{who} {score:,.10g}" for who, score in names)
         drawing.words(
             right,
             48,
-            f"above this: {far_up}",
+            f"above: {told(above)}",
             colour=FAINT,
-            size=12,
+            size=13,
             text_anchor="end",
         )
+    groups = together(marks, lambda score: at(0, score)[1])
+    alone = [group[0][1] for group in groups if len(group) == 1]
+    for score in alone:
+        write_height(score)
     for height in round_numbers(low, high):
         y = at(0, height)[1]
-        if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for _, score in marks):
+        if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for score in alone):
             write_height(height)
-    for who, score in marks:
-        line(
-            drawing,
-            [at(0, score), at(frames, score)],
-            stroke=FAINT,
-            stroke_dasharray="3 4",
-        )
-        # Its name stands where the curve is far, and below if a mark is close above.
-        y = at(0, score)[1]
+    for group in groups:
+        for _, score in group:
+            line(
+                drawing,
+                [at(0, score), at(frames, score)],
+                stroke=FAINT,
+                stroke_dasharray="3 4",
+            )
+        # The name stands where the curve is far.
+        who, score = group[0]
         far = abs(curve[0][1] - score) > abs(curve[-1][1] - score)
-        crowded = any(0 < y - at(0, other)[1] < CROWDED for _, other in marks)
         drawing.words(
-            left + 4 if far else right - crowded * CROWDED_OUT,
-            y + 14 if crowded else y - 5,
-            who,
+            left + 4 if far else right,
+            at(0, score)[1] - 5,
+            who if score in alone else told(group),
             colour=FAINT,
-            size=12,
+            size=13,
             text_anchor="start" if far else "end",
         )
-        write_height(score)
     if others:
         lines = [[at(*point) for point in other] for other in others]
         draw_beside(drawing, lines, family_of(BESIDE[algorithm]))
@@ -437,7 +457,7 @@ def draw(folder: Path) -> str:
     if peer:
         line(drawing, [at(*point) for point in their_curve], stroke=COLOURS[2])
         x, y = at(*their_curve[-1])
-        drawing.words(x, y + 28, peer[0], colour=COLOURS[2], size=12)
+        drawing.words(x, y + 28, peer[0], colour=COLOURS[2], size=13)
     for x, y in (at(*point) for point in evaluations):
         drawing.mark("circle", cx=x, cy=y, r=4, fill=COLOURS[1])
     drawing.words(

@@ -73,7 +73,7 @@ def draw(title: str, panels: tuple[Panel, ...], right: Any, wrong: Any) -> str:
         left = EDGE + place * (width + GAP)
         drawing.words(left, 22, panel.title, size=14)
         drawing.words(
-            left + width, 40, panel.top, colour=FAINT, size=11, text_anchor="end"
+            left + width, 40, panel.top, colour=FAINT, size=14, text_anchor="end"
         )
         for height in (0.0, 0.5, 1.0) if panel.low < 0 < panel.high else (0.0, 1.0):
             y = BOTTOM - height * (BOTTOM - TOP)

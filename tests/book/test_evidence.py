@@ -148,8 +148,15 @@ def test_the_curve_is_drawn_from_the_record(kept):
 def test_a_mark_far_above_a_curve_is_written_and_not_drawn(kept, monkeypatch):
     monkeypatch.setitem(evidence.PUBLISHED, "cartpolev1", {"human": 9e5, "random": 1})
     (figure,) = evidence.figures().values()
-    assert "above this: human 900,000<" in figure
+    assert "above: human 900,000<" in figure
     assert figure.count("stroke-dasharray") == 1
+
+
+def test_marks_that_are_close_together_are_named_together(kept, monkeypatch):
+    monkeypatch.setitem(evidence.PUBLISHED, "cartpolev1", {"random": 1, "human": 1.01})
+    (figure,) = evidence.figures().values()
+    assert ">human 1.01; random 1<" in figure
+    assert figure.count("stroke-dasharray") == 2
 
 
 @pytest.mark.parametrize(
