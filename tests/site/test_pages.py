@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import TimeoutError, ViewportSize, expect
 
+from hooks.tables import on_page_content
 from tests.site.conftest import ROOT, visit
 
 DESKTOP = ViewportSize(width=1440, height=900)
@@ -153,6 +154,46 @@ def test_the_longest_lines_of_code_fit(browser, site):
             "all => all.map(e => e.scrollWidth - e.clientWidth).filter(n => n > 0)"
         )
         assert not wide, f"code is up to {max(wide)} pixels too wide"
+
+
+@pytest.mark.parametrize(
+    ("written", "marked"),
+    [
+        ("<code>max_grad_norm</code>", "<code>max_<wbr>grad_<wbr>norm</code>"),
+        ("<code>__name__</code>", "<code>__<wbr>name__</code>"),
+        ("<code>a/b.py 0.99 _c</code>", "<code>a/<wbr>b.<wbr>py 0.99 _c</code>"),
+        ("<code>" + 25 * "f" + "</code>", f"<code>{10 * 'f'}<wbr>{15 * 'f'}</code>"),
+        ('<a href="a_b.html">a_b</a>', '<a href="a_b.html">a_b</a>'),
+        ("12.1 ± 0.2 (error)", "12.1&nbsp;±&nbsp;0.2 (error)"),
+    ],
+)
+def test_names_in_tables_break_between_their_words(written, marked):
+    assert on_page_content(f"<table>{written}</table>") == f"<table>{marked}</table>"
+    assert on_page_content(f"<p>{written}</p>") == f"<p>{written}</p>"
+
+
+# The names in tables of which a word stands on two lines.
+BROKEN = """() => [...document.querySelectorAll("td code")].filter(code => {
+  const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
+  const range = document.createRange()
+  while (walker.nextNode()) {
+    for (const word of walker.currentNode.data.matchAll(/[a-z]+/gi)) {
+      range.setStart(walker.currentNode, word.index)
+      range.setEnd(walker.currentNode, word.index + word[0].length)
+      if (new Set([...range.getClientRects()].map(e => e.top)).size > 1) return true
+    }
+  }
+}).map(code => code.textContent)"""
+
+
+def test_no_name_in_a_table_breaks_within_a_word(browser, site):
+    with visit(browser, (site / "notation.html").as_uri()) as seen:
+        for name in ("notation", "labml_rl/ppo/experiment", "labml_rl/dqn/settings"):
+            seen.page.goto((site / f"{name}.html").as_uri())
+            for size in (PHONE, DESKTOP):
+                seen.page.set_viewport_size(size)
+                assert seen.page.locator("td code").count() > 10
+                assert seen.page.evaluate(BROKEN) == [], (name, size)
 
 
 def test_without_scripts_the_layout_is_the_same(browser, site):
