@@ -65,6 +65,7 @@ PUBLISHED: dict[str, dict[str, float]] = {
 # Names of games as they are written in prose.
 TITLES = {
     "CartPole-v1": "CartPole",
+    "labml_rl.deep_sea:DeepSea-v0": "the deep sea",
     "labml_rl.hidden:HiddenCartPole-v1": "hidden CartPole",
     "MsPacman": "Ms. Pac-Man",
     "SpaceInvaders": "Space Invaders",
@@ -89,8 +90,9 @@ PEERS = {"a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json")}
 BESIDE = {
     **{"fast-rainbow": "fast-dqn", "pqn": "a2c"},
     **{"recurrent-ppo": "ppo", "small-recurrent-ppo": "small-ppo"},
+    **{"small-rnd": "small-ppo"},
 }
-NAMES = {"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO"}
+NAMES = {"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO", "rnd": "RND"}
 AFTER = {
     "ppo": "PPO's paper, 40M frames",
     "a2c": "A2C's paper, 40M frames",

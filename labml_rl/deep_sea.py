@@ -12,14 +12,14 @@ A diver begins at the upper left corner of a square of 20 rows and 20 columns. I
 step it sinks by a row, and goes a column to the left or to the right. After 20 steps it
 is at the bottom. There is one treasure, worth a point, in the lower right corner. To
 get there, it has to go to the right in each of the 20 steps. And each step to the right
-costs a little: 0.0005.
+costs a little: 0.0005. A sea of five rows would look like this:
 
 ```text
-o           0
-. .         1
-. . .       2
-. . . .     3
-. . . . T   4
+o
+. .
+. . .
+. . . .
+. . . . T
 ```
 
 So whoever tries things out at random finds the treasure once in $2^{20}$ episodes, a
@@ -29,11 +29,14 @@ and in each there are two things to try.
 
 ```sh
 labml-rl train small-rnd
-labml-rl train small-ppo --total-frames 400_000 \
+labml-rl train small-ppo \
+    --total-frames 400_000 \
     --game labml_rl.deep_sea:DeepSea-v0
 ```
 
 The first is [curious](ppo/novelty.py), and finds it. The second is not, and does not.
+[Here are both](../results.md#the-deep-sea-by-rnd).
+
 This is a test of [Osband et al. (2020)](https://arxiv.org/abs/1908.03568), who have
 collected such small problems, each of which asks for one thing. As in theirs, nobody
 tells the agent which of its two actions goes to the right. In each cell it is another

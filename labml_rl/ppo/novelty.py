@@ -35,6 +35,12 @@ that the agent sees. Its error is the reward:
 
 $$n(o) = \operatorname{mean} \big( \hat{f}(o) - f(o) \big)^2$$
 
+```text
+     ┌→ target ────→ 512 numbers ┐
+o ───┤                           ├→ how far apart?
+     └→ predictor ─→ 512 numbers ┘
+```
+
 What was seen often, the predictor has learned, and the error is small. What is like
 nothing that was seen before, it has to guess, and the guess is bad. This is **random
 network distillation**, RND: one network is boiled down into the other.
