@@ -537,7 +537,10 @@ class Experiment(SpeedExperiment[Settings]):
                     f"{self.updates + 1:,}"
                 )
             self.memory.update(batch.places, errors)
-        return {name: each.detach() for name, each in seen.items()}
+        return {
+            name: torch.as_tensor(each, device=self.device).detach()
+            for name, each in seen.items()
+        }
 
     def sync(self) -> None:
         """

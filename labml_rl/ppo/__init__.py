@@ -314,7 +314,6 @@ def value_loss(
     return 0.5 * errors.mean()
 
 
-@torch.no_grad()
 def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     r"""
     ## What to watch
@@ -364,12 +363,15 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     has a tenth, the learning rate is too high, or there are too many epochs. [The
     pole](../small.py), with twenty epochs, has that now and then, and learns.
 
+    It is more than a number to watch. It has a gradient, so that a loss may have it as
+    a penalty, with any weight.
+
     Args:
-        log_probs: $\log \pi'(a_t \mid o_t)$.
+        log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.
         old_log_probs: $\log \pi(a_t \mid o_t)$, for actions that were drawn from it.
 
     Returns:
-        An estimate of the divergence, in nats.
+        An estimate of the divergence, in nats, with a gradient.
 
     Raises:
         ValueError: if the shapes differ.

@@ -159,8 +159,8 @@ class Settings(PolicySettings):
             table, and at first in the code, it goes down to 0 with the learning rate.
             In the code of today it stays.
         value_clip: the same for values, in points of reward; None does not clip them.
-        value_coefficient: the weight of the critic's loss. From the code. The table has
-            1, for a loss without the half: four times as much.
+        value_coefficient: the weight of the critic's loss. From the code. In the table
+            it is 1, for a loss without the half: four times as much.
         max_divergence: early stopping. Learn no more from a batch once the policy went
             further than this in an epoch, in nats; None never stops. Not in the paper.
         compile: make [one program of network and losses][Experiment.losses], for a GPU.
@@ -338,7 +338,12 @@ class Experiment(PolicyExperiment[Settings]):
 
         # A compiled program writes its answers to the same memory, too, so they are
         # copied.
-        numbers = torch.stack([each.detach() for each in seen.values()])
+        numbers = torch.stack(
+            [
+                torch.as_tensor(each, device=self.device).detach()
+                for each in seen.values()
+            ]
+        )
         return dict(zip(seen, numbers, strict=True))
 
     def answers(self, batch: "Batch") -> tuple[Tensor, Tensor]:
@@ -359,7 +364,9 @@ class Experiment(PolicyExperiment[Settings]):
         The network answers anew for each minibatch, since it has changed since the last
         one. How it has changed since it *played* is in the ratio, and for that the
         batch has the probabilities of then. An algorithm that adds something of its own
-        adds it to the `loss` in here.
+        adds it to the `loss` in here. What it needs for that may be there already:
+        the `divergence` has a gradient, as a penalty must have one, and so have the
+        `entropy` and the two losses.
 
         Some fifty small operations are in this, and as many again in the way back. A
         GPU is done with each of them before Python has asked for the next. With the
@@ -410,7 +417,6 @@ class Experiment(PolicyExperiment[Settings]):
             - settings.entropy_coefficient * entropy
         )
 
-        log_probs = log_probs.detach()
         return {
             "loss": loss,
             "policy_loss": policy,

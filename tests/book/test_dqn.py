@@ -364,6 +364,25 @@ def test_the_target_network_leaves_a_body_of_ones_own_as_it_is():
             experiment.advance()
 
 
+class Weighed(Experiment):
+    """With a plain number to draw."""
+
+    measured = (*Experiment.measured, "weight")
+
+    def losses(self, batch):
+        errors, seen = super().losses(batch)
+        return errors, seen | {"weight": 0.5}
+
+
+def test_what_is_drawn_may_be_a_plain_number():
+    settings = Settings(
+        game="CartPole-v1", workers=0, num_envs=1, capacity=300, warm_up_steps=100
+    )
+    with closing(Weighed(settings)) as experiment:
+        seen = [experiment.advance()[0]["weight"] for _ in range(2)]
+    assert seen[-1] == 0.5
+
+
 # --- memory that is kept ---
 
 # Each tensor is a little larger than the one before, which nobody needs any more. How

@@ -15,6 +15,7 @@ from labml_rl.dqn import taken
 from labml_rl.mistakes import MISTAKES
 from labml_rl.networks import log_probs_of
 from labml_rl.ppo import experiment as ppo_experiment
+from labml_rl.ppo import recurrent
 from labml_rl.pqn import experiment as pqn_experiment
 from labml_rl.returns import Rollout
 from tests.book.catch import BALLS
@@ -311,6 +312,52 @@ def test_the_loss_of_a_minibatch_by_hand():
     # Something was clipped of either.
     assert (ratios != clipped).any()
     assert (near_errors.abs() > errors.abs()).any()
+
+
+@pytest.mark.parametrize(
+    ("base", "compiles"),
+    [
+        (small.SmallPPO, False),
+        (small.SmallPPO, True),
+        (recurrent.SmallExperiment, False),
+    ],
+    ids=["ppo", "compiled", "recurrent"],
+)
+def test_a_penalty_on_the_divergence_keeps_the_policy_where_it_is(
+    base: Any, compiles, monkeypatch
+):
+    """As somebody would write it who derives an experiment, with a number to draw."""
+    compiler = torch.compile
+    monkeypatch.setattr(
+        torch, "compile", lambda losses, mode: compiler(losses, backend="aot_eager")
+    )
+
+    class Penalised(base):
+        weight = 0.0
+
+        def losses(self, batch):
+            seen = super().losses(batch)
+            penalised = seen["loss"] + self.weight * seen["divergence"]
+            return seen | {"loss": penalised, "weight": self.weight}
+
+    settings = replace(
+        base.settings_class(),
+        **SHORT,
+        minibatches=1,
+        max_divergence=None,
+        compile=compiles,
+        learning_rate=0.01,
+        total_frames=1_000,
+    )
+    far = {}
+    for weight in (None, 0.0, 1_000.0):
+        Penalised.weight = weight or 0.0
+        cls = base if weight is None else Penalised
+        with closing(cls(settings)) as experiment:
+            far[weight] = [experiment.advance()[0]["divergence"] for _ in range(3)]
+    assert far[None] == far[0.0]
+    assert far[0.0][-1] > 0.01
+    assert far[1_000.0][-1] < 0.3 * far[0.0][-1]
 
 
 class Numbered(small.SmallPPO):

@@ -381,6 +381,17 @@ class TestWhatToWatch:
         torch.testing.assert_close((probabilities * each).sum(), expected[0])
         assert (each >= 0).all()
 
+    def test_the_gradient_of_the_estimate_is_that_of_the_divergence(self):
+        old, new = normal(5), normal(5, seed=1).requires_grad_()
+        each = torch.stack(
+            [
+                ppo.divergence(*(log_probs_of(of, action) for of in (new, old)))
+                for action in torch.arange(5)
+            ]
+        )
+        (found,) = torch.autograd.grad((old.softmax(-1) * each).sum(), new)
+        torch.testing.assert_close(found, new.detach().softmax(-1) - old.softmax(-1))
+
     def test_the_estimate_varies_less_than_the_plain_one(self):
         old = normal(1, 5)
         new = old + 0.1 * normal(1, 5, seed=1)

@@ -325,6 +325,13 @@ def test_what_is_said_to_nobody_is_not_said_to_another(capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_no_line_of_a_help_begins_like_one_of_a_list(algorithm):
+    """Where one begins with a number, tyro keeps the break in front of it."""
+    settings = command.find_experiment(algorithm).settings_class
+    assert not re.findall(r"^ *\d.*", command.plain_help(settings), re.MULTILINE)
+
+
 def test_a_run_of_ones_own_is_not_the_books(tmp_path, capsys):
     assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(tmp_path / "run")]) == 0
     assert exit_of(program.main, ["resume", str(tmp_path / "run")]) == 2
