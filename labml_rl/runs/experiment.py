@@ -108,6 +108,7 @@ machine with fewer cores they do.)
     own][labml_rl.game.Game.get_state] lacks something.
 """
 
+import inspect
 import math
 from abc import ABC, abstractmethod
 from collections import deque
@@ -137,6 +138,26 @@ class Settings:
     What decides the course of a run stands in one place, and never changes. Each
     algorithm adds its own. The program's `--help` is made from this list.
 
+    For one of your own, or for another default, derive from the settings of the
+    algorithm. The line with `@dataclass` is needed there, too:
+
+    ```python
+    from dataclasses import dataclass
+    from labml_rl.ppo import experiment as ppo
+
+    @dataclass(frozen=True, kw_only=True)
+    class Settings(ppo.Settings):
+        learning_rate: float = 1e-3
+        penalty: float = 0.5
+
+    class Penalised(ppo.Experiment):
+        algorithm = "penalised-ppo"
+        settings_class = Settings
+    ```
+
+    The experiment then has it as `self.settings.penalty`, and its program as
+    `--penalty`.
+
     Args:
         game: an Atari game, as `Breakout`, or an environment of Gymnasium, as
             `CartPole-v1`. One of your own is `package:Name-v1`, with the package that
@@ -165,6 +186,7 @@ class Settings:
     evaluation_games: int = 16
 
     def __post_init__(self) -> None:
+        check_heard(type(self))
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, float) and not math.isfinite(value):
@@ -190,6 +212,38 @@ class Settings:
         """
         workers = available_cores() if self.workers is None else self.workers
         return replace(self, workers=workers, device=str(find_device(self.device)))
+
+
+def check_heard(settings_class: type[Settings]) -> None:
+    """
+    ### What nobody hears
+
+    `@dataclass` makes a setting of each name that has a type behind it. Where one of
+    the two is missing, Python makes an ordinary attribute, which nobody asks for, and
+    the run would learn with another number than the one that stands there.
+
+    Args:
+        settings_class: of an algorithm.
+
+    Raises:
+        ValueError: if something in it, or in what it is derived from, is no setting.
+    """
+    known = {each.name: each.default for each in fields(settings_class)}
+    for each in settings_class.__mro__:
+        ignored = {
+            name
+            for name in known.keys() & vars(each).keys()
+            if getattr(settings_class, name) is not known[name]
+        }
+        if "__dataclass_fields__" not in vars(each):
+            own = inspect.get_annotations(each).items()
+            ignored |= {name for name, kind in own if "ClassVar" not in str(kind)}
+        if ignored:
+            raise ValueError(
+                f"{each.__qualname__} needs @dataclass(frozen=True, kw_only=True), and "
+                "a type behind each name, or its settings are ignored: "
+                f"{', '.join(sorted(ignored))}"
+            )
 
 
 def require(

@@ -14,10 +14,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -1025,6 +1025,63 @@ def test_settings_that_make_no_sense(wrong):
     (name,) = wrong
     with pytest.raises(ValueError, match=name):
         Settings(**wrong)
+
+
+class Undecorated(Settings):
+    steps: int = 8
+    beta: float = 1.0
+    known: ClassVar[int] = 3
+
+
+class Untyped(Settings):
+    steps = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Derived(Undecorated):
+    gamma: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mine(Settings):
+    """Settings of one's own."""
+
+    steps: int = 8
+    beta: float = 1.0
+    known: ClassVar[int] = 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (Undecorated, r"Undecorated needs @dataclass\(.*ignored: beta, steps$"),
+        (Derived, r"Undecorated needs @dataclass\(.*ignored: beta, steps$"),
+        (Untyped, "Untyped needs .* ignored: steps$"),
+    ],
+)
+def test_settings_that_nobody_would_hear_are_refused(wrong, says):
+    with pytest.raises(ValueError, match=says):
+        wrong()
+
+
+def test_settings_of_ones_own_are_heard(tmp_path):
+    class Experiment(Tiny):
+        algorithm = "mine"
+        settings_class = Mine
+
+    with pytest.raises(SystemExit):
+        runs.main(Experiment, ["--beta", "2", "--folder", str(tmp_path / "run")])
+    written = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
+    assert (written["steps"], written["beta"]) == (8, 2.0)
+    assert "known" not in written
+
+
+def test_the_settings_of_the_page_are_settings():
+    page = inspect.getdoc(runs.Settings) or ""
+    names: dict[str, Any] = {"__name__": __name__}
+    exec(page.split("```python\n")[1].split("```")[0], names)
+    settings = names["Penalised"].settings_class(penalty=2.0)
+    assert (settings.learning_rate, settings.penalty) == (1e-3, 2.0)
 
 
 def test_dice_of_weights_and_actions_are_apart():
