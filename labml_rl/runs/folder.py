@@ -106,10 +106,18 @@ class RunFolder:
     Args:
         path: where it is.
         resumed_by: what goes on with the run in it.
+        planned: whether it follows a plan, and so [can't be made
+            longer][labml_rl.runs.experiment.Experiment.needs_plan].
     """
 
-    def __init__(self, path: str | Path, *, resumed_by: str = "runs.resume") -> None:
-        self.path, self.resumed_by = Path(path), resumed_by
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        resumed_by: str = "runs.resume",
+        planned: bool = False,
+    ) -> None:
+        self.path, self.resumed_by, self.planned = Path(path), resumed_by, planned
         self.record = self.path / "run.json"
         self.curve = self.path / "progress.csv"
         self.checkpoint = self.path / "checkpoint.safetensors"
@@ -142,13 +150,17 @@ class RunFolder:
     def _check_free(self) -> None:
         if self.record.exists():
             record = self.read_record()
-            kind, remedy = "run", f"go on with it: {self.resumed_by}"
+            kind, remedy = "run", f"To go on with it: {self.resumed_by}. "
             if record["finished"]:
                 kind = "complete run"
-                remedy = f"make it longer: {self.resumed_by}, with more total_frames"
+                remedy = (
+                    f"To make it longer: {self.resumed_by}, with more total_frames. "
+                )
+                if self.planned:
+                    remedy = ""
             raise RunError(
-                f"{self.path} has a {kind} already, of {record['frames']:,} frames. To "
-                f"{remedy}. To run another: choose another seed, or another folder"
+                f"{self.path} has a {kind} already, of {record['frames']:,} frames. "
+                f"{remedy}To run another: choose another seed, or another folder"
             )
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is no folder. Choose another")

@@ -26,7 +26,10 @@ if __name__ == "__main__":
 ```
 
 On the command line these are `labml-rl train` and `labml-rl resume`. Both work in a
-notebook, too, and the button that stops a cell there is a Ctrl-C.
+notebook, too, and the button that stops a cell there is a Ctrl-C. But where processes
+are not forked, as on a Mac, and on Linux from Python 3.14 on, a worker can't find a
+network that is defined in the notebook. It needs a module of its own, or the settings
+`workers=0` or `players=False`.
 
 A run can end in five ways, and in each of them it is clear what is left:
 
@@ -50,6 +53,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from labml_rl.algorithms import ALGORITHMS
 from labml_rl.runs import checkpoint
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.curve import Curve, said_once
@@ -265,7 +269,9 @@ def train(
         The folder of the run.
 
     Raises:
-        RunError: if it can't begin, or if the settings are those of another algorithm.
+        RunError: if it can't begin, if the settings are those of another algorithm or
+            can't be kept, or if an algorithm of your own has the name of one of the
+            book's.
         CheckpointError: if a checkpoint can't be written.
         Stopped: if somebody stopped it.
         NotFiniteError: if a number is not finite.
@@ -278,6 +284,12 @@ def train(
             f"{wanted.__module__}.{wanted.__qualname__}, and these are "
             f"{found.__module__}.{found.__qualname__}"
         )
+    name = experiment_class.algorithm
+    if name in ALGORITHMS and not is_of_the_book(experiment_class):
+        raise RunError(
+            f"{experiment_class.__qualname__} is not the {name} of the book, and its "
+            'runs would be taken for those. Give it a name of its own: algorithm = "…"'
+        )
     path = folder
     if path is None:
         with refused():
@@ -288,7 +300,8 @@ def train(
 
     with contextlib.ExitStack() as stack:
         way = way_to_resume(experiment_class, path, program)
-        place = stack.enter_context(RunFolder(path, resumed_by=way))
+        planned = experiment_class.needs_plan(settings) is not None
+        place = stack.enter_context(RunFolder(path, resumed_by=way, planned=planned))
         place.claim()
         try:
             with refused():

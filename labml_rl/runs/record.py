@@ -12,6 +12,7 @@ command, every setting, the commit of the code, the versions of what it stands o
 the machine. Only then is a run **reproducible**.
 """
 
+import json
 import os
 import platform
 import subprocess
@@ -57,7 +58,11 @@ def new_record(
     Returns:
         What is in `run.json`: this, how far it came, how long that took, and for each
         [session][] when it began, at which frame, and on what.
+
+    Raises:
+        RunError: if a setting would not [come back][settings_of] from there as it is.
     """
+    check_kept(settings)
     return {
         "algorithm": experiment_class.algorithm,
         "experiment": place_of(experiment_class),
@@ -68,6 +73,44 @@ def new_record(
         "finished": False,
         "sessions": [],
     }
+
+
+def check_kept(settings: Settings) -> None:
+    """
+    ### What can be kept
+
+    JSON has no paths and no classes, and knows neither lists from tuples nor whether
+    the key of a dictionary was a number. If that were noticed when a run is resumed, it
+    would be too late.
+
+    Args:
+        settings: of a run that begins.
+
+    Raises:
+        RunError: if one would not come back as it is; it says which.
+    """
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        try:
+            kept = value == from_json(json.loads(json.dumps(value)))
+        except (TypeError, ValueError):
+            kept = False
+        if not kept:
+            raise RunError(
+                f"the setting {each.name} would not come back from run.json as it is, "
+                f"{value!r}. Use a number, a string, True, False, None, or a tuple of "
+                "these"
+            )
+
+
+def from_json(value: Any) -> Any:
+    """
+    Returns:
+        The same with tuples for lists. Settings don't change, and so have no lists.
+    """
+    if isinstance(value, list):
+        return tuple(from_json(each) for each in value)
+    return value
 
 
 def place_of(experiment_class: type[Experiment[Any]]) -> str:
@@ -98,7 +141,7 @@ def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Setti
     Raises:
         RunError: if the algorithm of today has no such settings, or refuses these.
     """
-    found = record["settings"]
+    found = {name: from_json(value) for name, value in record["settings"].items()}
     known = {each.name for each in fields(settings_class)}
     strange = found.keys() - known
     if strange:

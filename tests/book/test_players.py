@@ -294,6 +294,7 @@ def test_a_run_with_players_goes_on_with_the_same_numbers():
 class Interrupted(Experiment):
     """The power fails in the third update."""
 
+    algorithm = "interrupted"
     works = True
 
     def advance(self):

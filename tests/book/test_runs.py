@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -426,6 +427,14 @@ def test_a_second_run_never_overwrites_a_first(whole):
     with pytest.raises(runs.RunError, match=r"complete run already, of 640 .*resume"):
         runs.train(Tiny, Settings(), folder=whole)
     assert {each.name: each.read_bytes() for each in whole.iterdir()} == before
+
+
+def test_what_can_not_be_made_longer_is_not_said_to_be(tmp_path):
+    path = runs.train(Planned, Settings(total_frames=8), folder=tmp_path / "run")
+    with pytest.raises(runs.RunError, match=r"complete run already, of 8 .*") as caught:
+        runs.train(Planned, Settings(), folder=path)
+    assert "longer" not in str(caught.value)
+    assert "choose another seed" in str(caught.value)
 
 
 def test_a_folder_with_other_things_is_refused(tmp_path):
@@ -1074,6 +1083,51 @@ def test_settings_of_ones_own_are_heard(tmp_path):
     written = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
     assert (written["steps"], written["beta"]) == (8, 2.0)
     assert "known" not in written
+
+
+class Colour(Enum):
+    RED = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inner:
+    size: int = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithOwn(Settings):
+    """Settings of one's own, of any kind."""
+
+    own: Any = None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[1, 2], ((1, [2]),), {1: 2}, {"a": (1,)}, Inner(), Path("there"), Colour.RED],
+    ids=str,
+)
+def test_settings_that_would_not_come_back_are_refused(value, tmp_path):
+    class Experiment(Tiny):
+        algorithm = "mine"
+        settings_class = WithOwn
+
+    with pytest.raises(runs.RunError, match="the setting own would not come back"):
+        runs.train(Experiment, WithOwn(own=value), folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "value", [(64, 64), ((1, "a"), (True, None)), {"a": 1}, (), "there"], ids=str
+)
+def test_settings_that_come_back_are_as_they_were(value, tmp_path):
+    class Experiment(Tiny):
+        algorithm = "mine"
+        settings_class = WithOwn
+
+    settings = WithOwn(own=value, total_frames=8)
+    path = runs.train(Experiment, settings, folder=tmp_path / "run")
+    found = json.loads((path / "run.json").read_text())
+    assert record.settings_of(found, WithOwn) == settings.decided()
 
 
 def test_the_settings_of_the_page_are_settings():

@@ -19,7 +19,7 @@ import labml_rl
 from labml_rl import __main__ as program
 from labml_rl import runs
 from labml_rl.algorithms import ALGORITHMS
-from labml_rl.runs import command, curve
+from labml_rl.runs import command, curve, loop
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.folder import write_whole
 from labml_rl.small import SmallPPO
@@ -178,7 +178,7 @@ def test_what_a_stopped_run_says_is_there_to_be_typed(tmp_path):
         )
         return done.stdout + done.stderr
 
-    typed = ["train", "small-ppo", "--game", "mine:Cart-v0", "--total-frames", "1024"]
+    typed = ["train", "small-dqn", "--game", "mine:Cart-v0", "--total-frames", "1024"]
     assert "The run is complete" in say(*typed)
     assert "make it longer: python -m labml_rl resume" in say(*typed)
     record = json.loads(next(tmp_path.glob("runs/*/*/*/run.json")).read_text())
@@ -342,10 +342,20 @@ class OtherPPO(SmallPPO):
     """Learns in another way, and has kept the name."""
 
 
-def test_a_run_with_the_name_of_one_of_the_books_is_not_the_books(tmp_path, capsys):
+def test_a_run_with_the_name_of_one_of_the_books_is_not_the_books(
+    tmp_path, capsys, monkeypatch
+):
     folder = str(tmp_path / "run")
     typed = ["--total-frames", "512", "--folder", folder]
-    assert exit_of(runs.main, OtherPPO, typed) == 0
+    assert exit_of(runs.main, OtherPPO, typed) == 2
+    said = capsys.readouterr().err
+    assert "OtherPPO is not the small-ppo of the book" in said
+    assert not Path(folder).exists()
+
+    # There are runs from when that was not refused.
+    with monkeypatch.context() as before:
+        before.setattr(loop, "ALGORITHMS", {})
+        assert exit_of(runs.main, OtherPPO, typed) == 0
     for what in ("resume", "watch"):
         assert exit_of(program.main, [what, folder]) == 2
         said = capsys.readouterr().err
