@@ -105,6 +105,12 @@ class Rollout:
     final_values: Tensor | None = None
 
     def __post_init__(self) -> None:
+        for name, each in vars(self).items():
+            if not isinstance(each, Tensor) and each is not None:
+                raise TypeError(
+                    f"{name} must be a tensor, not {type(each).__name__}: of an array "
+                    "of NumPy, torch.from_numpy makes one"
+                )
         shape, dtype = self.rewards.shape, self.rewards.dtype
         if len(shape) != 2 or shape[0] == 0:
             raise ValueError(

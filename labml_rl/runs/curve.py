@@ -150,9 +150,14 @@ class Curve:
             metrics: what the update measured.
 
         Raises:
-            KeyError: if they are not the same as before.
+            KeyError: if they are not the same as before, or if one has the name of a
+                column that each curve has.
         """
         if not self._sums:
+            if taken := metrics.keys() & {"frames", *OF_THE_RUN}:
+                raise KeyError(
+                    f"each curve has columns of these names: {', '.join(sorted(taken))}"
+                )
             self._forget(metrics)
         if strange := metrics.keys() ^ self._sums.keys():
             raise KeyError(f"not in each update: {', '.join(sorted(strange))}")

@@ -76,6 +76,15 @@ def same(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "name", ["rewards", "values", "terminated", "truncated", "final_values"]
+)
+def test_arrays_of_numpy_are_no_tensors(name):
+    rollout = rollout_with(np.zeros((3, 2)), np.zeros((3, 2)), dtype=torch.float32)
+    with pytest.raises(TypeError, match=f"{name} must be a tensor, not ndarray: "):
+        replace(rollout, **{name: getattr(rollout, name).numpy()})
+
+
 # --- the sums ---
 
 

@@ -1251,6 +1251,13 @@ def test_the_curve_wants_the_same_metrics_each_time(drawn):
             drawn.add(strange)
 
 
+def test_what_is_measured_has_names_of_its_own(drawn):
+    drawn, _ = drawn
+    drawn.begin()
+    with pytest.raises(KeyError, match="of these names: episodes, frames"):
+        drawn.add({"loss": 1.0, "frames": 2.0, "episodes": 3.0})
+
+
 def test_the_curve_wants_the_same_metrics_after_each_row(drawn):
     drawn, experiment = drawn
     drawn.begin()
