@@ -46,7 +46,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from gymnasium.spaces import Box, Discrete, Space
+from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete, Space
 from gymnasium.vector import AutoresetMode
 from torch import Tensor
 
@@ -68,6 +68,10 @@ class Samples:
     All that a learner needs of $T$ steps in $N$ games. How likely each action was is
     kept as well: after the first step of learning, the network would say something
     else.
+
+    What follows an observation is in the next row, but where an episode ended with this
+    step: there, the next row is the first of another one. What was seen after the last
+    step is in row $T$ of the sheet, `games.sheet.observations`.
 
     Args:
         observations: $o_t$, shape `(T, N, …)`.
@@ -511,8 +515,22 @@ def check_spaces(observations: Space[Any], actions: Space[Any]) -> tuple[Box, Di
             "network divides by 255 itself. Leave out the wrapper that does so before"
         )
     if not isinstance(actions, Discrete) or actions.start != 0:
+        remedy = (
+            "Some environments have an option for that, as CarRacing-v3 has "
+            "continuous=False"
+        )
+        if isinstance(actions, Discrete):
+            remedy = (
+                f"Gymnasium's TransformAction can add {actions.start} to each before "
+                "the environment gets it"
+            )
+        elif isinstance(actions, MultiDiscrete | MultiBinary):
+            remedy = (
+                "Number all their combinations: Gymnasium's TransformAction can make "
+                "one of each number, as np.unravel_index does"
+            )
         raise ValueError(
-            f"actions must be numbered from 0, Discrete(n); these are {actions}. Some "
-            "environments have an option for that, as CarRacing-v3 has continuous=False"
+            f"actions must be numbered from 0, Discrete(n); these are {actions}. "
+            f"{remedy}"
         )
     return observations, actions

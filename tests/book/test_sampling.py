@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Discrete, MultiDiscrete
 from gymnasium.vector import AutoresetMode
 
 from labml_rl.batch import SerialGames
@@ -15,7 +15,7 @@ from labml_rl.bodies import NatureBody
 from labml_rl.environments import Resumable, make_environments
 from labml_rl.networks import ActorCritic, log_probs_of
 from labml_rl.returns import gae
-from labml_rl.sampling import Sampler, memory_of
+from labml_rl.sampling import Sampler, check_spaces, memory_of
 
 
 class Counter(gymnasium.Env[Any, Any]):
@@ -198,6 +198,12 @@ def test_what_cannot_be_played_is_refused():
     games = make_environments("Pendulum-v1", 1, seed=1, workers=0)
     with pytest.raises(ValueError, match="actions must be numbered"):
         Sampler(games, network, steps=2)
+    with pytest.raises(ValueError, match="CarRacing-v3 has continuous=False"):
+        check_spaces(Box(-1, 1, (4,)), Box(-1, 1, (2,)))
+    with pytest.raises(ValueError, match="TransformAction can add 1 to each"):
+        check_spaces(Box(-1, 1, (4,)), Discrete(3, start=1))
+    with pytest.raises(ValueError, match=r"\[2 3\].* Number all their combinations"):
+        check_spaces(Box(-1, 1, (4,)), MultiDiscrete([2, 3]))
     games = make_environments("Blackjack-v1", 1, seed=1, workers=0)
     with pytest.raises(ValueError, match="observations must be arrays"):
         Sampler(games, network, steps=2)
