@@ -177,10 +177,20 @@ class Rings:
 
         Raises:
             ValueError: if the memory was not begun, if the actions are not numbered, if
-                observations have another shape or type than was said, or if there is
-                not one final observation for each end. Nothing is written then.
+                anything has another shape or type than was said, or if there is not one
+                final observation for each end. Nothing is written then.
         """
-        ends = terminated | truncated
+        for name, each in (
+            ("rewards", rewards),
+            ("terminated", terminated),
+            ("truncated", truncated),
+        ):
+            if np.shape(each) != (self.num_envs,):
+                raise ValueError(
+                    f"{name} must have shape {(self.num_envs,)}, one for each game, "
+                    f"not {np.shape(each)}"
+                )
+        ends = np.logical_or(terminated, truncated)
         over = np.flatnonzero(ends)
         given = 0 if final_observations is None else len(final_observations)
         if not self.filled.all():
@@ -190,7 +200,7 @@ class Rings:
                 f"{len(over)} of {self.num_envs} episodes ended, and there are "
                 f"{given} final observations, and {len(actions)} actions"
             )
-        actions = np.asarray(actions)
+        actions, rewards = np.asarray(actions), np.asarray(rewards, np.float32)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
                 "actions must be whole numbers, one for each game, not "

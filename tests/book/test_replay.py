@@ -496,6 +496,32 @@ def test_actions_must_be_numbered(actions):
     assert_all_right(play, memory)
 
 
+@pytest.mark.parametrize("wrong", [3.0, np.zeros((2, 1)), np.zeros(3), [0.0]], ids=str)
+@pytest.mark.parametrize("name", ["rewards", "terminated", "truncated"])
+def test_of_all_else_there_is_one_for_each_game(name, wrong):
+    play = Play(2, 4, ends=0.0)
+    memory = memory_for(play, 60)
+    play.play(memory, 10)
+    actions, rewards, no, _ = play_step(2)
+    step = {"rewards": rewards, "terminated": no, "truncated": no, name: wrong}
+    observations = np.zeros((2, 4, SIDE, SIDE), np.uint8)
+    with pytest.raises(ValueError, match=rf"{name} must have shape \(2,\), one for"):
+        memory.add(actions + 1, observations=observations, **step)
+    assert_all_right(play, memory)
+
+
+def test_rewards_that_are_no_numbers_leave_all_as_it_is():
+    play = Play(2, 4, ends=0.0)
+    memory = memory_for(play, 60)
+    play.play(memory, 10)
+    actions, _, no, _ = play_step(2)
+    before = memory.get_state()["actions"].copy()
+    words: Any = np.array(["one", "two"])
+    with pytest.raises(ValueError, match="could not convert"):
+        memory.add(actions + 7, words, no, no, np.zeros((2, 4, SIDE, SIDE), np.uint8))
+    assert np.array_equal(memory.get_state()["actions"], before)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
