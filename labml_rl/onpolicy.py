@@ -113,6 +113,7 @@ class RolloutExperiment(SpeedExperiment[S]):
             settings.game, settings.num_envs, seed=settings.seed, **options
         )
         spaces = check_spaces(*spaces_of_first(makers, names))
+        self.observation_space = spaces[0]
         self.network = self.make_network(settings, *spaces).to(self.device)
         self.optimizer = self.make_optimizer()
 
@@ -186,7 +187,8 @@ class RolloutExperiment(SpeedExperiment[S]):
     def make_optimizer(self) -> torch.optim.Optimizer:
         """
         Returns:
-            The optimiser of the algorithm, for the weights of the network.
+            The optimiser of the algorithm, for the weights of the network. They may be
+            in groups with learning rates of their own.
         """
 
     def play(self) -> Samples:
@@ -243,6 +245,11 @@ class PolicyExperiment(RolloutExperiment[P]):
     Args:
         settings: of the algorithm.
     """
+
+    def __init__(self, settings: P) -> None:
+        super().__init__(settings)
+        # The optimiser of a run that goes on has those of the middle.
+        self.first_rates = [float(each["lr"]) for each in self.optimizer.param_groups]
 
     @staticmethod
     def needs_plan(settings: PolicySettings) -> str:
@@ -343,10 +350,11 @@ class PolicyExperiment(RolloutExperiment[P]):
         on][labml_rl.runs.loop.lengthen]; that page says what can be done.
 
         Returns:
-            The learning rate, from now until the next update.
+            The learning rate, from now until the next update; that of the first group,
+            if the optimiser has several.
         """
         left = 1 - self.frames / self.settings.total_frames
-        rate = self.settings.learning_rate * max(left, 0.0)
-        for group in self.optimizer.param_groups:
+        rates = [first * max(left, 0.0) for first in self.first_rates]
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = rate
-        return rate
+        return rates[0]

@@ -104,12 +104,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
+import gymnasium
 import torch
+from gymnasium.spaces import Box
 from torch import Tensor, nn
 
-from labml_rl.bodies import VectorBody
 from labml_rl.runs.experiment import Metrics, Score
 from labml_rl.runs.games import GameExperiment, GameSettings
 
@@ -361,11 +362,14 @@ class SpeedExperiment(GameExperiment[S]):
     Where an observation is [a few numbers][labml_rl.bodies.VectorBody] and no picture,
     a layer takes less time than it takes to wake a thread. If other programs need the
     cores as well, threads that wait for each other make it far slower still. So here
-    one thread does everything, learning too.
+    one thread does everything, learning too, whatever the network is.
 
     Args:
         settings: of the algorithm.
     """
+
+    # That of one game. Whoever makes the games says it.
+    observation_space: gymnasium.Space[Any] | None = None
 
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
@@ -380,6 +384,7 @@ class SpeedExperiment(GameExperiment[S]):
         Returns:
             What any experiment [returns][labml_rl.runs.experiment.Experiment.advance].
         """
-        vectors = isinstance(getattr(self.network, "body", None), VectorBody)
+        space = self.observation_space
+        vectors = isinstance(space, Box) and len(space.shape) == 1
         with few_threads(self.settings) if vectors else nullcontext():
             return super().advance()

@@ -140,7 +140,7 @@ class Experiment(SpeedExperiment[Settings]):
         # If there is no room for the memory, nobody else would close the games.
         with ExitStack() as stack:
             self.games = stack.enter_context(self.make_games(copy=False))
-            _, actions = check_spaces(
+            self.observation_space, actions = check_spaces(
                 self.games.single_observation_space, self.games.single_action_space
             )
             self.num_actions = int(actions.n)

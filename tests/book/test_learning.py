@@ -253,6 +253,31 @@ def test_the_learning_rate_goes_down_to_nothing(settings):
         assert experiment.done
 
 
+class Grouped(small.SmallPPO):
+    """The body learns in small steps."""
+
+    def make_optimizer(self):
+        network: Any = self.network
+        small = {"params": network.body.parameters(), "lr": 1e-4}
+        return torch.optim.Adam([small, {"params": network.policy.parameters()}], 1e-2)
+
+
+def test_each_group_has_a_learning_rate_of_its_own_and_keeps_it():
+    """In a run that goes on, too: the optimiser that was saved has the later rates."""
+    settings = replace(PPO_CART, **SHORT, minibatches=2, total_frames=4 * 16)
+    state = None
+    for update in range(4):
+        with closing(Grouped(settings)) as experiment:
+            if state is not None:
+                experiment.set_state(state)
+            metrics, _ = experiment.advance()
+            state = experiment.get_state()
+            rates = [each["lr"] for each in experiment.optimizer.param_groups]
+        left = 1 - update / 4
+        assert rates == pytest.approx([1e-4 * left, 1e-2 * left])
+        assert metrics["learning_rate"] == rates[0]
+
+
 @BOTH
 def test_long_gradients_are_cut(settings, monkeypatch):
     lengths: list[float] = []
@@ -324,7 +349,7 @@ def test_the_loss_of_a_minibatch_by_hand():
     ids=["ppo", "compiled", "recurrent"],
 )
 def test_a_penalty_on_the_divergence_keeps_the_policy_where_it_is(
-    base: Any, compiles, monkeypatch
+    base, compiles, monkeypatch
 ):
     """As somebody would write it who derives an experiment, with a number to draw."""
     compiler = torch.compile
@@ -332,13 +357,10 @@ def test_a_penalty_on_the_divergence_keeps_the_policy_where_it_is(
         torch, "compile", lambda losses, mode: compiler(losses, backend="aot_eager")
     )
 
-    class Penalised(base):
-        weight = 0.0
-
-        def losses(self, batch):
-            seen = super().losses(batch)
-            penalised = seen["loss"] + self.weight * seen["divergence"]
-            return seen | {"loss": penalised, "weight": self.weight}
+    def losses(self, batch):
+        seen = base.losses(self, batch)
+        penalised = seen["loss"] + self.weight * seen["divergence"]
+        return seen | {"loss": penalised, "weight": self.weight}
 
     settings = replace(
         base.settings_class(),
@@ -351,9 +373,8 @@ def test_a_penalty_on_the_divergence_keeps_the_policy_where_it_is(
     )
     far = {}
     for weight in (None, 0.0, 1_000.0):
-        Penalised.weight = weight or 0.0
-        cls = base if weight is None else Penalised
-        with closing(cls(settings)) as experiment:
+        own = {} if weight is None else {"losses": losses, "weight": weight}
+        with closing(type("Own", (base,), own)(settings)) as experiment:
             far[weight] = [experiment.advance()[0]["divergence"] for _ in range(3)]
     assert far[None] == far[0.0]
     assert far[0.0][-1] > 0.01

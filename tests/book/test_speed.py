@@ -143,10 +143,11 @@ def test_one_thread_for_a_while():
     assert torch.get_num_threads() == 2
 
 
-def test_with_vectors_one_thread_also_learns():
+@pytest.mark.parametrize("own", [False, True])
+def test_with_vectors_one_thread_also_learns(own):
     torch.set_num_threads(2)
     seen = []
-    experiment = Experiment(
+    experiment = (PlainPPO if own else Experiment)(
         Settings(game="CartPole-v1", workers=0, steps=4, minibatches=1)
     )
     learn = experiment.learn
@@ -160,6 +161,25 @@ def test_with_vectors_one_thread_also_learns():
     experiment.close()
     assert seen == [1] * 4
     assert torch.get_num_threads() == 2
+
+
+def test_with_vectors_one_thread_also_learns_action_values():
+    torch.set_num_threads(2)
+    seen = []
+    settings = DQNSettings(
+        game="CartPole-v1", workers=0, capacity=200, warm_up_steps=40, turns=20
+    )
+    with contextlib.closing(PlainDQN(settings)) as experiment:
+        learn = experiment.learn
+
+        def watched():
+            seen.append(torch.get_num_threads())
+            return learn()
+
+        with mock.patch.object(experiment, "learn", watched):
+            experiment.advance()
+            experiment.advance()
+    assert set(seen) == {1}
 
 
 def test_adam_is_adam():
