@@ -156,6 +156,7 @@ class Experiment(SpeedExperiment[Settings]):
             self.memory = self.make_memory()
             self.observations, _ = self.games.reset()
             self.memory.begin(self.observations)
+            check_precision(self.network, self.shown(), self.settings)
             stack.pop_all()
 
     @staticmethod
@@ -181,7 +182,7 @@ class Experiment(SpeedExperiment[Settings]):
         Override this, and DQN learns with any network that gives action values, shape
         `(B, A)`, for a batch of observations. What the [page of
         policies][labml_rl.onpolicy.PolicyExperiment.make_network] says of one holds
-        here, too.
+        here, too, and a head that answers with 16 bits is [refused][check_precision].
 
         Args:
             settings: of the algorithm.
@@ -403,11 +404,16 @@ class Experiment(SpeedExperiment[Settings]):
         Returns:
             What the network says of all actions, in all games, shape `(N, A)`.
         """
-        seen = torch.from_numpy(self.observations).to(self.device)
-        if self.prepare is not None:
-            seen = self.prepare(seen)
-        answer: Tensor = self.network(seen)
+        answer: Tensor = self.network(self.shown())
         return answer
+
+    def shown(self) -> Tensor:
+        """
+        Returns:
+            What the games show now, as the network likes it, shape `(N, …)`.
+        """
+        seen = torch.from_numpy(self.observations).to(self.device)
+        return seen if self.prepare is None else self.prepare(seen)
 
     def losses(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         r"""
@@ -601,4 +607,38 @@ def check_switches(network: nn.Module, settings: Settings) -> None:
         raise ValueError(
             "with noisy, make_network must make a network with noise, and this one has "
             "none. add_noise puts some in"
+        )
+
+
+@torch.no_grad()
+def check_precision(network: nn.Module, shown: Tensor, settings: Settings) -> None:
+    """
+    ## Values that can be told apart
+
+    A bfloat16 has not quite three digits. Rounded to that, several actions are often
+    worth the same, and the agent takes the first of them, whichever is best. So a body
+    may compute [with 16 bits][labml_rl.speed.precision_of], and a head may not.
+
+    Args:
+        network: what [Experiment.make_network][] has made.
+        shown: observations of all games, shape `(N, …)`.
+        settings: what is wanted.
+
+    Raises:
+        ValueError: if the network does not answer with 32 bits.
+    """
+    device = shown.device
+    if precision_of(settings, device) == torch.float32:
+        return
+
+    # It is asked before the first frame, and the run must not learn of that: a layer
+    # may throw dice, or count how often it was called.
+    cuda = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(cuda), in_precision(settings, device):
+        dtype = deepcopy(network)(shown).dtype
+    if dtype not in (torch.float32, torch.float64):
+        raise ValueError(
+            f"{type(network).__name__} answers in {dtype}, in which action values "
+            "can't be told apart. labml_rl.networks.in_full keeps its last layer out "
+            'of that, and the setting precision="float32" all of it'
         )

@@ -17,7 +17,7 @@ from figures import tricks
 from labml_rl.a2c import experiment as a2c
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn.settings import Settings as DQNSettings
-from labml_rl.networks import ActorCritic
+from labml_rl.networks import ActorCritic, in_full
 from labml_rl.ppo.experiment import Batch, Experiment, Settings
 from labml_rl.speed import (
     SpeedSettings,
@@ -167,7 +167,12 @@ def test_with_vectors_one_thread_also_learns_action_values():
     torch.set_num_threads(2)
     seen = []
     settings = DQNSettings(
-        game="CartPole-v1", workers=0, capacity=200, warm_up_steps=40, turns=20
+        game="CartPole-v1",
+        workers=0,
+        capacity=200,
+        warm_up_steps=40,
+        turns=20,
+        precision="float32",
     )
     with contextlib.closing(PlainDQN(settings)) as experiment:
         learn = experiment.learn
@@ -311,6 +316,7 @@ def test_dqn_learns_with_any_network():
         warm_up_steps=40,
         turns=20,
         sync_every_steps=20,
+        precision="float32",
     )
     with contextlib.closing(PlainDQN(settings)) as experiment:
         before = parameters_to_vector(experiment.network.parameters()).clone()
@@ -318,6 +324,43 @@ def test_dqn_learns_with_any_network():
         after = parameters_to_vector(experiment.network.parameters())
     assert math.isfinite(metrics["loss"] or math.nan)
     assert not torch.equal(before, after)
+
+
+class InFull(Plain):
+    """The same for action values."""
+
+    def forward(self, observations: Tensor) -> Any:
+        return in_full(self.last, self.hidden(observations).relu())
+
+
+class InFullDQN(PlainDQN):
+    """DQN with a network whose last layer answers with 32 bits."""
+
+    @staticmethod
+    def make_network(settings, observation_space, action_space):
+        return InFull(observation_space.shape, int(action_space.n))
+
+
+def test_action_values_of_16_bits_are_refused():
+    settings = DQNSettings(
+        game="CartPole-v1",
+        workers=0,
+        capacity=200,
+        warm_up_steps=40,
+        device="cpu",
+        precision="bfloat16",
+    )
+    with pytest.raises(ValueError, match=r"Plain answers in torch.bfloat16.*in_full"):
+        PlainDQN(settings)
+    InFullDQN(settings).close()
+    PlainDQN(replace(settings, precision="float32")).close()
+
+    # To ask for them changes nothing that is drawn later.
+    states = []
+    for precision in ("bfloat16", "float32"):
+        dqn.Experiment(replace(settings, precision=precision, noisy=True)).close()
+        states.append(torch.get_rng_state())
+    assert torch.equal(*states)
 
 
 @pytest.mark.parametrize(("stack", "places"), [(None, (1, 84, 84)), (1, (0, 84, 84))])
