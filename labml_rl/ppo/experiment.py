@@ -387,6 +387,9 @@ class Experiment(PolicyExperiment[Settings]):
         self, batch: "Batch", logits: Tensor, values: Tensor
     ) -> dict[str, Tensor]:
         """
+        An algorithm whose network says more than this [asks it
+        itself][labml_rl.ppo.rnd.Experiment.losses], and has the rest from here.
+
         Args:
             batch: the steps to learn from.
             logits: what the network says of them now, shape `(B, A)`.
