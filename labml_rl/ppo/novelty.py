@@ -14,8 +14,8 @@ symbols:
 
 All agents of this book begin by trying things out at random. Sooner or later one of
 these things earns a point, and from then on there is something to learn from. But what
-if no point comes? In Montezuma's Revenge the first one is behind a ladder, a rope, a
-second ladder and a skull, and all that comes of a wrong step is that it begins again.
+if no point comes? In Montezuma's Revenge the first one is behind ladders, a rope and a
+skull, and all that comes of a wrong step is that it begins again.
 
 A child in an empty room does not wait for points. It goes where it has not been. So pay
 the agent for what is *new*, and let it learn from that what it learns from points: how

@@ -262,8 +262,7 @@ class Experiment(ppo.Experiment):
     def update(self) -> dict[str, float]:
         """
         Returns:
-            What PPO measures, and how new it was what was seen: the `novelty` that was
-            paid in a step.
+            What PPO measures, and the `novelty` that was paid in a step, on average.
         """
         return super().update() | self.found
 
@@ -283,7 +282,8 @@ class Experiment(ppo.Experiment):
 
         # What a step is paid for is where it led to. After the last step that is what
         # nobody has acted on yet, and after one that ended an episode it is the
-        # beginning of the next.
+        # beginning of the next. (What is usual is known from the first rollout on. The
+        # authors let somebody play at random before that, for a while.)
         observations = self.games.sheet.observations  # (T + 1, N, …)
         for each in observations[1:]:
             network.novelty.add(each)
@@ -324,8 +324,8 @@ class Experiment(ppo.Experiment):
 
         $$s_t = n_t + \gamma s_{t-1}$$
 
-        This is a return that looks back in place of ahead, and varies as much. Not the
-        mean of it is taken away: novelty is always worth something.
+        This is a return that looks back in place of ahead, and varies as much. Its mean
+        is not taken away: novelty is always worth something.
 
         Args:
             errors: $n_t$, shape `(T, N)`.
