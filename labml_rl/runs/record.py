@@ -211,7 +211,8 @@ def session(frames: int, experiment_class: type[Experiment[Any]]) -> dict[str, A
         [fingerprint](../fingerprint.py) of each module of the book that is in use. By
         these one can tell later whether the curve was made by the code that stands
         beside it. For an experiment of your own, the fingerprint and the commit of its
-        module are noted as well.
+        module are noted as well. What that imports, such as a network in another file,
+        is not.
     """
     return {
         "from_frames": frames,
