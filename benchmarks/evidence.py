@@ -88,7 +88,7 @@ PEERS = {"a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json")}
 
 # What an algorithm is drawn beside: the runs of another with the same game.
 BESIDE = {
-    **{"fast-rainbow": "fast-dqn", "pqn": "a2c"},
+    **{"fast-rainbow": "fast-dqn", "ppo": "a2c", "pqn": "a2c"},
     **{"recurrent-ppo": "ppo", "small-recurrent-ppo": "small-ppo"},
     **{"small-rnd": "small-ppo"},
 }
