@@ -2,6 +2,7 @@
 
 import math
 from contextlib import closing
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from labml_rl.ppo import experiment as ppo_experiment
 from labml_rl.ppo import recurrent
 from labml_rl.pqn import experiment as pqn_experiment
 from labml_rl.returns import Rollout
+from labml_rl.runs import checkpoint
 from tests.book.catch import BALLS
 from tests.book.test_mistakes import NOTHING_LEARNED, some
 
@@ -91,6 +93,29 @@ def frames_until(settings, *marks, part=1.0, experiment_class=None):
         experiment.close()
     print(f"{best} after {experiment.frames} of {settings.total_frames} frames")
     return reached
+
+
+def check_it_goes_on(experiment_class, settings, path, kept):
+    """To the same end as if it had not stopped, unless it forgets what it has kept."""
+    with closing(experiment_class(settings)) as experiment:
+        for _ in range(3):
+            experiment.advance()
+        checkpoint.save(path, experiment.get_state())
+        for _ in range(3):
+            experiment.advance()
+        expected = deepcopy(experiment.network.state_dict())
+    for forgets in (False, True):
+        state = checkpoint.load(path)
+        assert state[kept].any()
+        if forgets:
+            state[kept].zero_()
+        with closing(experiment_class(settings)) as other:
+            other.set_state(state)
+            for _ in range(3):
+                other.advance()
+            found = other.network.state_dict()
+        same = all(torch.equal(found[name], expected[name]) for name in expected)
+        assert same != forgets
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """PPO with a memory: what is remembered, when it is wiped out, and what is learned."""
 
 from contextlib import closing
-from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,12 +20,11 @@ from labml_rl.ppo import experiment as ppo
 from labml_rl.ppo.recurrent import Experiment, Settings, SmallExperiment
 from labml_rl.ppo.recurrent import SmallSettings as Small
 from labml_rl.ppo.remembering import RecurrentActorCritic, RememberingBody
-from labml_rl.runs import checkpoint
 from labml_rl.sampling import Sampler
 from labml_rl.watch.agent import Agent, Protocol, Saved
 from labml_rl.watch.scores import measure
 from labml_rl.watch.video import film
-from tests.book.test_learning import frames_until
+from tests.book.test_learning import check_it_goes_on, frames_until
 from tests.book.test_sampling import counter, counters
 
 TINY = Small(num_envs=4, steps=8, minibatches=2, units=8, total_frames=4_000)
@@ -234,25 +232,7 @@ def test_a_batch_has_games_first_and_the_same_in_them():
 
 
 def test_a_run_that_was_interrupted_comes_to_the_same_end(tmp_path):
-    with closing(SmallExperiment(TINY)) as experiment:
-        for _ in range(3):
-            experiment.advance()
-        checkpoint.save(tmp_path / "state", experiment.get_state())
-        for _ in range(3):
-            experiment.advance()
-        expected = deepcopy(experiment.network.state_dict())
-    for forgets in (False, True):
-        state = checkpoint.load(tmp_path / "state")
-        assert state["memories"].any()
-        if forgets:
-            state["memories"].zero_()
-        with closing(SmallExperiment(TINY)) as other:
-            other.set_state(state)
-            for _ in range(3):
-                other.advance()
-            found = other.network.state_dict()
-        same = all(torch.equal(found[name], expected[name]) for name in expected)
-        assert same != forgets
+    check_it_goes_on(SmallExperiment, TINY, tmp_path / "state", "memories")
 
 
 # --- the pole ---

@@ -19,8 +19,7 @@ from labml_rl.ppo import experiment as ppo
 from labml_rl.ppo.novelty import Moments, Novelty
 from labml_rl.ppo.rnd import CuriousActorCritic, Experiment, Settings, SmallExperiment
 from labml_rl.ppo.rnd import SmallSettings as Small
-from labml_rl.runs import checkpoint
-from tests.book.test_learning import frames_until
+from tests.book.test_learning import check_it_goes_on, frames_until
 
 TINY = Small(num_envs=4, steps=8, total_frames=4_000)
 PIXELS: dict[str, Any] = {
@@ -211,25 +210,7 @@ def test_players_see_what_one_process_sees():
 
 
 def test_a_run_that_was_interrupted_comes_to_the_same_end(tmp_path):
-    with closing(SmallExperiment(TINY)) as experiment:
-        for _ in range(3):
-            experiment.advance()
-        checkpoint.save(tmp_path / "state", experiment.get_state())
-        for _ in range(3):
-            experiment.advance()
-        expected = deepcopy(experiment.network.state_dict())
-    for forgets in (False, True):
-        state = checkpoint.load(tmp_path / "state")
-        assert state["so_far"].any()
-        if forgets:
-            state["so_far"].zero_()
-        with closing(SmallExperiment(TINY)) as other:
-            other.set_state(state)
-            for _ in range(3):
-                other.advance()
-            found = other.network.state_dict()
-        same = all(torch.equal(found[name], expected[name]) for name in expected)
-        assert same != forgets
+    check_it_goes_on(SmallExperiment, TINY, tmp_path / "state", "so_far")
 
 
 # --- the deep sea ---
