@@ -16,6 +16,7 @@ PACKAGE = __name__.partition(".")[0]
 
 ALGORITHMS = {
     "a2c": f"{PACKAGE}.a2c.experiment:Experiment",
+    "impala": f"{PACKAGE}.impala.experiment:Experiment",
     "ppo": f"{PACKAGE}.ppo.experiment:Experiment",
     "recurrent-ppo": f"{PACKAGE}.ppo.recurrent:Experiment",
     "rnd": f"{PACKAGE}.ppo.rnd:Experiment",
@@ -25,6 +26,7 @@ ALGORITHMS = {
     "fast-rainbow": f"{PACKAGE}.dqn.rainbow:FastExperiment",
     "pqn": f"{PACKAGE}.pqn.experiment:Experiment",
     "small-a2c": f"{PACKAGE}.small:SmallA2C",
+    "small-impala": f"{PACKAGE}.impala.experiment:SmallExperiment",
     "small-ppo": f"{PACKAGE}.small:SmallPPO",
     "small-recurrent-ppo": f"{PACKAGE}.ppo.recurrent:SmallExperiment",
     "small-rnd": f"{PACKAGE}.ppo.rnd:SmallExperiment",

@@ -21,7 +21,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import gymnasium
 import torch
@@ -37,7 +37,8 @@ from labml_rl.environments import (
 )
 from labml_rl.networks import ActorCritic
 from labml_rl.players import Players
-from labml_rl.sampling import Sampler, Samples, check_spaces
+from labml_rl.runs.experiment import Playing
+from labml_rl.sampling import Sampler, Samples, Sheet, check_spaces
 from labml_rl.speed import (
     SpeedExperiment,
     SpeedSettings,
@@ -87,6 +88,22 @@ class RolloutSettings(SpeedSettings):
             )
 
 
+class Source(Playing, Protocol):
+    """
+    ## Where rollouts come from
+
+    A [sampler](sampling.py), [players](players.py), or [actors](impala/actors.py).
+    """
+
+    sheet: Sheet
+
+    def sample(self) -> Samples:
+        """
+        Returns:
+            The next rollout.
+        """
+
+
 S = TypeVar("S", bound=RolloutSettings)
 
 
@@ -103,7 +120,7 @@ class RolloutExperiment(SpeedExperiment[S]):
         settings: of the algorithm.
     """
 
-    games: Players | Sampler
+    games: Source
     network: nn.Module
 
     def __init__(self, settings: S) -> None:
@@ -117,14 +134,38 @@ class RolloutExperiment(SpeedExperiment[S]):
         self.network = self.make_network(settings, *spaces).to(self.device)
         self.optimizer = self.make_optimizer()
 
-        # Either the games come to the network, or the network to the games.
+        self.games = self.make_players(makers, names, spaces)
+
+    def make_players(
+        self,
+        makers: Sequence[MakeEnv],
+        names: Sequence[str],
+        spaces: tuple[Box, Discrete],
+    ) -> Source:
+        """
+        ### Who plays
+
+        Either the network comes to the games, or the games come to the network.
+
+        Args:
+            makers: a function for each game, which makes it.
+            names: what to call each of them in an error.
+            spaces: those of a game: of observations and of actions.
+
+        Returns:
+            Whoever has [samples][labml_rl.sampling.Samples] to give.
+
+        Raises:
+            ValueError: if there are to be halves, where nobody could play by turns.
+        """
+        settings = self.settings
         if settings.players and self.device.type == "cpu":
             if settings.halves:
                 raise ValueError(
                     "halves is for games that come to the network. On a processor each "
                     "player has games of its own: add --no-players, or leave --halves"
                 )
-            self.games = Players(
+            return Players(
                 makers,
                 names,
                 self.network,
@@ -134,20 +175,20 @@ class RolloutExperiment(SpeedExperiment[S]):
                 workers=settings.workers,
                 generator=self.generator,
             )
-        else:
-            with ExitStack() as stack:
-                batches = self.make_batches(makers, names)
-                for each in batches:
-                    stack.callback(each.close)
-                self.games = Sampler(
-                    batches,
-                    self.network,
-                    steps=settings.steps,
-                    device=self.device,
-                    generator=self.generator,
-                    prepare=preparer(self.network, settings),
-                )
-                stack.pop_all()
+        with ExitStack() as stack:
+            batches = self.make_batches(makers, names)
+            for each in batches:
+                stack.callback(each.close)
+            sampler = Sampler(
+                batches,
+                self.network,
+                steps=settings.steps,
+                device=self.device,
+                generator=self.generator,
+                prepare=preparer(self.network, settings),
+            )
+            stack.pop_all()
+        return sampler
 
     def make_batches(
         self, makers: Sequence[MakeEnv], names: Sequence[str]

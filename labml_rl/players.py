@@ -50,7 +50,7 @@ turns][labml_rl.sampling.take_turns].
 
 import contextlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -63,7 +63,7 @@ from torch import nn
 
 from labml_rl.batch import MakeEnv, SerialGames, listed
 from labml_rl.process import Worker, close_all, time_for
-from labml_rl.sampling import Player, Samples, Sheet, blank, memory_of
+from labml_rl.sampling import Player, Samples, Sheet, blank, dealt, memory_of
 from labml_rl.speed import SpeedSettings, in_precision, keep_memory, preparer
 from labml_rl.worker import available_cores, shares
 
@@ -126,6 +126,8 @@ class Players:
         start_method: see [labml_rl.process.Worker][].
         timeout: the seconds after which a player who has not answered is given up.
             `None` is a minute, and a second more for each step.
+        busy: whether this process has [something else to do](impala/actors.py) while
+            they play. Then it plays only if there are no workers, and 1 is one worker.
 
     Raises:
         ValueError: if there is [no room][check_room].
@@ -147,6 +149,7 @@ class Players:
         generator: torch.Generator | None = None,
         start_method: str | None = None,
         timeout: float | None = None,
+        busy: bool = False,
     ) -> None:
         makers, called = listed(makers, names)
         prepare = preparer(network, settings)
@@ -159,9 +162,10 @@ class Players:
         self.timeout = 60.0 + steps if timeout is None else timeout
         network.share_memory()
 
-        # The last share is that of this process.
-        count = available_cores() if workers is None else max(workers, 1)
-        self.shares = shares(len(makers), count)
+        # The last share is that of this process, unless it is busy.
+        count = available_cores() if workers is None else workers
+        self.shares = shares(len(makers), max(count, 1))
+        others = len(self.shares) - (not busy or count == 0)
         makes = [
             partial(
                 SerialGames,
@@ -177,14 +181,16 @@ class Players:
         self.workers: list[Worker] = []
         with contextlib.ExitStack() as stack:
             stack.callback(self._give_up)
-            for number, rows in enumerate(self.shares[:-1]):
+            for number, rows in enumerate(self.shares[:others]):
                 make = partial(
                     RemotePlayer, makes[number], network, columns[number], settings
                 )
                 name = f"player {number} with {', '.join(called[rows])}"
                 self.workers.append(Worker(make, name=name, start_method=start_method))
-            games = stack.enter_context(makes[-1]())
-            self.own = Player(games, network, columns[-1], prepare)
+            self.own: list[Player] = []
+            for number in range(others, len(makes)):
+                games = stack.enter_context(makes[number]())
+                self.own.append(Player(games, network, columns[number], prepare))
             self._ask(Player.ready)
             stack.pop_all()
 
@@ -196,10 +202,32 @@ class Players:
             What all have seen. Its observations and actions are those of the sheet, and
             the next call overwrites them.
         """
+        self.begin()
+        return self.sheet.samples(self.finish())
+
+    def begin(self) -> None:
+        """
+        In two steps: let the others begin with the next rollout, and do not wait. This
+        process plays its own share, if it has one, before it returns.
+        """
         self.sheet.throw(self.generator)
-        return self.sheet.samples(list(chain(*self._ask(Player.play))))
+        self._played = self._begin(Player.play)
+
+    def finish(self) -> list[dict[str, float]]:
+        """
+        Wait until all have played.
+
+        Returns:
+            The scores of the games that ended.
+        """
+        return list(chain(*self._finish(Player.play, self._played)))
 
     def _ask(
+        self, method: Callable[..., Any], arguments: Sequence[tuple[Any, ...]] = ()
+    ) -> list[Any]:
+        return self._finish(method, self._begin(method, arguments))
+
+    def _begin(
         self, method: Callable[..., Any], arguments: Sequence[tuple[Any, ...]] = ()
     ) -> list[Any]:
         """
@@ -207,15 +235,17 @@ class Players:
         there is no rollout, and all are ended.
         """
         given = list(arguments) or [()] * len(self.shares)
-        try:
-            for worker, each in zip(self.workers, given, strict=False):
+        others = len(self.workers)
+        with self._or_give_up():
+            for worker, each in zip(self.workers, given[:others], strict=True):
                 worker.send(method.__name__, *each)
-            own = method(self.own, *given[-1])
-            limit = time_for(method.__name__, self.timeout)
-            return [*(each.receive(limit) for each in self.workers), own]
-        except BaseException:
-            self._give_up()
-            raise
+            own = zip(self.own, given[others:], strict=True)
+            return [method(player, *each) for player, each in own]
+
+    def _finish(self, method: Callable[..., Any], own: list[Any]) -> list[Any]:
+        limit = time_for(method.__name__, self.timeout)
+        with self._or_give_up():
+            return [*(each.receive(limit) for each in self.workers), *own]
 
     def get_states(self) -> list[Any]:
         """The states of all games, [to be saved][labml_rl.batch.Games.get_states]."""
@@ -223,8 +253,16 @@ class Players:
 
     def set_states(self, states: Sequence[Any]) -> Any:
         """Go on from there."""
-        each = [(states[rows],) for rows in self.shares]
+        each = [(part,) for part in dealt(states, self.shares)]
         return np.concatenate(self._ask(Player.set_states, each))
+
+    @contextlib.contextmanager
+    def _or_give_up(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self._give_up()
+            raise
 
     def _give_up(self) -> None:
         close_all(self.workers, patience=0)
@@ -232,7 +270,8 @@ class Players:
     def close(self) -> None:
         """Close workers and environments."""
         close_all(self.workers)
-        self.own.close()
+        for player in self.own:
+            player.close()
 
 
 def check_room(needed: int) -> None:

@@ -203,7 +203,11 @@ def _check(
         )
 
 
-def _check_fraction(name: str, number: float) -> None:
+def check_fraction(name: str, number: float) -> None:
+    """
+    Raises:
+        ValueError: if a number is not from 0 to 1.
+    """
     if not 0 <= number <= 1:
         raise ValueError(f"{name} must be between 0 and 1, not {number}")
 
@@ -249,7 +253,7 @@ def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
     Raises:
         ValueError: if the discount is out of bounds.
     """
-    _check_fraction("discount", discount)
+    check_fraction("discount", discount)
     rewards, ends, following = rollout.rewards, rollout.ends, rollout.following
     returns = torch.empty_like(rewards)  # (T, N)
     later = following[-1]  # (N,)
@@ -305,7 +309,7 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     Raises:
         ValueError: if a number is out of bounds.
     """
-    _check_fraction("discount", discount)
+    check_fraction("discount", discount)
     if n < 1:
         raise ValueError(f"n must be at least 1, not {n}")
     rewards, following = rollout.rewards, rollout.following  # (T, N)
@@ -433,8 +437,8 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     Raises:
         ValueError: if a number is out of bounds.
     """
-    _check_fraction("discount", discount)
-    _check_fraction("gae_lambda", gae_lambda)
+    check_fraction("discount", discount)
+    check_fraction("gae_lambda", gae_lambda)
     rewards, values, ends = rollout.rewards, rollout.values, rollout.ends
 
     # $$\delta_t = r_t + \gamma F_t - V(o_t)$$

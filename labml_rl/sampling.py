@@ -170,6 +170,11 @@ class Sheet:
             part.share_memory_()  # type: ignore[no-untyped-call]
         return self
 
+    def copy_(self, other: "Sheet") -> None:
+        """Write down what is on another sheet of the same size."""
+        for part, written in zip(self.parts(), other.parts(), strict=True):
+            part.copy_(written)
+
     def throw(self, generator: torch.Generator | None) -> None:
         """Throw the dice."""
         self.dice.uniform_(generator=generator)
@@ -454,14 +459,31 @@ class Sampler:
 
     def set_states(self, states: Sequence[Any]) -> Any:
         """Go on from there."""
-        pairs = zip(self.players, self.shares, strict=True)
-        return np.concatenate([each.set_states(states[rows]) for each, rows in pairs])
+        pairs = zip(self.players, dealt(states, self.shares), strict=True)
+        return np.concatenate([each.set_states(part) for each, part in pairs])
 
     def close(self) -> None:
         """Close all games."""
         with ExitStack() as stack:
             for player in self.players:
                 stack.callback(player.close)
+
+
+def dealt(states: Sequence[Any], shares: Sequence[slice]) -> list[Sequence[Any]]:
+    """
+    Args:
+        states: of all games.
+        shares: which of the games each player has.
+
+    Returns:
+        The states for each player.
+
+    Raises:
+        ValueError: if there are more or fewer than games.
+    """
+    if len(states) != shares[-1].stop:
+        raise ValueError(f"{len(states)} states for {shares[-1].stop} games")
+    return [states[rows] for rows in shares]
 
 
 def memory_of(network: ActorCriticFunction) -> int:

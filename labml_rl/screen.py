@@ -62,9 +62,9 @@ def preprocess(screens: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
     !!! warning "The maximum of colours, not of greys"
         Mnih et al. (2015) take it for each *colour* of each pixel, on the full screen.
         Gymnasium, EnvPool and ALE's own vector environment turn the frames grey before
-        that. In Breakout it makes no difference. In Ms. Pac-Man nearly every picture
-        differs, by up to 37 of 255, and a network trained on one does not see quite the
-        same game in the other. CleanRL shrinks in colour, which differs by rounding
+        that. In Breakout it makes no difference. In Ms. Pac-Man nine pictures of ten
+        differ, by up to some 40 of 255, and a network trained on one does not see quite
+        the same game in the other. CleanRL shrinks in colour, which differs by rounding
         alone.
 
     Args:
@@ -93,9 +93,10 @@ def shrink(grey: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
         a new pixel covers. (The program of Mnih et al. was bilinear on purpose;
         Baselines took the average.)
 
-    The scoreboard can be cut off. The cut is that of [Mnih et al.
-    (2013)](https://arxiv.org/abs/1312.5602): the same for every game, wherever it shows
-    its score.
+    The scoreboard can be cut off. [Mnih et al.
+    (2013)](https://arxiv.org/abs/1312.5602) keep 84 of 110 rows, about those of the
+    playing area, and don't say which. Here the cut is the same for every game, wherever
+    it shows its score.
 
     ![Breakout with and without its scoreboard](../assets/figures/game-crop.png)
 

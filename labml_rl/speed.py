@@ -229,7 +229,7 @@ def in_precision(settings: SpeedSettings, device: torch.device) -> torch.autocas
 
 
 @contextmanager
-def few_threads(settings: SpeedSettings) -> Iterator[None]:
+def few_threads(settings: SpeedSettings, count: int = 1) -> Iterator[None]:
     """
     ## One thread while playing
 
@@ -242,10 +242,11 @@ def few_threads(settings: SpeedSettings) -> Iterator[None]:
 
     Args:
         settings: what is wanted.
+        count: how many to use, if it is.
     """
     threads = torch.get_num_threads()
     if settings.few_threads:
-        torch.set_num_threads(1)
+        torch.set_num_threads(count)
     try:
         yield
     finally:

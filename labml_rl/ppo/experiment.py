@@ -75,13 +75,13 @@ the ones that are on the pages of this book:
 | decision | worth |
 |---|---|
 | the policy [begins undecided][labml_rl.networks.ActorCritic] | much (A) |
-| all weights [begin orthogonal][labml_rl.networks.orthogonal_] | much (E) |
+| all weights [begin orthogonal][labml_rl.networks.orthogonal_] | much (E), little (A) |
 | the learning rate [goes down](../onpolicy.py) | much (E), little (A) |
 | each pass in [another order][Experiment.update] | some (A) |
 | long gradients [are cut][Experiment.learn] | little (A) |
 | advantages [of one size][labml_rl.ppo.normalised] in a minibatch | little (A) |
 | values [that are clipped][labml_rl.ppo.value_loss] | none (E), harm (A) |
-| Adam's [larger epsilon][Experiment.make_optimizer] | unclear |
+| Adam's [larger epsilon][Experiment.make_optimizer] | 0.0000001 is advised (A) |
 
 A is [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990), who trained 250,000
 agents with many settings at once. E is [Engstrom et al.

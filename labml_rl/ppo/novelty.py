@@ -126,7 +126,7 @@ class Moments(nn.Module):
         $$\sigma^2 = \frac{n_1 \sigma_1^2 + n_2 \sigma_2^2}{n_1 + n_2} +
         \frac{n_1 n_2}{(n_1 + n_2)^2} (\mu_2 - \mu_1)^2$$
 
-        [Chan et al. (1979)](https://doi.org/10.1007/978-3-642-51461-6_3) show why not
+        [Chan et al. (1982)](https://doi.org/10.1007/978-3-642-51461-6_3) show why not
         to add up squares: the variance would be a small difference of two large sums.
 
         Args:

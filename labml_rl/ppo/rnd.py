@@ -49,8 +49,9 @@ nothing to go to the left. It had 20,000 episodes, and a chance of one in a mill
 each while it still tried things out. [All of them are
 recorded](../../results.md#the-deep-sea-by-rnd).
 
-The authors' agents scored 8,152 points in Montezuma's Revenge, where DQN had none. We
-have no machine for so many frames, and no run of a game to show. Don't expect such a
+The authors' agents scored 8,152 points in Montezuma's Revenge, with a network that
+[remembers](remembering.py), and PPO without novelty 2,497. We have no machine for so
+many frames, and no run of a game to show. Don't expect such a
 gain in every game, either: in [a later comparison](https://arxiv.org/abs/2109.11052),
 agents with such rewards were better in Montezuma's Revenge, and hardly anywhere else.
 
@@ -95,7 +96,10 @@ class Settings(ppo.Settings):
     ## Settings
 
     Those of Burda et al. (2018), in their appendix. What they don't say is as [in
-    PPO][labml_rl.ppo.experiment.Settings], such as the learning rate that goes down.
+    PPO][labml_rl.ppo.experiment.Settings], such as the learning rate that goes down: in
+    their program it stays, and no gradient is cut. Two things about the game are other
+    here, too. Theirs is cut off after 18,000 frames, and begins without
+    [no-ops][labml_rl.game.GameOptions].
 
     Args:
         points_coefficient: how much the advantages of points count.

@@ -62,10 +62,11 @@ later papers 6,951.6. The numbers of *Nature* are in its [extended data, table
 2](https://doi.org/10.1038/nature14236), for 49 games. The later ones, for 57, are in
 `atari_data.py` of [DQN Zoo](https://github.com/google-deepmind/dqn_zoo).
 
-These rules are those of the papers from which the algorithms come. [Machado et al.
-(2018)](https://doi.org/10.1613/jair.5699) propose others, and many newer papers follow
-them: actions are sticky with a probability of 0.25, a lost life ends no episode, an
-agent has all 18 actions in each game, and what counts are the games of training, at
+Most of these rules are those of the papers from which the algorithms come. (That of DQN
+cut games off after 5 minutes, and that of PPO counted games of training.) [Machado et
+al. (2018)](https://doi.org/10.1613/jair.5699) propose others, and many newer papers
+follow them: actions are sticky with a probability of 0.25, a lost life ends no episode,
+an agent has all 18 actions in each game, and what counts are the games of training, at
 several moments of it, and not those of the best agent. With `--sticky-actions 0.25
 --no-episodic-life --full-action-space` a run is trained like that, and its curve has
 the scores.

@@ -163,7 +163,8 @@ class CropRows(gymnasium.ObservationWrapper):
     ### Without the scoreboard
 
     [Mnih et al. (2013)](https://arxiv.org/abs/1312.5602) shrink to 84 × 110 and keep 84
-    rows: `CropRows(Resize(env, 110, 84), 18, 84)`.
+    rows, and don't say which. `CropRows(Resize(env, 110, 84), 18, 84)` is [what the
+    book takes][labml_rl.screen.shrink].
 
     Args:
         env: with pictures.

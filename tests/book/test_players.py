@@ -114,7 +114,7 @@ def test_they_go_on_where_they_were():
     found = others.sample()
     assert torch.equal(found.observations, kept[0])
     assert torch.equal(found.actions, kept[1])
-    before = others.own.seen(observations)
+    before = others.own[0].seen(observations)
     assert torch.equal(found.observations[0], before)
     others.close()
 
@@ -242,7 +242,7 @@ def test_games_that_are_not_alike_are_refused(other, place, error):
 
 def test_a_failure_in_the_own_share_ends_all():
     players = fragile(0)
-    games: Any = players.own.games
+    games: Any = players.own[0].games
     games._runner.envs[1].step = lambda action: 1 / 0
     with pytest.raises(ZeroDivisionError) as caught:
         players.sample()

@@ -896,7 +896,7 @@ def test_what_is_chosen_of_a_game_is_so_in_the_games(algorithm, options, chosen)
     with contextlib.closing(found(settings)) as experiment:
         games: Any = experiment.games
         if isinstance(games, Players):
-            games = games.own.games
+            games = games.own[0].games
         elif isinstance(games, Sampler):
             games = games.players[0].games
         for each in games.get_attr("options"):

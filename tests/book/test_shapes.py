@@ -19,6 +19,7 @@ from labml_rl.dqn import plain as plain_dqn
 from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.environments import make_environments
 from labml_rl.game import loader, make_game
+from labml_rl.impala import experiment as impala
 from labml_rl.networks import ActorCritic, QNetwork
 from labml_rl.ppo import experiment as ppo
 from labml_rl.ppo import plain as plain_ppo
@@ -70,6 +71,7 @@ def learners() -> Iterator[tuple[Any, Any]]:
     yield recurrent.Experiment, recurrent.Settings(**REMEMBERING)
     yield rnd.Experiment, rnd.Settings(**ROLLOUT, minibatches=2)
     yield a2c.Experiment, a2c.Settings(**ROLLOUT)
+    yield impala.Experiment, impala.Settings(**PIXELS, steps=STEPS)
     yield pqn.Experiment, pqn.Settings(**ROLLOUT, minibatches=2)
     for changes in (
         {},

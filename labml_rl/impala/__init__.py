@@ -1,0 +1,258 @@
+r"""
+---
+title: IMPALA
+summary: >-
+  Actors that do not wait for the learner play by a policy that is out of date. V-trace
+  makes up for it.
+symbols:
+  ratios: '\frac{\pi(a_t \mid o_t)}{\mu(a_t \mid o_t)}'
+  rhos: '\rho_t'
+  traces: 'c_t'
+  targets: 'v_t'
+  advantages: '\hat{A}_t'
+---
+
+# Playing while the learner learns (IMPALA)
+
+[A2C](../a2c/__init__.py) and [PPO](../ppo/__init__.py) take turns. First all games are
+played, and then the network learns. While it learns, nobody plays. That is a pity where
+the two are done by different parts of a machine, the games by many cores, say, and
+learning by a GPU. One half of it is always idle:
+
+```text
+games    play 1          play 2          play 3
+learner          learn 1         learn 2         learn 3
+```
+
+So let those who play go on. While the learner learns from one rollout, they play the
+next. They are called **actors** then, and have a network of their own:
+
+```text
+actors   play 1  play 2  play 3  play 4
+learner          learn 1 learn 2 learn 3
+```
+
+This is the idea of [Espeholt et al. (2018)](https://arxiv.org/abs/1802.01561), whose
+*importance weighted actor-learner architecture*, **IMPALA**, has hundreds of actors on
+many machines. [Here](actors.py) it is a few processes on one.
+
+It has a price. Rollout 2 began before anything was learned from rollout 1, so it is
+played by a policy that is one update old. What A2C learns from has to be played by the
+policy that learns. This page is about what goes wrong otherwise, and about **V-trace**,
+a way of computing returns that puts it right. [The experiment](experiment.py) is the
+loop of A2C with these returns.
+
+## An old policy
+
+Call the policy that learns $\pi$, and the one that played $\mu$, an earlier $\pi$. To
+learn from what another policy did is to learn **off-policy**. Two things are wrong
+then.
+
+**The values.** What followed an observation is what follows if one plays as $\mu$ does.
+The critic should say what to expect of $\pi$.
+
+**The policy.** Say that $\mu$ took some action half of the time, and $\pi$ has learned
+to take it a tenth of the time. It is in the rollout five times as often as it should
+be, and is praised, or blamed, five times as often.
+
+## Counting more and less
+
+The second of these has a remedy that is older than computers. If something is there
+five times too often, count it a fifth. Let $f(a)$ be anything that one wants to know
+the mean of, over the actions that $\pi$ would draw. Multiply each term by
+$\mu / \mu = 1$, and it is a mean over those that $\mu$ *did* draw:
+
+$$\begin{aligned}
+\operatorname{E}_{a \sim \pi} \big[ f(a) \big]
+&= \sum_a \pi(a \mid o) \, f(a) \\
+&= \sum_a \mu(a \mid o) \, \frac{\pi(a \mid o)}{\mu(a \mid o)} \, f(a) \\
+&= \operatorname{E}_{a \sim \mu}
+\left[ \frac{\pi(a \mid o)}{\mu(a \mid o)} \, f(a) \right]
+\end{aligned}$$
+
+This is **importance sampling**. All it takes is the ratio of two probabilities, and the
+[sheet](../sampling.py) has one of them: how likely each action was when it was taken.
+([PPO's ratio](../ppo/__init__.py) is the same number. There a gradient goes through it.
+Here it is a number that was seen, and says how much a step counts.)
+
+## Too many factors
+
+And the first? A return is made of many steps, and how likely they all are is a product.
+So each reward has to be multiplied by the ratios of all actions that led to it. That is
+right on average, and of no use. Let both policies be nearly the same, with ratios
+of 1.1 or of 0.9. A reward that comes after twenty steps of the one kind counts
+$1.1^{20} = 6.7$ times, and after twenty of the other $0.9^{20} = 0.12$ times. A few
+steps drown out all others, and which they are is chance.
+
+So cut the ratios off above 1. A product of such numbers can get small, and never large.
+Then it is no longer right on average, so it matters where one cuts, and that is what
+V-trace is about.
+"""
+
+import torch
+from torch import Tensor
+
+from labml_rl.a2c import check_constant
+from labml_rl.returns import Rollout, check_fraction
+
+
+@torch.no_grad()
+def vtrace(
+    rollout: Rollout,
+    log_ratios: Tensor,
+    *,
+    discount: float,
+    ratio_clip: float = 1.0,
+    trace_clip: float = 1.0,
+) -> tuple[Tensor, Tensor]:
+    r"""
+    ## V-trace
+
+    ### The targets
+
+    Begin with a single step. By how much did it go better than expected? That is the
+    error of [GAE][labml_rl.returns.gae], $r_t + \gamma F_t - V(o_t)$, where $F_t$ is
+    the value of what follows. Here it counts as often as $\pi$ would have brought it
+    about, up to $\bar{\rho}$ times:
+
+    $$\rho_t = \min \left( \bar{\rho}, \,
+    \frac{\pi(a_t \mid o_t)}{\mu(a_t \mid o_t)} \right)$$
+
+    The errors of the steps that follow count as well, if the steps in between are such
+    that $\pi$ would have taken them, too. For that there is a second number, which is
+    cut at $\bar{c}$:
+
+    $$c_t = \min \left( \bar{c}, \,
+    \frac{\pi(a_t \mid o_t)}{\mu(a_t \mid o_t)} \right)$$
+
+    The target $v_t$ of the value is what was expected and all of these errors, added up
+    from the end of the rollout as in GAE:
+
+    $$\begin{aligned}
+    v_t - V(o_t) = {} & \rho_t \big( r_t + \gamma F_t - V(o_t) \big) \\
+    & {} + \gamma c_t \big( v_{t+1} - V(o_{t+1}) \big)
+    \end{aligned}$$
+
+    The second line is 0 where the episode ends with step $t$, or the rollout.
+
+    Say that $\mu$ is $\pi$. All ratios are 1, and nothing is cut. Then this is the
+    recursion of GAE with $\lambda = 1$, and $v_t$ is the [discounted
+    return][labml_rl.returns.discounted_returns]. So nothing is lost where nothing is
+    out of date: IMPALA whose actors wait is A2C.
+
+    ### Two cuts
+
+    They look alike, and do different things.
+
+    **$\bar{\rho}$ says what is learned.** The targets stop moving once the values are
+    those of one certain policy (theorem 1 of the paper). It takes each action as often
+    as $\pi$ does, but not more than $\bar{\rho}$ times as often as $\mu$, and the rest
+    is shared out so that all add up to 1. For two actions and $\bar{\rho} = 1$:
+
+    | policy | left | right |
+    |---|---|---|
+    | $\mu$, which played | 0.9 | 0.1 |
+    | $\pi$, which learns | 0.5 | 0.5 |
+    | the smaller of both | 0.5 | 0.1 |
+    | the same, made 1 in all | 0.83 | 0.17 |
+
+    So the values are those of a policy between the two, and the nearer these are to
+    each other, the nearer it is to both. With no cut at all they would be those of
+    $\pi$, at the price of the large numbers above.
+
+    **$\bar{c}$ says how fast.** It only decides how far back an error is felt. Whatever
+    it is, the same values come out in the end. So it is cut as the other, and
+    noise is saved.
+
+    ### The advantages
+
+    The gradient of the policy needs to know how good an action was. That is its reward
+    and the *target* of what follows, which knows more than the value does. It counts as
+    often as $\pi$ would have taken the action:
+
+    $$\hat{A}_t = \rho_t \big( r_t + \gamma v_{t+1} - V(o_t) \big)$$
+
+    With $F_t$ in place of $v_{t+1}$ where the episode ends, or the rollout. This goes
+    into [A2C's loss][labml_rl.a2c.policy_loss] as it is.
+
+    ### An example
+
+    It is that of [GAE][labml_rl.returns.gae], three steps of which the third ends the
+    episode, with $\gamma = 0.9$. The first action is one that $\pi$ has come to like,
+    and the second one that it has turned away from:
+
+    | step $t$ | 0 | 1 | 2 |
+    |---|---|---|---|
+    | reward $r_t$ | 0 | 0 | 1 |
+    | value $V(o_t)$ | 0.5 | 0.6 | 0.8 |
+    | what follows, $F_t$ | 0.6 | 0.8 | 0 |
+    | $\pi / \mu$ | 2 | 0.5 | 1 |
+    | $\rho_t$ and $c_t$ | 1 | 0.5 | 1 |
+    | target $v_t$ | 0.675 | 0.75 | 1 |
+    | advantage $\hat{A}_t$ | 0.175 | 0.15 | 0.2 |
+    | target if $\mu$ were $\pi$ | 0.81 | 0.9 | 1 |
+
+    What came of the second action counts half for its own target, and half for that of
+    the step before it, since $\pi$ gets there half as often. The first action counts
+    no more than once, though $\pi$ likes it twice as much.
+
+    !!! warning "Whose values?"
+        Of the network that learns, as it is now. Those that the actors wrote down on
+        the sheet are older. They are only good for what nobody else has seen: the
+        observation after a [time limit][labml_rl.returns.Rollout.following].
+
+    Args:
+        rollout: what was seen. Its values are those of the network that learns.
+        log_ratios: $\log \pi - \log \mu$ of each action that was taken, shape `(T, N)`.
+        discount: $\gamma$, from 0 to 1.
+        ratio_clip: $\bar{\rho}$.
+        trace_clip: $\bar{c}$, not larger than that.
+
+    Returns:
+        $v_t$ and $\hat{A}_t$, each of shape `(T, N)`.
+
+    Raises:
+        ValueError: if a number is out of bounds, or the ratios have another shape than
+            the rewards, or a gradient.
+    """
+    check_fraction("discount", discount)
+    check_constant(log_ratios=log_ratios)
+    if not 0 < trace_clip <= ratio_clip:
+        raise ValueError(
+            "trace_clip must be above 0 and not above ratio_clip, not "
+            f"{trace_clip} with {ratio_clip}"
+        )
+    rewards, values, ends = rollout.rewards, rollout.values[:-1], rollout.ends  # (T, N)
+    following = rollout.following  # (T, N)
+    if log_ratios.shape != rewards.shape:
+        raise ValueError(
+            f"log_ratios must have the shape of the rewards, {tuple(rewards.shape)}, "
+            f"not {tuple(log_ratios.shape)}"
+        )
+    ratios = log_ratios.exp()  # (T, N)
+    rhos, traces = ratios.clamp(max=ratio_clip), ratios.clamp(max=trace_clip)  # (T, N)
+
+    # What is added to the values, from the last step to the first:
+    # $$\begin{aligned}
+    # v_t - V(o_t) = {} & \rho_t \big( r_t + \gamma F_t - V(o_t) \big) \\
+    # & {} + \gamma c_t \begin{cases}
+    # v_{t+1} - V(o_{t+1}) & \text{if the episode goes on} \\
+    # 0 & \text{otherwise}
+    # \end{cases}
+    # \end{aligned}$$
+    errors = rhos * (rewards + discount * following - values)  # (T, N)
+    added = torch.empty_like(errors)  # (T, N)
+    later = torch.zeros_like(errors[-1])  # (N,)
+    for t in reversed(range(len(rewards))):
+        later = errors[t] + discount * traces[t] * torch.where(ends[t], 0.0, later)
+        added[t] = later
+    targets = values + added  # (T, N)
+
+    # $$\hat{A}_t = \rho_t \left( r_t + \gamma \begin{cases}
+    # v_{t+1} & \text{if the episode goes on} \\
+    # F_t & \text{otherwise}
+    # \end{cases} \; - V(o_t) \right)$$
+    after = following.clone()  # (T, N)
+    after[:-1] = torch.where(ends[:-1], following[:-1], targets[1:])
+    advantages = rhos * (rewards + discount * after - values)  # (T, N)
+    return targets, advantages
