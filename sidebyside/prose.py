@@ -291,8 +291,11 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
 
     It also wants four blanks in front of what is nested in an item. Others want only as
     many as there are in front of the text of the item, and these become four. And what
-    has four in front of it outside of a list is code, though authors like to indent
-    their lists: such a list goes back to where the text around it begins.
+    has four more in front of it than the text around it is code, though authors like to
+    indent their lists: such a list goes back to where that text begins.
+
+    Behind a blank line, what is nested takes all lines up to the next blank one. So an
+    item of the list around it gets one in front of it.
 
     Args:
         prose: any prose.
@@ -306,7 +309,7 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     in_list = False
     kinds: dict[str, bool] = {}  # for each indentation, whether its items have numbers
     nest = Nest()
-    deep = column = 0
+    deep = column = nested = 0
     for index, (number, line) in enumerate(prose.lines):
         text = line
         around, fence = fence, open_fence(text, fence)
@@ -337,7 +340,14 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
             elif deep > 0 or indentation(text) < column:
                 deep = 0
         back = min(-deep, indentation(text))
-        done.append((number, " " * deep + text[max(back, 0) :] if text else ""))
+        made = " " * deep + text[max(back, 0) :] if text else ""
+        is_behind = bool(done and done[-1][1].strip())
+        if item and is_behind and indentation(made) // 4 < nested:
+            done.append((number, ""))
+            is_behind = False
+        if not is_behind:
+            nested = indentation(made) // 4
+        done.append((number, made))
     return Prose(tuple(done))
 
 
@@ -354,11 +364,11 @@ class Nest:
     def __init__(self) -> None:
         self.open: list[tuple[int, int, int, int]] = []
         self.around = [0]
-        self.has_code = False
+        self.code: int | None = None  # its column, if code is only indented
 
     def in_code(self, text: str) -> bool:
         """Whether a line goes on with code that is only indented."""
-        return self.has_code and indentation(text) >= self.around[-1] + 4
+        return self.code is not None and indentation(text) >= self.code
 
     def deep(self, text: str, item: re.Match[str] | None, begins: bool) -> int:
         """
@@ -377,19 +387,23 @@ class Nest:
             self.open.pop()
         while margin < self.around[-1]:
             self.around.pop()
-        too_deep = not self.open and margin >= self.around[-1] + 4
-        self.has_code = too_deep and not item and (begins or self.has_code)
-        deep = self.around[-1] - margin if too_deep and item else 0
+        deep, inner = 0, self.around[-1]
         if self.open:
             outer, _, moved, inner = self.open[-1]
             # What has four blanks in front of it is nested for Python-Markdown, too.
             deep = moved if margin >= outer + 4 else max(moved, inner - margin)
+        code = inner + 4 - deep
+        too_deep = margin >= code and (inner > 0 or not self.open)
+        is_code = too_deep and not item and (begins or self.code is not None)
+        self.code = code if is_code else None
+        if item and too_deep:
+            deep = inner - margin
         if item:
             inner = (margin + deep) // 4 * 4 + 4
             self.open.append((margin, item.end() - 1, deep, inner))
         elif deep and BOX.match(text):
             self.open.append((margin, margin + 1, deep, 0))
-        elif not (self.open or self.has_code) and AROUND.match(text):
+        elif not (self.open or is_code) and AROUND.match(text):
             self.around.append(margin + 4)
         return deep
 

@@ -346,8 +346,18 @@ def test_lists_keep_their_kind(text, expected):
         ),
         ("!!! note\n    Text:\n        - a\n        - b", "div p p ul li li"),
         ("T\n:   Text:\n        - a\n\nText:\n    - b", "dl dt dd p ul li p ul li"),
+        # And so is one that is indented below what an item goes on with.
+        ("- a\n\n  b:\n        - c\n        - d\n- e", "ul li p p ul li li li p"),
+        (
+            "- a\n    - b\n\n        c:\n\n            - d\n    - e",
+            "ul li p ul li p p ul li li p",
+        ),
+        # Behind a blank line, what follows a nested item belongs to the outer list.
+        ("- a\n\n  - b\n\n    - c\n  - d\n- e", "ul li p ul li p ul li li p li p"),
+        ("1. a\n\n   b\n2. c", "ol li p p li p"),
         # Code is, though.
         ("Text:\n\n    code\n    - a\n\n        - b", "p pre code"),
+        ("- a\n\n        code\n        - b\n\n    - c", "ul li p pre code ul li"),
         ("!!! note\n    Text:\n\n        code\n        - a", "div p p pre code"),
         # What is nested by four stays.
         ("- a\n    - b\n        - c\n- d", "ul li ul li ul li li"),
