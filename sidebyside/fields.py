@@ -12,9 +12,9 @@ one paragraph. This stage turns each into a definition list, and fills in the ty
 the signature, where they are written once already. What stands below an item keeps its
 own layout: a nested list, a box, a fence.
 
-In the same style, `Note:` and `Warning:` with indented text below become boxes, and
-below `Example:` and `Usage:` code gets a fence, if Python can read it and it does
-something.
+In the same style, `Note:` and `Warning:` with indented text below become boxes. Code
+below `Example:`, or below an item, has [a fence][sidebyside.rst.open_code] by now, if
+Python can read it and it does something.
 
 Code that was written for Sphinx has other styles: NumPy's, with a line of dashes below
 `Parameters`, and `:param name:`. They become the same lists. And so does a
@@ -24,7 +24,6 @@ Code that was written for Sphinx has other styles: NumPy's, with a line of dashe
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from sidebyside.prose import (
@@ -37,13 +36,14 @@ from sidebyside.prose import (
     fences,
     indentation,
     is_title,
+    leveled,
     open_fence,
     stripped,
     within,
 )
 from sidebyside.prose import ITEM as BULLET
 from sidebyside.read import Definer
-from sidebyside.rst import DEEPEST, deeper, fenced, language_of
+from sidebyside.rst import DEEPEST, deeper
 
 Lines = tuple[tuple[int, str], ...]
 
@@ -306,7 +306,8 @@ def definitions(
             yield number, mark
             yield number, ""
             mark = "    "
-        for at, line in set_terms(dedented(text), depth + 1) or ((number, ""),):
+        body = leveled(set_terms(dedented(text), depth + 1))
+        for at, line in body or ((number, ""),):
             yield at, f"{mark}{line}" if line or mark.strip() else ""
             mark = "    " if terms else ""
     yield listing.number, ""
@@ -435,7 +436,7 @@ def google_section(
         yield from boxed(number, title, body)
     else:
         yield from caption(number, title)
-        yield from with_code(body)
+        yield from leveled(dedented(body))
 
 
 def google_entries(body: Lines, title: str) -> Iterator[Entry]:
@@ -521,40 +522,8 @@ def boxed(number: int, title: str, body: Lines) -> Iterator[tuple[int, str]]:
     words = "" if title.lower() == kind else f' "{title}"'
     yield number, ""
     yield number, f"!!! {kind}{words}"
-    for at, text in dedented(body):
+    for at, text in leveled(dedented(body)):
         yield at, f"    {text}" if text else ""
-
-
-def with_code(body: Lines) -> Iterator[tuple[int, str]]:
-    """
-    ## Examples
-
-    Words and code, as far left as they go. Code gets a fence.
-    """
-    lines = dedented(body)
-    if language_of(lines) == "python":
-        yield from fenced(lines, "python")
-        return
-    code: Lines = ()
-    for kind, part in parts(lines):
-        goes_on = code and (kind == "blank" or part[0][1].startswith(" "))
-        if kind != "fence" and (goes_on or language_of(part)):
-            code += part
-        else:
-            yield from fenced(code, language_of(code))
-            yield from part
-            code = ()
-    yield from fenced(code, language_of(code))
-
-
-def parts(lines: Lines) -> Iterator[tuple[str, Lines]]:
-    """Paragraphs, fences and blank lines, each with which of these it is."""
-    kinds = [
-        "fence" if is_code else "text" if text else "blank"
-        for (_, text), is_code in zip(lines, fences(lines), strict=True)
-    ]
-    for kind, part in groupby(zip(kinds, lines, strict=True), key=lambda pair: pair[0]):
-        yield kind, tuple(line for _, line in part)
 
 
 def underlined(lines: Lines, at: int) -> tuple[str, Lines] | None:

@@ -77,6 +77,8 @@ BOX = re.compile(r" *(?:!!!|\?\?\?\+?|===) *\S")
 # What else has text indented below it: a definition, and a footnote.
 AROUND = re.compile(rf"{BOX.pattern}| *:(?: |$)| *\[\^[^\]]+\]:")
 FENCE = re.compile(r"[ >]*(`{3,}|~{3,})")
+# An item of a list of arguments that has no title: `x, y : int`.
+TERM = re.compile(r"[*`\\]*\w[\w.*`\\]*(?:, [*\w.`\\]+)* : +\S")
 # `[0]: first` behind its bracket. To Markdown that defines an address, and to nobody
 # else. For verbose patterns, too.
 INDEX = r"-?\d+\]:[ ]*[^\s/.\#:@]+(?:\s|$)"
@@ -474,11 +476,31 @@ def within(lines: Sequence[tuple[int, str]], margin: int) -> str:
             outer = indentation(text)
             if is_title(text.strip()):
                 return " " * margin
-            if ITEM.match(text) or BOX.match(text):
+            if ITEM.match(text) or AROUND.match(text):
                 return " " * 4 * (outer // 4 + 1)
             if not outer:
-                return " " * margin if text[0] == ":" or is_listed(lines[:at]) else ""
+                is_field = text[0] == ":" or TERM.match(text) or is_listed(lines[:at])
+                return " " * margin if is_field else ""
     return ""
+
+
+def leveled(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """
+    The same lines with each fence where its marks are seen. Four blanks further to the
+    right than the text around it, they would be code themselves.
+    """
+    done: list[tuple[int, str]] = []
+    fence = ""
+    back = 0
+    for number, text in lines:
+        before, fence = fence, open_fence(text, fence)
+        if fence and not before:
+            margin = indentation(text)
+            back = margin - len(within(done, margin))
+            back = back if back >= 4 else 0
+        inside = before or fence
+        done.append((number, text[min(back, indentation(text)) :] if inside else text))
+    return done
 
 
 def is_title(text: str) -> bool:

@@ -38,7 +38,7 @@ import ast
 import csv
 import re
 from collections.abc import Iterator
-from itertools import chain, pairwise, takewhile
+from itertools import chain, groupby, pairwise, takewhile
 
 from sidebyside.mathematics import BEHIND, is_words
 from sidebyside.prose import (
@@ -514,6 +514,9 @@ def literal(lines: Lines, before: list[tuple[int, str]]) -> tuple[Lines, Lines]:
     return lines[: 1 + len(body)], (*said, *made)
 
 
+LONG = 100
+# What is indented behind a blank line or a title.
+INSIDE = re.compile(r"[\n:]\n ")
 # Below these, what is indented is no code. Nor is it if it begins with one, or with a
 # formula.
 HOLDS = re.compile(rf"{BULLET.pattern}|{AROUND.pattern}| *(?:\.\.|[:<>|\\]|\$(?! ))")
@@ -527,24 +530,37 @@ def open_code(prose: Prose) -> Prose:
 
     To Markdown, what is indented by four behind a blank line is code, unless it belongs
     to an item, a box or the like. This puts a fence around it, by which all that looks
-    for formulas and links knows it. In case of doubt it stays as it is.
+    for formulas and links knows it. What does belong to one of these is code if Python
+    can read it, and it does something. In case of doubt it stays as it is.
 
     Args:
         prose: prose whose examples have their fences.
     """
     lines = prose.lines
-    if "\n\n    " not in prose.text:
+    if not INSIDE.search(prose.text):
         return prose
     done: list[tuple[int, str]] = []
     fence = ""
     holds = listed = False
+    least = 4
     at = 0
     while at < len(lines):
         text = lines[at][1]
         above = lines[at - 1][1] if at else ""
         around, fence = fence, open_fence(text, fence)
         margin = indentation(text)
-        if not (around or fence or holds or above) and margin >= 4:
+        is_text = bool(text) and not (around or fence)
+        if is_text and not margin:
+            least = least_of(text, lines[at + 1 :])
+        begins = not above or (is_title(above) and TITLES[above[:-1]] in EXAMPLES)
+        may_be = is_text and holds and begins and margin >= least
+        code = leading_code(lines[at:]) if may_be else ()
+        if code and (deep := within(done, margin)):
+            plain = dedented(code)
+            done += fenced(plain, language_of(plain), deep)
+            at += len(code)
+            continue
+        if is_text and not (holds or above) and margin >= 4:
             ends = (end for end in range(at, len(lines)) if is_left(lines[end][1]))
             body = lines[at : next(ends, len(lines))]
             hangs = at + 1 < len(lines) and indentation(lines[at + 1][1]) > margin
@@ -564,6 +580,51 @@ def open_code(prose: Prose) -> Prose:
         done.append(lines[at])
         at += 1
     return Prose(tuple(done))
+
+
+def least_of(text: str, behind: Lines) -> int:
+    """
+    How far code is indented at least in what a line begins.
+
+    Args:
+        text: the line, which is not indented.
+        behind: the lines behind it.
+    """
+    if not is_title(text):
+        return 4
+    title = TITLES[text[:-1]]
+    base = next((indentation(line) for _, line in behind if line), 0)
+    # What is not indented further is an item.
+    return base + (title in LISTS and title not in ("Returns", "Yields"))
+
+
+def leading_code(lines: Lines) -> Lines:
+    """
+    The code that these lines begin with, up to a fence or to words, if they do. What is
+    indented further than its first line goes on with it.
+    """
+    margin = indentation(lines[0][1])
+    if BULLET.match(lines[0][1]):
+        # To Python, `* a = b` is an assignment.
+        return ()
+    # A statement may have blank lines in it. Who looks far for its end at each
+    # paragraph of a long text takes too long.
+    near = deeper(lines[:LONG], margin - 1)
+    if len(near) < LONG and language_of(dedented(near)) == "python":
+        return near
+    end = at = 0
+    for is_blank, group in groupby(lines, key=lambda line: not line[1]):
+        part = tuple(group)
+        at += len(part)
+        if is_blank:
+            continue
+        goes_on = end and indentation(part[0][1]) > margin
+        is_fence = any(FENCE.match(text) for _, text in part)
+        is_left = any(indentation(text) < margin for _, text in part)
+        if is_fence or is_left or not (goes_on or language_of(dedented(part))):
+            break
+        end = at
+    return lines[:end]
 
 
 def is_left(text: str) -> bool:

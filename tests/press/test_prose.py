@@ -867,6 +867,50 @@ def test_code_below_an_item_keeps_its_indentation(head, hangs, mark):
     assert html.count("<dd>") == 1
 
 
+PLAIN = 'a = [b][c]\nprint("$x_{$", "[one][]")\n\nif a:\n    b()'
+
+
+@pytest.mark.parametrize("deep", [8, 12])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Args:\n    x: one:\n\n{}\n\n        Two.\n    y: three",
+        "Args:\n    x:\n        one\n\n{}\n\n        Two.\n    y: three",
+        "Returns:\n    One:\n\n{}\n\n    Two.\n\nThree.",
+        "Returns:\n    int: one:\n\n{}\n\n    Two.\n\nThree.",
+        "Parameters\n----------\nx : int\n    One:\n\n{}\n\n    Two.\ny : int\n    T",
+        ":param x: one:\n\n{}\n\n    Two.\n:param y: three",
+        "x : int\n    One:\n\n{}\n\n    Two.\ny : int\n    Three.",
+        "Note:\n    One:\n\n{}\n\n    Two.\n\nThree.",
+        "Example:\n    One:\n\n{}\n\n    Two.\n\nThree.",
+        "- x\n    - One:\n\n{}\n\n      Two.\n- y",
+    ],
+)
+def test_code_below_an_item_needs_no_fence(text, deep):
+    for code in (PLAIN, ">>> f(a)"):
+        margin = " " * deep
+        lines = code.replace("\n", f"\n{margin}").replace(f"{margin}\n", "\n")
+        html = html_of(f"F.\n\n{text.format(margin + lines)}")
+        assert f"<code>{code}\n</code>" in html
+        assert "<p>Two.</p>" in html
+        assert "```" not in html
+        around = re.sub(
+            r"<(dl|ul)>.*</\1>|<div class=.adm.*</div>", "", html, flags=re.S
+        )
+        assert ("Two." in around) is text.startswith("Example")
+
+
+def test_words_below_an_item_are_no_code():
+    text = (
+        "F.\n\nArgs:\n    x: one\n\n        See f(x), or y = 1.\n\n"
+        "        * a = b\n\n        * c = d\n\n    y: int = 3\n    z: one(two)\n"
+    )
+    html = html_of(text)
+    assert "<pre>" not in html
+    assert html.count("<li>") == 2
+    assert html.count("<dt>") == 3
+
+
 def test_what_stands_below_an_item_without_hanging_keeps_its_layout():
     text = "F.\n\nReturns:\n    int: one\n        two\n\n    !!! note\n        Boxed.\n"
     html = html_of(f"{text}\n    - a\n        - b\n")
