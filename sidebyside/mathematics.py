@@ -42,7 +42,7 @@ KATEX = files("sidebyside") / "assets" / "katex" / "katex.min.js"
 PATTERN = re.compile(
     CODE
     + r"""
-    | \\[\\$`]
+    | \\\$
     | ^[ >]*(?P<rows>\\begin\{(?P<name>(?:align|alignat|equation|gather)\*?)\}
       (?:[^$\n]|\n(?!\s*\n))*?\\end\{(?P=name)\})[ ]*$
     | \$\$(?P<display>(?:[^$\\\n]|\\.|\n(?!\s*\n))+?)\$\$

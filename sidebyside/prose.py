@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 # A fenced block or a code span. Patterns that look for something in Markdown try this
-# first, so that they never find it in code.
+# first, so that they never find it in code. A backtick behind a backslash begins none.
 CODE = r"""
-    ^[ >]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ >]*(?P=fence)[`~]*[ ]*$|\Z)
+    \\[\\`]
+    | ^[ >]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ >]*(?P=fence)[`~]*[ ]*$|\Z)
     | (?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)
 """
 

@@ -899,6 +899,7 @@ WORDS = re.compile(
     | (?<![\w`\\])`(?P<name>[^`<>]+)`_(?!\w)
     | (?<![\w`\\])(?P<bare>[A-Za-z0-9]+)_(?![\w`])
     | \[(?P<label>\#?[\w.-]+|[#*])\]_(?!\w)
+    | (?<![`\\])``(?P<literal>(?!`)(?:(?!``)[^\n])+`)``(?!`)
     |"""
     + f"{SESSION}|{CODE}",
     re.VERBOSE | re.MULTILINE | re.DOTALL,
@@ -956,6 +957,9 @@ def word(found: re.Match[str], targets: dict[str, str]) -> str:
     if found["address"]:
         address = targets.get(found["address"].rstrip("_").casefold(), found["address"])
         return f"[{found['title']}]({url(address)})"
+    if found["literal"]:
+        # To Markdown, what ends with a backtick wants a blank behind it.
+        return f"`` {found['literal']} ``"
     if found["only"]:
         return f"<{found['only']}>"
     if name := found["name"] or found["bare"]:

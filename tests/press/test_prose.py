@@ -210,6 +210,7 @@ def test_names_are_imported_wherever_that_stands(code):
         "[words](page.md) and [^1] and [ ] and [x][not a name!]",
         "[ ][], [][], [x][ ] and notes[^1][^2]",
         r"\[escaped][Nothing]",
+        r"A \` begins no code, and `[Nothing][]` is code: \`, ``:func:`f` ``",
     ],
 )
 def test_what_is_no_link_to_a_definition_is_left_alone(text):
