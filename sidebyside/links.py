@@ -45,7 +45,8 @@ from sidebyside.mathematics import find
 from sidebyside.prose import CODE, INDEX, Prose
 from sidebyside.read import Source
 
-# An index of an index, `rewards[t][n]`, is not a link, and neither is an image.
+# An index of an index, `rewards[t][n]`, is not a link, and neither is an image. In the
+# words of a link, code and pictures may have brackets, and others have a backslash.
 LINK = re.compile(
     r"""
       (?<![\w:`]):(?:py:)?(?:attr|class|const|data|exc|func|meth|mod|obj|ref|term)
@@ -53,15 +54,16 @@ LINK = re.compile(
     """
     + CODE
     + r"""
-    | (?<![\w\])\\!])\[(?P<text>[^\[\]]+)\]\[(?P<name>[^\[\]\n]*)\]
+    | (?<![^\W_])(?<![^\W_]_)(?<![^\W_]__)(?<![\])\\!])
+      \[(?P<text>(?:!\[[^\[\]]*\]\([^()]*\) | [^\[\]\\`] | \\.
+        | (?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))++)\]\[(?P<name>[^\[\]\n]*)\]
     | (?<=\])\(<?(?P<file>[^\s()<>\#:]+)(?=[>\s)\#])
-    | ^[ ]{0,3}\[[^\[\]\n^][^\[\]\n]*\]:[ ]+<?(?P<target>[^\s<>\#:]+)
+    | ^[ ]{0,3}\[[^\[\]\n^][^\[\]\n]*\]:[ ]*\n?[ ]*<?(?P<target>[^\s<>\#:]+)
       (?=[^\s<>]*>?[ ]*(?:["'(].*)?$)
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
-REFERENCE = re.compile(r"^ {0,3}\[([^\[\]]+)\]:\s+<?([^\s>]*)", re.MULTILINE)
 # What defines a label, and what uses it. `[0]: first` has no address, and is text.
 LABEL = re.compile(
     CODE
@@ -69,7 +71,7 @@ LABEL = re.compile(
     | ^[ ]{{0,3}}\[(?P<note>\^[^\[\]\s]+)\](?=:)
     | ^[ ]{{0,3}}\[(?!{INDEX})
       (?P<own>[^\[\]\n^][^\[\]\n]*)\]
-      (?=:[ ]*\n?[ ]*(?:<[^<>\n]*>|[^\s<]\S*)[ ]*
+      (?=:[ ]*\n?[ ]*(?:<(?P<angled>[^<>\n]*)>|(?P<bare>[^\s<]\S*))[ ]*
         (?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\))?[ ]*$)
     | (?<!\\)\[(?P<used>[^\[\]]+)\](?P<behind>\[\]|(?=[\[(]))?
     """,
@@ -283,7 +285,7 @@ def replaced(
     text = prose.text
     if not any(sign in text for sign in ("](", "][", "]:", ":`")):
         return prose
-    references = {normal(label) for label, _ in REFERENCE.findall(text)} | labels
+    references = labels | dict(labels_in(text)).keys()
     pieces: list[str] = []
     end = 0
     for match in LINK.finditer(text):
@@ -342,17 +344,22 @@ def labels_of(proses: Iterable[Prose]) -> tuple[set[str], set[str]]:
         own sections alone: more than one section defines them, or they are the numbers
         of addresses.
     """
-    times = Counter(label for prose in proses for label in {*labels_in(prose)})
+    times = Counter(label for prose in proses for label in dict(labels_in(prose.text)))
     own = {label for label, count in times.items() if count > 1 or label.isdigit()}
     return times.keys() - own, own
 
 
-def labels_in(prose: Prose) -> Iterator[str]:
-    """The labels that a prose defines, as Markdown compares them."""
-    if "]:" in prose.text:
-        for match in LABEL.finditer(prose.text):
-            if label := match["note"] or match["own"]:
-                yield label if match["note"] else normal(label)
+def labels_in(text: str) -> Iterator[tuple[str, str]]:
+    """
+    The labels that a text defines, as Markdown compares them, each with its address. A
+    note has none.
+    """
+    if "]:" in text:
+        for match in LABEL.finditer(text):
+            if note := match["note"]:
+                yield note, ""
+            elif label := match["own"]:
+                yield normal(label), match["angled"] or match["bare"] or ""
 
 
 def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
@@ -369,7 +376,7 @@ def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
         label: f"^{anchor}-{label[1:]}"
         if label.startswith("^")
         else f"{label}-{prose.line_at(0)}"
-        for label in labels_in(prose)
+        for label, _ in labels_in(prose.text)
         if label in local
     }
     if not labels:
@@ -393,7 +400,8 @@ def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
                 continue
             # `[docs]` or `[docs][]`, where the label is what is shown.
             at, stop = stop, match.end()
-        pieces += [text[end:at], f"[{new}]"]
+        # As many lines as before.
+        pieces += [text[end:at], f"[{new}]", "\n" * text.count("\n", at, stop)]
         end = stop
     return prose.with_text("".join([*pieces, text[end:]]))
 
@@ -442,7 +450,7 @@ def pictures_in(text: str) -> Iterator[Picture]:
     """
     if "![" not in text and "<img" not in text:
         return
-    references = {normal(label): to for label, to in REFERENCE.findall(text)}
+    references = dict(labels_in(text))
     for match in PICTURE.finditer(text):
         named = match["name"] or match["alt"]
         html = match["double"] or match["single"]

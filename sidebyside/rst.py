@@ -898,7 +898,7 @@ WORDS = re.compile(
     | (?<![\w`\\])`<(?P<only>[^`<>\s]+)>`__?(?!\w)
     | (?<![\w`\\])`(?P<name>[^`<>]+)`_(?!\w)
     | (?<![\w`\\])(?P<bare>[A-Za-z0-9]+)_(?![\w`])
-    | \[(?P<label>\#?[\w.-]+|[#*])\]_(?!\w)
+    | (?<!\])\[(?P<label>\#?[\w.-]+|[#*])\]_(?!\w)
     | (?<![`\\])``(?P<literal>(?!`)(?:(?!``)[^\n])+`)``(?!`)
     |"""
     + f"{SESSION}|{CODE}",
@@ -957,15 +957,18 @@ def word(found: re.Match[str], targets: dict[str, str]) -> str:
     if found["address"]:
         address = targets.get(found["address"].rstrip("_").casefold(), found["address"])
         return f"[{found['title']}]({url(address)})"
-    if found["literal"]:
+    made = found[0]
+    if literal := found["literal"]:
         # To Markdown, what ends with a backtick wants a blank behind it.
-        return f"`` {found['literal']} ``"
-    if found["only"]:
-        return f"<{found['only']}>"
-    if name := found["name"] or found["bare"]:
+        made = f"`` {literal} ``"
+    elif found["only"]:
+        made = f"<{found['only']}>"
+    elif name := found["name"] or found["bare"]:
         address = targets.get(" ".join(name.split()).casefold(), "")
-        return f"[{name}]({url(address)})" if address else found[0]
-    return label(found["label"], behind) if found["label"] else found[0]
+        made = f"[{name}]({url(address)})" if address else made
+    elif found["label"]:
+        made = label(found["label"], behind)
+    return made
 
 
 def gap(before: str, found: re.Match[str]) -> str:

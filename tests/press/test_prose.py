@@ -8,7 +8,7 @@ from markdown import Markdown
 
 from sidebyside.errors import PressError
 from sidebyside.fields import set_fields, types_of
-from sidebyside.links import set_labels, set_links
+from sidebyside.links import labels_in, pictures_in, set_labels, set_links
 from sidebyside.mathematics import FormulaError, find, typeset
 from sidebyside.press import EXTENSIONS
 from sidebyside.prose import Prose, open_examples, open_lists
@@ -69,6 +69,17 @@ def prose(text: str, first: int = 10) -> Prose:
         ("[`Worker.step()`][]", "", "[`Worker.step()`](#Worker.step)"),
         ("[one\nstep][ `Worker.step()` ]", "", "[one\nstep](#Worker.step)"),
         ("[Worker.step ][]", "", "[`Worker.step`](#Worker.step)"),
+        # Between marks of emphasis, and with brackets that are none of the link's.
+        ("_[step][Worker.step]_", "", "_[step](#Worker.step)_"),
+        (
+            "__[Worker][]__, _see [Worker][]_",
+            "",
+            "__[`Worker`](#Worker)__, _see [`Worker`](#Worker)_",
+        ),
+        ("[the `x[0]` of it][Worker]", "", "[the `x[0]` of it](#Worker)"),
+        (r"[\[a\]][Worker]", "", r"[\[a\]](#Worker)"),
+        ("[![x](y.png)][Worker]", "", "[![x](y.png)](#Worker)"),
+        ("[[Worker][]]", "", "[[`Worker`](#Worker)]"),
         # What was written for Sphinx is a link if it can be.
         (":class:`book.game.Game` 1", "", "[`book.game.Game`](game.md#Game) 1"),
         (":py:meth:`~G.stub()`", "", "[`stub`](game.md#Game.stub)"),
@@ -98,6 +109,7 @@ def test_links_to_definitions(text, scope, expected):
         ),
         ('[the game](game.py "A title")', '[the game](game.md "A title")'),
         ("[the game][g]\n\n[g]: game.py#Game", "[the game][g]\n\n[g]: game.md#Game"),
+        ("[it][g]\n\n[g]:\n  game.py", "[it][g]\n\n[g]:\n  game.md"),
         ("[it][g]\n\n[g]: <game.py> 'A title'", "[it][g]\n\n[g]: <game.md> 'A title'"),
         ("A note[^1].\n\n[^1]: game over\n[g]: game over", None),
         ("[a definition](game/Game) is no module", None),
@@ -153,6 +165,35 @@ def test_labels_have_the_name_of_their_section(text, expected):
     assert set_labels(prose(text), "C.f", ()).text == text
 
 
+def test_a_label_may_be_broken_between_two_lines():
+    text = "[x][the\ndocs] [the\ndocs][] y\n\n[the docs]: https://a.org"
+    assert set_labels(prose(text), "f", {"the docs"}).text == (
+        "[x][the docs-10]\n [the\ndocs][the docs-10] y\n\n[the docs-10]: https://a.org"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[d]: a.png", "[d]:a.png", "[d]: <a.png>", "[d]:\n  a.png", "[d]: a.png#x"),
+        *('[d]: a.png "T"', "[d]: a.png (T)", "[d]: a.png\n  'T'", "[D]: a.png"),
+        *("[d]:\n\n  a.png", "[d]: a b.png", "[d]: a.png 'T' x", "[d]: words."),
+        *("    [d]: a.png", "[d] : a.png", r"\[d]: a.png", "`[d]: a.png`", "[d]:"),
+    ],
+)
+def test_what_defines_a_label_does_so_everywhere(text):
+    """In Markdown, in links to definitions, and for pictures."""
+    md = Markdown()
+    md.convert(text)
+    labels = dict(labels_in(text))
+    assert labels == {label: address for label, (address, _) in md.references.items()}
+    pictures = [picture.address for picture in pictures_in(f"![x][d]\n\n{text}")]
+    assert pictures == [*labels.values()]
+    errors: list[PressError] = []
+    set_links(prose(f"[d][]\n\n{text}"), "", WORKER_SOURCE, PLACES, errors.append)
+    assert len(errors) == (not labels)
+
+
 def test_labels_of_two_sections_are_not_mixed_up():
     text = "".join(
         f'def {name}():\n    """First[^1] and [docs][d].\n\n'
@@ -201,7 +242,8 @@ def test_names_are_imported_wherever_that_stands(code):
     [
         "`[Nothing][]` in a code span",
         "```\n[Nothing][]\n```",
-        "rewards[t][n] is an index",
+        "rewards[t][n] is an index, and so is rewards_[t][n], of [[1, 2]][n]",
+        r"[not a link\][Nothing]",
         "![an image][picture]\n\n[picture]: x.png",
         "[words][reference]\n\n[reference]: https://example.org",
         "[words][ two  words]\n\n[two words]: https://example.org",

@@ -77,6 +77,7 @@ def check_set(text, expected):
         ("``:math:`x` `` and `:math:` and x_1_ and a[i]_x", ""),
         ("```\n:math:`x`\n```\n\n  [1]_", "```\n:math:`x`\n```\n\n  [1]"),
         ("`name`_ and :unknown:`x`", ""),
+        ("_[a][b]_ and :unknown:`x`", ""),
         (r"``a\` :math:`x` b`` and `\` \`", ""),
         # A literal may end with a backtick, to Markdown only in front of a blank.
         (
