@@ -41,13 +41,20 @@ SOME = re.compile(r"\\(\\(?=[A-Za-z])|[\"'])")
 ALL = re.compile(r"\\([\\\"'])")
 CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\n")
 
+MARKDOWN = re.compile(r"# ?%%.*\[(?:markdown|md)\]")
 # Comments that speak to a tool and not to a reader. They stay in the code.
 TOOLS = (
     "black|codespell|cspell|cython|fmt|flake8|isort|mypy|pragma|pyre"
     "|pylint|pyright|pytype|ruff|spell-checker|type|vim?|yapf"
 )
+# What speaks to a notebook, where a module has it as a comment.
+MAGIC = (
+    r"%(?:autoreload|cd|conda|env|load_ext|matplotlib|pip|pylab|run|time|timeit)\b"
+    r"|!(?:apt|conda|curl|git|pip|python|wget)3?\s"
+)
 PRAGMA = re.compile(
-    rf"#(!|:?\s*+((?i:noqa|nosec)\b|(?:{TOOLS}):|-\*-|%%\w|nopep8\b|noinspection\b"
+    rf"#(!|:?\s*+((?i:noqa|nosec)\b|(?:{TOOLS}):|-\*-|%%\w|{MAGIC}|nopep8\b"
+    r"|noinspection\b"
     r"|sphinx_gallery_\w+\s*[=:]"
     r"|endregion\b|region(?:\s+(?!of\b|is\b)\S+(?:\s+\S+){0,4})?$"
     r"|(?P<cookie>.*?coding[:=])))"
@@ -260,12 +267,24 @@ class Source:
                         ast.Assign(targets=[ast.Name(id=name), *_])
                         | ast.AnnAssign(target=ast.Name(id=name)),
                         ast.Expr(),
-                    ) if docstring := self._string(node):
+                    ) if (docstring := self._string(node)) and not self._is_cell(node):
                         last = before.end_lineno or before.lineno
                         column = before.col_offset
                         place = (before.lineno, last, column)
                         yield Attribute(prefix + name, *place, docstring)
                 before = node
+
+    @cached_property
+    def cells(self) -> tuple[Docstring, ...]:
+        """The strings that are a notebook's Markdown, below `# %% [markdown]`."""
+        strings = (self._string(node) for node in self.tree.body if self._is_cell(node))
+        return tuple(
+            string for string in strings if string and string != self.docstring
+        )
+
+    def _is_cell(self, node: ast.stmt) -> bool:
+        above = self.lines[node.lineno - 2] if node.lineno > 1 else ""
+        return MARKDOWN.fullmatch(above.rstrip()) is not None
 
     def _first_line(self, node: Definer) -> int:
         if not node.decorator_list:

@@ -44,6 +44,7 @@ from sidebyside.weave import (
     HEADING,
     check_formulas,
     described,
+    leading_heading,
     public_names,
 )
 
@@ -373,6 +374,7 @@ def docstrings(source: Source) -> Iterator[Docstring]:
             yield definition.docstring
     for attribute in source.attributes:
         yield attribute.docstring
+    yield from source.cells
 
 
 def nested_lists(source: Source) -> Iterator[Finding]:
@@ -431,11 +433,14 @@ def without_prose(source: Source) -> Iterator[Finding]:
     """
     ## SBS401: public definitions without prose
 
-    A comment above a definition is prose as well as a docstring. Overloads, setters and
-    stubs are spoken for by what they belong to.
+    A comment above a definition is prose as well as a docstring, and so is one with the
+    title of the module. Overloads, setters and stubs are spoken for by what they belong
+    to.
     """
     public = public_names(source)
-    if public and not source.docstring and source.tree.body:
+    sections = described(source).sections
+    has_title = bool(sections) and leading_heading(sections[0].prose)[0] == 1
+    if public and not (source.docstring or has_title) and source.tree.body:
         yield found(
             source, 1, "SBS401", "a module without prose", "Begin it with a docstring."
         )

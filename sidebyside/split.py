@@ -19,7 +19,7 @@ import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from sidebyside.prose import Prose, fences, stripped, undecorated
 from sidebyside.read import LICENCE, Comment, Definition, Docstring, Source, once
@@ -107,6 +107,9 @@ def split(source: Source) -> tuple[Section, ...]:
     prose: dict[int, str | None] = {}
     starts: dict[int, tuple[Kind, str]] = {1: (Kind.MODULE, "")}
     began: dict[int, Definition] = {}
+
+    # A string that a notebook has for Markdown is none of its code.
+    prose.update(chain.from_iterable(map(docstring_text, source.cells)))
 
     # A block of comments begins a section, wherever it stands: at the top, in a body,
     # in the middle of a call.
@@ -348,7 +351,8 @@ CELL = re.compile(
 
 Editors and Jupytext mark the cells of a notebook with comments: `# %% Title
 [markdown]`, `# In[3]:`, `# + tags=["a"]` and `# -`. Such a line begins a section, and
-is no prose, except for the title that it may have.
+is no prose, except for the title that it may have. What it says to be Markdown may be a
+string.
 """
 
 

@@ -99,6 +99,9 @@ DOC = '"""# Title"""\n'
         # Prose
         ("x = 1\n", [(1, "SBS401")]),
         ("", []),
+        ("# %% [markdown]\n# # Title\n\n# %%\nx = 1\n", []),
+        ("# ## Not the title\nx = 1\n", [(1, "SBS401")]),
+        (DOC + "# %% [md]\n'''\n\\alpha\n'''\nx = 1\n", [(4, "SBS302")]),
         (
             DOC + "class C:\n    def f(self):\n        return 1\n",
             [(2, "SBS401"), (3, "SBS401")],

@@ -642,6 +642,23 @@ def test_underlined_titles_of_docstrings():
 # ---- Docstrings of variables
 
 
+def test_a_cell_of_a_notebook_may_be_a_string():
+    text = (
+        "# %%\nx = 1\n\n# %% [markdown]\n'''\n## Title\n\nOf y.\n'''\ny = 2\n"
+        "# %%\nprint(x)\n# %% A [md]\n'''B.'''\n\n# %%\n'code'\n"
+    )
+    source = read(text.encode(), "m.py", "m")
+    rows = [
+        (row.heading, row.prose, [line.number for line in row.code])
+        for row in weave(source, catalogue([source])).rows
+    ]
+    assert rows == [
+        *(("", "", [2]), ("Title", "Of y.", [10]), ("", "", [12])),
+        *(("A", "B.", []), ("", "", [17])),
+    ]
+    assert source.attributes == ()
+
+
 def test_a_variable_with_a_docstring_is_a_section():
     source = read(
         b"x = 1\n# Above.\nN = [\n    # In.\n]\n# Between.\n'''Of N.'''\ny = 2\n"

@@ -99,6 +99,12 @@ def test_definitions_inside_statements_are_found():
         *("# type: ignore", "# fmt: off", "# ruff: noqa", "# mypy: x", "# pyright: x"),
         *("# region", "#region A part of it", "# endregion", "#!/bin/sh", "# nopep8"),
         "# sphinx_gallery_thumbnail_number = 2",
+        *(
+            "# %matplotlib inline",
+            "#%load_ext x",
+            "# !pip install x",
+            "# !python3 x.py",
+        ),
     ],
 )
 def test_what_is_said_to_tools_is_not_prose(text):
@@ -123,6 +129,7 @@ def test_only_an_encoding_must_be_in_the_first_lines(text):
     "text",
     [
         *("# region of interest", "# regions", "# Types: two", "# types: a", "# 50%%"),
+        *("# %s is a name", "# %timely", "# !pipes", "# ! pip"),
         *("# formats: x", "# the pragma: x", "# A vim: x", "# nosecond", "# coding: x"),
     ],
 )
