@@ -83,6 +83,9 @@ ITEM = re.compile(
     rf"(?P<name>{NAME}(?:, *{NAME})*)(?: ?(?P<type>{ROUND}))?(?::| :)(?:\s+|$)"
 )
 NAMES = re.compile(rf"{NAME}(?:, *{NAME})*(?:, *\.\.\.)?")
+# Errors of which nothing is said.
+ERROR = r"(?:\w+\.)*[A-Z]\w*"
+ERRORS = re.compile(rf"{ERROR}(?:, *{ERROR})*")
 
 # A term of reStructuredText, if it is a name or a value: `x : int`, `'linear'`.
 VALUE = rf"""(?:'[^'\n]+'|"[^"\n]+"|``[^`\n]+``)(?: {ROUND})?"""
@@ -333,7 +336,8 @@ def set_terms(lines: Sequence[tuple[int, str]], depth: int = 0) -> Lines:
     while at < len(lines):
         number, text = lines[at]
         before = done[-1][1] if done else ""
-        begins = not is_code[at] and (not before or BOX.match(before))
+        is_behind = not before or BOX.match(before) or DASHES.fullmatch(before)
+        begins = not is_code[at] and is_behind
         found, end = terms(lines, at) if begins and depth < DEEPEST else ((), at)
         deep = within(done, indentation(text)) if found else ""
         # A mere word is a term only in front of several, where Markdown has no code.
@@ -481,6 +485,8 @@ def item_starts(lines: Lines, title: str) -> Iterator[tuple[int, str, str, str]]
             yield at, name, clean((item["type"] or "")[1:-1]), text[item.end() :]
         elif comes_back and (kind := leading_type(text)):
             yield at, "", clean(kind), text[len(kind) + 1 :].lstrip()
+        elif title in ("Raises", "Warns") and ERRORS.fullmatch(clean(text)):
+            yield at, clean(text), "", ""
 
 
 def hung(lines: Lines) -> Lines:

@@ -86,7 +86,10 @@ FIELD = re.compile(r" *[`*\\]{0,3}\w[\w.]*`?(?: ?\(.*\))?:(?: .*)?::")
 
 # Lines of a verse or an address, and what is said of a module at its top.
 LINE = re.compile(r" *\|(?: (?P<words>[^|]*))?")
-FACT = re.compile(r" *:(?P<name>[A-Z][\w -]*):(?: +(?P<words>.*))?")
+FACT = re.compile(
+    r" *:(?P<name>[A-Z][\w -]*|author|contact|copyright|date|licen[cs]e|organization"
+    r"|status|version):(?: +(?P<words>.*))?"
+)
 
 # Titles below which code stands in any case.
 EXAMPLES = {"Example", "Examples", "Usage"}
@@ -446,7 +449,8 @@ def kept_apart(lines: Lines) -> tuple[Lines, Lines]:
         if found is None:
             made.append((number, f"{deep}  {text.strip()}"))
         elif pattern is FACT:
-            words = f"- **{found['name']}:** {found['words'] or ''}"
+            name = found["name"][0].upper() + found["name"][1:]
+            words = f"- **{name}:** {found['words'] or ''}"
             made.append((number, deep + words.rstrip()))
         else:
             words = (found["words"] or "").rstrip()

@@ -1060,6 +1060,13 @@ def test_more_titles_in_googles_style(title, caption):
     ]
 
 
+def test_of_an_error_there_may_be_nothing_to_say():
+    text = "Raises:\n    ValueError\n    a.B, `OSError`\n    TypeError: if\n    not"
+    assert listed(text) == [
+        *("Raises", "ValueError", "", "a.B, OSError", "", "TypeError", "if\nnot")
+    ]
+
+
 @pytest.mark.parametrize(
     ("title", "kind", "shown"),
     [
@@ -1102,6 +1109,12 @@ def test_numpys_lists_in_the_docstring_of_a_module():
     assert "\n`RATE` `float`{ .sbs-type }\n:   One.\n" in lists
     assert lists.endswith("Notes\n-----\nTwo."), "any other title is a heading"
     assert set_fields(prose(text)).text == text, "and so are all in a comment"
+
+
+def test_a_definition_list_may_stand_right_below_a_heading():
+    text = "M.\n\nParts\n-----\nlib\n    All the rest.\nmain\n    The program."
+    lists = set_fields(prose(text), is_module=True).text
+    assert lists.startswith("M.\n\nParts\n-----\n\nlib\n:   All the rest.\n\nmain\n:")
 
 
 def test_numpys_dashes_make_no_heading_of_a_list():

@@ -214,7 +214,12 @@ def test_directives(text, expected):
             "T\n\n:Licence: of\n   the GPL\n:Note:",
             "T\n- **Licence:** of\n  the GPL\n- **Note:**",
         ),
+        (
+            ":copyright: (c) A,\n   B\n:license: BSD",
+            "- **Copyright:** (c) A,\n  B\n- **License:** BSD",
+        ),
         # What only begins like that.
+        (":return: one\n:version: two", None),
         ("| a | b |\n|---|---|\n| c | d |", None),
         ("| a\n|---\n| c", None),
         ("a\n| b", None),
