@@ -46,6 +46,7 @@ figures: .venv/all ## make the figures again from the emulator
 	$(BIN)/python -m figures.networks
 	$(BIN)/python -m figures.batches
 	$(BIN)/python -m figures.tricks
+	$(BIN)/python -m figures.lag
 	$(BIN)/python -m figures.mistakes
 	$(BIN)/python -m figures.policies
 	$(BIN)/python -m figures.values
@@ -69,6 +70,7 @@ bench: .venv/bench ## measure the press and the games beside their peers; takes 
 	$(BIN)/python -m benchmarks.crowd
 	$(BIN)/python -m benchmarks.values
 	$(BIN)/python -m benchmarks.tricks
+	$(BIN)/python -m benchmarks.lag
 	$(BIN)/python -m benchmarks.mistakes
 	$(BIN)/python -m benchmarks.mistakes dqn
 	$(BIN)/python -m benchmarks.peer_a2c

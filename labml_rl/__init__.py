@@ -157,9 +157,10 @@ The second learns a **policy**, that is, what to do:
 4. [A2C](a2c/__init__.py): the policy gradient, and three losses.
 5. [PPO](ppo/__init__.py): several steps from one batch; and [a problem that takes a
    minute](small.py), for both. [Mistakes in PPO](mistakes.py), and what they look like.
-6. [Remembering](ppo/remembering.py): what a single observation does not show.
-7. [Curiosity](ppo/novelty.py): a reward for what is new, where points are rare.
-8. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
+6. [IMPALA](impala/__init__.py): playing while the learner learns.
+7. [Remembering](ppo/remembering.py): what a single observation does not show.
+8. [Curiosity](ppo/novelty.py): a reward for what is new, where points are rare.
+9. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
    watch](watch/__init__.py).
 
 The third learns **values**, how well things will go, and its agents do what promises

@@ -24,8 +24,9 @@ games    play 1          play 2          play 3
 learner          learn 1         learn 2         learn 3
 ```
 
-So let those who play go on. While the learner learns from one rollout, they play the
-next. They are called **actors** then, and have a network of their own:
+So let those who play go on. They are called **actors** then. (Not the actor of
+*actor-critic*, which is the policy: this one is a process.) While the learner learns
+from one rollout, they play the next, with a network of their own:
 
 ```text
 actors   play 1  play 2  play 3  play 4
@@ -36,17 +37,18 @@ This is the idea of [Espeholt et al. (2018)](https://arxiv.org/abs/1802.01561), 
 *importance weighted actor-learner architecture*, **IMPALA**, has hundreds of actors on
 many machines. [Here](actors.py) it is a few processes on one.
 
-It has a price. Rollout 2 began before anything was learned from rollout 1, so it is
-played by a policy that is one update old. What A2C learns from has to be played by the
-policy that learns. This page is about what goes wrong otherwise, and about **V-trace**,
-a way of computing returns that puts it right. [The experiment](experiment.py) is the
-loop of A2C with these returns.
+It has a price. Rollout 2 began before anything was learned from rollout 1. So when it
+is learned from, the policy that played it is one update old. But what A2C learns from
+has to be played by the policy that learns. This page is about what is wrong otherwise,
+and about **V-trace**, a way of computing returns that puts it right. [The
+experiment](experiment.py) is the loop of A2C with these returns, and [shows how much it
+matters](../../benchmarks/lag.md).
 
 ## An old policy
 
 Call the policy that learns $\pi$, and the one that played $\mu$, an earlier $\pi$. To
-learn from what another policy did is to learn **off-policy**. Two things are wrong
-then.
+learn from what another policy did is to learn **off-policy**. (On the page of PPO these
+two were $\pi'$ and $\pi$.) Two things are wrong then.
 
 **The values.** What followed an observation is what follows if one plays as $\mu$ does.
 The critic should say what to expect of $\pi$.
@@ -57,10 +59,10 @@ be, and is praised, or blamed, five times as often.
 
 ## Counting more and less
 
-The second of these has a remedy that is older than computers. If something is there
-five times too often, count it a fifth. Let $f(a)$ be anything that one wants to know
-the mean of, over the actions that $\pi$ would draw. Multiply each term by
-$\mu / \mu = 1$, and it is a mean over those that $\mu$ *did* draw:
+The second of these has a simple remedy. If something is there five times too often,
+count it a fifth. Let $f(a)$ be anything that one wants to know the mean of, over the
+actions that $\pi$ would draw. Multiply each term by $\mu / \mu = 1$, and it is a mean
+over those that $\mu$ *did* draw:
 
 $$\begin{aligned}
 \operatorname{E}_{a \sim \pi} \big[ f(a) \big]
@@ -70,10 +72,13 @@ $$\begin{aligned}
 \left[ \frac{\pi(a \mid o)}{\mu(a \mid o)} \, f(a) \right]
 \end{aligned}$$
 
-This is **importance sampling**. All it takes is the ratio of two probabilities, and the
+This is **importance sampling**. All it takes is the ratio of two probabilities. The
 [sheet](../sampling.py) has one of them: how likely each action was when it was taken.
-([PPO's ratio](../ppo/__init__.py) is the same number. There a gradient goes through it.
-Here it is a number that was seen, and says how much a step counts.)
+The other is what the network says now. ([PPO's ratio](../ppo/__init__.py) is the same
+number. There a gradient goes through it. Here it only says how much a step counts.)
+
+Which observations come up is another matter. Those are the ones that $\mu$ got to, and
+nothing here corrects that, as nothing does in PPO.
 
 ## Too many factors
 
@@ -118,9 +123,9 @@ def vtrace(
     $$\rho_t = \min \left( \bar{\rho}, \,
     \frac{\pi(a_t \mid o_t)}{\mu(a_t \mid o_t)} \right)$$
 
-    The errors of the steps that follow count as well, if the steps in between are such
-    that $\pi$ would have taken them, too. For that there is a second number, which is
-    cut at $\bar{c}$:
+    The errors of later steps count as well, the more, the likelier $\pi$ is to take
+    the actions that led there. For that there is a second number, which is cut at
+    $\bar{c}$:
 
     $$c_t = \min \left( \bar{c}, \,
     \frac{\pi(a_t \mid o_t)}{\mu(a_t \mid o_t)} \right)$$
@@ -135,19 +140,21 @@ def vtrace(
 
     The second line is 0 where the episode ends with step $t$, or the rollout.
 
-    Say that $\mu$ is $\pi$. All ratios are 1, and nothing is cut. Then this is the
-    recursion of GAE with $\lambda = 1$, and $v_t$ is the [discounted
+    Say that $\mu$ is $\pi$. All ratios are 1, and cuts of 1 or more do nothing. Then
+    this is the recursion of GAE with $\lambda = 1$, and $v_t$ is the [discounted
     return][labml_rl.returns.discounted_returns]. So nothing is lost where nothing is
-    out of date: IMPALA whose actors wait is A2C.
+    out of date: if the actors wait, these are the returns of A2C.
 
     ### Two cuts
 
     They look alike, and do different things.
 
-    **$\bar{\rho}$ says what is learned.** The targets stop moving once the values are
-    those of one certain policy (theorem 1 of the paper). It takes each action as often
-    as $\pi$ does, but not more than $\bar{\rho}$ times as often as $\mu$, and the rest
-    is shared out so that all add up to 1. For two actions and $\bar{\rho} = 1$:
+    **$\bar{\rho}$ says what is learned.** On average, the targets ask for no change
+    once the values are those of one certain policy. (This is theorem 1 of the paper.
+    It is exact if each observation has a value of its own, as in a table.) To get that
+    policy, take $\pi$, cut each probability at $\bar{\rho}$ times that of $\mu$, and
+    divide by their sum, so that they add up to 1. For two actions and
+    $\bar{\rho} = 1$:
 
     | policy | left | right |
     |---|---|---|
@@ -156,13 +163,15 @@ def vtrace(
     | the smaller of both | 0.5 | 0.1 |
     | the same, made 1 in all | 0.83 | 0.17 |
 
-    So the values are those of a policy between the two, and the nearer these are to
-    each other, the nearer it is to both. With no cut at all they would be those of
-    $\pi$, at the price of the large numbers above.
+    So the values are those of a policy somewhere between the two, and the nearer these
+    are to each other, the nearer it is to both. With no cut at all they would be those
+    of $\pi$, at the price that a single step may count very much.
 
-    **$\bar{c}$ says how fast.** It only decides how far back an error is felt. Whatever
-    it is, the same values come out in the end. So it is cut as the other, and
-    noise is saved.
+    **$\bar{c}$ says how fast.** On its way back to step $t$, the error of step $t + 3$
+    is multiplied by $c_t \, c_{t+1} \, c_{t+2}$. This is the product of the section
+    above, and $\bar{c} = 1$ keeps it from growing. It only decides how far back an
+    error is felt. Whatever it is, the same values come out in the end, if it is not
+    above $\bar{\rho}$: the theorem needs that. So this cut costs nothing but time.
 
     ### The advantages
 
@@ -172,8 +181,10 @@ def vtrace(
 
     $$\hat{A}_t = \rho_t \big( r_t + \gamma v_{t+1} - V(o_t) \big)$$
 
-    With $F_t$ in place of $v_{t+1}$ where the episode ends, or the rollout. This goes
-    into [A2C's loss][labml_rl.a2c.policy_loss] as it is.
+    With $F_t$ in place of $v_{t+1}$ where the episode ends, or the rollout. If both
+    cuts are the same, as they are here unless you say otherwise, this is
+    $v_t - V(o_t)$, as for GAE. If not, all of it is multiplied by $\rho_t$, and nothing
+    by $c_t$. It goes into [A2C's loss][labml_rl.a2c.policy_loss] as it is.
 
     ### An example
 
@@ -186,15 +197,18 @@ def vtrace(
     | reward $r_t$ | 0 | 0 | 1 |
     | value $V(o_t)$ | 0.5 | 0.6 | 0.8 |
     | what follows, $F_t$ | 0.6 | 0.8 | 0 |
+    | error, as in GAE | 0.04 | 0.12 | 0.2 |
     | $\pi / \mu$ | 2 | 0.5 | 1 |
     | $\rho_t$ and $c_t$ | 1 | 0.5 | 1 |
     | target $v_t$ | 0.675 | 0.75 | 1 |
     | advantage $\hat{A}_t$ | 0.175 | 0.15 | 0.2 |
     | target if $\mu$ were $\pi$ | 0.81 | 0.9 | 1 |
 
-    What came of the second action counts half for its own target, and half for that of
-    the step before it, since $\pi$ gets there half as often. The first action counts
-    no more than once, though $\pi$ likes it twice as much.
+    The target 0.75 is $0.6 + 0.5 \cdot 0.12 + 0.9 \cdot 0.5 \cdot 0.2$. What came of
+    the second action counts half, for its own target and for that of the step before
+    it, since $\pi$ takes that action half as often. The first action counts no more
+    than once, though $\pi$ likes it twice as much. Without the cuts, its 2 would make
+    up for the half.
 
     !!! warning "Whose values?"
         Of the network that learns, as it is now. Those that the actors wrote down on

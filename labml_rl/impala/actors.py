@@ -15,9 +15,9 @@ say which it was. So there are two networks. The learner's weights are copied to
 the actors whenever a rollout begins.
 
 **What they write is copied.** The actors have one [sheet][labml_rl.sampling.Sheet], and
-begin to write over it as soon as they have filled it. So the learner takes what is on
-it to a sheet of its own first. (If the network is on a GPU, that has to be done
-anyway.) At each X of this picture, the weights go up and the sheet comes down:
+write over it in the next round. So the learner takes what is on it to a sheet of its
+own first. (If the network is on a GPU, that has to be done anyway.) At each X of this
+picture, the weights go up and the sheet comes down:
 
 ```text
 actors    play 2      play 3      play 4
@@ -31,13 +31,13 @@ behind depends on how fast it is, and the next run of the same program goes anot
 Here all meet at the end of each rollout, as in
 [Cleanba](https://arxiv.org/abs/2310.00036). Somebody may have to wait then, if playing
 takes longer than learning, or the other way round. But an actor is one update behind,
-always, and a run can be [repeated, and resumed](../runs/experiment.py) with the same
-numbers.
+always, and on a processor a run can be [repeated, and resumed](../runs/experiment.py)
+with the same numbers.
 
 Is it faster? Only if something was idle before. On two cores, players and PyTorch's
-threads keep both busy without it, and [nothing is
-gained](../../benchmarks/lag.md#is-it-faster). It is for machines on which a GPU and
-the cores would wait for each other, and we have measured none of those.
+threads keep both busy without it, and it is [a little
+slower](../../benchmarks/lag.md#is-it-faster). It is for machines on which a GPU and the
+cores would wait for each other, and we have measured none of those.
 """
 
 from collections import deque
@@ -139,7 +139,9 @@ class Actors:
         """
         ### The next one
 
-        The actors get the weights that they should have, and begin.
+        The weights of now are put at the end of a row of as many copies as the `lag`
+        is, and the actors play with the first, which is the oldest. With a lag of 1 the
+        row has one: when their rollout is learned from, it is one update old.
         """
         self.past.append([each.detach().clone() for each in numbers_of(self.network)])
         with torch.no_grad():
@@ -169,12 +171,12 @@ class Actors:
         """
         ### What is on its way
 
-        When a run is saved, a rollout has been played that nobody has learned from.
-        Without it, a run that was resumed would learn from other steps than one that
-        was not stopped.
+        When a run is saved whose actors are behind, a rollout has been played that
+        nobody has learned from. Without it, a run that was resumed would learn from
+        other steps than one that was not stopped.
 
         Returns:
-            The actors' sheet, scores, and weights that are still to be played with.
+            The actors' sheet, its scores, and the last weights that were copied.
         """
         self.finish()
         return {

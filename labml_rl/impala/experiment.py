@@ -21,6 +21,19 @@ labml-rl train small-impala
 
 The second balances a pole, takes a minute or so, and is the one to try first.
 
+## What it costs to be late
+
+![Four pictures of scores over the frames, one for each lag, with five thin lines and a
+thick one for the runs with V-trace and as many without: 1 and 4 updates behind they all
+rise, 16 behind more of those with V-trace do, and 64 behind none
+does](../../assets/figures/impala-lag.svg)
+
+*The pole. Thin: one run each. Thick: the mean of five.*
+
+One update or four make no difference here, with V-trace or without. Sixteen do: then
+V-trace decides whether most runs learn, or most collapse. [How that was
+measured](../../benchmarks/lag.md).
+
 ## The whole of it
 
 ```text
@@ -60,8 +73,12 @@ class Settings(PolicySettings):
     r"""
     ## Settings
 
-    Those of Espeholt et al. (2018) for Atari, in their table G.1. They are meant for
-    200 million frames.
+    Those of Espeholt et al. (2018) for Atari, in their table G.1. They had 200 million
+    frames, where a run of this book has ten unless you say otherwise. With 640 steps to
+    an update, ten million are only 3,906 updates, so expect little of them.
+
+    The network is [that of A2C](../bodies.py). Their best scores are those of a deeper
+    one.
 
     Args:
         num_envs: how many games are played at once.
@@ -149,8 +166,8 @@ class Experiment(PolicyExperiment[Settings]):
         ### Who plays
 
         Actors, and always on the processor. Where the learner is on a GPU, they have
-        the numbers that are fast on the processor, and PyTorch's own dice, since those
-        of the run are on the GPU.
+        the precision that is fast on the processor, and throw PyTorch's own dice, since
+        those of the run are on the GPU.
 
         Args:
             makers: a function for each game, which makes it.
@@ -215,8 +232,8 @@ class Experiment(PolicyExperiment[Settings]):
         logits = logits.view(*values.shape, -1)[:-1]  # (T, N, A)
         log_probs = log_probs_of(logits, samples.actions)  # (T, N)
 
-        # Ratios are computed from logarithms: the quotient of two tiny probabilities
-        # would be inexact.
+        # Ratios are computed from logarithms, which are there already. A probability
+        # that is rounded to 0 can do no harm then.
         log_ratios = log_probs.detach() - samples.log_probs  # (T, N)
         targets, advantages = vtrace(
             replace(samples.rollout, values=values.detach()),
@@ -238,8 +255,10 @@ class Experiment(PolicyExperiment[Settings]):
             entropy_coefficient=settings.entropy_coefficient,
         )
 
-        # The authors add up over all steps where A2C takes the mean. With RMSProp that
-        # matters only for $\epsilon$, and for where gradients are cut.
+        # The authors add up over all steps where A2C takes the mean. RMSProp divides by
+        # how large gradients are, so in the end that matters only for $\epsilon$, and
+        # for where they are cut. But its mean of squares begins with 1, however small
+        # they are. So with a mean, the first thousand updates would do much less.
         self.optimizer.zero_grad()
         (loss * targets.numel()).backward()  # type: ignore[no-untyped-call]
         parameters = self.network.parameters()
@@ -297,8 +316,11 @@ class SmallSettings(Settings):
     ## For the pole
 
     Eight games in place of 32, a larger learning rate, and no pay for being undecided.
-    All else is as in games. The learning rate was chosen among two, with the seeds 101
-    and 102.
+    All other numbers are as in games. The network is so small that messages to other
+    processes would take longer than it does. So this process plays, and then learns,
+    but what it learns from is one update old all the same.
+
+    The learning rate was chosen among two, with the seeds 101 and 102.
     """
 
     game: str = "CartPole-v1"

@@ -17,7 +17,7 @@ from tests.site.conftest import ENVIRONMENT, ROOT
 
 PAGES = [
     f"benchmarks/{name}"
-    for name in ("press", "games", "policies", "values", "mistakes")
+    for name in ("press", "games", "policies", "lag", "values", "mistakes")
 ]
 
 
