@@ -88,7 +88,7 @@ PEERS = {"a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json")}
 
 # What an algorithm is drawn beside: the runs of another with the same game.
 BESIDE = {
-    **{"fast-rainbow": "fast-dqn", "ppo": "a2c", "pqn": "a2c"},
+    **{"fast-rainbow": "fast-dqn", "ppo": "a2c", "pqn": "a2c", "impala": "ppo"},
     **{"recurrent-ppo": "ppo", "small-recurrent-ppo": "small-ppo"},
     **{"small-rnd": "small-ppo"},
 }
@@ -297,6 +297,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "frames": record["frames"],
         "millions": record["frames"] / 1e6,
         "hours": record["seconds"] / 3600,
+        "minutes": record["seconds"] / 60,
         "frames_per_second": record["frames"] / record["seconds"],
         "sessions": len(record["sessions"]),
         "processor": first["machine"]["processor"],

@@ -82,10 +82,10 @@ nothing here corrects that, as nothing does in PPO.
 
 ## Too many factors
 
-And the first? A return is made of many steps, and how likely they all are is a product.
-So each reward has to be multiplied by the ratios of all actions that led to it. That is
-right on average, and of no use. Let both policies be nearly the same, with ratios
-of 1.1 or of 0.9. A reward that comes after twenty steps of the one kind counts
+And the values? A return is made of many steps, and how likely they all are is a
+product. So each reward has to be multiplied by the ratios of all actions that led to
+it. That is right on average, and of no use. Let both policies be nearly the same, with
+ratios of 1.1 or of 0.9. A reward that comes after twenty steps of the one kind counts
 $1.1^{20} = 6.7$ times, and after twenty of the other $0.9^{20} = 0.12$ times. A few
 steps drown out all others, and which they are is chance.
 

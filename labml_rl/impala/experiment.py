@@ -19,7 +19,7 @@ labml-rl train impala --game Pong
 labml-rl train small-impala
 ```
 
-The second balances a pole, takes a minute or so, and is the one to try first.
+The second balances a pole, takes a minute or less, and is the one to try first.
 
 ## What it costs to be late
 

@@ -84,6 +84,7 @@ def test_the_summary_says_what_the_record_says(kept):
     record = json.loads((kept / "run.json").read_text())
     assert found["frames"] == record["frames"] >= SETTINGS.total_frames
     assert found["hours"] * 3600 == pytest.approx(record["seconds"])
+    assert found["minutes"] * 60 == pytest.approx(record["seconds"])
     assert found["commit"] == record["sessions"][0]["commit"][:12]
     with (kept / "progress.csv").open() as file:
         last = list(csv.DictReader(file))[-1]
