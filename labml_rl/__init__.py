@@ -81,9 +81,9 @@ that one program with the same settings, trained anew for each, learns to play f
 pixels. Most of what the field has tried since then was measured on the same games, and
 can be compared.
 
-## The four algorithms
+## The five algorithms
 
-Two learn a policy and a value, by which they judge what the policy did:
+Three learn a policy and a value, by which they judge what the policy did:
 
 | what | [A2C](a2c/__init__.py) | [PPO](ppo/__init__.py) |
 |---|---|---|
@@ -92,6 +92,9 @@ Two learn a policy and a value, by which they judge what the policy did:
 | games at once | 16 | 8 |
 | memory for steps | little | little |
 | take it | to see the idea | first, for a new problem |
+
+The third is [IMPALA](impala/__init__.py). It is like A2C, but the games go on while the
+network learns, and so it learns from steps that are a little old.
 
 The other two learn a value for each action, and take the action with the largest:
 
