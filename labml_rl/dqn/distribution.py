@@ -90,7 +90,7 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
     few games, with rewards clipped to $\pm 1$. So atoms are 0.4 apart. It is a
     compromise: a wider range needs more atoms, or has them further apart. But with
     $\gamma = 0.99$ returns can reach $\pm 100$, and a point in every tenth step already
-    makes more than 10. What is beyond the last atom is taken for the last, and no
+    makes 10. What is beyond the last atom is taken for the last, and no
     message says so. If `action_value` stays close to 10, or if rewards are not clipped,
     choose another range. This one is twice as wide, with atoms as close together:
 
@@ -328,8 +328,10 @@ def distribution_loss(
     that is never beyond $\pm 1$. A divergence is not measured in points of the game, as
     an error is. So don't compare the curve of this loss with that of plain DQN.
 
-    With [priorities](../replay/prioritised.py), $D_t$ is the surprise, as in
-    [Rainbow](rainbow.py).
+    With [priorities](../replay/prioritised.py), $D_t$ is the surprise, as the paper of
+    [Rainbow](rainbow.py) has it. (Its program took the cross-entropy, [says its first
+    author](https://github.com/Kaixhin/Rainbow/wiki/Matteo's-Notes), and so does [DQN
+    Zoo](https://github.com/google-deepmind/dqn_zoo).)
 
     !!! warning "The surprise without the first term"
         For the gradient the cross-entropy is enough. For the priority it is not. Say

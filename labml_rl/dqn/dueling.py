@@ -21,9 +21,9 @@ the average of all. Their sum is the action value, and nothing else changes: los
 memory and loop don't know what is inside.
 
 Over 57 games they report a [human-normalised](../watch/__init__.py) median of 152%, and
-133% with one stream and everything else the same: double Q-learning, and gradients cut
-to a length of 10. Without that cut, one stream had 118%, so give `--double
---max-gradient-norm 10` with `--dueling`.
+133% with one stream of as many weights. Both had double Q-learning, and gradients cut
+to a length of 10, so give `--double --max-gradient-norm 10` with `--dueling`. (Double
+DQN as it had been, half as wide and without that cut, had 118%.)
 """
 
 from typing import SupportsInt

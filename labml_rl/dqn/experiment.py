@@ -57,7 +57,7 @@ Pac-Man:
 | curve | when it learns | when something is wrong |
 |---|---|---|
 | `action_value` | like the returns: −1.8 to 0.9, 0 to 9 | grows, the score does not |
-| `td_error` | 0.05 to 0.12, 0.2 to 0.8 | hundreds of times as large |
+| `td_error` | 0.05 to 0.12, 0.2 to 0.8 | many times as large, or far smaller |
 | `loss` | may *rise*: there is more to predict | not finite, and the run stops |
 | `epsilon` | goes down in a straight line | high: then no score can be good |
 

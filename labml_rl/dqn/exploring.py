@@ -24,7 +24,7 @@ nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line
     | number | the paper counts | the program counts |
     |---|---|---|
     | 1,000,000 until $\varepsilon$ is 0.1 | frames | steps of the agent |
-    | 50,000 to fill the memory | frames | steps of the agent |
+    | 50,000 before anything is learned | frames | steps of the agent |
     | 10,000 to the next target network | updates | steps of the agent |
 
     The paper itself shows that the program is right: its 50 million frames are "38

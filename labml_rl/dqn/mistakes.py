@@ -56,7 +56,7 @@ own](../../benchmarks/mistakes.md#dqn).
 | a large error soon after the start | [is the target a copy?][NoTarget] |
 | an error that grows, a score that falls | [what is clipped][ClippedErrors] |
 | an error that grows, a score that is late | [old gradients][NotZeroed] |
-| errors and values in the hundreds | [the size of rewards][Hundredfold] |
+| errors in the hundreds, values in the thousands | [the size of rewards][Hundredfold] |
 | a score that is best in the beginning | [how it explores][MoreAndMore] |
 | next to nothing | [ends][Endless], [limits][LimitsAreEnds], [dice][SameDice] |
 """

@@ -115,18 +115,22 @@ class Settings(settings.Settings):
     ## The settings of the paper
 
     They are those of table 1 of Hessel et al., and what is not named here is as in
-    [Nature](settings.py). They differ from theirs in three ways:
+    [Nature](settings.py). They differ from theirs in two ways:
 
     - The warm-up is played at random, where [DQN
       Zoo](https://github.com/google-deepmind/dqn_zoo) has the network play with its
       noise.
-    - Long gradients are cut, as for [two streams](dueling.py) alone. Their table does
-      not say, and DQN Zoo cuts them at 10, too.
     - There is less noise.
 
-    The program behind them differs in three more. All advantages [begin at
-    0](dueling.py), each row of a batch has [noise of its own](noisy.py), and when the
-    agent is [measured](../watch/__init__.py), one action in twenty is random.
+    Gradients longer than 10 are cut, as for [two streams](dueling.py) alone. Their
+    table does not say so, but [the first author
+    does](https://github.com/Kaixhin/Rainbow/wiki/Matteo's-Notes).
+
+    The program behind these settings differs in four more ways. Priorities are
+    divergences, as in their paper, and [not cross-entropies][distribution_loss]. All
+    advantages [begin at 0](dueling.py), each row of a batch has [noise of its
+    own](noisy.py), and when the agent is [measured](../watch/__init__.py), one action
+    in twenty is random.
 
     !!! warning "How much noise?"
         They have 0.5, as Fortunato et al. have. But a footnote says that they drew the

@@ -99,7 +99,7 @@ class Settings(SpeedSettings):
             losses that are added up over the batch of 32.
         adam_epsilon: the same of Adam.
         max_gradient_norm: longer gradients are cut to this length; None does not.
-        epsilon_start: the probability of any action, in the beginning.
+        epsilon_start: the probability of an action at random, in the beginning.
         epsilon_end: the same in the end.
         epsilon_steps: how many steps after the warm-up it takes to get there.
         double: let the network that learns choose the action whose value goes into the

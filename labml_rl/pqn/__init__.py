@@ -136,6 +136,9 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
 
     $$G_t = r_t + \gamma \big( (1 - \lambda) F_t + \lambda G_{t+1} \big)$$
 
+    Where the episode ends with step $t$, or the rollout, there is no $G_{t+1}$, and
+    $F_t$ takes its place.
+
     With $\lambda = 0$ that is DQN's target. With $\lambda = 1$ all rewards of the
     rollout are added up, and the network is believed only at its end. In between, a
     point is felt at once by all steps that led to it, the less the further away they

@@ -80,7 +80,7 @@ results](../../results.md).
 |---|---|---|
 | `action_value` | like the returns: 2 to 4 | grows, the score does not |
 | `td_error` | about 0.2, then 0.1 | many times as large, and growing |
-| `gradient_norm` | 2, then below 1 | at its limit of 10 all the time |
+| `gradient_norm` | 1 to 2, then below 1 | at its limit of 10 all the time |
 | `epsilon` | goes down in a straight line | high: then no score can be good |
 """
 

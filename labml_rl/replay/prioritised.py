@@ -21,8 +21,9 @@ expected that. It should be looked at more often.
 how wrong the network was about it, when it looked last. On top of double Q-learning
 they report higher scores in 42 of 57 games, and a
 [human-normalised](../watch/__init__.py) median of 128% in place of 111%. (The 41 of 49
-games of their abstract are those of a variant that draws by rank.) There is one run for
-each game, and games begin where a human had come to, and not with no-ops. So these
+games of their abstract are those of an early variant on plain DQN, without the weights
+of which we speak below. It draws by *rank*, the place in a list that is sorted by
+error.) Their games begin where a human had come to, and not with no-ops. So these
 numbers cannot be laid beside the medians of the other pages.
 
 ## What is drawn
@@ -46,6 +47,10 @@ P(i) = \frac{p_i^\alpha}{\sum_k p_k^\alpha}$$
 
 A new step has no error yet. It gets the largest priority that there has been so far, so
 that it is looked at soon.
+
+The little more is $10^{-6}$ here. Schaul et al. had 0.01, and cut errors off at 1, [one
+of them has said](https://github.com/chainer/chainerrl/issues/278). Here they are not
+cut, so one very large error decides for good how soon new steps are looked at.
 
 ## How much each counts
 
@@ -95,9 +100,8 @@ weight is the same for all.
     spread as on a bell curve, with $\alpha = 0.6$ and $\beta = 1$, the mean weight is
     then about half a thousandth, and all gradients are as small. Beside an optimiser's
     $\epsilon$ that is nothing, and learning fades away as $\beta$ grows. In a batch of
-    256 the mean weight is a sixth. [DQN
-    Zoo](https://github.com/google-deepmind/dqn_zoo) and Dopamine divide by the largest
-    in the batch, too.
+    256 the mean weight is a sixth. Schaul et al. divide by the largest in the batch,
+    too, and so do [DQN Zoo](https://github.com/google-deepmind/dqn_zoo) and Dopamine.
 
 !!! warning "Shorter steps"
     What is drawn has larger errors than usual, so its gradients are longer. Schaul et

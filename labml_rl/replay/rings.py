@@ -27,8 +27,8 @@ The **final observation** is one that the agent never acts on. Games that begin 
 episode at once give it [aside][labml_rl.environments.final_observations], and here it
 gets a place of its own. So what followed a step is always in the next place, whether
 the episode went on, was terminated, or was cut off. The price is one more place for
-each episode. If each life is an episode, that is one place in thirty while the agent of
-Breakout plays at random, and hardly one in a hundred once it can play.
+each episode. If each life is an episode, those are some three places in a hundred while
+the agent of Breakout plays at random, and hardly one once it can play.
 
 This page writes the rings, and answers two questions about a step in them: which
 pictures belong to its observation, and is all there that one needs to learn from it?
@@ -59,8 +59,8 @@ class Rings:
     """
     ## The rings
 
-    Places are numbered through all rings: first those of all games at the first point
-    of time, then at the second, and so on. So one step back in the same game is as many
+    Places are numbered through all rings: first the first place of each game, then the
+    second of each, and so on. So one step back in the same game is as many
     places back as there are games, and a batch from many games is gathered with a
     single array of numbers.
 
