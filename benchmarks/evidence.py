@@ -77,6 +77,8 @@ PRECISIONS = {"auto": "bfloat16 or float32, as the machine chose (not recorded)"
 # Names of marks whose lines are closer than this, in pixels, would be struck through.
 # They stand together above the highest line.
 CROWDED = 20
+WIDTH_OF_LETTER = 7  # in pixels, at most, on the mean
+LEFT, RIGHT, TOP, BOTTOM = 50, WIDTH - 20, 60, 240
 
 # After so many million frames, the page says how far each run was.
 MILESTONES = (1, 2, 4, 6, 8, 10, 20, 40)
@@ -350,6 +352,48 @@ def told(marks: list[tuple[str, float]]) -> str:
     return "; ".join(words).replace("-", "−")
 
 
+def is_free(
+    place: tuple[float, str],
+    y: float,
+    words: str,
+    lines: list[list[tuple[float, float]]],
+) -> bool:
+    """Whether no line goes through words that begin, or end, at a place."""
+    x, anchor = place
+    wide = WIDTH_OF_LETTER * len(words)
+    begin = x if anchor == "start" else x - wide
+    return not any(
+        begin < a < begin + wide and y - 13 < b < y + 5
+        for each in lines
+        for a, b in each
+    )
+
+
+def draw_marks(
+    drawing: Drawing,
+    marks: list[tuple[str, float]],
+    heights: list[float],
+    lines: list[list[tuple[float, float]]],
+) -> None:
+    """Marks that are close together: a dashed line for each, and one name for all."""
+    for y in heights:
+        ends = [(LEFT, y), (RIGHT, y)]
+        line(drawing, ends, stroke=FAINT, stroke_dasharray="3 4")
+
+    # The name stands where the curve is far, or where no curve is.
+    words = told(marks) if len(marks) > 1 else marks[0][0]
+    y, first, last = heights[0], lines[0][0][1], lines[0][-1][1]
+    places = [(LEFT + 4, "start"), (RIGHT, "end")]
+    if abs(first - y) <= abs(last - y):
+        places.reverse()
+    free = [each for each in places if is_free(each, y - 5, words, lines)]
+    if free:
+        x, anchor = free[0]
+        drawing.words(x, y - 5, words, colour=FAINT, size=13, text_anchor=anchor)
+    else:
+        drawing.words(LEFT, 48, f"dashed: {words}", colour=FAINT, size=13)
+
+
 def draw_beside(
     drawing: Drawing, lines: list[list[tuple[float, float]]], name: str
 ) -> None:
@@ -360,28 +404,21 @@ def draw_beside(
     drawing.words(x, y - 8, name, colour=COLOURS[2], size=13, text_anchor="end")
 
 
-def draw_frames(
-    drawing: Drawing,
-    frames: float,
-    sides: tuple[float, float],
-    bottom: float,
-    seed: int,
-) -> None:
+def draw_frames(drawing: Drawing, frames: float, seed: int) -> None:
     """The numbers below a curve, what they count, and the seed of the run."""
-    left, right = sides
     for share in (0.0, 0.5, 1.0):
         drawing.words(
-            left + share * (right - left),
-            bottom + 22,
+            LEFT + share * (RIGHT - LEFT),
+            BOTTOM + 22,
             f"{share * frames / 1e6:.2g}M" if share else "0",
             colour=FAINT,
             size=13,
             text_anchor="middle" if share < 1 else "end",
         )
     drawing.words(
-        (left + right) / 2, bottom + 42, "frames", size=13, text_anchor="middle"
+        (LEFT + RIGHT) / 2, BOTTOM + 42, "frames", size=13, text_anchor="middle"
     )
-    drawing.words(left, bottom + 42, f"seed {seed}", colour=FAINT, size=13)
+    drawing.words(LEFT, BOTTOM + 42, f"seed {seed}", colour=FAINT, size=13)
 
 
 def draw(folder: Path) -> str:
@@ -392,7 +429,6 @@ def draw(folder: Path) -> str:
     marks = marks_of(record)
     name = f"{family_of(algorithm)}, {TITLES.get(game, game)}"
     drawing = Drawing(290, f"The curve of {name}")
-    left, right, top, bottom = 50, WIDTH - 20, 60, 240
     evaluations, peer = evaluations_of(folder), peer_of(folder)
     their_curve = peer_curve(peer[1]) if peer else []
     others = others_of(folder, curve[-1][0])
@@ -408,23 +444,24 @@ def draw(folder: Path) -> str:
     frames = curve[-1][0]
 
     def at(x: float, y: float) -> tuple[float, float]:
-        across = left + x / frames * (right - left)
-        return across, bottom - (y - low) / (high - low) * (bottom - top)
+        across = LEFT + x / frames * (RIGHT - LEFT)
+        return across, BOTTOM - (y - low) / (high - low) * (BOTTOM - TOP)
 
     def write_height(score: float) -> None:
         number, y = f"{score:,.10g}".replace("-", "−"), at(0, score)[1]
-        drawing.words(left - 6, y + 4, number, colour=FAINT, size=13, text_anchor="end")
+        drawing.words(LEFT - 6, y + 4, number, colour=FAINT, size=13, text_anchor="end")
 
-    drawing.words(left, 30, name)
+    drawing.words(LEFT, 30, name)
     if above:
         drawing.words(
-            right,
+            RIGHT,
             48,
             f"above: {told(above)}",
             colour=FAINT,
             size=13,
             text_anchor="end",
         )
+    lines = [[at(*point) for point in each] for each in (curve, *others)]
     groups = together(marks, lambda score: at(0, score)[1])
     alone = [group[0][1] for group in groups if len(group) == 1]
     for score in alone:
@@ -434,29 +471,10 @@ def draw(folder: Path) -> str:
         if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for score in alone):
             write_height(height)
     for group in groups:
-        for _, score in group:
-            line(
-                drawing,
-                [at(0, score), at(frames, score)],
-                stroke=FAINT,
-                stroke_dasharray="3 4",
-            )
-        # The name stands where the curve is far.
-        who, score = group[0]
-        far = abs(curve[0][1] - score) > abs(curve[-1][1] - score)
-        drawing.words(
-            left + 4 if far else right,
-            at(0, score)[1] - 5,
-            who if score in alone else told(group),
-            colour=FAINT,
-            size=13,
-            text_anchor="start" if far else "end",
-        )
+        draw_marks(drawing, group, [at(0, score)[1] for _, score in group], lines)
     if others:
-        lines = [[at(*point) for point in other] for other in others]
-        draw_beside(drawing, lines, family_of(BESIDE[algorithm]))
-    points = [at(*point) for point in curve]
-    line(drawing, points, stroke=COLOURS[0], stroke_width="2.5")
+        draw_beside(drawing, lines[1:], family_of(BESIDE[algorithm]))
+    line(drawing, lines[0], stroke=COLOURS[0], stroke_width="2.5")
     if peer:
         line(drawing, [at(*point) for point in their_curve], stroke=COLOURS[2])
         x, y = at(*their_curve[-1])
@@ -464,14 +482,14 @@ def draw(folder: Path) -> str:
     for x, y in (at(*point) for point in evaluations):
         drawing.mark("circle", cx=x, cy=y, r=4, fill=COLOURS[1])
     drawing.words(
-        right,
+        RIGHT,
         30,
         f"{curve[-1][1]:,.4g} at the end".replace("-", "−"),
         colour=COLOURS[0],
         size=13,
         text_anchor="end",
     )
-    draw_frames(drawing, frames, (left, right), bottom, seed_of(record))
+    draw_frames(drawing, frames, seed_of(record))
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 

@@ -21,6 +21,18 @@ labml-rl train small-impala
 
 The second balances a pole, takes a minute or less, and is the one to try first.
 
+## What it has learned
+
+![The mean score of the last hundred games of IMPALA in Breakout, over the frames
+played, and far above it those of PPO: it ends at
+140](../../assets/figures/run-impala-breakout-seed-1.svg)
+
+*Breakout, with the authors' settings and a fifth of their frames.*
+
+PPO gets more out of as many frames, since its network learns ten times as often.
+IMPALA is for those who have more frames than they can learn from: the authors' actors
+played 250,000 a second. [More about this run](../../results.md#breakout-by-impala).
+
 ## What it costs to be late
 
 ![Four pictures of scores over the frames, one for each lag, with five thin lines and a

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import asdict
 from typing import Any
+from xml.etree import ElementTree as Xml
 
 import numpy as np
 import pytest
@@ -158,6 +159,35 @@ def test_marks_that_are_close_together_are_named_together(kept, monkeypatch):
     (figure,) = evidence.figures().values()
     assert ">human 1.01; random 1<" in figure
     assert figure.count("stroke-dasharray") == 2
+
+
+def texts_and_curves(path):
+    """Each text of a figure with its box, and the points of all lines not dashed."""
+    root = Xml.parse(path).getroot()
+    paths = root.iter("{http://www.w3.org/2000/svg}path")
+    points = [
+        tuple(map(float, point.split()))
+        for each in paths
+        if not each.get("stroke-dasharray")
+        for point in each.attrib["d"][1:].split("L")
+    ]
+    for each in root.iter("{http://www.w3.org/2000/svg}text"):
+        x, y, size = (float(each.attrib[key]) for key in ("x", "y", "font-size"))
+        words = each.text or ""
+        wide = 0.5 * size * len(words)
+        left = (
+            x - {"start": 0, "middle": 0.5, "end": 1}[each.attrib["text-anchor"]] * wide
+        )
+        yield words, (left, left + wide, y - 0.8 * size, y), points
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("run-*.svg")), ids=lambda p: p.stem)
+def test_no_curve_strikes_words_out(path):
+    texts = list(texts_and_curves(path))
+    assert len(texts) > 5
+    for words, (left, right, top, bottom), points in texts:
+        inside = [p for p in points if left < p[0] < right and top < p[1] < bottom]
+        assert not inside, words
 
 
 @pytest.mark.parametrize(
