@@ -449,7 +449,10 @@ def draw(folder: Path) -> str:
 
     def write_height(score: float) -> None:
         number, y = f"{score:,.10g}".replace("-", "−"), at(0, score)[1]
-        drawing.words(LEFT - 6, y + 4, number, colour=FAINT, size=13, text_anchor="end")
+        size = 13 if len(number) < 6 else 11
+        drawing.words(
+            LEFT - 6, y + 4, number, colour=FAINT, size=size, text_anchor="end"
+        )
 
     drawing.words(LEFT, 30, name)
     if above:

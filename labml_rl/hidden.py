@@ -44,8 +44,8 @@ def make_hidden_cart_pole(**options: Any) -> gymnasium.Env[Any, Any]:
 
     The pole leans by a fifth of a radian at most before the episode is over, and from
     one step to the next this changes by a hundredth or so. So the numbers are divided
-    by the largest that there are, or else the network would have to tell apart numbers
-    that are nearly the same.
+    by the bounds of Gymnasium's space, twice as far out as an episode goes. Or else the
+    network would have to tell apart numbers that are nearly the same.
 
     Args:
         options: of Gymnasium's environment, such as `render_mode`.

@@ -15,8 +15,8 @@ luck, or a learning rate.
 
 So here are fifteen mistakes that people make. Each is planted on purpose in
 [PPO](ppo/experiment.py), which then has five tries to balance [the pole](small.py),
-each with another seed. In five cases nothing is learned, in seven the agent learns
-badly, and in three nobody would look for a mistake. (Fifteen more are those [of
+each with another seed. In five cases little or nothing is learned, in seven the agent
+learns badly, and in three nobody would look for a mistake. (Fifteen more are those [of
 DQN](dqn/mistakes.py).) The code beside a section is the mistake: it is all that its
 class does differently from the right program. Try one, and lay its curves over those of
 the right program:
@@ -50,7 +50,7 @@ own](../benchmarks/mistakes.md).
 |---|---|
 | all seeds end below random play | [signs][WrongSign], [orders][GamesMixed] |
 | the entropy stays where it began | [what is seen][OneBuffer], [shapes][EveryPair] |
-| all is slow, with gradients in the thousands | [the size of rewards][LargeRewards] |
+| gradients in the thousands, nothing clipped | [the size of rewards][LargeRewards] |
 | a low score, and `explained` far below 0 | [ends][NoEnds] |
 | the entropy stops early, with all seeds alike | [a softmax too many][TwiceSoftmax] |
 | nothing is ever clipped | [old probabilities][NewLogProbs], [shapes][EveryPair] |

@@ -33,7 +33,7 @@ row of numbers of each observation, which mean nothing. The second, the **predic
 $\hat{f}$, begins with other random weights and learns to say the same numbers, from all
 that the agent sees. Its error is the reward:
 
-$$n(o) = \operatorname{mean} \big( \hat{f}(o) - f(o) \big)^2$$
+$$n(o) = \operatorname{mean} \Big( \big( \hat{f}(o) - f(o) \big)^2 \Big)$$
 
 ```text
      ┌→ target ────→ 512 numbers ┐
@@ -72,8 +72,8 @@ before. What it is free of is the error that no learning takes away.
 !!! warning "It fades"
     The reward is not the same twice for the same thing, and everything becomes less
     new. How large an error is depends on the networks, and says nothing. So [whoever
-    pays](rnd.py) divides it by how far the novelty that is still to come differs from
-    one step to another.
+    pays](rnd.py) divides it by how far sums of it have differed so far. That makes it
+    fit for any game. It still fades, and in the end points alone count.
 
 !!! warning "A few smooth numbers"
     The predictor also learns what it was not shown, if it lies between two things that

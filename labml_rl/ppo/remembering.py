@@ -62,9 +62,10 @@ g_t &= \tanh(W_g x_t + U_g h_t) && \text{what to write} \\
 o'_t &= \sigma(W_o x_t + U_o h_t) && \text{say it?}
 \end{aligned}$$
 
-where $W$ and $U$ are matrices of weights, and $\sigma(z) = 1 / (1 + e^{-z})$. There is
-a bias in each of these sums, too. The three with a $\sigma$ are **gates**: their
-numbers lie between 0, which is closed, and 1, which is open. Then
+where $W$ and $U$ are matrices of weights, and $\sigma(z) = 1 / (1 + e^{-z})$. (It is
+$o'$ since $o$ is what is seen.) There is a bias in each of these sums, too. The three
+with a $\sigma$ are **gates**: their numbers lie between 0, which is closed, and 1,
+which is open. Then
 
 $$\begin{aligned}
 c_{t+1} &= f_t \odot c_t + i_t \odot g_t \\

@@ -31,9 +31,9 @@ labml-rl train small-rnd
 labml-rl train rnd --game MontezumaRevenge
 ```
 
-The first finds [a treasure in the deep sea](../deep_sea.py), takes a minute or so,
-and is the one to try first. The second is the paper's. It has two *billion* frames, for
-which two cores need weeks.
+The first finds [a treasure in the deep sea](../deep_sea.py), takes a minute or so, and
+is the one to try first. The second is the paper's. It has two *billion* frames, for
+which two cores need nine days, going by the first minute.
 
 ## What it has learned
 
@@ -44,16 +44,17 @@ and ends at 1](../../assets/figures/run-small-rnd-deepseav0-seed-11.svg)
 *The deep sea, beside PPO that is not curious.*
 
 Three seeds were tried, and all found the treasure. In the end they fetch it in each
-episode, for 0.99 points, which is all that can be had. PPO has learned that it costs
-nothing to go to the left. It had 20,000 episodes, and a chance of one in a million in
-each while it still tried things out. [All of them are
-recorded](../../results.md#the-deep-sea-by-rnd).
+episode, for 0.99 points, which is all that can be had. With `--novelty-coefficient 0`
+the same program did not find it in 20,000 episodes, and neither did PPO with the
+settings of the pole. All that they have learned is that it costs less to go to the
+left. [All of these runs are recorded](../../results.md#the-deep-sea-by-rnd).
 
 The authors' agents scored 8,152 points in Montezuma's Revenge, with a network that
 [remembers](remembering.py), and PPO without novelty 2,497. We have no machine for so
-many frames, and no run of a game to show. Don't expect such a
-gain in every game, either: in [a later comparison](https://arxiv.org/abs/2109.11052),
-agents with such rewards were better in Montezuma's Revenge, and hardly anywhere else.
+many frames, and no run of a game to show. Don't expect such a gain in every game,
+either: in [a later comparison](https://arxiv.org/abs/2109.11052), with Rainbow in place
+of PPO, agents with such rewards were better in Montezuma's Revenge, and hardly anywhere
+else.
 
 ## Why does novelty not end with an episode?
 
@@ -66,8 +67,8 @@ and death costs what it costs to find the way back.
 Points can't do so. An agent could find points that come early, die on purpose, and take
 them again.
 
-This is why there are two critics. Their returns have different ends, and different
-discounts, and each is learned more easily alone.
+This is why there are two critics. Their returns have different ends and different
+discounts, so one number can't stand for both.
 """
 
 from dataclasses import dataclass
@@ -96,10 +97,12 @@ class Settings(ppo.Settings):
     ## Settings
 
     Those of Burda et al. (2018), in their appendix. What they don't say is as [in
-    PPO][labml_rl.ppo.experiment.Settings], such as the learning rate that goes down: in
-    their program it stays, and no gradient is cut. Two things about the game are other
-    here, too. Theirs is cut off after 18,000 frames, and begins without
-    [no-ops][labml_rl.game.GameOptions].
+    PPO][labml_rl.ppo.experiment.Settings]. In [their
+    program](https://github.com/openai/random-network-distillation) the learning rate
+    stays, no gradient is cut, advantages are left at their size, and the critics count
+    twice as much. The policy has another network, and the leaky ReLUs have a slope of a
+    fifth. Two things about the game are other here, too. Theirs is cut off after 18,000
+    frames, and begins without [no-ops][labml_rl.game.GameOptions].
 
     Args:
         points_coefficient: how much the advantages of points count.
@@ -322,9 +325,9 @@ class Experiment(ppo.Experiment):
         r"""
         ### Of one size
 
-        Errors have no unit, and become smaller and smaller. What they are divided by is
-        the standard deviation of the sum of them that each game has gathered up to a
-        step, with what is long past counting less:
+        Errors have no unit. What they are divided by is the standard deviation of the
+        sum of them that each game has gathered up to a step, with what is long past
+        counting less:
 
         $$s_t = n_t + \gamma s_{t-1}$$
 
@@ -349,7 +352,9 @@ class Experiment(ppo.Experiment):
         ### The loss
 
         That of PPO, and on top of it the errors of the other critic and of the
-        predictor. What pays the agent is what the predictor has to make smaller.
+        predictor. What pays the agent is what the predictor has to make smaller. (What
+        is seen after the last step of a rollout was paid for, and is learned from in
+        the next.)
 
         Args:
             batch: the steps to learn from.
@@ -413,7 +418,8 @@ class SmallSettings(Settings):
 
     Some twenty-five sets of settings were tried, each with some of the seeds 1 to 4.
     With most of them, one or two of the four never found the treasure. With this one
-    all did, within a quarter of the run. The curves have other seeds.
+    all did, within a quarter of the run. The curves have other seeds, and those needed
+    about half of it.
     """
 
     game: str = "labml_rl.deep_sea:DeepSea-v0"
