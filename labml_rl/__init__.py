@@ -43,10 +43,11 @@ answers with an **action** $a_t$, which buttons to press. The environment moves 
 pays a **reward** $r_t$: a number, for instance the points just scored. Then comes
 $o_{t+1}$, and so on, until the **episode** is over: the ball is lost, the game is won.
 
-An observation is not everything. The machine also knows which way the ball is flying,
-and all else that decides, with the action, what happens next. All that it knows is its
-**state**. The agent sees only the observation, and has to decide by that. (In other
-books this is a **partially observable Markov decision process**, or POMDP.)
+An observation is not everything. One picture does not show which way the ball is
+flying, and several of them still don't show all. The machine knows it, and all else
+that decides, with the action, what happens next. All that it knows is its **state**.
+The agent sees only the observation, and has to decide by that. (In other books this is
+a **partially observable Markov decision process**, or POMDP.)
 
 One thing makes this harder than learning from examples. Nobody says which action would
 have been right; there is a reward, often much later, for something among all that was
@@ -73,7 +74,7 @@ Because it is hard in the right ways and cheap to try. The agent sees what a per
 sees, pixels and no more. There are a hundred games, made to amuse people and not to
 suit an algorithm: some want quick reactions, some a plan, and one program with the same
 settings should learn them all. People have played them, so that we know what a good
-score is. And a computer plays them dozens of times faster than they were meant to be
+score is. And a computer plays them a hundred times faster than they were meant to be
 played, on a single core, so that an experiment fits into an evening.
 
 [Mnih et al. (2015)](https://doi.org/10.1038/nature14236) showed with 49 of these games
@@ -115,8 +116,9 @@ another.
 
 Shapes stand after the lines that make them: `# (4, 84, 84)` is an array of four
 pictures, 84 rows by 84 columns each. A box like the one below marks a place where many
-programs go wrong. Some of them are named there, such as the libraries Gymnasium,
-EnvPool, Baselines, Stable-Baselines3 and CleanRL; you need not know them:
+programs go wrong. Some of them are named there, such as the emulator ALE and the
+libraries Gymnasium, EnvPool, Baselines, Stable-Baselines3 and CleanRL; you need not
+know them:
 
 !!! warning "Frames or steps?"
     The emulator draws 60 *frames* a second. The agent decides once in 4 frames, and

@@ -62,8 +62,10 @@ def spawn_seeds(seed: int | None, count: int) -> list[int]:
     """
     ## Seeds
 
-    Games with one seed play one game: the same no-ops and, as long as the agent does
-    the same, the same everything. Eight of them are one game, eight times as slow.
+    Games with one seed begin with the same no-ops and, as long as the agent does the
+    same, go on the same. Eight of them are one game, eight times as slow, to an agent
+    that takes the best action. One that draws its actions sees one beginning in place
+    of eight.
 
     !!! warning "`seed + i` is no better"
         Runs are repeated with seeds 1, 2, 3 to see how much is luck. With `seed + i`,

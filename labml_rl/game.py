@@ -192,8 +192,9 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
     An **episode** is the stretch of play that an agent learns from as a whole. It ends
     in one of two ways, which must not be mixed up: `terminated` means that nothing
-    follows, `truncated` that we stopped watching. With `episodic_life` a game has
-    several episodes, one for each life.
+    follows, `truncated` that we stopped watching. (If it is over in the very step in
+    which it would be cut off, it is both, and the end counts.) With `episodic_life` a
+    game has several episodes, one for each life.
 
     *Scores* are those of whole games. When a game is truly over, and only then, `info`
     has an entry for it: the raw points, the steps of the agent, and the frames of the
@@ -636,9 +637,10 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
 #
 # In these games a reset [always ends in the same state][Game._switch_on], whatever was
 # played before it. That was tried thousands of times, and the tests try it again. In
-# most others a clock or a counter goes on through a reset. Whether it matters or not,
-# they really are switched off and on. So are games with sticky actions, and Qbert,
-# Tetris and Kool-Aid, since [not all is in their state][Game.get_state].
+# most others a clock or a counter goes on through a reset, and in some [the game
+# remembers more][Game._load_emulator]. Whether it matters or not, they really are
+# switched off and on. So are games with sticky actions, and Qbert, Tetris and Kool-Aid,
+# since [not all is in their state][Game.get_state].
 SAME_START = frozenset(
     {
         *("air_raid", "amidar", "asterix", "atlantis2", "atlantis", "basic_math"),

@@ -35,8 +35,8 @@ dice for all. But an answer for four observations may be rounded differently fro
 for eight. So a run [notes how many play][labml_rl.runs.experiment.Settings], and goes
 on with as many.
 
-How much is it worth? With PPO on two cores, a gain of a twentieth was measured on one
-processor, which may be chance, and of a fifth on another. [Here is the
+How much is it worth? With PPO on two cores, a gain of a tenth or less was measured on
+two processors, which may be chance, and of a fifth on a third. [Here is the
 record](../benchmarks/policies.md). With two cores, most of the time goes into learning,
 and only one core would ever be idle. The more cores there are, the more of them would
 have nothing to do. The price is that the agent's process plays, too, and nobody can

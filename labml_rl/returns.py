@@ -272,9 +272,10 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     rewards are in them, and chance had a hand in each: the game's, and the agent's own.
     That is **variance**, and it takes many games to average it out.
 
-    The value of the next observation has none of it: the network answers the same to
-    the same question. But it may be wrong, and when learning begins it always is. That
-    is **bias**, and no number of games averages it out.
+    The value of the next observation has little of it. Which one comes may be chance,
+    but then the network answers the same to the same question. But it may be wrong, and
+    when learning begins it always is. That is **bias**, and no number of games averages
+    it out.
 
     The **n-step return** has a part of both. It counts $n$ rewards that were seen, and
     for the rest it trusts the network:

@@ -52,7 +52,8 @@ $$\begin{aligned}
 \big[ \nabla \log \pi_\theta(a \mid o) \, G(a) \big]
 \end{aligned}$$
 
-So a single action, drawn from the policy, gives an estimate that is right on average:
+where $\operatorname{E}$ is the mean over actions that are drawn from the policy. So a
+single one of them gives an estimate that is right on average:
 $\nabla \log \pi_\theta(a \mid o) \, G$. This is the **score function** estimator, after
 the name that $\nabla \log \pi$ has in statistics. It asks for little. Nobody has to
 know why that action was paid $G$, and no gradient goes through the game.

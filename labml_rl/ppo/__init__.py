@@ -17,9 +17,10 @@ symbols:
 # Proximal policy optimisation (PPO)
 
 [A2C](../a2c/__init__.py) plays, takes one step uphill, and throws away all it saw. That
-is a pity, since playing is the expensive part. Why not take several steps? Because the
-direction uphill was found with the old policy. After a step there is a new one, which
-would have played differently, and after a few steps what was seen says little about it.
+is a pity: each step had to be played, and there was more to learn from it. Why not take
+several steps? Because the direction uphill was found with the old policy. After a step
+there is a new one, which would have played differently, and after a few steps what was
+seen says little about it.
 
 [Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
 same, with a rule: once an action's probability has moved far enough, moving it further

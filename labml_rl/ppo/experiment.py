@@ -81,7 +81,7 @@ the ones that are on the pages of this book:
 | long gradients [are cut][Experiment.learn] | little (A) |
 | advantages [of one size][labml_rl.ppo.normalised] in a minibatch | little (A) |
 | values [that are clipped][labml_rl.ppo.value_loss] | none (E), harm (A) |
-| Adam's [larger epsilon][Experiment.make_optimizer] | 0.0000001 is advised (A) |
+| Adam's [larger epsilon][Experiment.make_optimizer] | not known; A have 0.0000001 |
 
 A is [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990), who trained 250,000
 agents with many settings at once. E is [Engstrom et al.

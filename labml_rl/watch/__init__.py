@@ -31,13 +31,12 @@ of these were the same:
   counts 1. A score has the 7.
 - **How it decides.** The agents of PPO and A2C learned with actions drawn from their
   policy, and play so here. That of DQN takes the best action, or with probability 0.05
-  one at random, as its authors had it. With PQN that probability is 0.001: with the
-  settings for games, as at the end of its training. `--greedy` and `--epsilon` change
-  that.
+  one at random, as its authors had it. With PQN it is 0.001, where training ends with
+  the settings for games. `--greedy` and `--epsilon` change that.
 - **How games begin and end.** They begin with up to 30
-  [no-ops][labml_rl.game.GameOptions], so that no two are the same, and end after 30
-  minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away for
-  ever never gets a score. With a longer one, scores are higher in games that go on.
+  [no-ops][labml_rl.game.GameOptions], so that they don't all begin alike, and end after
+  30 minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away
+  for ever never gets a score. With a longer one, scores are higher in games that go on.
 - **Sticky actions** or not: whether the game now and then ignores an action and repeats
   the one before. As in training; `--sticky-actions` changes that.
 - **Who presses the button.** In Breakout there is no ball until someone presses it. If
@@ -45,7 +44,11 @@ of these were the same:
   seen a screen without a ball, and may wait for ever. So it is done here as well. With
   `--no-serve` only the first ball of a game is served; after a lost life it is left to
   the agent.
-- **New seeds.** Games that were seen in training prove nothing.
+- **New seeds.** They draw other numbers of no-ops, and throw other dice for the agent
+  and for sticky actions. Without sticky actions there are only thirty beginnings, and
+  training has seen them all. What tells two games apart then is chance in the agent's
+  actions. With `--greedy` there is none, and in many games a hundred are only thirty
+  different ones, so the standard error is too small.
 
 All of it is printed below the scores, and belongs wherever they are quoted. (The number
 that a run shows while it learns is [another one](../runs/curve.py): a mean over the

@@ -69,7 +69,7 @@ class Protocol:
         serve: press the button for the agent after each life that is lost, if that was
             done in its training. Otherwise the agent has to do so itself.
         noop_max: each Atari game begins with 1 to this many frames without an action,
-            so that no two are the same; 0 is none.
+            so that they don't all begin alike; 0 is none.
         frames_cap: an Atari game is cut off after this many frames. None is 108,000,
             half an hour of play. For other environments it is a number of steps, and
             None leaves it to them.

@@ -115,7 +115,7 @@ def seed_of(protocol: Protocol, purpose: int) -> int:
     """
     ## Seeds
 
-    A game that was seen in training is no test. The seeds of training are drawn from
+    Nothing should be measured with the dice of the training. Its seeds are drawn from
     small numbers, and those of this page from a large one, of 63 bits.
 
     Args:

@@ -249,7 +249,7 @@ def _one_game(
 # | `SpaceBatch`: Gymnasium's `batch_space` | cannot be sent to a process |
 # | `EnvBatch`, `SingleEnvBatch`: [SerialGames][] | throws last observations away |
 # | `ParallelEnvBatch`: [ParallelGames][] | throws last observations away |
-# | `nature_dqn_env`: [nature_dqn_env][] | eight games with one seed are one game |
+# | `nature_dqn_env`: [nature_dqn_env][] | eight games with one seed begin alike |
 #
 # There, rewards are clipped and the stack is the last axis. Here both must be asked
 # for: `clip_rewards=True, channels_last=True`.
@@ -289,4 +289,4 @@ def _one_game(
 # | `GrayscaleObservation`: [Grey][] | weights 0.2125, 0.7154 and 0.0721 |
 # | `ResizeObservation`: [Resize][] | nothing |
 # | `ClipReward`: [ClipReward][] | with −1 and 1 it leaves 0.5 as it is |
-# | `AtariPreprocessing`: [nature_dqn_env][] | a lost life restarts the game |
+# | `AtariPreprocessing`: [nature_dqn_env][] | a lost life can restart the game |
