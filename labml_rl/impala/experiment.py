@@ -29,9 +29,10 @@ played, and far above it those of PPO: it ends at
 
 *Breakout, with the authors' settings and a fifth of their frames.*
 
-PPO gets more out of as many frames, since its network learns ten times as often.
-IMPALA is for those who have more frames than they can learn from: the authors' actors
-played 250,000 a second. [More about this run](../../results.md#breakout-by-impala).
+PPO gets more out of as many frames. Its network learns ten times as often, and that
+took two or three times as long. IMPALA is for those who have more frames than they can
+learn from: the authors' actors played 250,000 a second. [More about this
+run](../../results.md#breakout-by-impala).
 
 ## What it costs to be late
 
