@@ -90,6 +90,7 @@ class Settings(PolicySettings):
     frames, where a run of this book has ten unless you say otherwise. With 640 steps to
     an update, ten million are only 3,906 updates, so expect little of them.
 
+    The two clips are $\bar{\rho}$ and $\bar{c}$ of [V-trace][labml_rl.impala.vtrace].
     The network is [that of A2C](../bodies.py). Their best scores are those of a deeper
     one.
 
@@ -104,8 +105,8 @@ class Settings(PolicySettings):
             the loss is a sum over all steps here.
         decay: of RMSProp's mean of squares. From their program.
         rms_epsilon: what keeps RMSProp from dividing by zero.
-        ratio_clip: $\bar{\rho}$, above which a ratio counts no more.
-        trace_clip: $\bar{c}$, the same for how far back an error is felt.
+        ratio_clip: above this a ratio counts no more.
+        trace_clip: the same, for how far back an error is felt.
         lag: by how many updates the actors [are behind][labml_rl.impala.actors.Actors].
     """
 
