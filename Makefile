@@ -8,14 +8,16 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup docs serve test lint format figures evidence bench check clean
+.PHONY: help setup bench-setup docs serve test lint format figures evidence bench check clean
 
 help: ## print this list
 	@echo "Usage: make TARGET"
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/all ## install everything, for work on the project
+
+bench-setup: .venv/all .venv/bench ## install the peers of the benchmarks as well
 
 docs: .venv/docs ## build the site into site/
 	@# An earlier site stays as it is until a new one is complete.
@@ -63,7 +65,7 @@ evidence: .venv/all ## run all tests, long ones too, and record what each runs; 
 	$(RECORDED) tests/press tests/book
 	$(BIN)/sidebyside tests labml_rl sidebyside -o results/tests.json
 
-bench: .venv/bench ## measure the press and the games beside their peers; takes 90 minutes
+bench: .venv/bench ## measure all that is in results/benchmarks/; takes some hours
 	$(BIN)/python -m benchmarks.press
 	$(BIN)/python -m benchmarks.games
 	$(BIN)/python -m benchmarks.policies

@@ -11,7 +11,9 @@ whether the record has it, so that a page goes on telling the truth when a new r
 takes the place of the old one.
 
 `{{ table of ppo.pong.seed-1 }}` becomes a table of this run, whose rows are in
-`run.md`, beside this file, and in `run-best.md` if the run has kept its best agent.
+`run.md`, beside this file, and in `run-best.md` if the run has kept its best agent. In
+these, the formats `score` and `points` have as many digits as it takes to tell scores
+of this game apart.
 
 A record of a run has the fingerprints of the modules that made it, as `sources`. Beside
 them stands, as `code`, whether these are still the same, but for prose. Its command is
@@ -39,6 +41,7 @@ ROWS, ROWS_OF_THE_BEST = (
     Path(__file__).with_name(n) for n in ("run.md", "run-best.md")
 )
 FIRST = re.compile(r"<tr>(\s*)<td(.*?)</td>", re.DOTALL)
+FEW_POINTS = 2
 KEPT_IN = re.compile(r" --runs[ =]\S+")
 TARGET = re.compile(r"(?P<sign>[<>]=)(?P<limit>\d+(?:\.\d+)?)")
 
@@ -201,8 +204,12 @@ def table_of(keys: str, record: Any) -> str:
     """
     rows = ROWS.read_text(encoding="utf-8")
     run = find(record, keys)
-    if isinstance(run, dict) and "best" in run:
+    run = run if isinstance(run, dict) else {}
+    if "best" in run:
         rows += ROWS_OF_THE_BEST.read_text(encoding="utf-8")
+    few = all(abs(run.get(key, 0.0)) < FEW_POINTS for key in ("lowest", "highest"))
+    for name, wanted in (("score", ",.1f"), ("points", ",.0f")):
+        rows = rows.replace(f"| {name} }}}}", f"| {'.2g' if few else wanted} }}}}")
     return rows.replace("{{ run.", f"{{{{ {keys}.").rstrip()
 
 

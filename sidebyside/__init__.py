@@ -66,8 +66,8 @@ function][sidebyside.tested].
 
 What it does not do: it runs no code, so it shows no outputs and makes no plots, as
 [mkdocs-gallery](https://smarie.github.io/mkdocs-gallery/) does; it makes no notebooks;
-and it knows Python alone, where [Pycco](https://pycco-docs.github.io/pycco/) knows a
-dozen languages.
+and it knows Python alone, where [Pycco](https://pycco-docs.github.io/pycco/) knows more
+than a dozen languages.
 
 Without a site, the [command line][sidebyside.cli] makes one HTML file of a module, or
 Markdown for another engine, and [checks][sidebyside.check] the prose of a package.

@@ -17,9 +17,9 @@ python -m labml_rl.dqn.mspacman \
     --total-frames 5_000_000
 ```
 
-and it takes two hours or so on a laptop. What is shown below comes of it. If it is
-stopped with Ctrl-C, the same command goes on where it was. A run that has begun keeps
-its number of frames.
+and it takes an hour and a half or so on two cores. What is shown below comes of it. If
+it is stopped with Ctrl-C, the same command goes on where it was. A run that has begun
+keeps its number of frames.
 
 ## The game
 

@@ -247,6 +247,15 @@ def test_each_kept_run_is_on_the_page_of_results(runs):
                 assert re.search(rf"\| {{{{ {keys}\.mean \| ,\.[12]f }}}} ±", page)
 
 
+def test_small_scores_have_the_digits_that_they_need(runs):
+    for keys, shown_as in (
+        ("small-rnd.deepseav0.seed-11", "0.99; 0.99, 0.99"),
+        ("small-rnd.deepseav0.seed-14", "−0.0005; −0.0005, −0.0005"),
+        ("small-ppo.cartpolev1.seed-1", "500.0; 500, 500"),
+    ):
+        assert shown_as in fill_in(f"{{{{ table of {keys} }}}}", runs)
+
+
 @pytest.mark.parametrize(
     ("keys", "complaint"),
     [
