@@ -189,7 +189,7 @@ def begin(game: Game, info: dict[str, Any], which: int) -> int:
 
 @pytest.mark.parametrize("name", ["breakout", "seaquest", "ms_pacman"])
 def test_envpool(name):
-    envpool = pytest.importorskip("envpool", reason="`make bench` installs EnvPool")
+    envpool = pytest.importorskip("envpool", reason="`make bench-setup` installs it")
     theirs = envpool.make(
         f"{camel(name)}-v5",
         env_type="gymnasium",

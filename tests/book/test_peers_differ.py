@@ -295,7 +295,7 @@ def test_ale_vector_goes_on_with_life_loss_info():
 
 @pytest.mark.parametrize("fire", [False, True])
 def test_envpool_goes_on_with_no_ops_and_with_old_pictures(fire):
-    envpool = pytest.importorskip("envpool", reason="`make bench` installs EnvPool")
+    envpool = pytest.importorskip("envpool", reason="`make bench-setup` installs it")
     envs = envpool.make(
         "Breakout-v5",
         env_type="gymnasium",

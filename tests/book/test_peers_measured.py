@@ -26,7 +26,7 @@ def task(player: str, **more: int) -> Task:
 )
 def test_players_play(player, processes):
     if player == "envpool":
-        pytest.importorskip("envpool", reason="`make bench` installs EnvPool")
+        pytest.importorskip("envpool", reason="`make bench-setup` installs it")
     measured = measure(task(player))
     assert measured.seconds > 0
     assert measured.processes >= processes
