@@ -555,11 +555,11 @@ def open_code(prose: Prose) -> Prose:
         margin = indentation(text)
         is_text = bool(text) and not (around or fence)
         if is_text and not margin:
-            least = least_of(text, lines[at + 1 :])
+            least = least_of(lines, at)
         begins = not above or (is_title(above) and TITLES[above[:-1]] in EXAMPLES)
         may_be = is_text and holds and begins and margin >= least
-        code = leading_code(lines[at:]) if may_be else ()
-        if code and (deep := within(done, margin)):
+        deep = within(done, margin) if may_be else ""
+        if deep and (code := leading_code(lines, at)):
             plain = dedented(code)
             done += fenced(plain, language_of(plain), deep)
             at += len(code)
@@ -586,49 +586,56 @@ def open_code(prose: Prose) -> Prose:
     return Prose(tuple(done))
 
 
-def least_of(text: str, behind: Lines) -> int:
+def least_of(lines: Lines, at: int) -> int:
     """
     How far code is indented at least in what a line begins.
 
     Args:
-        text: the line, which is not indented.
-        behind: the lines behind it.
+        lines: all lines.
+        at: where that line is. It is not indented.
     """
+    text = lines[at][1]
     if not is_title(text):
         return 4
     title = TITLES[text[:-1]]
-    base = next((indentation(line) for _, line in behind if line), 0)
+    behind = (lines[place][1] for place in range(at + 1, len(lines)))
+    base = indentation(next(filter(None, behind), ""))
     # What is not indented further is an item.
     return base + (title in LISTS and title not in ("Returns", "Yields"))
 
 
-def leading_code(lines: Lines) -> Lines:
+def leading_code(lines: Lines, begin: int) -> Lines:
     """
-    The code that these lines begin with, up to a fence or to words, if they do. What is
+    The code that begins with a line, up to a fence or to words, if it does. What is
     indented further than its first line goes on with it.
+
+    Args:
+        lines: all lines.
+        begin: where that line is.
     """
-    margin = indentation(lines[0][1])
-    if BULLET.match(lines[0][1]):
+    margin = indentation(lines[begin][1])
+    if BULLET.match(lines[begin][1]):
         # To Python, `* a = b` is an assignment.
         return ()
     # A statement may have blank lines in it. Who looks far for its end at each
     # paragraph of a long text takes too long.
-    near = deeper(lines[:LONG], margin - 1)
+    near = deeper(lines[begin : begin + LONG], margin - 1)
     if len(near) < LONG and language_of(dedented(near)) == "python":
         return near
-    end = at = 0
-    for is_blank, group in groupby(lines, key=lambda line: not line[1]):
+    end = at = begin
+    behind = (lines[place] for place in range(begin, len(lines)))
+    for is_blank, group in groupby(behind, key=lambda line: not line[1]):
         part = tuple(group)
         at += len(part)
         if is_blank:
             continue
-        goes_on = end and indentation(part[0][1]) > margin
+        goes_on = end > begin and indentation(part[0][1]) > margin
         is_fence = any(FENCE.match(text) for _, text in part)
         is_left = any(indentation(text) < margin for _, text in part)
         if is_fence or is_left or not (goes_on or language_of(dedented(part))):
             break
         end = at
-    return lines[:end]
+    return lines[begin:end]
 
 
 def is_left(text: str) -> bool:
