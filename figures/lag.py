@@ -7,12 +7,12 @@ python -m figures.lag --check   fail if it is not what the record says
 
 import json
 from pathlib import Path
-from statistics import mean
 from typing import Any
 from xml.etree import ElementTree as Xml
 
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
 from figures.policies import line
+from figures.tricks import draw_runs
 
 RECORD = Path(__file__).parents[1] / "results" / "benchmarks" / "lag.json"
 KINDS = (
@@ -61,19 +61,8 @@ def panel(drawing: Drawing, left: float, top: float, record: Any, lag: int) -> N
         words = f"{share * record['frames']:,}"
         drawing.words(x, y + 20, words, colour=FAINT, size=12, text_anchor=anchor)
     for kind, _, colour in KINDS:
-        curves = list(record["variants"][f"{kind}_{lag}"]["curves"].values())
-        middle = [mean(each) for each in zip(*curves, strict=True)]
-        for curve, width, opacity in (
-            *((each, 1.0, 0.35) for each in curves),
-            (middle, 2.5, 1.0),
-        ):
-            line(
-                drawing,
-                [at((i + 1) / len(curve), score) for i, score in enumerate(curve)],
-                stroke=colour,
-                stroke_width=f"{width:g}",
-                stroke_opacity=f"{opacity:g}",
-            )
+        curves = record["variants"][f"{kind}_{lag}"]["curves"].values()
+        draw_runs(drawing, curves, at, colour)
 
 
 def figures() -> dict[str, str]:

@@ -6,6 +6,7 @@ python -m figures.tricks --check   fail if it is not what the record says
 """
 
 import json
+from collections.abc import Callable, Collection
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -28,14 +29,8 @@ def draw(record: Any) -> str:
     drawing = Drawing(300, "Balls caught over the frames, with the tricks and without")
     drawing.words(20, 30, "Balls caught, in per cent", size=14)
 
-    def points(curve: list[float]) -> list[tuple[float, float]]:
-        return [
-            (
-                LEFT + (place + 1) / len(curve) * (RIGHT - LEFT),
-                BOTTOM - share * (BOTTOM - TOP),
-            )
-            for place, share in enumerate(curve)
-        ]
+    def at(way: float, share: float) -> tuple[float, float]:
+        return LEFT + way * (RIGHT - LEFT), BOTTOM - share * (BOTTOM - TOP)
 
     for share in (0.0, 0.5, 1.0):
         y = BOTTOM - share * (BOTTOM - TOP)
@@ -45,11 +40,7 @@ def draw(record: Any) -> str:
         )
     for column, (name, words, colour) in enumerate(LINES):
         drawing.words(20 + 140 * column, 54, words, colour=colour, size=13)
-        curves = list(record["variants"][name]["curves"].values())
-        for curve in curves:
-            line(drawing, points(curve), stroke=colour, stroke_opacity="0.35")
-        middle = [mean(each) for each in zip(*curves, strict=True)]
-        line(drawing, points(middle), stroke=colour, stroke_width="2.5")
+        draw_runs(drawing, record["variants"][name]["curves"].values(), at, colour)
     for share in (0.0, 0.5, 1.0):
         drawing.words(
             LEFT + share * (RIGHT - LEFT),
@@ -63,6 +54,30 @@ def draw(record: Any) -> str:
         (LEFT + RIGHT) / 2, BOTTOM + 44, "frames", size=13, text_anchor="middle"
     )
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+def draw_runs(
+    drawing: Drawing,
+    curves: Collection[list[float]],
+    at: Callable[[float, float], tuple[float, float]],
+    colour: str,
+) -> None:
+    """A thin line for each run, and a thick one for their mean.
+
+    Args:
+        drawing: where they are drawn.
+        curves: the numbers of each run, at marks that are equally far apart.
+        at: where a number is, from how much of the way there is up to its mark.
+        colour: of all of them.
+    """
+
+    def points(curve: list[float]) -> list[tuple[float, float]]:
+        return [at((i + 1) / len(curve), number) for i, number in enumerate(curve)]
+
+    for curve in curves:
+        line(drawing, points(curve), stroke=colour, stroke_opacity="0.35")
+    middle = [mean(each) for each in zip(*curves, strict=True)]
+    line(drawing, points(middle), stroke=colour, stroke_width="2.5")
 
 
 def figures() -> dict[str, str]:

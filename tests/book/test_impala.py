@@ -1,7 +1,5 @@
 """IMPALA: V-trace, actors that play meanwhile, and the loop."""
 
-import json
-import sys
 import time
 from contextlib import closing
 from copy import deepcopy
@@ -18,7 +16,6 @@ from gymnasium.spaces import Discrete
 from hypothesis import given
 from hypothesis import strategies as st
 
-from figures import lag as figure
 from labml_rl.a2c import experiment as a2c
 from labml_rl.a2c import policy_loss
 from labml_rl.environments import environment_makers
@@ -616,14 +613,3 @@ def test_with_a_bug_it_learns_nothing(plant, monkeypatch):
         SmallSettings(), 150, part=0.25, experiment_class=SmallExperiment
     )
     assert reached == [float("inf")]
-
-
-def test_the_figure_says_what_the_record_says(monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "argv", ["figures.lag", "--check"])
-    figure.main()
-    record = json.loads(figure.RECORD.read_text())
-    record["variants"]["nothing_16"]["curves"]["1"][-1] += 50.0
-    monkeypatch.setattr(figure, "RECORD", tmp_path / "lag.json")
-    figure.RECORD.write_text(json.dumps(record))
-    with pytest.raises(SystemExit, match=r"impala-lag\.svg"):
-        figure.main()

@@ -1,9 +1,7 @@
 """The tricks that make it faster, and that they can be switched off."""
 
 import contextlib
-import json
 import math
-import sys
 from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
@@ -13,7 +11,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector
 
-from figures import tricks
 from labml_rl.a2c import experiment as a2c
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn.settings import Settings as DQNSettings
@@ -222,17 +219,6 @@ def test_blocks_change_nothing_but_the_last_digits():
         experiment.close()
         weights.append(experiment.network.get_parameter("body.layers.0.weight"))
     torch.testing.assert_close(*weights, rtol=1e-3, atol=2e-4)
-
-
-def test_the_figure_says_what_the_record_says(monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "argv", ["figures.tricks", "--check"])
-    tricks.main()
-    record = json.loads(tricks.RECORD.read_text())
-    record["variants"]["all"]["curves"]["1"][-1] = 0.0
-    monkeypatch.setattr(tricks, "RECORD", tmp_path / "tricks.json")
-    tricks.RECORD.write_text(json.dumps(record))
-    with pytest.raises(SystemExit, match=r"speed-tricks\.svg"):
-        tricks.main()
 
 
 class Plain(nn.Module):

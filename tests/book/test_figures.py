@@ -1,0 +1,25 @@
+"""Figures of what several runs have learned are what their records say."""
+
+import json
+import sys
+
+import pytest
+
+from figures import lag, tricks
+
+
+@pytest.mark.parametrize(
+    ("figure", "variant", "name"),
+    [(tricks, "all", "speed-tricks.svg"), (lag, "nothing_16", "impala-lag.svg")],
+)
+def test_a_figure_says_what_the_record_says(
+    figure, variant, name, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(sys, "argv", [figure.__name__, "--check"])
+    figure.main()
+    record = json.loads(figure.RECORD.read_text())
+    record["variants"][variant]["curves"]["1"][-1] += 0.5
+    monkeypatch.setattr(figure, "RECORD", tmp_path / "record.json")
+    figure.RECORD.write_text(json.dumps(record))
+    with pytest.raises(SystemExit, match=name.replace(".", r"\.")):
+        figure.main()
