@@ -1,12 +1,12 @@
 """
 ---
 title: labml-rl
-summary: The program to train, resume and watch agents with.
+summary: The program to train, resume, watch and compare agents with.
 ---
 
 # labml-rl
 
-The book's program has three commands. It hands them on to [the pages that do the
+The book's program has four commands. It hands them on to [the pages that do the
 work][labml_rl.runs.command], and loads nothing until it knows what for.
 """
 
@@ -29,6 +29,7 @@ usage: labml-rl COMMAND ...
   labml-rl train ALGORITHM [OPTIONS]   train an agent
   labml-rl resume FOLDER               go on with a run that was interrupted
   labml-rl watch FOLDER [OPTIONS]      let a trained agent play, and measure it
+  labml-rl compare FOLDER ...          set several runs side by side
 
 ALGORITHM is one of {", ".join(ALGORITHMS)}.
 Each of them with --help says more.

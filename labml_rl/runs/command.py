@@ -14,6 +14,7 @@ code and once for the command line:
 labml-rl train ppo --game Breakout --seed 2
 labml-rl resume runs/ppo/breakout/seed-2
 labml-rl watch runs/ppo/breakout/seed-2
+labml-rl compare runs/ppo/breakout/seed-*
 ```
 
 This page makes a program of an experiment. The options are the fields of the
@@ -29,6 +30,7 @@ if __name__ == "__main__":
 python mine.py --game Pong
 python mine.py resume runs/mine/pong/seed-1
 python mine.py watch runs/mine/pong/seed-1
+python mine.py compare runs/*/pong/seed-1
 ```
 """
 
@@ -364,8 +366,9 @@ def main(
             command = f"{program} train {experiment_class.algorithm}"
     if arguments[:1] == ["resume"]:
         run(resume, experiment_class, arguments[1:], program=program)
-    if arguments[:1] == ["watch"]:
-        run(_watch, experiment_class, arguments[1:], program=program)
+    for name, command_of in (("watch", _watch), ("compare", _compare)):
+        if arguments[:1] == [name]:
+            run(command_of, experiment_class, arguments[1:], program=program)
     run(train, experiment_class, arguments, program=program, command=command)
 
 
@@ -397,12 +400,18 @@ def dispatch(arguments: list[str]) -> NoReturn:
             run(resume, None, rest, program=program)
         case ["watch", *rest]:
             run(_watch, None, rest, program=program)
+        case ["compare", *rest]:
+            run(_compare, None, rest, program=program)
         case _:
             run(_refuse, f"no command {arguments[0]!r}; see labml-rl --help")
 
 
 def _watch(*arguments: Any, **options: Any) -> None:
     import_module("..watch", __package__).main(*arguments, **options)
+
+
+def _compare(*arguments: Any, **options: Any) -> None:
+    import_module("..watch.compare", __package__).main(*arguments, **options)
 
 
 def _refuse(message: str) -> None:

@@ -1,0 +1,284 @@
+r"""
+---
+title: Many games, one number
+summary: >-
+  How the scores of many games and many runs become one number, and how sure it is.
+symbols:
+  normalised: 's_g'
+  FIVE: 'w_g'
+---
+
+# Many games, one number
+
+Is a new algorithm better than an old one? A single game can't tell: what helps in Pong
+may do harm in Q\*bert. So papers take many games, 57 as a rule, and train several
+agents for each, from different seeds. That makes hundreds of scores, and everybody asks
+for *one* number.
+
+There are several, and they need not agree on who is better. This page computes those
+that are usual, and how sure they are, and shows how five games can stand for 57. [With
+runs of your own](compare.py), `labml-rl compare` does it. In a program:
+
+```python
+import numpy as np
+from labml_rl.watch.many import (
+    human_normalised,
+    interquartile_mean,
+    interval,
+)
+
+# A row for each seed, and a column for each game.
+points = {"Pong": [20.2, 19.9], "Breakout": [434, 412]}
+scores = np.stack(
+    [human_normalised(*each) for each in points.items()],
+    axis=1,
+)
+interquartile_mean(scores), interval(scores)
+```
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labml_rl.game import find_game
+
+Scores = NDArray[np.float64]
+
+# ## One scale
+#
+# A hundred points are a lot in Breakout, and nothing in Q\*bert. On a scale that all
+# games share, play at random is 0 and a human tester is 1:
+#
+# $$\frac{\text{score} - \text{random play}}{\text{human} - \text{random play}}$$
+#
+# That is the **human-normalised** score, mostly given in per cent. Here is what random
+# play scores, and the human, in the 57 games of the papers. The numbers are those of
+# [DQN Zoo](https://github.com/google-deepmind/dqn_zoo), in its `atari_data.py`.
+#
+# !!! warning "Which human"
+#     In Ms. Pac-Man, the tester of these numbers had 6,951.6 points, and that of
+#     [*Nature*](https://doi.org/10.1038/nature14236) 15,693. An agent with 3,000 points
+#     is at 41% by one and at 18% by the other. So whoever gives such a score has to say
+#     by whose.
+_TABLE = """
+    alien 227.8 7127.7, amidar 5.8 1719.5, assault 222.4 742, asterix 210 8503.3,
+    asteroids 719.1 47388.7, atlantis 12850 29028.1, bank_heist 14.2 753.1,
+    battle_zone 2360 37187.5, beam_rider 363.9 16926.5, berzerk 123.7 2630.4,
+    bowling 23.1 160.7, boxing 0.1 12.1, breakout 1.7 30.5, centipede 2090.9 12017,
+    chopper_command 811 7387.8, crazy_climber 10780.5 35829.4, defender 2874.5 18688.9,
+    demon_attack 152.1 1971, double_dunk -18.6 -16.4, enduro 0 860.5,
+    fishing_derby -91.7 -38.7, freeway 0 29.6, frostbite 65.2 4334.7,
+    gopher 257.6 2412.5, gravitar 173 3351.4, hero 1027 30826.4, ice_hockey -11.2 0.9,
+    jamesbond 29 302.8, kangaroo 52 3035, krull 1598 2665.5,
+    kung_fu_master 258.5 22736.3, montezuma_revenge 0 4753.3, ms_pacman 307.3 6951.6,
+    name_this_game 2292.3 8049, phoenix 761.4 7242.6, pitfall -229.4 6463.7,
+    pong -20.7 14.6, private_eye 24.9 69571.3, qbert 163.9 13455,
+    riverraid 1338.5 17118, road_runner 11.5 7845, robotank 2.2 11.9,
+    seaquest 68.4 42054.7, skiing -17098.1 -4336.9, solaris 1236.3 12326.7,
+    space_invaders 148 1668.7, star_gunner 664 10250, surround -10 6.5,
+    tennis -23.8 -8.3, time_pilot 3568 5229.2, tutankham 11.4 167.6,
+    up_n_down 533.4 11693.2, venture 0 1187.5, video_pinball 16256.9 17667.9,
+    wizard_of_wor 563.5 4756.5, yars_revenge 3092.9 54576.9, zaxxon 32.5 9173.3
+"""
+RANDOM_AND_HUMAN = {
+    game: (float(random), float(human))
+    for game, random, human in map(str.split, _TABLE.split(","))
+}
+
+
+def human_normalised(game: str, points: ArrayLike) -> Scores:
+    """
+    Args:
+        game: its name, in [any spelling][labml_rl.game.find_game].
+        points: what was scored, any shape.
+
+    Returns:
+        The same on the common scale, where 1 is the human.
+
+    Raises:
+        ValueError: if there is no such game, or if it is not one of the 57.
+    """
+    name = find_game(game)
+    if name not in RANDOM_AND_HUMAN:
+        raise ValueError(
+            f"{game} is not one of the 57 games that a human tester is known for. "
+            "labml_rl.watch.many.RANDOM_AND_HUMAN has them all"
+        )
+    random, human = RANDOM_AND_HUMAN[name]
+    return (np.asarray(points, dtype=np.float64) - random) / (human - random)
+
+
+def interquartile_mean(scores: ArrayLike) -> Scores:
+    """
+    ## Which average
+
+    This is [Rainbow](../dqn/rainbow.py) after 200 million frames, as [its
+    paper](https://arxiv.org/abs/1710.02298) lists it. Each dot is a game:
+
+    ![Human-normalised scores of Rainbow in 54 games, from the worst to the best, on a
+    scale that goes up by factors of ten: the median is 227%, the interquartile mean
+    271%, and the mean 1,389%, which only eight games
+    reach](../../assets/figures/many-averages.svg)
+
+    - The **mean** is 1,389%, and only eight games of the 54 are that good. Half of it
+      comes from a single one. In Video Pinball the tester was hardly better than
+      random play, so that Rainbow is at 36,689%. Whoever wants a high mean works on
+      Video Pinball.
+    - The **median** is 227%: half of the games are better, and half are worse. How much
+      worse, it does not say. With 0 in all of that half, it would be the same.
+    - The **interquartile mean**, or IQM, is the mean of the middle half, 271%. A
+      quarter of all scores is left out at the top, where one game can outweigh all
+      others, and a quarter at the bottom. [Agarwal et al.
+      (2021)](https://arxiv.org/abs/2108.13264) recommend it, and it is not as easily
+      moved by chance as the median.
+
+    Here the scores of all runs count on their own, and those of one game are not
+    averaged first.
+
+    Args:
+        scores: human-normalised, shape `(..., R, G)` for `R` runs of `G` games.
+
+    Returns:
+        Their interquartile mean, shape `(...)`. If a quarter is no whole number of
+        scores, the next lower number of them is left out at each end.
+    """
+    array = np.asarray(scores, dtype=np.float64)
+    each = np.sort(array.reshape(*array.shape[:-2], -1))  # (..., R * G)
+    out = each.shape[-1] // 4
+    middle: Scores = each[..., out : each.shape[-1] - out].mean(axis=-1)
+    return middle
+
+
+def interval(
+    scores: ArrayLike,
+    statistic: Callable[[Scores], Scores] = interquartile_mean,
+    *,
+    draws: int = 2_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """
+    ## How sure
+
+    With other seeds, other agents would have come out, and another number. How
+    different could it be? Nobody trains everything a hundred times to find out. The
+    **bootstrap** pretends to have done so: it draws as many runs as there are out of
+    those that there are, some of them twice and some not at all, and computes the
+    number again. It does so two thousand times. What the middle 95% of all these
+    numbers span is the **interval**. If those of two algorithms do not overlap, the
+    seeds alone hardly explain it.
+
+    Runs are drawn in each game by itself. Otherwise a draw might have no Pong at all,
+    and three of Q\\*bert. This is called *stratified*.
+
+    !!! warning "With few runs it is too narrow"
+        Three runs can be drawn in few ways only, and all of them lie between the worst
+        and the best of the three. We tried it with five games, in which runs differ by
+        a third, and looked how often the interval has the true number in it. That
+        should be 95 times out of 100. With three runs of each game it was 77, with ten
+        91. With 57 games it was 87 with three runs, and 93 with ten.
+
+    And no interval knows what else was different: the code, the settings, how long it
+    was trained, and how often somebody tried before.
+
+    Args:
+        scores: human-normalised, shape `(R, G)`.
+        statistic: what is computed of scores with shape `(..., R, G)`. What it returns
+            has shape `(...)`.
+        draws: how often.
+        confidence: how much of the draws lies in the interval.
+        seed: of the draws.
+
+    Returns:
+        Where it begins, and where it ends.
+
+    Raises:
+        ValueError: if there are fewer than two runs of each game. How far runs are
+            apart, one can't say.
+    """
+    array = np.asarray(scores, dtype=np.float64)  # (R, G)
+    runs, games = array.shape
+    if runs < 2:
+        raise ValueError(
+            "with a single run of each game, nobody knows how far runs are apart: an "
+            "interval takes at least two"
+        )
+    dice = np.random.default_rng(seed)
+    drawn = dice.integers(runs, size=(draws, runs, games))
+    again = statistic(array[drawn, np.arange(games)])  # (draws,)
+    outside = (1 - confidence) / 2
+    low, high = np.quantile(again, [outside, 1 - outside])
+    return float(low), float(high)
+
+
+# ## Five games for 57
+#
+# A run of 57 games with five seeds is 285 trainings, and hardly anybody outside of a
+# few large firms does that. But games are alike: an algorithm that is good in one is
+# mostly good in its relatives. So [Aitchison et al.
+# (2022)](https://arxiv.org/abs/2210.02019) looked for the five games from which the
+# median of all 57 can best be told, given the published scores of dozens of algorithms,
+# and found these. Beside them are their weights, which make up a kind of average:
+FIVE = {
+    "battle_zone": 0.3820,
+    "double_dunk": 0.0679,
+    "name_this_game": 0.3108,
+    "phoenix": 0.1241,
+    "qbert": 0.0805,
+}
+
+
+def median_of_57(scores: ArrayLike) -> Scores:
+    r"""
+    ### The estimate
+
+    With the score $s_g$ of each of the five, human-normalised and in per cent, the
+    median is about
+
+    $$10^{\sum_g w_g \log_{10} (1 + \max(0, s_g))} - 1$$
+
+    per cent. It is a *geometric* mean, nearly: twice the score in Battle Zone counts
+    the same, whether it is from 20 to 40 or from 200 to 400. Here is what it says of
+    the seven algorithms of Rainbow's paper, and what that gives as their median:
+
+    | algorithm | five games | 57 games |
+    |---|---|---|
+    | DQN | 90% | 79% |
+    | [double](__init__.py) DQN | 109% | 117% |
+    | prioritised | 156% | 140% |
+    | dueling | 139% | 151% |
+    | distributional | 153% | 164% |
+    | noisy | 106% | 118% |
+    | Rainbow | 225% | 223% |
+
+    No estimate is off by more than a seventh, and the order is nearly right. The
+    authors speak of 10%.
+
+    !!! warning "What it was fitted to"
+        Rainbow and its parts were among the algorithms that the weights were fitted to,
+        so this is how well they fit, and not how well they foretell. And most of those
+        algorithms had been trained for 200 million frames, or many more. Of an agent
+        that has just begun to learn, the estimate says less.
+
+    Args:
+        scores: human-normalised, 1 for the human, shape `(..., R, 5)`: the games of
+            [FIVE][] in that order, with `R` runs, whose mean counts.
+
+    Returns:
+        The estimate, 1 for the human, shape `(...)`.
+
+    Raises:
+        ValueError: if there are not five games.
+    """
+    array = np.asarray(scores, dtype=np.float64)
+    if array.shape[-1] != len(FIVE):
+        raise ValueError(
+            f"the last axis must have the five games {', '.join(FIVE)}, and not "
+            f"{array.shape[-1]}"
+        )
+    normalised = 100 * array.mean(axis=-2)  # (..., 5)
+    logarithms = np.log10(1 + np.maximum(0, normalised))
+    estimate: Scores = (10 ** (logarithms @ np.array(list(FIVE.values()))) - 1) / 100
+    return estimate
