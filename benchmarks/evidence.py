@@ -28,6 +28,7 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 import av
+import numpy as np
 from PIL import Image
 
 from benchmarks.record import ROOT, write
@@ -37,6 +38,13 @@ from labml_rl.runs import checkpoint
 from labml_rl.runs.command import experiment_of
 from labml_rl.runs.record import origin
 from labml_rl.watch.agent import Protocol, Saved
+from labml_rl.watch.many import (
+    RANDOM_AND_HUMAN,
+    WEIGHTS,
+    estimated_median,
+    human_normalised,
+    interquartile_mean,
+)
 from labml_rl.watch.scores import measure
 
 KEPT = ROOT / "results" / "runs"
@@ -62,12 +70,24 @@ PUBLISHED: dict[str, dict[str, float]] = {
     },
 }
 
+# The five games that stand for 57, by the name that `name_of` gives them. Those who
+# chose them measure with another human, and have Phoenix, which is not in that table.
+FIVE_GAMES = {game.replace("_", ""): game for game in WEIGHTS}
+PUBLISHED |= {
+    name: dict(zip(("random", "human"), RANDOM_AND_HUMAN[game], strict=True))
+    for name, game in FIVE_GAMES.items()
+}
+
 # Names of games as they are written in prose.
 TITLES = {
+    "BattleZone": "Battle Zone",
     "CartPole-v1": "CartPole",
     "labml_rl.deep_sea:DeepSea-v0": "the deep sea",
     "labml_rl.hidden:HiddenCartPole-v1": "hidden CartPole",
+    "DoubleDunk": "Double Dunk",
     "MsPacman": "Ms. Pac-Man",
+    "NameThisGame": "Name This Game",
+    "Qbert": "Q*bert",
     "SpaceInvaders": "Space Invaders",
 }
 
@@ -504,14 +524,40 @@ def sum_up() -> dict[str, Any]:
         found.setdefault(algorithm, {}).setdefault(game, {})[seed] = summary_of(
             path.parent
         )
-    return found
+    five = {
+        algorithm: five_of(games)
+        for algorithm, games in found.items()
+        if games.keys() >= FIVE_GAMES.keys()
+    }
+    return found | ({"five": five} if five else {})
+
+
+def five_of(games: dict[str, Any]) -> dict[str, float]:
+    """What the page says of an algorithm that has played the five games."""
+    scores = np.stack(
+        [
+            human_normalised(game, [run["mean"] for run in games[name].values()])
+            for name, game in FIVE_GAMES.items()
+        ],
+        axis=1,
+    )  # (R, 5)
+    return {
+        "interquartile_mean": float(interquartile_mean(scores)),
+        "mean": float(scores.mean()),
+        "median": float(np.median(scores.mean(axis=0))),
+        "estimated_median": float(estimated_median(scores)),
+    }
 
 
 def figures() -> dict[str, str]:
-    """The figure of each run, by the name of its file."""
+    """
+    The figure of each run, by the name of its file. Those of the five games are
+    together in one, which `figures.many` draws.
+    """
     return {
         f"{figure_name(path.parent)}.svg": draw(path.parent)
         for path in sorted(KEPT.glob("*/*/seed-*/run.json"))
+        if path.parent.parent.name not in FIVE_GAMES
     }
 
 

@@ -5,8 +5,8 @@ The scores are those of the tables of Hessel et al. (2018), after 200 million fr
 with up to 30 no-ops, as the data of Aitchison et al. (2022) have them. James Bond is
 missing there. River Raid and Up'n Down are rounded there, and so are left out.
 
-python -m figures.many           write it to docs/assets/figures/
-python -m figures.many --check   fail if it is not what the scores say
+python -m figures.many           write them to docs/assets/figures/
+python -m figures.many --check   fail if they are not what the records say
 """
 
 import csv
@@ -17,7 +17,10 @@ from xml.etree import ElementTree as Xml
 
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
 from figures.policies import line
-from labml_rl.watch.many import human_normalised, interquartile_mean
+from labml_rl.watch.many import (
+    human_normalised,
+    interquartile_mean,
+)
 
 SCORES = Path(__file__).parents[1] / "results" / "published" / "hessel2018.csv"
 LEFT, RIGHT, TOP, BOTTOM = 78, WIDTH - 20, 52, 250
@@ -80,13 +83,15 @@ def draw(scores: dict[str, float]) -> str:
 
 
 def figures() -> dict[str, str]:
-    """The figure by the name of its file."""
-    return {"many-averages.svg": draw(normalised("rainbow"))}
+    """The figures by the names of their files."""
+    return {
+        "many-averages.svg": draw(normalised("rainbow")),
+    }
 
 
 def main() -> None:
-    """Write the figure, or check it."""
-    write_or_check(figures(), FOLDER, program="figures.many", truth="the scores say")
+    """Write the figures, or check them."""
+    write_or_check(figures(), FOLDER, program="figures.many", truth="the records say")
 
 
 if __name__ == "__main__":

@@ -166,7 +166,8 @@ The second learns a **policy**, that is, what to do:
 7. [Remembering](ppo/remembering.py): what a single observation does not show.
 8. [Curiosity](ppo/novelty.py): a reward for what is new, where points are rare.
 9. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
-   watch](watch/__init__.py).
+   watch](watch/__init__.py). And which of two is better, when [many games have one
+   number](watch/many.py).
 
 The third learns **values**, how well things will go, and its agents do what promises
 most:

@@ -59,11 +59,11 @@ papers give **human-normalised** scores,
 
 $$\frac{\text{score} - \text{random play}}{\text{human} - \text{random play}}$$
 
-which is 0% for play at random, and 100% for that of a human tester. But there is more
-than one tester: in Ms. Pac-Man, that of *Nature* had 15,693 points, and that of many
-later papers 6,951.6. The numbers of *Nature* are in its [extended data, table
-2](https://doi.org/10.1038/nature14236), for 49 games. The later ones, for 57, are in
-`atari_data.py` of [DQN Zoo](https://github.com/google-deepmind/dqn_zoo).
+which is 0% for play at random, and 100% for that of a human tester. But there is [more
+than one tester][labml_rl.watch.many.RANDOM_AND_HUMAN]. The numbers of *Nature* are in
+its [extended data, table 2](https://doi.org/10.1038/nature14236), for 49 games. Later
+papers have others, for 57. How many such scores become one number is the matter of [a
+page of its own](many.py).
 
 Most of these rules are those of the papers from which the algorithms come. (That of DQN
 cut games off after 5 minutes, and that of PPO counted games of training.) [Machado et
@@ -79,8 +79,8 @@ the scores.
 Ten games that vary by a third give an average that is right to about a tenth. That is
 its [standard error][labml_rl.watch.scores.Result.standard_error], which is printed
 beside it. If two agents differ by less than three times as much, play more. To compare
-two *algorithms*, no number of games will do: [train several
-seeds][labml_rl.watch.scores.Result.standard_error] of each.
+two *algorithms*, no number of games will do: train several seeds of each, and [set them
+side by side](compare.py).
 
 !!! warning "The best of many"
     Whoever measures a hundred checkpoints and reports the best one reports luck. If all

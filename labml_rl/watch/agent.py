@@ -234,10 +234,17 @@ class Saved:
     def described(self, protocol: Protocol) -> str:
         """
         Returns:
-            The protocol in words. It belongs beside every score.
+            Who plays what, and how. It belongs beside every score.
+        """
+        return f"{self.settings.game}, {self.name}. {self.conditions(protocol)}"
+
+    def conditions(self, protocol: Protocol) -> str:
+        """
+        Returns:
+            The protocol in words.
         """
         options = self.game_options(protocol)
-        said = [f"{self.settings.game}, {self.name}", self.how_it_decides(protocol)]
+        said = [self.how_it_decides(protocol)]
         if is_atari(self.settings.game):
             noops = f"1 to {protocol.noop_max}" if protocol.noop_max else "No"
             sticky = options.get("sticky_actions", 0.0)

@@ -13,40 +13,39 @@ all their agents play, and sets side by side what they score:
 labml-rl compare runs/ppo/*/seed-* runs/a2c/*/seed-*
 ```
 
-```text
-A: PPO after 4,001,792 frames
-B: A2C after 4,000,000 frames
+@EXAMPLE@
 
-                                 A                B
-qbert                 5,120    37%     1,034     7%
-…
-```
+There is a row for each game: the mean score of its runs, with the standard error of
+that mean if there are several, and how far it is [from random play to a
+human][labml_rl.watch.many.human_normalised]. Below them the games are summed up, those
+that all sides have played and that a human tester is known for. That gives the [usual
+averages][labml_rl.watch.many.interquartile_mean], an
+[interval][labml_rl.watch.many.interval] if there are three seeds or more, and the
+[median of 57 games][labml_rl.watch.many.estimated_median] if the five that tell it are
+among them.
 
-There is a row for each game: the mean score of all runs, and how far that is [from
-random play to a human][labml_rl.watch.many.human_normalised]. Below them all the games
-are summed up, as far as both sides have played them: the [three
-averages][labml_rl.watch.many.interquartile_mean], the
-[interval][labml_rl.watch.many.interval] if there are several seeds, and the [median of
-57 games][labml_rl.watch.many.median_of_57] if the five that tell it are among them.
-
-Nothing has to be said of who is on which side. Runs that differ in their game and seed
-only belong together. Where anything else is different, in one learning rate or in how
-long they were trained, these are two sides, and it says in which.
+Nothing has to be said of who is on which side. Runs that differ in nothing but their
+game and seed belong together. Where a setting is different, or the number of frames,
+these are two sides, and it says in what they differ. Whether it was the same *code*, it
+can't see, unless it is your own: `run.json` has the commit.
 
 An algorithm of your own is compared by [your own program](../runs/command.py), which
-knows the book's as well: `python mine.py compare runs/*/pong/seed-*`.
+knows the book's as well: `python mine.py compare runs/*/pong/seed-*`. Two of your own
+are best one experiment with a setting that switches between them. Then they are two
+sides.
 
 !!! warning "What a comparison has to have"
-    The same games, the same number of frames, the same protocol for both, and as much
-    care with the settings of the one as with those of the other. This program sees to
-    the protocol, and shows the frames. The rest is up to you.
+    The same games and frames for both, the same protocol, and as much care with the
+    settings of the one as with those of the other. This program shows the frames. It
+    shows the protocol of each side as well, since by default [all play as in their
+    training](agent.py), and that need not be the same: DQN takes one action in twenty
+    at random. The rest is up to you.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from math import sqrt
 from pathlib import Path
-from statistics import fmean, stdev
 from string import ascii_uppercase
 from typing import Annotated, Any
 
@@ -60,25 +59,32 @@ from labml_rl.runs.command import experiment_of, parse
 from labml_rl.runs.experiment import Experiment
 from labml_rl.runs.folder import RunError, RunFolder
 from labml_rl.runs.loop import refused
+from labml_rl.runs.record import place_of
 from labml_rl.watch import summary
 from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.many import (
-    FIVE,
+    LEAST_MEDIAN,
     RANDOM_AND_HUMAN,
+    WEIGHTS,
     Scores,
+    estimated_median,
     human_normalised,
     interquartile_mean,
     interval,
-    median_of_57,
 )
 from labml_rl.watch.scores import measure
 
-# What may differ between two runs that belong together: what is played, the seed, and
-# what changes where and when a run is computed and measured, but not what it learns.
-APART = {
-    *("game", "seed", "workers", "device", "precision"),
+# Two runs that belong together may differ in what is played, in the seed, and in how
+# and where they were computed. [None of that][labml_rl.speed] is meant to change what
+# is learned.
+MAY_DIFFER = {
+    *("game", "seed", "workers", "device", "precision", "compile", "players", "halves"),
     *("evaluate_every_frames", "evaluation_games"),
 }
+
+# Of two runs, the bootstrap makes an interval that is [much too
+# narrow][labml_rl.watch.many.interval].
+ENOUGH_RUNS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +102,7 @@ class Comparing:
     """
 
     folders: Annotated[
-        tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN")
+        tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN ...")
     ]
     best: bool = False
     games: int = 30
@@ -116,18 +122,29 @@ class Side:
     ## A side
 
     Args:
-        kind: what its runs have in common: algorithm, frames and settings, by name.
-        runs: the folders of its runs and the experiment of each, by game.
-        points: what its agents scored, the mean of each, by game.
-        protocols: how they played, in words.
+        algorithm: its name.
+        frames: how many all its runs have had.
+        settings: what else they have in common.
+        best: whether the best of each run plays, and not the last.
+        runs: the folder and the experiment of each run, by game and seed.
+        points: what their agents score, the mean of each, in the same order.
+        protocols: how they play, in words.
     """
 
-    kind: dict[str, str]
-    runs: dict[str, list[tuple[Path, type[Experiment[Any]]]]] = field(
+    algorithm: str
+    frames: int
+    settings: dict[str, Any] = field(default_factory=dict)
+    best: bool = False
+    runs: dict[str, dict[int, tuple[Path, type[Experiment[Any]]]]] = field(
         default_factory=dict
     )
     points: dict[str, list[float]] = field(default_factory=dict)
-    protocols: list[str] = field(default_factory=list)
+    protocols: set[str] = field(default_factory=set)
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """What two runs of one side have in common."""
+        return self.algorithm, self.frames, self.settings
 
     def named(self, sides: Sequence["Side"]) -> str:
         """
@@ -138,15 +155,19 @@ class Side:
             What it is called, with the settings in which it is not like another side
             with its algorithm.
         """
-        algorithm, frames, *settings = self.kind
-        rivals = [s.kind for s in sides if s.kind[algorithm] == self.kind[algorithm]]
-        differ = [
-            f"{name} {self.kind[name]}"
-            for name in settings
-            if any(rival[name] != self.kind[name] for rival in rivals)
-        ]
-        name = f"{self.kind[algorithm].upper()} after {self.kind[frames]} frames"
-        return ", ".join([name, *differ])
+        rivals = [each for each in sides if each.algorithm == self.algorithm]
+        differ = {
+            name
+            for rival in rivals
+            for name in rival.settings.keys() | self.settings.keys()
+            if rival.settings.get(name) != self.settings.get(name)
+        }
+        if any(rival.frames != self.frames for rival in rivals):
+            differ.discard("total_frames")  # that is said already
+        when = "the best of" if self.best else "after"
+        name = f"{self.algorithm.upper()} {when} {self.frames:,} frames"
+        settings = [f"{name} {self.settings.get(name)}" for name in sorted(differ)]
+        return "; ".join([name, *settings])
 
     def scores(self, games: Sequence[str]) -> Scores:
         """Human-normalised scores, shape `(R, G)`."""
@@ -156,6 +177,7 @@ class Side:
 def sides_of(
     folders: Sequence[Path],
     own: type[Experiment[Any]] | None = None,
+    protocol: Protocol | None = None,
     *,
     best: bool = False,
 ) -> list[Side]:
@@ -165,57 +187,74 @@ def sides_of(
     Args:
         folders: of the runs.
         own: an experiment that is not the book's, if one is to be compared.
+        protocol: how all of them will play.
         best: whether the [best so far](best.py) of each run is to play.
 
     Returns:
         The sides, in the order in which the first run of each was given.
 
     Raises:
-        RunError: if there is no such run, if one is given twice, or if a side has more
-            runs of one game than of another.
+        RunError: if there is no such run, or if one is given twice.
         CheckpointError: if a checkpoint can't be read.
+        ValueError: if a game can't be played like this.
     """
     sides: list[Side] = []
-    seen: list[tuple[dict[str, str], str, int]] = []
     for folder in folders:
         record = RunFolder(folder).read_record()
-        experiment = own
-        if own is None or record["algorithm"] != own.algorithm:
+        if own is not None and record.get("experiment") == place_of(own):
+            experiment = own
+        else:
             experiment = experiment_of(folder)
-        assert experiment is not None
 
         # It is loaded now, so that what is missing is missed before anybody plays.
-        settings = Saved.of(folder, experiment, best=best).settings
-        kind = {"algorithm": record["algorithm"], "frames": f"{record['frames']:,}"}
-        for name, value in asdict(settings).items():
-            if name not in APART:
-                kind[name] = str(value)
-        game = find_game(settings.game) if is_atari(settings.game) else settings.game
-        if (kind, game, settings.seed) in seen:
+        saved = Saved.of(folder, experiment, best=best)
+        values = asdict(saved.settings)
+        settings = {
+            key: value for key, value in values.items() if key not in MAY_DIFFER
+        }
+        if own_code := fingerprints(record):
+            settings["code"] = own_code
+        if best:
+            # How often, and how well, the best was looked for.
+            settings["evaluated every"] = values["evaluate_every_frames"]
+            settings["evaluation games"] = values["evaluation_games"]
+        new = Side(record["algorithm"], record["frames"], settings, best)
+        side = next((each for each in sides if each.kind == new.kind), new)
+        if side is new:
+            sides.append(new)
+        side.protocols.add(saved.conditions(protocol or Protocol()))
+        game = values["game"]
+        runs = side.runs.setdefault(find_game(game) if is_atari(game) else game, {})
+        if values["seed"] in runs:
+            before, _ = runs[values["seed"]]
             raise RunError(
-                f"{folder} is a run that was given before: settings, game and seed are "
-                "the same"
+                f"{folder} has the settings, the game and the seed of {before}: give "
+                "one of the two"
             )
-        seen.append((kind, game, settings.seed))
-        side = next((each for each in sides if each.kind == kind), None)
-        if side is None:
-            side = Side(kind)
-            sides.append(side)
-        side.runs.setdefault(game, []).append((folder, experiment))
+        runs[values["seed"]] = folder, experiment
     if len(sides) > len(ascii_uppercase):
         raise RunError(
             f"these are {len(sides)} sides, since all of them differ in more than game "
             f"and seed. There is room for {len(ascii_uppercase)}"
         )
-    for side in sides:
-        counts = sorted((len(runs), game) for game, runs in side.runs.items())
-        (few, least), (many, most) = counts[0], counts[-1]
-        if few != many:
-            raise RunError(
-                f"{side.named(sides)}: {many} of {most}, and {few} of {least}. A "
-                "comparison takes as many runs of each game"
-            )
     return sides
+
+
+def fingerprints(record: dict[str, Any]) -> str:
+    """
+    Args:
+        record: what `run.json` says.
+
+    Returns:
+        The fingerprints of the modules of your own that the run was made with.
+    """
+    return " ".join(
+        dict.fromkeys(
+            source["fingerprint"]
+            for session in record["sessions"]
+            for source in session.get("own_sources", {}).values()
+        )
+    )
 
 
 def play(sides: Sequence[Side], comparing: Comparing, protocol: Protocol) -> None:
@@ -231,47 +270,92 @@ def play(sides: Sequence[Side], comparing: Comparing, protocol: Protocol) -> Non
         protocol: how all of them play.
 
     Raises:
-        RunError: if a run has no agent that could be measured, or no game that can be
-            played like this.
+        RunError: if a run has no agent that could be measured.
         CheckpointError: if a checkpoint is not of its network.
     """
-    for side in sides:
-        for game, runs in side.runs.items():
-            side.points[game] = []
-            for folder, experiment in runs:
-                saved = Saved.of(folder, experiment, best=comparing.best)
-                result = measure(
-                    saved,
-                    protocol,
-                    games=comparing.games,
-                    workers=comparing.workers,
-                    device=comparing.device,
-                )
-                side.points[game].append(result.mean)
-                # Without the game and the algorithm, which come first.
-                side.protocols.append(saved.described(protocol).partition(". ")[2])
-                print(f"{folder}: {summary(result)}", flush=True)
+    agents = [
+        (side, game, folder, experiment)
+        for side in sides
+        for game, runs in side.runs.items()
+        for folder, experiment in runs.values()
+    ]
+    for side, game, folder, experiment in agents:
+        result = measure(
+            Saved.of(folder, experiment, best=comparing.best),
+            protocol,
+            games=comparing.games,
+            workers=comparing.workers,
+            device=comparing.device,
+        )
+        side.points.setdefault(game, []).append(result.mean)
+        print(f"{folder}: {summary(result)}", flush=True)
 
 
-def row(name: str, cells: Sequence[str]) -> str:
-    """A line of the table."""
-    return f"{name:22}" + "".join(f"{each:>28}" for each in cells)
-
-
-def cell(game: str, points: list[float] | None) -> str:
+def cell(game: str, points: Sequence[float]) -> str:
     """
     Returns:
         A mean score, with its standard error if there are several runs, and with how
         far it is on the way from random play to a human, if that is known.
     """
-    if points is None:
+    if not points:
         return "not played"
-    words = f"{fmean(points):,.1f}"
+    words = f"{np.mean(points):,.1f}"
     if len(points) > 1:
-        words += f" ± {stdev(points) / sqrt(len(points)):,.1f}"
+        words += f" ± {np.std(points, ddof=1) / sqrt(len(points)):,.1f}"
     if game in RANDOM_AND_HUMAN:
-        words += f"{human_normalised(game, points).mean():>8.0%}"
+        words += f"  {human_normalised(game, points).mean():>7,.0%}"
     return words
+
+
+def rows_of(sides: Sequence[Side]) -> Iterator[tuple[str, list[str]]]:
+    """
+    ## Row by row
+
+    Args:
+        sides: with their points.
+
+    Yields:
+        What a row is of, and what it says of each side. Where it is the same for all,
+        there is nothing of a side.
+    """
+    games = list(dict.fromkeys(game for side in sides for game in side.points))
+    for game in games:
+        yield game, [cell(game, side.points.get(game, [])) for side in sides]
+
+    counted = [
+        game
+        for game in games
+        if game in RANDOM_AND_HUMAN and all(game in side.points for side in sides)
+    ]
+    if len(games) < 2 and all(len(p) < 2 for s in sides for p in s.points.values()):
+        return
+    yield "", []
+    if not counted:
+        yield (
+            "Nothing is summed up: no game that a human is known for is on all sides",
+            [],
+        )
+        return
+    counts = {len(side.points[game]) for side in sides for game in counted}
+    if any(len({len(side.points[game]) for game in counted}) > 1 for side in sides):
+        yield (
+            "Nothing is summed up: a side has more runs of one game than of another",
+            [],
+        )
+        return
+    yield f"human-normalised, {', '.join(counted)}:", []
+    scores = [side.scores(counted) for side in sides]
+    yield "interquartile mean", [f"{interquartile_mean(s):,.0%}" for s in scores]
+    if min(counts) >= ENOUGH_RUNS:
+        spans = [interval(each) for each in scores]
+        yield "  95% interval", [f"{low:,.0%} to {high:,.0%}" for low, high in spans]
+    yield "mean", [f"{each.mean():,.0%}" for each in scores]
+    yield "median", [f"{np.median(each.mean(axis=0)):,.0%}" for each in scores]
+    if set(counted) >= WEIGHTS.keys():
+        medians = [estimated_median(side.scores(list(WEIGHTS))) for side in sides]
+        yield "median of 57, about", [f"{each:,.0%}" for each in medians]
+        if min(medians) < LEAST_MEDIAN:
+            yield f"  (below {LEAST_MEDIAN:.0%} it is too low to be trusted)", []
 
 
 def table_of(sides: Sequence[Side]) -> list[str]:
@@ -282,43 +366,23 @@ def table_of(sides: Sequence[Side]) -> list[str]:
         sides: with their points.
 
     Returns:
-        The lines of the table.
+        The lines of the table, with columns as wide as it takes.
     """
-    letters = ascii_uppercase[: len(sides)]
-    lines = [f"{x}: {s.named(sides)}" for x, s in zip(letters, sides, strict=True)]
-    lines += ["", row("", letters)]
-    games = list(dict.fromkeys(game for side in sides for game in side.points))
-    for game in games:
-        lines.append(row(game, [cell(game, side.points.get(game)) for side in sides]))
-    counted = [
-        game
-        for game in games
-        if game in RANDOM_AND_HUMAN and all(game in side.points for side in sides)
+    letters = list(ascii_uppercase[: len(sides)])
+    rows = [("", letters), *rows_of(sides)]
+    first = max(len(name) for name, cells in rows if cells) + 3
+    widths = [
+        max(len(cells[side]) for _, cells in rows if cells) + 3
+        for side in range(len(sides))
     ]
-    scores = [side.scores(counted) for side in sides] if counted else []
-    if all(each.size < 2 for each in scores):
-        return lines
-    lines += ["", f"human-normalised, games: {len(counted)}"]
-    lines.append(row("interquartile mean", percent(map(interquartile_mean, scores))))
-    if all(len(each) > 1 for each in scores):
-        spans = (map("{:.0%}".format, interval(each)) for each in scores)
-        lines.append(row("  95% of the draws", [" to ".join(each) for each in spans]))
-    lines.append(row("mean", percent(each.mean() for each in scores)))
-    lines.append(row("median", percent(np.median(s.mean(axis=0)) for s in scores)))
-    if set(counted) >= FIVE.keys():
-        five = (side.scores(list(FIVE)) for side in sides)
-        lines.append(row("median of 57, about", percent(map(median_of_57, five))))
-    if left_out := [game for game in games if game not in counted]:
-        lines.append(f"not counted there: {', '.join(left_out)}")
+    lines = [f"{x}: {s.named(sides)}" for x, s in zip(letters, sides, strict=True)]
+    lines.append("")
+    for name, cells in rows:
+        line = name.ljust(first) if cells else name
+        for width, words in zip(widths, cells, strict=False):
+            line += words.rjust(width)
+        lines.append(line)
     return lines
-
-
-def percent(scores: Iterable[Any]) -> list[str]:
-    """
-    Returns:
-        Each in words.
-    """
-    return [f"{score:.0%}" for score in scores]
 
 
 def main(
@@ -334,6 +398,7 @@ def main(
 
     Raises:
         RunError: if something can't be compared.
+        CheckpointError: if a checkpoint can't be read, or is not of its network.
     """
     comparing, protocol = parse(
         {"comparing": Comparing, "protocol": Protocol},
@@ -341,14 +406,13 @@ def main(
         command=f"{program} compare",
         description="Let the agents of several runs play, and set them side by side.",
     )
-    sides = sides_of(comparing.folders, own, best=comparing.best)
     try:
         with refused():
+            sides = sides_of(comparing.folders, own, protocol, best=comparing.best)
             play(sides, comparing, protocol)
     except gymnasium.error.Error as error:
         raise RunError(str(error)) from error
     print("", *table_of(sides), "", sep="\n")
-    for protocol_in_words in dict.fromkeys(
-        words for side in sides for words in side.protocols
-    ):
-        print(protocol_in_words)
+    for letter, side in zip(ascii_uppercase, sides, strict=False):
+        for conditions in sorted(side.protocols):
+            print(f"{letter}: {conditions}")

@@ -5,7 +5,7 @@ summary: >-
   How the scores of many games and many runs become one number, and how sure it is.
 symbols:
   normalised: 's_g'
-  FIVE: 'w_g'
+  WEIGHTS: 'w_g'
 ---
 
 # Many games, one number
@@ -110,29 +110,54 @@ def human_normalised(game: str, points: ArrayLike) -> Scores:
     return (np.asarray(points, dtype=np.float64) - random) / (human - random)
 
 
+def checked(scores: ArrayLike) -> Scores:
+    """
+    Args:
+        scores: shape `(..., R, G)`.
+
+    Returns:
+        The same in an array.
+
+    Raises:
+        ValueError: if the shape is another, or a score is no number.
+    """
+    array = np.asarray(scores, dtype=np.float64)
+    if array.ndim < 2 or not array.size:
+        raise ValueError(
+            "scores must have a row for each run and a column for each game, and not "
+            f"the shape {array.shape}"
+        )
+    if np.isnan(array).any():
+        raise ValueError("a score is NaN: a run is missing, or went wrong")
+    return array
+
+
 def interquartile_mean(scores: ArrayLike) -> Scores:
     """
     ## Which average
 
-    This is [Rainbow](../dqn/rainbow.py) after 200 million frames, as [its
-    paper](https://arxiv.org/abs/1710.02298) lists it. Each dot is a game:
+    This is the best that [Rainbow](../dqn/rainbow.py) was in 200 million frames, in
+    those 54 of the 57 games for which we have the scores of [its
+    paper](https://arxiv.org/abs/1710.02298). Each dot is a game:
 
     ![Human-normalised scores of Rainbow in 54 games, from the worst to the best, on a
     scale that goes up by factors of ten: the median is 227%, the interquartile mean
     271%, and the mean 1,389%, which only eight games
     reach](../../assets/figures/many-averages.svg)
 
-    - The **mean** is 1,389%, and only eight games of the 54 are that good. Half of it
-      comes from a single one. In Video Pinball the tester was hardly better than
-      random play, so that Rainbow is at 36,689%. Whoever wants a high mean works on
-      Video Pinball.
+    - The **mean** is 1,389%, and only eight games are that good. Nearly half of it
+      comes from a single one. In Video Pinball the tester was hardly better than random
+      play, so that Rainbow is at 36,689%. Whoever wants a high mean works on Video
+      Pinball.
     - The **median** is 227%: half of the games are better, and half are worse. How much
-      worse, it does not say. With 0 in all of that half, it would be the same.
+      worse, it does not say. Of an agent that scores 0 in 26 of the 54 games, it can be
+      the same.
     - The **interquartile mean**, or IQM, is the mean of the middle half, 271%. A
       quarter of all scores is left out at the top, where one game can outweigh all
       others, and a quarter at the bottom. [Agarwal et al.
-      (2021)](https://arxiv.org/abs/2108.13264) recommend it, and it is not as easily
-      moved by chance as the median.
+      (2021)](https://arxiv.org/abs/2108.13264) recommend it, since it is not as easily
+      moved by chance as the median. Their library,
+      [rliable](https://github.com/google-research/rliable), has it, and much more.
 
     Here the scores of all runs count on their own, and those of one game are not
     averaged first.
@@ -143,8 +168,11 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
     Returns:
         Their interquartile mean, shape `(...)`. If a quarter is no whole number of
         scores, the next lower number of them is left out at each end.
+
+    Raises:
+        ValueError: if the shape is another, or a score is no number.
     """
-    array = np.asarray(scores, dtype=np.float64)
+    array = checked(scores)
     each = np.sort(array.reshape(*array.shape[:-2], -1))  # (..., R * G)
     out = each.shape[-1] // 4
     middle: Scores = each[..., out : each.shape[-1] - out].mean(axis=-1)
@@ -163,22 +191,25 @@ def interval(
     ## How sure
 
     With other seeds, other agents would have come out, and another number. How
-    different could it be? Nobody trains everything a hundred times to find out. The
-    **bootstrap** pretends to have done so: it draws as many runs as there are out of
-    those that there are, some of them twice and some not at all, and computes the
-    number again. It does so two thousand times. What the middle 95% of all these
-    numbers span is the **interval**. If those of two algorithms do not overlap, the
-    seeds alone hardly explain it.
+    different could it be? Hardly anybody can train everything a hundred times to find
+    out. The **bootstrap** pretends to have done so: it draws as many runs as there are
+    out of those that there are, some of them twice and some not at all, and computes
+    the number again. It does so two thousand times. What the middle 95% of all these
+    numbers span is the **interval**.
+
+    If the intervals of two algorithms are far apart, seeds are no likely reason. If
+    they overlap, that does not prove that the two are equally good.
 
     Runs are drawn in each game by itself. Otherwise a draw might have no Pong at all,
     and three of Q\\*bert. This is called *stratified*.
 
     !!! warning "With few runs it is too narrow"
         Three runs can be drawn in few ways only, and all of them lie between the worst
-        and the best of the three. We tried it with five games, in which runs differ by
-        a third, and looked how often the interval has the true number in it. That
-        should be 95 times out of 100. With three runs of each game it was 77, with ten
-        91. With 57 games it was 87 with three runs, and 93 with ten.
+        and the best of the three. We tried it out with made-up scores: normally
+        distributed, with a standard deviation of a third of a game's mean. How often is
+        the true number in the interval? It should be 95 times out of 100. With three
+        runs of each of five games it was 77, with ten 91. With 57 games it was 87 with
+        three runs, and 93 with ten.
 
     And no interval knows what else was different: the code, the settings, how long it
     was trained, and how often somebody tried before.
@@ -186,7 +217,7 @@ def interval(
     Args:
         scores: human-normalised, shape `(R, G)`.
         statistic: what is computed of scores with shape `(..., R, G)`. What it returns
-            has shape `(...)`.
+            has shape `(...)`. For the mean, that is `lambda s: s.mean(axis=(-2, -1))`.
         draws: how often.
         confidence: how much of the draws lies in the interval.
         seed: of the draws.
@@ -195,10 +226,17 @@ def interval(
         Where it begins, and where it ends.
 
     Raises:
-        ValueError: if there are fewer than two runs of each game. How far runs are
-            apart, one can't say.
+        ValueError: if there are fewer than two runs of each game, since one does not
+            say how far runs are apart. If a score is no number, or an argument makes no
+            sense.
     """
-    array = np.asarray(scores, dtype=np.float64)  # (R, G)
+    array = checked(scores)
+    if array.ndim != 2 or not 0 < confidence < 1 or draws < 1:
+        raise ValueError(
+            "scores must have the shape (R, G), not "
+            f"{array.shape}; confidence must be between 0 and 1, not {confidence}; and "
+            f"draws at least 1, not {draws}"
+        )
     runs, games = array.shape
     if runs < 2:
         raise ValueError(
@@ -207,21 +245,25 @@ def interval(
         )
     dice = np.random.default_rng(seed)
     drawn = dice.integers(runs, size=(draws, runs, games))
-    again = statistic(array[drawn, np.arange(games)])  # (draws,)
-    outside = (1 - confidence) / 2
-    low, high = np.quantile(again, [outside, 1 - outside])
+    numbers = statistic(array[drawn, np.arange(games)])  # (draws,)
+    if np.shape(numbers) != (draws,):
+        raise ValueError(
+            f"of scores with the shape {(draws, runs, games)}, the statistic must "
+            f"return {(draws,)}, not {np.shape(numbers)}: it sums up the last two axes"
+        )
+    beyond = (1 - confidence) / 2
+    low, high = np.quantile(numbers, [beyond, 1 - beyond])
     return float(low), float(high)
 
 
 # ## Five games for 57
 #
-# A run of 57 games with five seeds is 285 trainings, and hardly anybody outside of a
-# few large firms does that. But games are alike: an algorithm that is good in one is
-# mostly good in its relatives. So [Aitchison et al.
-# (2022)](https://arxiv.org/abs/2210.02019) looked for the five games from which the
-# median of all 57 can best be told, given the published scores of dozens of algorithms,
-# and found these. Beside them are their weights, which make up a kind of average:
-FIVE = {
+# 57 games with five seeds are 285 trainings, and hardly anybody outside of a few large
+# firms does that. But games are alike: an algorithm that is good in one is mostly good
+# in its relatives. So [Aitchison et al. (2022)](https://arxiv.org/abs/2210.02019)
+# looked for the five games from which the median of all 57 can best be told, given the
+# published scores of 62 algorithms. They found these, with these weights:
+WEIGHTS = {
     "battle_zone": 0.3820,
     "double_dunk": 0.0679,
     "name_this_game": 0.3108,
@@ -229,8 +271,11 @@ FIVE = {
     "qbert": 0.0805,
 }
 
+# That of the worst of the 62.
+LEAST_MEDIAN = 0.4
 
-def median_of_57(scores: ArrayLike) -> Scores:
+
+def estimated_median(scores: ArrayLike) -> Scores:
     r"""
     ### The estimate
 
@@ -239,46 +284,49 @@ def median_of_57(scores: ArrayLike) -> Scores:
 
     $$10^{\sum_g w_g \log_{10} (1 + \max(0, s_g))} - 1$$
 
-    per cent. It is a *geometric* mean, nearly: twice the score in Battle Zone counts
-    the same, whether it is from 20 to 40 or from 200 to 400. Here is what it says of
-    the seven algorithms of Rainbow's paper, and what that gives as their median:
+    per cent. So the logarithms of the scores are averaged: twice the score in Battle
+    Zone counts the same, whether it is from 20 to 40 or from 200 to 400. Here is what
+    it says of the seven algorithms of Rainbow's paper, and the median of all games that
+    this paper gives. (The prioritised one and the dueling one are double as well.)
 
     | algorithm | five games | 57 games |
     |---|---|---|
     | DQN | 90% | 79% |
-    | [double](__init__.py) DQN | 109% | 117% |
+    | [double](../dqn/__init__.py) DQN | 109% | 117% |
     | prioritised | 156% | 140% |
     | dueling | 139% | 151% |
     | distributional | 153% | 164% |
     | noisy | 106% | 118% |
     | Rainbow | 225% | 223% |
 
-    No estimate is off by more than a seventh, and the order is nearly right. The
-    authors speak of 10%.
+    No estimate is off by more than a seventh. But prioritised DQN, which is the fourth
+    best by 57 games, is the second best by five: what is this close together, five
+    games do not tell apart. The authors give 10% as the mean error for algorithms that
+    the weights were not fitted to.
 
-    !!! warning "What it was fitted to"
-        Rainbow and its parts were among the algorithms that the weights were fitted to,
-        so this is how well they fit, and not how well they foretell. And most of those
-        algorithms had been trained for 200 million frames, or many more. Of an agent
-        that has just begun to learn, the estimate says less.
+    !!! warning "Not for agents that have learned little"
+        All of the 62 algorithms had a median of more than 40%. (So had these seven,
+        which were among them.) What the estimate says of an agent that is worse than
+        that, nobody has tried. And it is a little off by itself: as the weights add up
+        to 0.965, an agent that plays like the human in all five games gets 85%.
 
     Args:
         scores: human-normalised, 1 for the human, shape `(..., R, 5)`: the games of
-            [FIVE][] in that order, with `R` runs, whose mean counts.
+            [WEIGHTS][] in that order, with `R` runs, whose mean counts.
 
     Returns:
         The estimate, 1 for the human, shape `(...)`.
 
     Raises:
-        ValueError: if there are not five games.
+        ValueError: if there are not five games, or if a score is no number.
     """
-    array = np.asarray(scores, dtype=np.float64)
-    if array.shape[-1] != len(FIVE):
+    array = checked(scores)
+    if array.shape[-1] != len(WEIGHTS):
         raise ValueError(
-            f"the last axis must have the five games {', '.join(FIVE)}, and not "
+            f"the last axis must have the five games {', '.join(WEIGHTS)}, and not "
             f"{array.shape[-1]}"
         )
     normalised = 100 * array.mean(axis=-2)  # (..., 5)
     logarithms = np.log10(1 + np.maximum(0, normalised))
-    estimate: Scores = (10 ** (logarithms @ np.array(list(FIVE.values()))) - 1) / 100
+    estimate: Scores = (10 ** (logarithms @ np.array(list(WEIGHTS.values()))) - 1) / 100
     return estimate

@@ -102,11 +102,8 @@ class Result:
             Another seed of the training gives another agent, and how far these are
             apart, no number of games with one of them can tell. To compare
             *algorithms*, train several. [Agarwal et al.
-            (2021)](https://arxiv.org/abs/2108.13264) show how few seeds mislead. Each
-            run, of one seed in one game, has a normalised score. They recommend the
-            **interquartile mean**, or IQM, that of the middle half of these, with an
-            interval, and have a library for it,
-            [rliable](https://github.com/google-research/rliable).
+            (2021)](https://arxiv.org/abs/2108.13264) show how few seeds mislead. The
+            next page has [what they recommend](many.py).
         """
         return self.deviation / math.sqrt(len(self.points))
 

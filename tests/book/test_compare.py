@@ -1,17 +1,30 @@
 """Comparing: runs that differ in game and seed only are one side."""
 
+import json
+import re
 import shutil
+from dataclasses import fields
+from pathlib import Path
 from statistics import stdev
 
+import numpy as np
 import pytest
 
 from labml_rl import runs
+from labml_rl.ppo import experiment as ppo
 from labml_rl.runs import checkpoint
 from labml_rl.runs.command import dispatch
-from labml_rl.small import SmallPPO
+from labml_rl.small import SmallDQN, SmallPPO
 from labml_rl.watch.agent import Protocol, Saved
-from labml_rl.watch.compare import Side, main, sides_of, table_of
-from labml_rl.watch.many import FIVE, human_normalised, interval, median_of_57
+from labml_rl.watch.compare import MAY_DIFFER, Side, main, sides_of, table_of
+from labml_rl.watch.many import (
+    RANDOM_AND_HUMAN,
+    WEIGHTS,
+    estimated_median,
+    human_normalised,
+    interquartile_mean,
+    interval,
+)
 from labml_rl.watch.scores import measure
 from tests.book.tiny_runs import Settings, Tiny
 
@@ -41,18 +54,49 @@ def test_runs_of_another_game_or_seed_are_one_side(folder):
     names = ("cart-1", "acrobot-2", "longer", "cart-2", "acrobot-1")
     first, second = sides_of([folder / name for name in names], Tiny)
     assert first.runs == {
-        "CartPole-v1": [(folder / "cart-1", Tiny), (folder / "cart-2", Tiny)],
-        "Acrobot-v1": [(folder / "acrobot-2", Tiny), (folder / "acrobot-1", Tiny)],
+        "CartPole-v1": {1: (folder / "cart-1", Tiny), 2: (folder / "cart-2", Tiny)},
+        "Acrobot-v1": {
+            2: (folder / "acrobot-2", Tiny),
+            1: (folder / "acrobot-1", Tiny),
+        },
     }
-    assert second.runs == {"CartPole-v1": [(folder / "longer", Tiny)]}
-    assert first.named([first, second]) == "TINY after 8 frames, total_frames 8"
-    assert first.named([first]) == "TINY after 8 frames"
+    assert second.runs == {"CartPole-v1": {1: (folder / "longer", Tiny)}}
+    assert first.named([first, second]) == "TINY after 8 frames"
+    assert second.named([first, second]) == "TINY after 16 frames"
 
 
 def test_where_it_was_computed_makes_no_side(folder, tmp_path):
-    trained(tmp_path / "run", seed=3, workers=0, evaluate_every_frames=4)
+    trained(tmp_path / "run", seed=3, workers=1, evaluate_every_frames=4)
     (side,) = sides_of([folder / "cart-1", tmp_path / "run"], Tiny)
     assert len(side.runs["CartPole-v1"]) == 2
+    assert {field.name for field in fields(ppo.Settings)} > MAY_DIFFER
+
+
+def test_another_setting_makes_another_side(folder, tmp_path):
+    trained(tmp_path / "run", num_envs=3)
+    sides = sides_of([folder / "cart-1", tmp_path / "run"], Tiny)
+    names = [side.named(sides).split("; ") for side in sides]
+    assert names[0] == ["TINY after 8 frames", "num_envs 2"]
+    assert names[1][1:] == ["num_envs 3"]
+
+
+def test_another_state_of_your_own_code_makes_another_side(folder, tmp_path):
+    shutil.copytree(folder / "cart-2", tmp_path / "run")
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    own = record["sessions"][0]["own_sources"]
+    assert Path(__file__).with_name("tiny_runs.py").as_posix() in own
+    for source in own.values():
+        source["fingerprint"] = "0123456789abcdef"
+    (tmp_path / "run" / "run.json").write_text(json.dumps(record))
+    sides = sides_of([folder / "cart-1", tmp_path / "run"], Tiny)
+    assert "code 0123456789abcdef" in sides[1].named(sides)
+
+
+def test_the_best_are_named_so(tmp_path, capsys):
+    settings = Settings(total_frames=16, evaluate_every_frames=8, evaluation_games=1)
+    runs.train(Tiny, settings, folder=tmp_path / "run")
+    said = compared(capsys, tmp_path / "run", "--best", "--games", "1")
+    assert "A: TINY the best of 16 frames" in said
 
 
 def test_the_table_has_what_the_agents_score(folder, capsys):
@@ -65,15 +109,12 @@ def test_the_table_has_what_the_agents_score(folder, capsys):
         assert line.startswith(f"{folder / name}: mean {mean:,.2f} ±")
     assert said[3] == "A: TINY after 8 frames"
     error = stdev(means) / 2**0.5
-    assert said[6].split(maxsplit=1) == [
-        "CartPole-v1",
-        f"{sum(means) / 2:,.1f} ± {error:,.1f}",
-    ]
-    # No human tester is known for it, so nothing is summed up.
-    *_, empty, protocol = said[6:]
-    assert len(said) == 9
-    assert empty == ""
-    assert protocol.startswith("Actions are drawn from its policy. Whole episodes")
+    points = f"{sum(means) / 2:,.1f} ± {error:,.1f}"
+    assert said[6].split(maxsplit=1) == ["CartPole-v1", points]
+    assert said[8].startswith("Nothing is summed up: no game that a human")
+    assert said[10] == (
+        "A: Actions are drawn from its policy. Whole episodes, sums of rewards. Seed 0."
+    )
 
 
 def test_an_algorithm_of_your_own_beside_one_of_the_book(folder, tmp_path, capsys):
@@ -82,7 +123,8 @@ def test_an_algorithm_of_your_own_beside_one_of_the_book(folder, tmp_path, capsy
     said = compared(capsys, folder / "cart-1", tmp_path / "ppo", "--games", "1")
     assert "A: TINY after 8 frames" in said
     assert "B: SMALL-PPO after 8 frames" in said
-    assert len(said[6].split()) == 2
+    (row,) = (line for line in said if line.startswith("CartPole-v1"))
+    assert len(row.split()) == 3
     with pytest.raises(SystemExit) as exit_:
         dispatch(["compare", str(tmp_path / "ppo"), "--games", "1"])
     assert exit_.value.code == 0
@@ -90,57 +132,138 @@ def test_an_algorithm_of_your_own_beside_one_of_the_book(folder, tmp_path, capsy
     with pytest.raises(SystemExit) as exit_:
         dispatch(["compare", str(folder / "cart-1")])
     assert exit_.value.code == 2
-    assert "tiny" in capsys.readouterr().err
+    assert "no algorithm 'tiny'" in capsys.readouterr().err
+
+
+def test_one_of_your_own_with_the_name_of_the_book_is_not_the_books(folder, tmp_path):
+    class Impostor(SmallPPO):
+        """It says that it is PPO."""
+
+    settings = SmallPPO.settings_class(total_frames=8, num_envs=2, steps=4)
+    runs.train(SmallPPO, settings, folder=tmp_path / "ppo")
+    (side,) = sides_of([tmp_path / "ppo"], Impostor)
+    assert side.runs["CartPole-v1"][1] == (tmp_path / "ppo", SmallPPO)
+
+
+def test_how_each_side_played_is_said_of_each(folder, tmp_path, capsys):
+    settings = SmallDQN.settings_class(total_frames=200, warm_up_steps=136)
+    runs.train(SmallDQN, settings, folder=tmp_path / "dqn")
+    *_, first, second = compared(
+        capsys, folder / "cart-1", tmp_path / "dqn", "--games", "1"
+    )
+    assert first.startswith("A: Actions are drawn from its policy.")
+    assert second.startswith("B: It takes the best action, and any with probability")
+
+
+POINTS = {game: [1e3 * n, 1.5e3 * n, 4e3 * n] for n, game in enumerate(WEIGHTS, 1)}
+
+
+def of_five():
+    """What random play and the human score in the five games."""
+    return {game: RANDOM_AND_HUMAN[game] for game in WEIGHTS}
+
+
+def rows(*sides):
+    """What the table says in each row, without spaces."""
+    return {
+        re.split(" {2,}", line.strip())[0]: re.split(" {2,}", line.strip())[1:]
+        for line in table_of(sides)
+    }
 
 
 def test_all_that_stands_below_the_games():
-    points = {game: [1_000.0 * n, 1_500.0 * n] for n, game in enumerate(FIVE, 1)}
-    first = Side({"algorithm": "ppo", "frames": "4"}, points={**points, "pong": [1, 2]})
+    first = Side("ppo", 4, points={**POINTS, "pong": [1, 2, 3]})
     second = Side(
-        {"algorithm": "a2c", "frames": "4"},
-        points={game: [x / 2 for x in both] for game, both in points.items()},
+        "a2c", 4, points={game: [p / 2 for p in POINTS[game]] for game in POINTS}
     )
-    scores = first.scores(list(FIVE))
-    assert scores.shape == (2, 5)
-    assert scores[1, 4] == human_normalised("Qbert", points["qbert"][1])
-    lines = table_of([first, second])
-    rows = {line[:22].strip(): line[22:].split() for line in lines}
-    assert lines[:2] == ["A: PPO after 4 frames", "B: A2C after 4 frames"]
-    assert rows["qbert"][:4] == ["6,250.0", "±", "1,250.0", "46%"]
-    assert rows["qbert"][4:] == ["3,125.0", "±", "625.0", "22%"]
-    assert rows["pong"] == ["1.5", "±", "0.5", "63%", "not", "played"]
-    low, high = interval(scores)
-    assert rows["95% of the draws"][:3] == [f"{low:.0%}", "to", f"{high:.0%}"]
-    assert rows["mean"][0] == f"{scores.mean():.0%}"
-    assert rows["median of 57, about"][0] == f"{median_of_57(scores):.0%}"
-    assert lines[-1] == "not counted there: pong"
-    assert "human-normalised, games: 5" in lines
-    assert all(len(line) <= 22 + 2 * 28 for line in lines)
+    found = rows(first, second)
+    assert table_of([first, second])[:2] == [
+        "A: PPO after 4 frames",
+        "B: A2C after 4 frames",
+    ]
+    scores = [side.scores(list(WEIGHTS)) for side in (first, second)]
+    assert scores[0].shape == (3, 5)
+    assert scores[0][1, 4] == human_normalised("Qbert", POINTS["qbert"][1])
+    assert found["pong"] == ["2.0 ± 0.6", "64%", "not played"]
+    for name, statistic in (
+        ("interquartile mean", interquartile_mean),
+        ("mean", np.mean),
+        ("median", lambda each: np.median(each.mean(axis=0))),
+        ("median of 57, about", estimated_median),
+    ):
+        assert found[name] == [f"{statistic(each):,.0%}" for each in scores]
+    assert (
+        len({found[name][0] for name in ("interquartile mean", "mean", "median")}) == 3
+    )
+    spans = [interval(each) for each in scores]
+    assert found["95% interval"] == [f"{a:,.0%} to {b:,.0%}" for a, b in spans]
+    assert f"human-normalised, {', '.join(WEIGHTS)}:" in found
 
 
-def test_one_run_of_one_game_is_not_summed_up():
-    side = Side({"algorithm": "ppo", "frames": "4"}, points={"pong": [20.2]})
-    assert table_of([side])[-1].split() == ["pong", "20.2", "116%"]
-    assert f"{human_normalised('pong', 20.2):.0%}" == "116%"
+def test_a_median_of_which_nobody_knows_anything_is_called_so():
+    good = Side("ppo", 4, points={g: [human] for g, (_, human) in of_five().items()})
+    bad = Side(
+        "a2c", 4, points={g: [random + 1] for g, (random, _) in of_five().items()}
+    )
+    assert table_of([good])[-1].split()[-1] == "85%"
+    assert "too low to be trusted" in table_of([good, bad])[-1]
+
+
+def test_columns_are_as_wide_as_it_takes():
+    """Some scores have seven digits, and some games long names."""
+    games = {
+        "video_pinball": [400_603.2, 1e6],
+        "labml_rl.hidden:HiddenCartPole-v1": [500.0, 400.0],
+    }
+    sides = [Side("ppo", 4, points=games), Side("dqn", 4, points=games)]
+    found = rows(*sides)
+    assert len(found["video_pinball"]) == 4
+    assert found["video_pinball"][1] == "48,479%"
+    assert len(found["labml_rl.hidden:HiddenCartPole-v1"]) == 2
+    widths = {len(line) for line in table_of(sides)[3:] if line.endswith(("%", "A"))}
+    assert len(widths) == 1
 
 
 @pytest.mark.parametrize(
-    ("names", "message"),
+    ("first", "second", "reason"),
     [
-        (["cart-1", "cart-1"], "cart-1 is a run that was given before"),
-        (["cart-1", "nothing"], "nothing is not the folder of a run"),
-        (
-            ["cart-1", "cart-2", "acrobot-1"],
-            "TINY after 8 frames: 2 of CartPole-v1, and 1 of Acrobot-v1",
-        ),
+        ({"pong": [1.0]}, {"breakout": [1.0]}, "no game that a human is known for"),
+        ({"pong": [1.0, 2.0], "qbert": [1.0]}, {"pong": [1.0], "qbert": [1.0]}, "more"),
     ],
 )
-def test_what_can_not_be_compared(folder, names, message):
-    with pytest.raises(runs.RunError, match=message):
-        sides_of([folder / name for name in names], Tiny)
+def test_why_nothing_is_summed_up(first, second, reason):
+    last = table_of([Side("ppo", 4, points=first), Side("a2c", 4, points=second)])[-1]
+    assert last.startswith(
+        f"Nothing is summed up: {'a side has ' * (reason == 'more')}"
+    )
+    assert reason in last
 
 
-def test_more_sides_than_letters(tmp_path, monkeypatch, folder):
+def test_of_two_seeds_there_is_no_interval():
+    found = rows(Side("ppo", 4, points={"pong": [1.0, 9.0], "qbert": [1.0, 2.0]}))
+    assert "interquartile mean" in found
+    assert "95% interval" not in found
+    assert "median of 57, about" not in found
+
+
+def test_one_run_of_one_game_is_not_summed_up():
+    last = table_of([Side("ppo", 4, points={"pong": [20.2]})])[-1]
+    assert last.split() == ["pong", "20.2", f"{human_normalised('pong', 20.2):.0%}"]
+
+
+def test_what_can_not_be_compared(folder, tmp_path):
+    with pytest.raises(runs.RunError, match="nothing is not the folder of a run"):
+        sides_of([folder / "cart-1", folder / "nothing"], Tiny)
+    for again in ("cart-1", "copy"):
+        if again == "copy":
+            shutil.copytree(folder / "cart-1", tmp_path / again)
+        place = {"cart-1": folder, "copy": tmp_path}[again] / again
+        message = f"{place} has the settings, the game and the seed of {folder}/cart-1"
+        with pytest.raises(runs.RunError, match=re.escape(message)):
+            sides_of([folder / "cart-1", place], Tiny)
+
+
+def test_more_sides_than_letters(monkeypatch, folder):
     monkeypatch.setattr("labml_rl.watch.compare.ascii_uppercase", "A")
     with pytest.raises(runs.RunError, match="these are 2 sides"):
         sides_of([folder / "cart-1", folder / "longer"], Tiny)
@@ -153,6 +276,8 @@ def test_what_is_missing_is_missed_before_anybody_plays(folder, tmp_path, capsys
         compared(capsys, folder / "cart-1", tmp_path / "broken")
     with pytest.raises(runs.RunError, match="has no best agent"):
         compared(capsys, folder / "cart-1", "--best")
+    with pytest.raises(runs.RunError, match="sticky_actions is for Atari games"):
+        compared(capsys, folder / "cart-1", "--sticky-actions", "0.25")
     assert capsys.readouterr().out == ""
 
 

@@ -1,6 +1,5 @@
 """Many games, one number: by hand, by chance, and against what was published."""
 
-import csv
 import re
 import sys
 from statistics import median
@@ -15,12 +14,12 @@ from benchmarks.evidence import PUBLISHED
 from figures import many as figure
 from labml_rl.game import available_games
 from labml_rl.watch.many import (
-    FIVE,
     RANDOM_AND_HUMAN,
+    WEIGHTS,
+    estimated_median,
     human_normalised,
     interquartile_mean,
     interval,
-    median_of_57,
 )
 
 SHAPES = st.tuples(st.integers(1, 5), st.integers(1, 7))
@@ -31,7 +30,7 @@ def test_the_57_games():
     assert len(RANDOM_AND_HUMAN) == 57
     assert set(RANDOM_AND_HUMAN) < set(available_games())
     assert all(random < human for random, human in RANDOM_AND_HUMAN.values())
-    assert set(FIVE) < set(RANDOM_AND_HUMAN)
+    assert set(WEIGHTS) < set(RANDOM_AND_HUMAN)
 
 
 def test_random_play_is_the_same_for_all_papers():
@@ -102,6 +101,33 @@ def test_an_interval_by_hand():
         interval([[1.0, 2.0]])
 
 
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([1.0, 2.0], "a row for each run"),
+        (np.zeros((0, 3)), r"not the shape \(0, 3\)"),
+        ([[1.0, 2.0, np.nan, 4.0]] * 2, "a score is NaN"),
+    ],
+)
+@pytest.mark.parametrize("function", [interquartile_mean, interval, estimated_median])
+def test_what_are_no_scores(function, scores, message):
+    with pytest.raises(ValueError, match=message):
+        function(scores)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"draws": 0}, "draws at least 1, not 0"),
+        ({"confidence": 95}, "between 0 and 1, not 95"),
+        ({"statistic": np.mean}, r"must return \(2000,\), not \(\)"),
+    ],
+)
+def test_what_makes_no_interval(options, message):
+    with pytest.raises(ValueError, match=message):
+        interval([[1.0], [2.0]], **options)
+
+
 def coverage(runs, games, repeats, seed=0, draws=500):
     """How often the interval has the true number in it."""
     dice = np.random.default_rng(seed)
@@ -124,7 +150,7 @@ def said(pattern, documented):
 
 
 COVERAGE = (
-    r"With three runs of each game it was (\d+), with ten (\d+). "
+    r"With three runs of each of five games it was (\d+), with ten (\d+). "
     r"With 57 games it was (\d+) with three runs, and (\d+) with ten"
 )
 
@@ -147,48 +173,66 @@ def test_the_estimate_by_hand():
     scores = [1.0, 2.0, 0.5, -3.0, 10.0]
     total = sum(
         weight * np.log10(1 + max(0, 100 * score))
-        for weight, score in zip(FIVE.values(), scores, strict=True)
+        for weight, score in zip(WEIGHTS.values(), scores, strict=True)
     )
-    assert median_of_57([scores]) == pytest.approx((10**total - 1) / 100)
-    assert median_of_57([[-1.0] * 5]) == 0
+    assert estimated_median([scores]) == pytest.approx((10**total - 1) / 100)
+    assert estimated_median([[-1.0] * 5]) == 0
     # Runs are averaged first.
     pair = [[s + 1 for s in scores], [s - 1 for s in scores]]
-    assert median_of_57(pair) == pytest.approx(median_of_57([scores]))
-    assert interval(pair, median_of_57)[0] < median_of_57([scores])
+    assert estimated_median(pair) == pytest.approx(estimated_median([scores]))
+    assert interval(pair, estimated_median)[0] < estimated_median([scores])
     with pytest.raises(ValueError, match=r"battle_zone, .* and not 4"):
-        median_of_57([scores[:4]])
+        estimated_median([scores[:4]])
+
+
+# Table 2 of Hessel et al. (2018).
+MEDIANS = {
+    **{"dqn": 79, "ddqn": 117, "prioritised": 140, "dueling": 151},
+    **{"distributional": 164, "noisy": 118, "rainbow": 223},
+}
 
 
 def test_the_estimates_of_the_page_are_those_of_the_published_scores():
-    with figure.SCORES.open() as file:
-        algorithms = next(csv.reader(file))[1:]
-    rows = re.findall(r"\| (.*?) \| (\d+)% \| (\d+)% \|", median_of_57.__doc__ or "")
-    assert len(rows) == len(algorithms) == 7
-    for (name, five, of_57), algorithm in zip(rows, algorithms, strict=True):
-        assert algorithm in name.lower() or "double" in name
-        scores = figure.normalised(algorithm)
-        found = median_of_57([[scores[game] for game in FIVE]])
+    page = estimated_median.__doc__ or ""
+    rows = re.findall(r"\| (.*?) \| (\d+)% \| (\d+)% \|", page)
+    names = [
+        name.lower().replace("[double](../dqn/__init__.py) ", "d") for name, *_ in rows
+    ]
+    assert names == list(MEDIANS)
+    for name, (_, five, of_57) in zip(names, rows, strict=True):
+        scores = figure.normalised(name)
+        found = estimated_median([[scores[game] for game in WEIGHTS]])
         assert f"{found:.0%}" == f"{five}%"
+        assert int(of_57) == MEDIANS[name]
         assert abs(int(five) / int(of_57) - 1) < 1 / 7
         # Three of the 57 are missing here.
-        assert median(scores.values()) == pytest.approx(int(of_57) / 100, rel=0.12)
+        assert 100 * median(scores.values()) == pytest.approx(MEDIANS[name], rel=0.12)
+
+
+def test_who_plays_like_the_human_is_at_85():
+    assert sum(WEIGHTS.values()) == pytest.approx(0.965, abs=5e-4)
+    assert f"{estimated_median(np.ones((1, 5))):.0%}" == "85%"
 
 
 def test_the_averages_of_the_page_are_those_of_the_published_scores():
     page = " ".join((interquartile_mean.__doc__ or "").split())
     scores = np.array(list(figure.normalised("rainbow").values()))
     mean = scores.mean()
-    for each in (np.median(scores), interquartile_mean([scores]), mean, scores.max()):
-        assert f" {each:,.0%}" in page
+    assert f"The **mean** is {mean:,.0%}," in page
+    assert f"The **median** is {np.median(scores):.0%}:" in page
+    assert f"the mean of the middle half, {interquartile_mean([scores]):.0%}" in page
+    assert f"Rainbow is at {scores.max():,.0%}" in page
     assert (scores >= mean).sum() == 8
-    assert scores.max() / len(scores) == pytest.approx(mean / 2, rel=0.05)
+    assert 0.45 < scores.max() / len(scores) / mean < 0.5
     assert len(scores) == 54
+    scores[np.argsort(scores)[:26]] = 0
+    assert f"The **median** is {np.median(scores):.0%}:" in page
 
 
 def test_the_figure_is_what_the_scores_say(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["figures.many", "--check"])
     figure.main()
-    changed = figure.SCORES.read_text().replace("38.2", "38.3").replace("20.9", "19.9")
+    changed = figure.SCORES.read_text().replace(",62010\n", ",52010\n")
     monkeypatch.setattr(figure, "SCORES", tmp_path / "scores.csv")
     figure.SCORES.write_text(changed)
     with pytest.raises(SystemExit, match=r"many-averages\.svg"):
