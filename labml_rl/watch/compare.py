@@ -13,7 +13,13 @@ all their agents play, and sets side by side what they score:
 labml-rl compare runs/ppo/*/seed-* runs/a2c/*/seed-*
 ```
 
-@EXAMPLE@
+```text
+A: SMALL-PPO after 20,224 frames; learning_rate 0.001
+B: SMALL-PPO after 20,224 frames; learning_rate 0.01
+
+                         A             B
+CartPole-v1    176.8 ± 6.3   493.4 ± 6.6
+```
 
 There is a row for each game: the mean score of its runs, with the standard error of
 that mean if there are several, and how far it is [from random play to a
