@@ -111,7 +111,8 @@ The other two learn a value for each action, and take the action with the larges
 
 The prose is on the left. The code that it speaks of is on the right, beside it (on a
 small screen, below it), and all of the code is there: top to bottom, a page is the
-whole file. What you see is what the tests run, so it cannot say one thing and do
+whole file. Only where a chapter begins with more prose than code, as here, the prose
+comes first. What you see is what the tests run, so it cannot say one thing and do
 another.
 
 Shapes stand after the lines that make them: `# (4, 84, 84)` is an array of four

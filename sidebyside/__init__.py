@@ -58,8 +58,10 @@ modules that were annotated for pylit. Comments may have
 [frames][sidebyside.prose.undecorated] and mark the [cells][sidebyside.split.CELL] of a
 notebook, and those that speak to tools, such as `# noqa`, stay in the code. Where no
 docstring has a heading, [the outline names the classes and
-functions][sidebyside.weave.outlined]. Prose may have [films][sidebyside.markdown.Films]
-in it, and [pictures that move][sidebyside.markdown.Series].
+functions][sidebyside.weave.outlined]. Where a module begins with a long text, [that
+text has the page to itself][sidebyside.weave.is_essay]. Prose may have
+[films][sidebyside.markdown.Films] in it, and [pictures that
+move][sidebyside.markdown.Series].
 
 Where the tests have been recorded, a page lists [those that run each
 function][sidebyside.tested].

@@ -28,13 +28,15 @@ from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
 from sidebyside.links import Place, labels_of, set_labels, set_links
 from sidebyside.mathematics import FormulaError, continued, find, typeset
-from sidebyside.prose import Prose, open_lists, open_title, stripped
+from sidebyside.prose import Prose, fences, open_lists, open_title, stripped
 from sidebyside.read import Source, once
 from sidebyside.rst import set_rst
 from sidebyside.scopes import variables
 from sidebyside.split import Kind, Role, Section, overloads, split
 from sidebyside.symbols import set_symbols
 
+# With so many lines, and so many for each of code, prose may be [an essay][is_essay].
+LEAST_ESSAY, ESSAY = 24, 4
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 SYMBOLS = re.compile(r"""(?:^|[{,])\s*["']?symbols["']?\s*:""")
 # More letters, more levels and more values in one of them is nothing that a person
@@ -104,6 +106,8 @@ class Row:
         tests: which tests run it, if that is known.
         public: the full name of what it defines, if others may import that.
         outline: its level in the outline, if it is named there without a heading.
+        essay: whether its prose stands above its code, and [not
+            beside][sidebyside.weave.is_essay].
     """
 
     anchor: str
@@ -116,6 +120,7 @@ class Row:
     tests: RunBy | None = None
     public: str = ""
     outline: int = 0
+    essay: bool = False
 
 
 @dataclass(frozen=True)
@@ -250,11 +255,13 @@ def weave(
         prose = set_labels(prose, anchor, local)
         first = prose.lines[:1]
         level, heading, prose = leading_heading(prose)
+        code = tuple(code_lines(section, source, html))
+        definition = section.definition
+        essay = not definition and is_essay(prose, len(code))
         if level:
             line = Prose(first).with_text(heading)
             line = set_links(line, section.scope, source, places, report, labels=labels)
             heading = without_own(line.text, source.page)
-        definition = section.definition
         if has_fields(prose):
             types = types_of(definition.node) if definition else None
             prose = set_fields(prose, types, is_module=section.kind is Kind.MODULE)
@@ -269,11 +276,12 @@ def weave(
                 level=level,
                 heading=heading,
                 prose=prose.text,
-                code=tuple(code_lines(section, source, html)),
+                code=code,
                 uses=crossing.uses.get(anchor, ()),
                 tests=crossing.tests.get(anchor),
                 public=public.get(section.scope, "") if definition else "",
                 outline=levels.get(anchor, 0),
+                essay=essay,
             )
         )
     first_heading = plain(rows[0].heading) if rows and rows[0].level == 1 else ""
@@ -502,6 +510,31 @@ def leading_heading(prose: Prose) -> tuple[int, str, Prose]:
     if prose.lines and (match := HEADING.fullmatch(prose.lines[0][1])):
         return len(match["marks"]), match["text"], stripped(prose.lines[1:])
     return 0, "", prose
+
+
+def is_essay(prose: Prose, code: int) -> bool:
+    """
+    ## Essays
+
+    A module may begin with a chapter of its own, with headings in it, and a few imports
+    behind. Beside those imports, most of the page would be an empty column. So such
+    prose stands across the page, in lines that an eye can follow, and the two columns
+    begin below it. What explains a definition always stands beside it, however long.
+
+    Args:
+        prose: what a section says, without the heading that it begins with.
+        code: how many lines of code it has.
+
+    Returns:
+        Whether it has headings, and is several times as long as its code.
+    """
+    if len(prose.lines) < max(LEAST_ESSAY, ESSAY * (code + 1)):
+        return False
+    fenced = fences(prose.lines)
+    return any(
+        HEADING.fullmatch(text) and not inside
+        for (_, text), inside in zip(prose.lines, fenced, strict=True)
+    )
 
 
 def without_own(heading: str, page: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from textwrap import indent
 
 import pytest
 from markdown import Markdown
@@ -1329,3 +1330,40 @@ def test_anchors_are_unique():
     data = b"# Same words.\nx = 1\n# Same words.\ny = 2\ndef f(): pass\ndef f(): pass\n"
     anchors = [row.anchor for row in weave(read(data, "m.py", "m"), {}).rows]
     assert anchors == ["same-words", "same-words-2", "f", "f-2"]
+
+
+# ---- Essays
+
+PARAGRAPHS = "A line.\n\n" * 15
+
+
+def rows_of(code: str):
+    return weave(read(code.encode(), "m.py", "m"), {}).rows
+
+
+@pytest.mark.parametrize(
+    ("text", "imports", "is_essay"),
+    [
+        (f"# T\n\n{PARAGRAPHS}## More\n\nAnd more.\n", 4, True),
+        (f"# T\n\n{PARAGRAPHS}## More\n\nAnd more.\n", 30, False),
+        # The heading that it begins with stands above both columns anyway.
+        (f"# T\n\n{PARAGRAPHS}And more.\n", 4, False),
+        (f"# T\n\n{PARAGRAPHS}```sh\n## More\n```\n", 4, False),
+        ("# T\n\nA line.\n\n## More\n\nAnd more.\n", 0, False),
+    ],
+)
+def test_what_begins_a_module_may_be_an_essay(text, imports, is_essay):
+    code = f'"""\n{text}"""\n\n' + "import os\n" * imports
+    (row,) = rows_of(code)
+    assert row.essay is is_essay
+    page = render(weave(read(code.encode(), "m.py", "m"), {}), environment())
+    assert ('<section class="sbs-row sbs-essay" markdown>' in page) is is_essay
+
+
+def test_a_definition_stands_beside_its_prose():
+    text = f"## T\n\n{PARAGRAPHS}### More\n\nAnd more.\n"
+    docstring = '    """\n' + indent(text, "    ") + '    """\n'
+    assert not any(row.essay for row in rows_of(f"def f():\n{docstring}"))
+    comment = "".join(f"# {line}".rstrip() + "\n" for line in text.splitlines())
+    (row,) = rows_of(f"{comment}x = 1\n")
+    assert row.essay

@@ -397,13 +397,13 @@ def test_each_block_is_copied_by_its_own_button(browser, server, name):
 def test_short_code_follows_long_prose(browser, site):
     """At the end of a long derivation the code is still beside it."""
     with visit(
-        browser, (site / "labml_rl/index.html").as_uri(), viewport=DESKTOP
+        browser, (site / "labml_rl/returns.html").as_uri(), viewport=DESKTOP
     ) as seen:
         page = seen.page
-        row = page.locator(".sbs-row").first
-        height = row.evaluate("e => e.offsetHeight")
-        assert height > 1500, "the first row is long, or this tests nothing"
-        page.evaluate("y => window.scrollTo(0, y)", height * 0.7)
+        row = page.locator(".sbs-row:has(> #gae)")
+        top, height = row.evaluate("e => [e.offsetTop, e.offsetHeight]")
+        assert height > 1500, "the row is long, or this tests nothing"
+        page.evaluate("y => window.scrollTo(0, y)", top + height * 0.6)
         expect(row.locator("pre code").last).to_be_in_viewport(ratio=0.9)
         header = page.locator(".md-header").evaluate("e => e.offsetHeight")
         top = row.locator(".sbs-code pre").evaluate(

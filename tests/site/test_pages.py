@@ -29,7 +29,8 @@ LAYOUT = """
     const prose = row.querySelector(":scope > .sbs-prose");
     const code = row.querySelector(":scope > .sbs-code");
     const id = row.querySelector("[id]").id;
-    if (prose && code) rows.push({prose: box(prose), code: box(code), id});
+    const essay = row.classList.contains("sbs-essay");
+    if (prose && code) rows.push({prose: box(prose), code: box(code), id, essay});
   }
   const cut = [...document.querySelectorAll(".md-content *")].filter(e =>
     e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0
@@ -66,7 +67,8 @@ def of_each_kind(site):
 
 def check_layout(page, width):
     """
-    Side by side on a desktop, stacked on a phone, and nothing is cut off.
+    Side by side on a desktop, but for prose that is an essay; stacked on a phone; and
+    nothing is cut off.
 
     Returns:
         How many rows have both prose and code.
@@ -85,15 +87,15 @@ def check_layout(page, width):
     assert not cut, f"{page.url}: cut off at {width}: {cut}"
     for row in found["rows"]:
         prose, code = row["prose"], row["code"]
-        if width == DESKTOP["width"]:
-            assert prose["right"] <= code["left"] + 1, (page.url, row)
-            assert prose["top"] < code["bottom"], (page.url, row)
-            assert code["top"] < prose["bottom"], (page.url, row)
-            assert code["right"] <= width, (page.url, row)
-        if width == PHONE["width"]:
+        assert code["right"] <= width, (page.url, row)
+        if width == PHONE["width"] or row["essay"]:
             assert prose["bottom"] <= code["top"] + 1, (page.url, row)
             assert prose["left"] >= 0, (page.url, row)
             assert prose["right"] <= width, (page.url, row)
+        elif width == DESKTOP["width"]:
+            assert prose["right"] <= code["left"] + 1, (page.url, row)
+            assert prose["top"] < code["bottom"], (page.url, row)
+            assert code["top"] < prose["bottom"], (page.url, row)
     return len(found["rows"])
 
 
