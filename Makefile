@@ -50,6 +50,7 @@ figures: .venv/all ## make the figures again from the emulator
 	$(BIN)/python -m figures.tricks
 	$(BIN)/python -m figures.lag
 	$(BIN)/python -m figures.many
+	$(BIN)/python -m figures.sketches
 	$(BIN)/python -m figures.mistakes
 	$(BIN)/python -m figures.policies
 	$(BIN)/python -m figures.values

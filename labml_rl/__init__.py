@@ -26,17 +26,9 @@ module that runs, and that you can import and use.
 There is an **agent**, which decides, and an **environment**, which is everything else.
 They take turns:
 
-```text
-               action
-       +--------------------+
-       |                    v
-    +-------+        +-------------+
-    | agent |        | environment |
-    +-------+        +-------------+
-       ^                    |
-       +--------------------+
-        observation, reward
-```
+![An arrow leads from the agent to the game: the action, which buttons it presses. One
+leads back: observation and reward, what it sees and what it is
+paid](../assets/figures/agent-and-game.svg)
 
 At time $t$ the agent gets an **observation** $o_t$, what the game looks like now, and
 answers with an **action** $a_t$, which buttons to press. The environment moves on, and

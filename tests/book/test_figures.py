@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from figures import lag, tricks
+from figures import lag, sketches, tricks
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,11 @@ def test_a_figure_says_what_the_record_says(
     figure.RECORD.write_text(json.dumps(record))
     with pytest.raises(SystemExit, match=name.replace(".", r"\.")):
         figure.main()
+
+
+def test_sketches_are_what_their_program_draws(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["figures.sketches", "--check"])
+    sketches.main()
+    monkeypatch.setattr(sketches, "HIGH", 45)
+    with pytest.raises(SystemExit, match=r"agent-and-game\.svg"):
+        sketches.main()

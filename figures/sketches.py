@@ -1,0 +1,121 @@
+"""Draw how things hang together: the agent and the game, and the two networks of RND.
+
+python -m figures.sketches           write them to docs/assets/figures/
+python -m figures.sketches --check   fail if they differ
+"""
+
+from xml.etree import ElementTree as Xml
+
+from figures.networks import (
+    COLOURS,
+    FAINT,
+    FOLDER,
+    SIDE,
+    WIDTH,
+    Drawing,
+    picture,
+    write_or_check,
+)
+
+BLUE, ORANGE, GREEN = COLOURS
+HIGH = 44  # of a box
+
+
+def box(
+    drawing: Drawing, x: float, y: float, wide: float, words: str, *, colour: str
+) -> None:
+    """Draw a box with words in its middle; `y` is that of its middle."""
+    drawing.mark(
+        "rect",
+        x=x,
+        y=y - HIGH / 2,
+        width=wide,
+        height=HIGH,
+        rx=6,
+        fill="none",
+        stroke=colour,
+        stroke_width=2,
+    )
+    drawing.words(x + wide / 2, y + 5, words, colour=colour, text_anchor="middle")
+
+
+def arrow(drawing: Drawing, *points: tuple[float, float], colour: str = FAINT) -> None:
+    """Draw a line through points, with a head at its end."""
+    (before_x, before_y), (x, y) = points[-2:]
+    across, down = (x > before_x) - (x < before_x), (y > before_y) - (y < before_y)
+    path = "M" + "L".join(f"{a:g} {b:g}" for a, b in points)
+    # The two ends of the head, a little behind the tip and to both sides of it.
+    for side in (-5, 5):
+        a, b = x - 7 * across + side * down, y - 7 * down + side * across
+        path += f"M{a:g} {b:g}L{x:g} {y:g}"
+    drawing.mark("path", d=path, fill="none", stroke=colour, stroke_width=2)
+
+
+def draw_loop() -> str:
+    """The agent and the game take turns."""
+    top, left = 70.0, WIDTH - 24 - SIDE
+    drawing = Drawing(
+        int(top + SIDE + 62), "The agent acts, and the game answers with what it shows"
+    )
+    drawing.pixels(left, top, picture())
+    middle, agent = top + SIDE / 2, 24.0
+    box(drawing, agent, middle, 104, "agent", colour=BLUE)
+    drawing.words(left, top + SIDE + 22, "environment", colour=GREEN)
+
+    up, down = middle - HIGH / 2 - 6, middle + HIGH / 2 + 6
+    arrow(drawing, (agent + 52, up), (agent + 52, top + 14), (left - 8, top + 14))
+    low = top + SIDE - 14
+    arrow(drawing, (left - 8, low), (agent + 52, low), (agent + 52, down))
+    drawing.words(agent, 30, "action", size=15)
+    drawing.words(agent, 50, "which buttons it presses", colour=FAINT, size=13)
+    drawing.words(agent, low + 26, "observation and reward", size=15)
+    drawing.words(
+        agent, low + 46, "what it sees, what it is paid", colour=FAINT, size=13
+    )
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+def draw_distillation() -> str:
+    """Two networks see the same, and one of them learns to answer like the other."""
+    drawing = Drawing(
+        190, "Two networks see one observation; how far apart are their answers?"
+    )
+    rows = (
+        (56.0, "target", GREEN, "never learns"),
+        (134.0, "predictor", ORANGE, "learns to agree"),
+    )
+    middle = (rows[0][0] + rows[1][0]) / 2
+    box(drawing, 20, middle, 62, "o", colour=FAINT)
+    for y, name, colour, what in rows:
+        arrow(drawing, (51, middle + (26 if y > middle else -26)), (51, y), (108, y))
+        box(drawing, 112, y, 104, name, colour=colour)
+        drawing.words(
+            164,
+            y + (40 if y > middle else -30),
+            what,
+            colour=FAINT,
+            size=13,
+            text_anchor="middle",
+        )
+        arrow(drawing, (222, y), (250, y))
+        drawing.words(258, y + 5, "512 numbers", colour=colour, size=14)
+        arrow(drawing, (366, y), (386, y), (386, middle + (14 if y > middle else -16)))
+    drawing.words(WIDTH - 16, middle + 5, "how far apart?", size=14, text_anchor="end")
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+def figures() -> dict[str, str]:
+    """The figures by the names of their files."""
+    return {
+        "agent-and-game.svg": draw_loop(),
+        "rnd-networks.svg": draw_distillation(),
+    }
+
+
+def main() -> None:
+    """Write the figures, or check them."""
+    write_or_check(figures(), FOLDER, program="figures.sketches", truth="is drawn")
+
+
+if __name__ == "__main__":
+    main()
