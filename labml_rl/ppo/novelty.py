@@ -35,8 +35,8 @@ that the agent sees. Its error is the reward:
 
 $$n(o) = \operatorname{mean} \Big( \big( \hat{f}(o) - f(o) \big)^2 \Big)$$
 
-![One observation goes into the target, which never learns, and into the predictor, which
-learns to agree with it. Each answers with 512 numbers: how far apart are
+![One observation goes into the target, which never learns, and into the predictor,
+which learns to agree with it. Each answers with 512 numbers: how far apart are
 they?](../../assets/figures/rnd-networks.svg)
 
 What was seen often, the predictor has learned, and the error is small. What is like
