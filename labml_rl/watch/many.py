@@ -113,7 +113,7 @@ def human_normalised(game: str, points: ArrayLike) -> Scores:
 def checked(scores: ArrayLike) -> Scores:
     """
     Args:
-        scores: shape `(..., R, G)`.
+        scores: shape `(…, R, G)`.
 
     Returns:
         The same in an array.
@@ -163,17 +163,17 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
     averaged first.
 
     Args:
-        scores: human-normalised, shape `(..., R, G)` for `R` runs of `G` games.
+        scores: human-normalised, shape `(…, R, G)` for `R` runs of `G` games.
 
     Returns:
-        Their interquartile mean, shape `(...)`. If a quarter is no whole number of
+        Their interquartile mean, shape `(…)`. If a quarter is no whole number of
         scores, the next lower number of them is left out at each end.
 
     Raises:
         ValueError: if the shape is another, or a score is no number.
     """
     array = checked(scores)
-    each = np.sort(array.reshape(*array.shape[:-2], -1))  # (..., R * G)
+    each = np.sort(array.reshape(*array.shape[:-2], -1))  # (…, R · G)
     out = each.shape[-1] // 4
     middle: Scores = each[..., out : each.shape[-1] - out].mean(axis=-1)
     return middle
@@ -216,8 +216,8 @@ def interval(
 
     Args:
         scores: human-normalised, shape `(R, G)`.
-        statistic: what is computed of scores with shape `(..., R, G)`. What it returns
-            has shape `(...)`. For the mean, that is `lambda s: s.mean(axis=(-2, -1))`.
+        statistic: what is computed of scores of shape `(…, R, G)`. What it returns is
+            of shape `(…)`. For the mean, that is `lambda s: s.mean(axis=(-2, -1))`.
         draws: how often.
         confidence: how much of the draws lies in the interval.
         seed: of the draws.
@@ -311,11 +311,11 @@ def estimated_median(scores: ArrayLike) -> Scores:
         to 0.965, an agent that plays like the human in all five games gets 85%.
 
     Args:
-        scores: human-normalised, 1 for the human, shape `(..., R, 5)`: the games of
+        scores: human-normalised, 1 for the human, shape `(…, R, 5)`: the games of
             [WEIGHTS][] in that order, with `R` runs, whose mean counts.
 
     Returns:
-        The estimate, 1 for the human, shape `(...)`.
+        The estimate, 1 for the human, shape `(…)`.
 
     Raises:
         ValueError: if there are not five games, or if a score is no number.
@@ -326,7 +326,7 @@ def estimated_median(scores: ArrayLike) -> Scores:
             f"the last axis must have the five games {', '.join(WEIGHTS)}, and not "
             f"{array.shape[-1]}"
         )
-    normalised = 100 * array.mean(axis=-2)  # (..., 5)
+    normalised = 100 * array.mean(axis=-2)  # (…, 5)
     logarithms = np.log10(1 + np.maximum(0, normalised))
     estimate: Scores = (10 ** (logarithms @ np.array(list(WEIGHTS.values()))) - 1) / 100
     return estimate

@@ -30,7 +30,7 @@ from labml_rl.pqn import plain as plain_pqn
 from labml_rl.replay import ReplayMemory
 from labml_rl.runs import train
 from labml_rl.sampling import check_spaces
-from labml_rl.watch import Watching, watch
+from labml_rl.watch import Watching, many, watch
 from labml_rl.watch.agent import Protocol
 from labml_rl.wrappers.frames import Frames
 from labml_rl.wrappers.pictures import Grey, Resize
@@ -156,6 +156,9 @@ def pieces() -> None:
     with make_game("Pong", seed=1, render_mode="rgb_array") as game:
         game.reset()
         game.render()
+    many.interval(np.random.default_rng(1).random((STEPS, GAMES)))
+    five = np.random.default_rng(1).random((2, STEPS, len(many.WEIGHTS)))
+    many.estimated_median(five)
 
 
 @pytest.fixture(scope="module")
