@@ -42,8 +42,8 @@ from labml_rl.watch.many import (
     RANDOM_AND_HUMAN,
     WEIGHTS,
     estimated_median,
-    human_normalised,
     interquartile_mean,
+    scores_of,
 )
 from labml_rl.watch.scores import measure
 
@@ -534,13 +534,12 @@ def sum_up() -> dict[str, Any]:
 
 def five_of(games: dict[str, Any]) -> dict[str, float]:
     """What the page says of an algorithm that has played the five games."""
-    scores = np.stack(
-        [
-            human_normalised(game, [run["mean"] for run in games[name].values()])
+    scores = scores_of(
+        {
+            game: [run["mean"] for run in games[name].values()]
             for name, game in FIVE_GAMES.items()
-        ],
-        axis=1,
-    )  # (R, 5)
+        }
+    )
     return {
         "interquartile_mean": float(interquartile_mean(scores)),
         "mean": float(scores.mean()),

@@ -77,6 +77,7 @@ from labml_rl.watch.many import (
     human_normalised,
     interquartile_mean,
     interval,
+    scores_of,
 )
 from labml_rl.watch.scores import measure
 
@@ -132,7 +133,7 @@ class Side:
         frames: how many all its runs have had.
         settings: what else they have in common.
         best: whether the best of each run plays, and not the last.
-        runs: the folder and the experiment of each run, by game and seed.
+        runs: the folder of each run and what it has saved, by game and seed.
         points: what their agents score, the mean of each, in the same order.
         protocols: how they play, in words.
     """
@@ -141,9 +142,7 @@ class Side:
     frames: int
     settings: dict[str, Any] = field(default_factory=dict)
     best: bool = False
-    runs: dict[str, dict[int, tuple[Path, type[Experiment[Any]]]]] = field(
-        default_factory=dict
-    )
+    runs: dict[str, dict[int, tuple[Path, Saved]]] = field(default_factory=dict)
     points: dict[str, list[float]] = field(default_factory=dict)
     protocols: set[str] = field(default_factory=set)
 
@@ -176,8 +175,8 @@ class Side:
         return "; ".join([name, *settings])
 
     def scores(self, games: Sequence[str]) -> Scores:
-        """Human-normalised scores, shape `(R, G)`."""
-        return np.stack([human_normalised(g, self.points[g]) for g in games], axis=1)
+        """Its human-normalised scores in some games, shape `(R, G)`."""
+        return scores_of({game: self.points[game] for game in games})
 
 
 def sides_of(
@@ -237,7 +236,7 @@ def sides_of(
                 f"{folder} has the settings, the game and the seed of {before}: give "
                 "one of the two"
             )
-        runs[values["seed"]] = folder, experiment
+        runs[values["seed"]] = folder, saved
     if len(sides) > len(ascii_uppercase):
         raise RunError(
             f"these are {len(sides)} sides, since all of them differ in more than game "
@@ -276,18 +275,17 @@ def play(sides: Sequence[Side], comparing: Comparing, protocol: Protocol) -> Non
         protocol: how all of them play.
 
     Raises:
-        RunError: if a run has no agent that could be measured.
         CheckpointError: if a checkpoint is not of its network.
     """
     agents = [
-        (side, game, folder, experiment)
+        (side, game, folder, saved)
         for side in sides
         for game, runs in side.runs.items()
-        for folder, experiment in runs.values()
+        for folder, saved in runs.values()
     ]
-    for side, game, folder, experiment in agents:
+    for side, game, folder, saved in agents:
         result = measure(
-            Saved.of(folder, experiment, best=comparing.best),
+            saved,
             protocol,
             games=comparing.games,
             workers=comparing.workers,

@@ -20,24 +20,20 @@ that are usual, and how sure they are, and shows how five games can stand for 57
 runs of your own](compare.py), `labml-rl compare` does it. In a program:
 
 ```python
-import numpy as np
 from labml_rl.watch.many import (
-    human_normalised,
     interquartile_mean,
     interval,
+    scores_of,
 )
 
-# A row for each seed, and a column for each game.
+# What two agents, from two seeds, scored in each game.
 points = {"Pong": [20.2, 19.9], "Breakout": [434, 412]}
-scores = np.stack(
-    [human_normalised(*each) for each in points.items()],
-    axis=1,
-)
+scores = scores_of(points)
 interquartile_mean(scores), interval(scores)
 ```
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,6 +104,25 @@ def human_normalised(game: str, points: ArrayLike) -> Scores:
         )
     random, human = RANDOM_AND_HUMAN[name]
     return (np.asarray(points, dtype=np.float64) - random) / (human - random)
+
+
+def scores_of(points: Mapping[str, ArrayLike]) -> Scores:
+    """
+    Args:
+        points: what each run scored, by game.
+
+    Returns:
+        The same on the common scale, shape `(R, G)`: a row for each of `R` runs, and a
+        column for each of `G` games.
+
+    Raises:
+        ValueError: if a game is not one of the 57, or has more runs than another.
+    """
+    columns = [human_normalised(game, each) for game, each in points.items()]
+    counts = {game: np.size(each) for game, each in points.items()}
+    if len(set(counts.values())) != 1:
+        raise ValueError(f"every game must have as many runs as the others: {counts}")
+    return checked(np.stack(columns, axis=1))
 
 
 def checked(scores: ArrayLike) -> Scores:

@@ -50,17 +50,21 @@ def compared(capsys, *typed):
     return capsys.readouterr().out.splitlines()
 
 
+def folders_of(side):
+    return {
+        game: {seed: folder for seed, (folder, _) in runs.items()}
+        for game, runs in side.runs.items()
+    }
+
+
 def test_runs_of_another_game_or_seed_are_one_side(folder):
     names = ("cart-1", "acrobot-2", "longer", "cart-2", "acrobot-1")
     first, second = sides_of([folder / name for name in names], Tiny)
-    assert first.runs == {
-        "CartPole-v1": {1: (folder / "cart-1", Tiny), 2: (folder / "cart-2", Tiny)},
-        "Acrobot-v1": {
-            2: (folder / "acrobot-2", Tiny),
-            1: (folder / "acrobot-1", Tiny),
-        },
+    assert folders_of(first) == {
+        "CartPole-v1": {1: folder / "cart-1", 2: folder / "cart-2"},
+        "Acrobot-v1": {2: folder / "acrobot-2", 1: folder / "acrobot-1"},
     }
-    assert second.runs == {"CartPole-v1": {1: (folder / "longer", Tiny)}}
+    assert folders_of(second) == {"CartPole-v1": {1: folder / "longer"}}
     assert first.named([first, second]) == "TINY after 8 frames"
     assert second.named([first, second]) == "TINY after 16 frames"
 
@@ -142,7 +146,8 @@ def test_one_of_your_own_with_the_name_of_the_book_is_not_the_books(folder, tmp_
     settings = SmallPPO.settings_class(total_frames=8, num_envs=2, steps=4)
     runs.train(SmallPPO, settings, folder=tmp_path / "ppo")
     (side,) = sides_of([tmp_path / "ppo"], Impostor)
-    assert side.runs["CartPole-v1"][1] == (tmp_path / "ppo", SmallPPO)
+    _, saved = side.runs["CartPole-v1"][1]
+    assert saved.experiment_class is SmallPPO
 
 
 def test_how_each_side_played_is_said_of_each(folder, tmp_path, capsys):

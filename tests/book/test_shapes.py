@@ -157,8 +157,8 @@ def pieces() -> None:
         game.reset()
         game.render()
     many.interval(np.random.default_rng(1).random((STEPS, GAMES)))
-    five = np.random.default_rng(1).random((2, STEPS, len(many.WEIGHTS)))
-    many.estimated_median(five)
+    five = many.scores_of({game: range(STEPS) for game in many.WEIGHTS})
+    many.estimated_median(np.stack([five, five]))
 
 
 @pytest.fixture(scope="module")
