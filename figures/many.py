@@ -1,9 +1,6 @@
-"""Draw the figure of `labml_rl/watch/many.py` from what Rainbow scored in 54 games,
-`results/published/hessel2018.csv`.
-
-The scores are those of the tables of Hessel et al. (2018), after 200 million frames and
-with up to 30 no-ops, as the data of Aitchison et al. (2022) have them. James Bond is
-missing there. River Raid and Up'n Down are rounded there, and so are left out.
+"""Draw what belongs to many games: the figure of `labml_rl/watch/many.py`, from what
+Rainbow scored in 54 of them, `results/published/hessel2018.csv`, and for the page of
+results the curves of the five that stand for 57, from `results/runs/`.
 
 python -m figures.many           write them to docs/assets/figures/
 python -m figures.many --check   fail if they are not what the records say
@@ -15,15 +12,19 @@ from pathlib import Path
 from statistics import fmean, median
 from xml.etree import ElementTree as Xml
 
+import numpy as np
+
+from benchmarks import evidence
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
 from figures.policies import line
-from labml_rl.watch.many import (
-    human_normalised,
-    interquartile_mean,
-)
+from labml_rl.watch.many import human_normalised, interquartile_mean
 
 SCORES = Path(__file__).parents[1] / "results" / "published" / "hessel2018.csv"
 LEFT, RIGHT, TOP, BOTTOM = 78, WIDTH - 20, 52, 250
+SIDES = (("ppo", COLOURS[0]), ("a2c", COLOURS[1]))
+PANELS_TOP, WIDE, HIGH, BELOW = 92, 150, 90, 58
+POINTS = 200  # of a curve that sums up others
+LEFTS = (54, WIDTH - 20 - WIDE)
 LOWEST, HIGHEST = 0.001, 1000.0  # of the scale, where 1 is the human
 
 
@@ -82,10 +83,101 @@ def draw(scores: dict[str, float]) -> str:
     return Xml.tostring(drawing.root, encoding="unicode") + "\n"
 
 
+Curve = list[tuple[float, float]]
+
+
+def middle(algorithm: str) -> Curve:
+    """The interquartile mean over frames: the middle half of all runs of five games."""
+    runs = [
+        (evidence.curve_of(folder), game)
+        for name, game in evidence.FIVE_GAMES.items()
+        for folder in folders_of(algorithm, name)
+    ]
+    begin = max(curve[0][0] for curve, _ in runs)
+    end = min(curve[-1][0] for curve, _ in runs)
+    found = []
+    for frames in np.linspace(begin, end, POINTS):
+        scores = [
+            human_normalised(game, np.interp(frames, *np.transpose(curve)))
+            for curve, game in runs
+        ]
+        found.append((float(frames), float(interquartile_mean([scores]))))
+    return found
+
+
+def folders_of(algorithm: str, name: str) -> list[Path]:
+    """Where the runs of a game are."""
+    return sorted((evidence.KEPT / algorithm / name).glob("seed-*"))
+
+
+def draw_five() -> str:
+    """A panel for each game, two in a row, and one for what they come to."""
+    drawing = Drawing(PANELS_TOP + 3 * (HIGH + BELOW) - 20, "Curves of five games")
+    drawing.words(20, 30, "The last hundred games of training", size=14)
+    for place, (algorithm, colour) in enumerate(SIDES):
+        words = evidence.family_of(algorithm)
+        drawing.words(20 + 60 * place, 54, words, colour=colour, size=13)
+
+    titles = {key.lower(): title for key, title in evidence.TITLES.items()}
+    panels = [
+        (
+            titles.get(name, name.capitalize()),
+            ",.10g",
+            [
+                (evidence.curve_of(folder), colour)
+                for algorithm, colour in SIDES
+                for folder in folders_of(algorithm, name)
+            ],
+        )
+        for name in evidence.FIVE_GAMES
+    ]
+    together = [(middle(algorithm), colour) for algorithm, colour in SIDES]
+    panels.append(("Interquartile mean", ".0%", together))
+    for place, panel in enumerate(panels):
+        row, column = divmod(place, 2)
+        draw_panel(drawing, (LEFTS[column], PANELS_TOP + row * (HIGH + BELOW)), *panel)
+    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+
+
+def draw_panel(
+    drawing: Drawing,
+    corner: tuple[float, float],
+    title: str,
+    shown: str,
+    curves: list[tuple[Curve, str]],
+) -> None:
+    """Curves below a title, and dashed lines at round numbers."""
+    left, top = corner
+    heights = [score for curve, _ in curves for _, score in curve]
+    low, high = min(heights), max(heights)
+    frames = max(curve[-1][0] for curve, _ in curves)
+
+    def at(x: float, score: float) -> tuple[float, float]:
+        share = (score - low) / (high - low)
+        return left + x / frames * WIDE, top + (1 - share) * HIGH
+
+    drawing.words(left, top - 10, title, size=13)
+    for score in evidence.round_numbers(low, high):
+        _, y = at(0, score)
+        ends = [(left, y), (left + WIDE, y)]
+        line(drawing, ends, stroke=FAINT, stroke_dasharray="2 5")
+        words = format(score, shown).replace("-", "−")
+        drawing.words(left - 5, y + 4, words, colour=FAINT, size=11, text_anchor="end")
+    for curve, colour in curves:
+        line(drawing, [at(*point) for point in curve], stroke=colour, stroke_width="2")
+    for x, words, anchor in (
+        (left, "0", "start"),
+        (left + WIDE, f"{frames / 1e6:.0f}M frames", "end"),
+    ):
+        y = top + HIGH + 20
+        drawing.words(x, y, words, colour=FAINT, size=11, text_anchor=anchor)
+
+
 def figures() -> dict[str, str]:
     """The figures by the names of their files."""
     return {
         "many-averages.svg": draw(normalised("rainbow")),
+        "five-games.svg": draw_five(),
     }
 
 

@@ -6,29 +6,42 @@ summary: Several runs of several algorithms, played, normalised, and set side by
 
 # Which one is better
 
-Two algorithms have been trained on some games, each with a few seeds. This page lets
-all their agents play, and sets side by side what they score:
+Two algorithms have been trained on some games, each with one seed or more. This page
+lets all their agents play, and sets side by side what they score:
 
 ```sh
 labml-rl compare runs/ppo/*/seed-* runs/a2c/*/seed-*
 ```
 
 ```text
-A: SMALL-PPO after 20,224 frames; learning_rate 0.001
-B: SMALL-PPO after 20,224 frames; learning_rate 0.01
+A: PPO after 4,001,792 frames
+B: A2C after 4,000,000 frames
 
-                         A             B
-CartPole-v1    176.8 ± 6.3   493.4 ± 6.6
+                                         A                  B
+battle_zone              12,100.0      28%   3,000.0       2%
+double_dunk                 -12.6     273%     -18.3      12%
+name_this_game            4,113.7      32%   2,130.7      -3%
+phoenix                   3,888.3      48%   1,433.0      10%
+qbert                       706.7       4%     290.8       1%
+
+human-normalised, battle_zone, double_dunk, name_this_game, phoenix, qbert:
+interquartile mean                     36%                 4%
+mean                                   77%                 4%
+median                                 32%                 2%
+median of 57, about                    28%                 2%
+  (below 40% it is too low to be trusted)
 ```
 
+That is what it says of the book's [runs in five
+games](../../results.md#five-games-by-ppo-and-a2c), one of PPO and one of A2C in each.
 There is a row for each game: the mean score of its runs, with the standard error of
 that mean if there are several, and how far it is [from random play to a
 human][labml_rl.watch.many.human_normalised]. Below them the games are summed up, those
 that all sides have played and that a human tester is known for. That gives the [usual
 averages][labml_rl.watch.many.interquartile_mean], an
 [interval][labml_rl.watch.many.interval] if there are three seeds or more, and the
-[median of 57 games][labml_rl.watch.many.estimated_median] if the five that tell it are
-among them.
+[median of 57 games][labml_rl.watch.many.estimated_median] if the five that tell it, as
+here, are among them.
 
 Nothing has to be said of who is on which side. Runs that differ in nothing but their
 game and seed belong together. Where a setting is different, or the number of frames,

@@ -277,7 +277,8 @@ def interval(
 # firms does that. But games are alike: an algorithm that is good in one is mostly good
 # in its relatives. So [Aitchison et al. (2022)](https://arxiv.org/abs/2210.02019)
 # looked for the five games from which the median of all 57 can best be told, given the
-# published scores of 62 algorithms. They found these, with these weights:
+# published scores of 62 algorithms. They found these, with these weights, and [in this
+# book PPO and A2C](../../results.md#five-games-by-ppo-and-a2c) have learned them:
 WEIGHTS = {
     "battle_zone": 0.3820,
     "double_dunk": 0.0679,

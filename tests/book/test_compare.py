@@ -10,11 +10,13 @@ from statistics import stdev
 import numpy as np
 import pytest
 
+from benchmarks.record import ROOT
 from labml_rl import runs
 from labml_rl.ppo import experiment as ppo
 from labml_rl.runs import checkpoint
 from labml_rl.runs.command import dispatch
 from labml_rl.small import SmallDQN, SmallPPO
+from labml_rl.watch import compare
 from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.compare import MAY_DIFFER, Side, main, sides_of, table_of
 from labml_rl.watch.many import (
@@ -203,6 +205,20 @@ def test_all_that_stands_below_the_games():
     spans = [interval(each) for each in scores]
     assert found["95% interval"] == [f"{a:,.0%} to {b:,.0%}" for a, b in spans]
     assert f"human-normalised, {', '.join(WEIGHTS)}:" in found
+
+
+def test_the_example_of_the_page_is_what_the_kept_runs_come_to():
+    kept = ROOT / "results" / "runs"
+    sides = []
+    for algorithm in ("ppo", "a2c"):
+        side = Side(algorithm, 0)
+        for game in WEIGHTS:
+            folder = kept / algorithm / game.replace("_", "") / "seed-1"
+            side.frames = json.loads((folder / "run.json").read_text())["frames"]
+            scores = json.loads((folder / "scores.json").read_text())
+            side.points[game] = [scores["mean"]]
+        sides.append(side)
+    assert "\n".join(table_of(sides)) in compare.__doc__
 
 
 def test_a_median_of_which_nobody_knows_anything_is_called_so():
