@@ -167,6 +167,8 @@ def book_sites(modules: Modules, folder: Path, whole: bool) -> tuple[Site, Site]
         shutil.copytree(ROOT / name, ours.folder / name, ignore=ignored)
     for site in (ours, peer):
         shutil.copy(ROOT / "CONTRIBUTING.md", site.folder)
+    (ours.folder / "results").mkdir()
+    shutil.copy(ROOT / "results" / "tests.json", ours.folder / "results")
     write_fenced(modules.modules, peer.folder / "docs")
 
     write_config(peer, ("mkdocstrings", "sidebyside"))

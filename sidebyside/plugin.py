@@ -26,6 +26,7 @@ If `mkdocs.yml` says where the repository is, with `repo_url`, each page leads t
 module there.
 """
 
+import atexit
 import gc
 import logging
 import os
@@ -199,8 +200,11 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         Remember whether an author is at work.
 
         A build makes some millions of objects, few of which are garbage before its end.
-        So Python's collector need not look for any after each seven hundred.
+        So Python's collector need not look for any after each seven hundred. When
+        Python ends, all is garbage. To look for it once more, several times over, would
+        take a fifth of the build.
         """
+        atexit.register(gc.freeze)
         self.serving = command == "serve"
         self.thresholds = gc.get_threshold()
         gc.set_threshold(50_000, *self.thresholds[1:])

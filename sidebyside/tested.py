@@ -91,27 +91,34 @@ def bodies(source: Source) -> set[int]:
         The lines on which something in them begins that can be run: no docstrings, and
         no names that are only declared.
     """
-    return {
-        statement.lineno
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        for statement in statements(node)
-        # What stands behind the colon is run whenever the function is defined.
-        if statement.lineno > end_of_signature(node)
-    }
+    found: set[int] = set()
+    for node in statements(source.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            # What stands behind the colon is run whenever the function is defined.
+            first = end_of_signature(node) + 1
+            lines = (each.lineno for each in statements(node) if not is_silent(each))
+            found.update(line for line in lines if line >= first)
+    return found
 
 
 def statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Those in a definition that do something."""
-    for child in ast.walk(node):
-        is_silent = (
-            child is node
-            or isinstance(child, ast.Global | ast.Nonlocal)
-            or (isinstance(child, ast.AnnAssign) and child.value is None)
-            or (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant))
-        )
-        if isinstance(child, ast.stmt) and not is_silent:
-            yield child
+    """Those in a module or a definition, and those in them."""
+    for child in ast.iter_child_nodes(node):
+        # In an expression there is none.
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            if isinstance(child, ast.stmt):
+                yield child
+            yield from statements(child)
+
+
+def is_silent(statement: ast.stmt) -> bool:
+    """Whether it does nothing."""
+    match statement:
+        case ast.Global() | ast.Nonlocal() | ast.AnnAssign(value=None):
+            return True
+        case ast.Expr(value=ast.Constant()):
+            return True
+    return False
 
 
 def end_of_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

@@ -3,6 +3,8 @@
 import filecmp
 import gc
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -252,6 +254,25 @@ def test_python_is_left_as_it_was(project):
     assert gc.get_threshold() != before
     config.plugins.on_shutdown()
     assert gc.get_threshold() == before
+
+
+AT_THE_END = """
+import atexit, gc
+from sidebyside.plugin import SideBySidePlugin
+
+atexit.register(lambda: print(gc.get_freeze_count() > 10_000))
+plugin = SideBySidePlugin()
+plugin.on_startup(command="build", dirty=False)
+plugin.on_shutdown()
+print(gc.get_freeze_count() > 10_000)
+"""
+
+
+def test_when_python_ends_it_does_not_look_for_garbage():
+    said = subprocess.run(
+        [sys.executable, "-c", AT_THE_END], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.split() == ["False", "True"]
 
 
 def test_the_server_looks_often(tmp_path):

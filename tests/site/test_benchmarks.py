@@ -8,8 +8,10 @@ import subprocess
 import sys
 
 import pytest
+from mkdocs.config import load_config
 from mkdocs.utils.meta import get_data
 
+from benchmarks import material
 from hooks import results
 from hooks.results import VALUE, fill_in, shown
 from labml_rl.__main__ import WAITING
@@ -194,6 +196,16 @@ def test_the_first_cell_says_what_a_row_is_of(site, page):
 )
 def test_a_target_is_judged_by_the_record(value, target, words):
     assert shown(value, target) == words
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_sites_that_are_timed_have_all_that_they_ask_for(tmp_path, whole):
+    modules = material.Modules(material.book().modules[:2])
+    ours, peer = material.book_sites(modules, tmp_path, whole)
+    for site, plugin in ((ours, True), (peer, False)):
+        config = load_config(str(site.folder / "mkdocs.yml"))
+        assert ("sidebyside" in config.plugins) == plugin
+        assert ("mkdocstrings" in config.plugins) == (plugin and whole)
 
 
 @pytest.fixture(scope="module")
