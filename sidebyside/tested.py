@@ -103,12 +103,14 @@ def bodies(source: Source) -> set[int]:
 
 def statements(node: ast.AST) -> Iterator[ast.stmt]:
     """Those in a module or a definition, and those in them."""
-    for child in ast.iter_child_nodes(node):
-        # In an expression there is none.
-        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+    waiting = [node]
+    while waiting:
+        for child in ast.iter_child_nodes(waiting.pop()):
+            # In an expression there is none.
+            if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+                waiting.append(child)
             if isinstance(child, ast.stmt):
                 yield child
-            yield from statements(child)
 
 
 def is_silent(statement: ast.stmt) -> bool:
