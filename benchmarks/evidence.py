@@ -51,7 +51,7 @@ KEPT = ROOT / "results" / "runs"
 SUMMARY = ROOT / "results" / "runs.json"
 FILMS = ROOT / "docs" / "assets" / "films"
 GAMES = 30
-STILL_QUALITY = 80  # of 100
+STILL_QUALITY = 60  # of 100
 
 # Random play, a human tester and DQN, from table 2 of the extended data of Mnih et al.
 # (2015); PPO and A2C from table 6 of Schulman et al. (2017).
@@ -99,6 +99,7 @@ PRECISIONS = {"auto": "bfloat16 or float32, as the machine chose (not recorded)"
 CROWDED = 20
 WIDTH_OF_LETTER = 7  # in pixels, at most, on the mean
 LEFT, RIGHT, TOP, BOTTOM = 50, WIDTH - 20, 60, 240
+APART = 2  # pixels between two points of a curve
 
 # After so many million frames, the page says how far each run was.
 MILESTONES = (1, 2, 4, 6, 8, 10, 20, 40)
@@ -336,6 +337,19 @@ def summary_of(folder: Path) -> dict[str, Any]:
     }
 
 
+def drawn(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """
+    Those points of a curve that are drawn, two pixels apart. More would make a page
+    heavy and look the same.
+    """
+    every = list(points)
+    kept = every[:1]
+    for point in every[1:-1]:
+        if point[0] - kept[-1][0] >= APART:
+            kept.append(point)
+    return kept + every[1:][-1:]
+
+
 def round_numbers(low: float, high: float) -> list[float]:
     """Round numbers between two others, which are at least three steps apart."""
     size = 10 ** floor(log10(high - low))
@@ -484,7 +498,7 @@ def draw(folder: Path) -> str:
             size=13,
             text_anchor="end",
         )
-    lines = [[at(*point) for point in each] for each in (curve, *others)]
+    lines = [drawn(at(*point) for point in each) for each in (curve, *others)]
     groups = together(marks, lambda score: at(0, score)[1])
     alone = [group[0][1] for group in groups if len(group) == 1]
     for score in alone:
@@ -499,7 +513,7 @@ def draw(folder: Path) -> str:
         draw_beside(drawing, lines[1:], family_of(BESIDE[algorithm]))
     line(drawing, lines[0], stroke=COLOURS[0], stroke_width="2.5")
     if peer:
-        line(drawing, [at(*point) for point in their_curve], stroke=COLOURS[2])
+        line(drawing, drawn(at(*p) for p in their_curve), stroke=COLOURS[2])
         x, y = at(*their_curve[-1])
         drawing.words(x, y + 28, peer[0], colour=COLOURS[2], size=13)
     for x, y in (at(*point) for point in evaluations):

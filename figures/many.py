@@ -164,7 +164,8 @@ def draw_panel(
         words = format(score, shown).replace("-", "−")
         drawing.words(left - 5, y + 4, words, colour=FAINT, size=11, text_anchor="end")
     for curve, colour in curves:
-        line(drawing, [at(*point) for point in curve], stroke=colour, stroke_width="2")
+        points = evidence.drawn(at(*point) for point in curve)
+        line(drawing, points, stroke=colour, stroke_width="2")
     for x, words, anchor in (
         (left, "0", "start"),
         (left + WIDE, f"{frames / 1e6:.0f}M frames", "end"),
