@@ -206,6 +206,11 @@ def curve_of(folder: Path) -> list[tuple[float, float]]:
         ]
 
 
+def curves_of(algorithm: str, game: str) -> list[list[tuple[float, float]]]:
+    """The curves of all runs that are kept of a game, by their seeds."""
+    return [curve_of(each) for each in sorted((KEPT / algorithm / game).glob("seed-*"))]
+
+
 def evaluations_of(folder: Path) -> list[tuple[float, float]]:
     """Frames, and the mean score in games that were played to choose the best."""
     path = folder / "evaluations.csv"
@@ -239,8 +244,7 @@ def others_of(folder: Path, frames: float) -> list[list[tuple[float, float]]]:
     algorithm, game, _ = folder.parts[-3:]
     if algorithm not in BESIDE:
         return []
-    folders = (KEPT / BESIDE[algorithm] / game).glob("seed-*")
-    curves = map(curve_of, sorted(folders))
+    curves = curves_of(BESIDE[algorithm], game)
     return [[point for point in curve if point[0] <= frames] for curve in curves]
 
 

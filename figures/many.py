@@ -86,28 +86,19 @@ def draw(scores: dict[str, float]) -> str:
 Curve = list[tuple[float, float]]
 
 
-def middle(algorithm: str) -> Curve:
+def middle(curves: dict[str, list[Curve]]) -> Curve:
     """The interquartile mean over frames: the middle half of all runs of five games."""
-    runs = [
-        (evidence.curve_of(folder), game)
-        for name, game in evidence.FIVE_GAMES.items()
-        for folder in folders_of(algorithm, name)
-    ]
+    runs = [(each, name) for name, of_game in curves.items() for each in of_game]
     begin = max(curve[0][0] for curve, _ in runs)
     end = min(curve[-1][0] for curve, _ in runs)
     found = []
     for frames in np.linspace(begin, end, POINTS):
         scores = [
-            human_normalised(game, np.interp(frames, *np.transpose(curve)))
-            for curve, game in runs
+            human_normalised(name, np.interp(frames, *np.transpose(curve)))
+            for curve, name in runs
         ]
         found.append((float(frames), float(interquartile_mean([scores]))))
     return found
-
-
-def folders_of(algorithm: str, name: str) -> list[Path]:
-    """Where the runs of a game are."""
-    return sorted((evidence.KEPT / algorithm / name).glob("seed-*"))
 
 
 def draw_five() -> str:
@@ -118,20 +109,21 @@ def draw_five() -> str:
         words = evidence.family_of(algorithm)
         drawing.words(20 + 60 * place, 54, words, colour=colour, size=13)
 
+    names = evidence.FIVE_GAMES
     titles = {key.lower(): title for key, title in evidence.TITLES.items()}
+    sides = [
+        ({name: evidence.curves_of(algorithm, name) for name in names}, colour)
+        for algorithm, colour in SIDES
+    ]
     panels = [
         (
             titles.get(name, name.capitalize()),
             ",.10g",
-            [
-                (evidence.curve_of(folder), colour)
-                for algorithm, colour in SIDES
-                for folder in folders_of(algorithm, name)
-            ],
+            [(each, colour) for curves, colour in sides for each in curves[name]],
         )
-        for name in evidence.FIVE_GAMES
+        for name in names
     ]
-    together = [(middle(algorithm), colour) for algorithm, colour in SIDES]
+    together = [(middle(curves), colour) for curves, colour in sides]
     panels.append(("Interquartile mean", ".0%", together))
     for place, panel in enumerate(panels):
         row, column = divmod(place, 2)
