@@ -28,6 +28,7 @@ module there.
 
 import atexit
 import gc
+import json
 import logging
 import os
 import posixpath
@@ -46,6 +47,7 @@ from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as SitePage
+from mkdocs.utils import get_relative_url
 
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
@@ -92,6 +94,20 @@ from sidebyside.weave import catalogue, check_formulas
 log = get_plugin_logger("sidebyside")
 
 STYLES = ("katex/katex.min.css", "sidebyside.css")
+STYLE = '<link rel="stylesheet"'
+FONTS = "assets/sidebyside/katex/fonts"
+FONT_OF = {
+    "<sbs-math": "KaTeX_Main-Regular",
+    'class="mord mathnormal': "KaTeX_Math-Italic",
+    'class="mop op-symbol large-op': "KaTeX_Size2-Regular",
+}
+PRELOAD = """<script>
+if (location.protocol != "file:") for (const href of %s) {
+  const link = {rel: "preload", as: "font", crossOrigin: "", href};
+  document.head.append(Object.assign(document.createElement("link"), link));
+}
+</script>
+"""
 SCRIPT = "assets/sidebyside/sidebyside.js"
 OTHER_THEME = (
     "The pages of modules are made for the theme Material. "
@@ -560,6 +576,29 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.searched.give_back(page)
             template = self.env.get_template(page.meta.get("template", "main.html"))
             self.filled.remember(template, page, config, nav)
+
+    def on_post_page(
+        self, output: str, *, page: SitePage, config: MkDocsConfig
+    ) -> str | None:
+        """
+        ### Fonts of formulas
+
+        A browser asks for a font when it comes upon a letter that needs it. By then it
+        has drawn the text, and draws it anew, with formulas of another width, as soon
+        as the font is there. So pages with formulas say at their beginning which fonts
+        nearly all formulas need.
+
+        A script says it, since browsers refuse this to a page that was opened from a
+        disk, and complain.
+        """
+        fonts = [
+            get_relative_url(f"{FONTS}/{font}.woff2", page.url)
+            for part, font in FONT_OF.items()
+            if part in output
+        ]
+        if not fonts:
+            return None
+        return output.replace(STYLE, PRELOAD % json.dumps(fonts) + STYLE, 1)
 
 
 def file_at(path: str, files: Files) -> File | None:

@@ -58,9 +58,14 @@ def test_a_site_is_built(site):
     assert '<meta name="description" content="About $x$.">' in html
     assert '<a href="#Game.step"><code>Game.step</code></a>' in html
     assert "<h6" not in html, "the names of sections are for search alone"
+    assert re.findall(r"const href of (.*)\)", html) == [
+        '["../assets/sidebyside/katex/fonts/KaTeX_Main-Regular.woff2", '
+        '"../assets/sidebyside/katex/fonts/KaTeX_Math-Italic.woff2"]'
+    ]
     assert (site / "site" / "book" / "game.py").read_text() == MODULES["game.py"]
     home = (site / "site" / "book" / "index.html").read_text()
     assert '<a href="game.html">the game</a>' in home
+    assert "KaTeX_" not in home, "it has no formula"
 
 
 def test_search_leads_to_the_section(site):

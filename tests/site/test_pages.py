@@ -349,6 +349,27 @@ def test_without_scripts_the_page_is_whole(browser, site):
         assert loaded > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "more"), [("ppo/index", {"Size2-Regular"}), ("returns", set())]
+)
+def test_fonts_of_formulas_are_asked_for_early(browser, server, name, more):
+    """With letters of other fonts, the text would be drawn first in another width."""
+    with visit(browser, f"{server}/labml_rl/{name}.html", viewport=DESKTOP) as seen:
+        asked = seen.page.evaluate(
+            """async () => {
+              await document.fonts.ready;
+              const asked = performance.getEntriesByType("resource");
+              const fonts = asked.filter(entry => entry.name.includes("/KaTeX_"));
+              return fonts.map(entry => [
+                entry.name.split("/KaTeX_")[1].split(".")[0], entry.initiatorType
+              ]);
+            }"""
+        )
+    early = {font for font, by in asked if by == "link"}
+    assert early == {"Main-Regular", "Math-Italic", *more}
+    assert len(asked) == len({font for font, _ in asked}), "none is loaded twice"
+
+
 def test_line_numbers_are_seen_but_not_copied(browser, site):
     url = (site / "labml_rl/game.html").as_uri()
     source = (ROOT / "labml_rl/game.py").read_text(encoding="utf-8").split("\n")
