@@ -56,8 +56,8 @@ STILL_QUALITY = 60  # of 100
 # Random play, a human tester and DQN, from table 2 of the extended data of Mnih et al.
 # (2015); PPO and A2C from table 6 of Schulman et al. (2017).
 PUBLISHED: dict[str, dict[str, float]] = {
-    "cartpolev1": {"all there is": 500.0},
-    "hiddencartpolev1": {"all there is": 500.0},
+    "cartpolev1": {"the maximum": 500.0},
+    "hiddencartpolev1": {"the maximum": 500.0},
     "breakout": {
         **{"random": 1.7, "human": 31.8},
         **{"ppo": 274.8, "a2c": 303.0, "dqn": 401.2},

@@ -10,14 +10,15 @@ A format such as `<=1.5` is a target. It becomes words that say what was wanted 
 whether the record has it, so that a page goes on telling the truth when a new record
 takes the place of the old one.
 
-`{{ table of ppo.pong.seed-1 }}` becomes a table of this run, whose rows are in
-`run.md`, beside this file, and in `run-best.md` if the run has kept its best agent. In
-these, the formats `score` and `points` have as many digits as it takes to tell scores
-of this game apart.
+`{{ table of ppo.pong.seed-1 }}` becomes a table of this run, which opens at a click on
+its command. Its rows are in `run.md`, beside this file, and in `run-best.md` if the run
+has kept its best agent. In these, the formats `score` and `points` have as many digits
+as it takes to tell scores of this game apart, and `run.time` is in hours or minutes.
 
 A record of a run has the fingerprints of the modules that made it, as `sources`. Beside
-them stands, as `code`, whether these are still the same, but for prose. Its command is
-shown to be repeated, so it does without the folder that its runs were kept in.
+them stands, as `code`, how many of these are no longer the same, but for prose. Its
+command is shown to be repeated, so it does without the folder that its runs were kept
+in.
 """
 
 import json
@@ -42,6 +43,7 @@ ROWS, ROWS_OF_THE_BEST = (
 )
 FIRST = re.compile(r"<tr>(\s*)<td(.*?)</td>", re.DOTALL)
 FEW_POINTS = 2
+SHORT = 0.1  # hours
 KEPT_IN = re.compile(r" --runs[ =]\S+")
 TARGET = re.compile(r"(?P<sign>[<>]=)(?P<limit>\d+(?:\.\d+)?)")
 
@@ -134,8 +136,7 @@ def with_state_of_code(record: Any, root: Path) -> Any:
     parts = {key: with_state_of_code(part, root) for key, part in record.items()}
     if isinstance(sources := record.get("sources"), dict):
         gone = sum(made != made_now(root / name) for name, made in sources.items())
-        files = f"{gone} of {len(sources)} files"
-        parts["code"] = f"changed since then, in {files}" if gone else "the same today"
+        parts["code"] = f"{gone} of {len(sources)}" if gone else "none"
         if isinstance(command := parts.get("command"), str):
             parts["command"] = KEPT_IN.sub("", command)
     return parts
@@ -210,7 +211,10 @@ def table_of(keys: str, record: Any) -> str:
     few = all(abs(run.get(key, 0.0)) < FEW_POINTS for key in ("lowest", "highest"))
     for name, wanted in (("score", ",.1f"), ("points", ",.0f")):
         rows = rows.replace(f"| {name} }}}}", f"| {'.2g' if few else wanted} }}}}")
-    return rows.replace("{{ run.", f"{{{{ {keys}.").rstrip()
+    short = run.get("hours", 1.0) < SHORT
+    time = "{{ run.minutes | .1f }} minutes" if short else "{{ run.hours | .2f }} hours"
+    rows = rows.replace("{{ run.time }}", time)
+    return rows.replace("{{ run.", f"{{{{ {keys}.") + "\n</details>"
 
 
 def shown(found: str | int | float, wanted: str) -> str:
@@ -228,7 +232,7 @@ def shown(found: str | int | float, wanted: str) -> str:
     at_most = target["sign"] == "<="
     met = number <= limit if at_most else number >= limit
     bound = "at most" if at_most else "at least"
-    return f"{bound} {limit:,.10g}: {'met' if met else '**missed**'}"
+    return f"{bound} {limit:,.10g} ({'met' if met else '**missed**'})"
 
 
 def look_up(record: Any, keys: str) -> str | int | float:

@@ -110,8 +110,8 @@ another.
 Shapes stand after the lines that make them: `# (4, 84, 84)` is an array of four
 pictures, 84 rows by 84 columns each. A box like the one below marks a place where many
 programs go wrong. Some of them are named there, such as the emulator ALE and the
-libraries Gymnasium, EnvPool, Baselines, Stable-Baselines3 and CleanRL; you need not
-know them:
+libraries Gymnasium, EnvPool, Baselines, Stable-Baselines3, CleanRL and `labml_nn`. You
+need not know them:
 
 !!! warning "Frames or steps?"
     The emulator draws 60 *frames* a second. The agent decides once in 4 frames, and
@@ -129,10 +129,10 @@ them. If you want to know how agents learn, read these first, in this order:
 2. [Seeing](bodies.py) down to the layer that takes bytes, [networks](networks.py),
    [returns and advantages](returns.py), [A2C](a2c/__init__.py) and [its
    experiment](a2c/experiment.py).
-3. [A problem that takes a minute](small.py): train an agent. Leave the exercises for
-   later.
+3. [A problem that takes a minute](small.py): train an agent. Leave the exercises, and
+   what is said of PPO's curves, for later.
 4. [PPO](ppo/__init__.py), [all of it on one page](ppo/plain.py), and [its
-   experiment](ppo/experiment.py). Now [the exercises](small.py).
+   experiment](ppo/experiment.py). Now what you left of [that page](small.py).
 5. [DQN](dqn/__init__.py), [exploring](dqn/exploring.py), [replay](replay/__init__.py),
    [all of it on one page](dqn/plain.py), [its experiment](dqn/experiment.py) and [the
    fast settings](dqn/fast.py).

@@ -58,7 +58,7 @@ own](../benchmarks/mistakes.md).
 | it learns, and `explained` stays 0 | [shapes in the critic's loss][CriticOfPairs] |
 | it begins well, and then falls behind | [whose end it is][EndsLate] |
 | the same, and `explained` stays at a quarter | [where a rollout stops][NothingAfter] |
-| next to nothing | [zeros][OldGradients], [limits][TimeLimit], [ends][NextEpisode] |
+| nothing unusual | [zeros][OldGradients], [limits][TimeLimit], [starts][NextEpisode] |
 
 ## What is not here
 

@@ -280,8 +280,8 @@ class PolicyExperiment(RolloutExperiment[P]):
     """
     ## The experiment of a policy
 
-    What is added is a network that has a policy and a value, what it says a second
-    time, when it learns, and a learning rate that goes down.
+    This adds three things: a network with a policy and a value, a second look at each
+    observation while it learns, and a learning rate that goes down.
 
     Args:
         settings: of the algorithm.
@@ -289,7 +289,7 @@ class PolicyExperiment(RolloutExperiment[P]):
 
     def __init__(self, settings: P) -> None:
         super().__init__(settings)
-        # The optimiser of a run that goes on has those of the middle.
+        # Noted now: in a run that goes on, the optimiser soon gets lowered ones.
         self.first_rates = [float(each["lr"]) for each in self.optimizer.param_groups]
 
     @staticmethod

@@ -35,12 +35,14 @@ dice for all. But an answer for four observations may be rounded differently fro
 for eight. So a run [notes how many play][labml_rl.runs.experiment.Settings], and goes
 on with as many.
 
-How much is it worth? With PPO on two cores, a gain of a tenth or less was measured on
-two processors, which may be chance, and of a fifth on a third. [Here is the
-record](../benchmarks/policies.md). With two cores, most of the time goes into learning,
-and only one core would ever be idle. The more cores there are, the more of them would
-have nothing to do. The price is that the agent's process plays, too, and nobody can
-give up *that* one when one of its games hangs.
+How much is it worth? PPO was measured on two cores of [three
+processors](../benchmarks/policies.md). On two of them the gain was a tenth or less,
+which may be chance. On the third it was a fifth. With two cores, most of the time goes
+into learning, and only one core would ever be idle. The more cores there are, the more
+of them would have nothing to do.
+
+The price is that the agent's process plays, too. A worker whose game hangs is given up
+after a while. When a game hangs in the agent's own process, so does the run.
 
 All this is right for a small network on a processor. With a GPU, one large question is
 cheaper than many small ones, and there the games are [brought to the

@@ -25,7 +25,7 @@ they grow.
 There are no pixels. The agent sees four numbers: where the cart is, how far the pole
 leans, and how fast both of these change. Each step is worth a point. An episode ends
 when the pole falls or the cart leaves its track, or after 500 steps, so 500 points are
-all that can be had. Pushing at random gets some 20.
+the maximum. Pushing at random gets some 20.
 
 The algorithms are those of the games, and so is every line of their code. But their
 settings for games are far too cautious here: an agent would learn this too, but not in
@@ -57,8 +57,8 @@ A2C above all. And A2C below stood at 21 points for the first 26,000 of its 500,
 frames, with an entropy of 0.69: that is $\log 2$, as for two actions that are equally
 likely. Then make the problem smaller: one seed, one change at a time.
 
-Three curves look different here than [for games][labml_rl.ppo.divergence]. The settings
-of PPO below take larger steps, so that up to half of all ratios are clipped, and
+Three curves of PPO look different here than [for games][labml_rl.ppo.divergence]. Its
+settings below take larger steps, so that up to half of all ratios are clipped, and
 `divergence` is a tenth now and then, where a game has a few thousandths. And once the
 pole stands, all returns are alike: there is no variance to explain, and
 `explained_variance` may be far below 0.
@@ -255,7 +255,7 @@ class PQNSettings(pqn.Settings):
     ![The mean score of the last hundred games of PQN in CartPole, over the frames
     played: it ends at 500](../assets/figures/run-small-pqn-cartpolev1-seed-11.svg)
 
-    The beginning were the numbers of the authors'
+    We began with the numbers of the authors'
     [program](https://github.com/mttga/purejaxql) for the pole. The learning rate is
     five times theirs, and stays where theirs goes down. Exploring ends sooner, and
     lower. Rewards are not made smaller, and the network is a quarter as wide. Eight

@@ -148,7 +148,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     probability of that one. Here these are $½$ and $-½$. So drawing an action moves its
     own logit by $½(G - b)$, and the other one by $-½(G - b)$:
 
-    | drawn | left, right with $b = 0$ | left, right with $b = 6.5$ |
+    | drawn | left, right, no baseline | left, right, $b = 6.5$ |
     |---|---|---|
     | left | +2.5, −2.5 | −0.75, +0.75 |
     | right | −4, +4 | −0.75, +0.75 |
@@ -181,11 +181,12 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     !!! warning "Cut the advantage off"
         The advantage is a number here, not a function of the weights. If a gradient
         goes through the value in it, this loss gets smaller the larger the value is,
-        since no logarithm of a probability is above zero. [Its own loss][value_loss],
-        which is weighted by $c_v$, pulls the value back, but the critic still ends up
-        $H / c_v$ too high, where $H$ is the [entropy][labml_rl.networks.entropy_of] of
-        the policy. The returns that are made with such values are wrong in turn, and
-        nothing fails. So the function refuses an advantage that still has a gradient.
+        since no logarithm of a probability is above zero. [Its own loss][value_loss]
+        pulls the value back. Where the two balance, the critic is $H / c_v$ too high:
+        $H$ is the [entropy][labml_rl.networks.entropy_of] of the policy, and $c_v$ the
+        weight of the critic's loss. The returns that are made with such values are
+        wrong in turn, and nothing fails. So the function refuses an advantage that
+        still has a gradient.
 
     !!! warning "The sign"
         Without the minus the agent learns to lose, and it learns that fast.

@@ -50,16 +50,19 @@ until all frames are played:
 ## What to watch
 
 The curves of DQN mislead more than [those of PPO][labml_rl.ppo.divergence]. What they
-look like with [fifteen mistakes](mistakes.py) is on a page of its own. Here the numbers
-are about those of the [recorded runs](../../results.md), of Pong first and then of Ms.
-Pac-Man:
+look like with [fifteen mistakes](mistakes.py) is on a page of its own. This is what
+they were in the [recorded runs](../../results.md), roughly:
 
-| curve | when it learns | when something is wrong |
-|---|---|---|
-| `action_value` | like the returns: −1.8 to 0.9, 0 to 9 | grows, the score does not |
-| `td_error` | 0.05 to 0.12, 0.2 to 0.8 | many times as large, or far smaller |
-| `loss` | may *rise*: there is more to predict | not finite, and the run stops |
-| `epsilon` | goes down in a straight line | high: then no score can be good |
+| curve | mean, over a batch, of | Pong | Ms. Pac-Man |
+|---|---|---|---|
+| `action_value` | the value of the action | −1.8 to 0.9 | 0 to 9 |
+| `td_error` | how far it is from its target | 0.05 to 0.12 | 0.2 to 0.8 |
+
+Action values should be like the returns. If they grow and the score does not, something
+is wrong, and so it is with errors that are many times as large as these, or far
+smaller. `loss` may well *rise* while the agent learns: there is more to predict. If it
+is not finite, the run stops. `epsilon` goes down in a straight line, and while it is
+high, no score can be good.
 
 With rewards of −1, 0 and 1 and $\gamma = 0.99$, no return is beyond $\pm 100$, which is
 $1 / (1 - \gamma)$. Larger action values are wrong for certain: they feed themselves.

@@ -48,17 +48,17 @@ own](../../benchmarks/mistakes.md#dqn).
 | what you see | look at |
 |---|---|
 | values stay near 0, and the error stays 1 | [the last layer][NotNegative] |
-| nearly the same | [the optimiser][OtherWeights] |
+| the same, but one seed does well | [the optimiser][OtherWeights] |
 | values stay near −1, and the error near 0 | [who copies?][NeverCopied] |
 | a small error, values near −100 | [actions][BestNotTaken], [shapes][AllPairs] |
-| the same, and the error is small sooner | [observations][OneArray] |
+| values near −100, a small error from early on | [observations][OneArray] |
 | a small error, and values that rise | [where the gradient flows][ThroughTargets] |
 | a large error soon after the start | [is the target a copy?][NoTarget] |
 | an error that grows, a score that falls | [what is clipped][ClippedErrors] |
 | an error that grows, a score that is late | [old gradients][NotZeroed] |
 | errors in the hundreds, values in the thousands | [the size of rewards][Hundredfold] |
 | a score that is best in the beginning | [how it explores][MoreAndMore] |
-| next to nothing | [ends][Endless], [limits][LimitsAreEnds], [dice][SameDice] |
+| nothing unusual | [ends][Endless], [limits][LimitsAreEnds], [dice][SameDice] |
 """
 
 from copy import deepcopy

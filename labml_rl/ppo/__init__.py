@@ -193,26 +193,25 @@ def clipped_policy_loss(
     (right), with $\epsilon = 0.2$, and without the clip (dashed). At the dot, where all
     begins, it has the slope of the policy gradient.*
 
-    Read the four cases off the figure. (*As ever* is the gradient of $\rho_t
-    \hat{A}_t$.)
+    Read the four cases off the figure. (*Not clipped* means that it is the gradient of
+    $\rho_t \hat{A}_t$.)
 
     | the action was | and its ratio is | so the gradient is |
     |---|---|---|
     | good | above $1 + \epsilon$ | zero: likelier by enough |
-    | good | below $1 - \epsilon$ | as ever: it went the wrong way |
+    | good | below $1 - \epsilon$ | not clipped: it went the wrong way |
     | bad | below $1 - \epsilon$ | zero: less likely by enough |
-    | bad | above $1 + \epsilon$ | as ever: it went the wrong way |
+    | bad | above $1 + \epsilon$ | not clipped: it went the wrong way |
 
-    Between the bounds nothing is clipped, and the gradient is as ever too. In numbers,
-    with $\epsilon = 0.2$:
+    Between the bounds nothing is clipped either. In numbers, with $\epsilon = 0.2$:
 
     | $\hat{A}_t$ | $\rho_t$ | $\rho_t \hat{A}_t$ | clipped | minimum | gradient |
     |---|---|---|---|---|---|
-    | 2 | 1.1 | 2.2 | 2.2 | 2.2 | as ever |
+    | 2 | 1.1 | 2.2 | 2.2 | 2.2 | not clipped |
     | 2 | 1.6 | 3.2 | 2.4 | 2.4 | zero |
-    | 2 | 0.6 | 1.2 | 1.6 | 1.2 | as ever |
+    | 2 | 0.6 | 1.2 | 1.6 | 1.2 | not clipped |
     | −2 | 0.6 | −1.2 | −1.6 | −1.6 | zero |
-    | −2 | 1.6 | −3.2 | −2.4 | −3.2 | as ever |
+    | −2 | 1.6 | −3.2 | −2.4 | −3.2 | not clipped |
 
     The minimum is there for the two cases that went the wrong way. With the clipped
     term alone, their gradient would be zero as well: an action whose probability fell
@@ -227,10 +226,10 @@ def clipped_policy_loss(
         [early stopping](experiment.py) helps: the setting `max_divergence`.
 
     On the first step of each batch $\pi'$ is $\pi$, all ratios are 1, and the gradient
-    is that of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. (Only
-    the advantages are [of one size][normalised] here.) With one epoch and one minibatch
-    there is no other step, so A2C is PPO with special settings ([Huang et
-    al., 2022](https://arxiv.org/abs/2205.09123)).
+    is that of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. (The
+    one difference: here the advantages are [normalised][normalised].) With one epoch
+    and one minibatch there is no other step, so A2C is PPO with special settings
+    ([Huang et al., 2022](https://arxiv.org/abs/2205.09123)).
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.

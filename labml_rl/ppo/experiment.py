@@ -18,8 +18,8 @@ labml-rl train ppo --game Breakout
 labml-rl train small-ppo
 ```
 
-The first takes an hour or so. The second [balances a pole](../small.py), takes a
-minute or two, and is the one to try first.
+The first takes an hour or so. The second [balances a pole](../small.py), takes half
+a minute or more, and is the one to try first.
 
 ## The whole of it
 
@@ -69,10 +69,14 @@ results](../../results.md).
 
 Between [the objective](__init__.py) and an agent that plays are many small decisions.
 The paper is silent on most of them, and readers of the authors' code have [listed
-37](https://iclr-blog-track.github.io/2022/03/25/ppo-implementation-details/). These are
+37](https://iclr-blog-track.github.io/2022/03/25/ppo-implementation-details/). Two
+groups have measured what some of them are worth. A is [Andrychowicz et al.
+(2021)](https://arxiv.org/abs/2006.05990), who trained 250,000 agents with many settings
+at once. E is [Engstrom et al. (2020)](https://arxiv.org/abs/2005.12729), who switched
+four decisions on and off; where it says "much", the best agents needed it. These are
 the ones that are on the pages of this book:
 
-| decision | worth |
+| decision | how much it matters |
 |---|---|
 | the policy [begins undecided][labml_rl.networks.ActorCritic] | much (A) |
 | all weights [begin orthogonal][labml_rl.networks.orthogonal_] | much (E), little (A) |
@@ -81,15 +85,12 @@ the ones that are on the pages of this book:
 | long gradients [are cut][Experiment.learn] | little (A) |
 | advantages [of one size][labml_rl.ppo.normalised] in a minibatch | little (A) |
 | values [that are clipped][labml_rl.ppo.value_loss] | none (E), harm (A) |
-| Adam's [larger epsilon][Experiment.make_optimizer] | not known; A have 0.0000001 |
+| Adam's [larger epsilon][Experiment.make_optimizer] | not known; A used $10^{-7}$ |
 
-A is [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990), who trained 250,000
-agents with many settings at once. E is [Engstrom et al.
-(2020)](https://arxiv.org/abs/2005.12729), who switched four decisions on and off; where
-it says "much", the best agents needed it. Both did it with simulated robots, and we
-know of nothing of this size on Atari. So the book decides as the authors' code does,
-but for the clip of the values. One thing that A advises is neither in that code nor
-here: to compute the advantages anew before each pass.
+Both used simulated robots, and we know of nothing of this size on Atari. So the book
+decides as the authors' code does, but for the clip of the values. One thing that A
+advises is neither in that code nor here: to compute the advantages anew before each
+pass.
 
 ## If you come from elsewhere
 
@@ -112,12 +113,12 @@ The same settings have other names in other programs, and some count something e
 
 Stable-Baselines3's loss of the critic has no half in it, so its 0.5 is 1.0 here. And
 `max_divergence` is compared with the mean of a pass, where Stable-Baselines3 looks at
-each minibatch, and CleanRL at the last one of a pass. Of the
-curves, `divergence` is their `approx_kl`, `clip_fraction` their `clip_fraction` or
-`clipfrac`, and `return_mean` their `ep_rew_mean` or `episodic_return`.
-Stable-Baselines3's `entropy_loss` is minus our `entropy`, and its `value_loss` twice
-ours. Below our curves are frames, and below theirs steps: in a game of Atari, theirs
-only seem to be four times as early.
+each minibatch, and CleanRL at the last one of a pass. Of the curves, `divergence` is
+their `approx_kl`, `clip_fraction` their `clip_fraction` or `clipfrac`, and
+`return_mean` their `ep_rew_mean` or `episodic_return`. Stable-Baselines3's
+`entropy_loss` is minus our `entropy`, and its `value_loss` twice ours. Our curves are
+drawn over frames, and theirs over steps. In an Atari game a step is four frames, so
+what is at 4 million here is at 1 million there.
 """
 
 from collections.abc import Callable

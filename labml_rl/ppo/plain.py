@@ -30,8 +30,8 @@ let this function and the experiment learn side by side, and compare all weights
 | `gae` | [Returns and advantages](../returns.py) |
 | `clipped_policy_loss`, `value_loss`, `normalised` | [PPO](__init__.py) |
 
-To begin a project of your own, copy this page, and change it until nothing of it is
-left. For a game, give it `make_environments("Pong", 8, seed=1, clip_rewards=True,
+To begin a project of your own, copy this page, and make it yours line by line. For a
+game, give it `make_environments("Pong", 8, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network of that shape, and the [settings for
 games][labml_rl.ppo.experiment.Settings]. All of it is computed on the processor. When a
 run takes longer than you can wait beside it, move on to the experiment, which takes a

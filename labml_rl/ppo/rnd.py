@@ -17,7 +17,7 @@ now earns two things, points and novelty, and these are kept apart to the end:
 | | points | novelty |
 |---|---|---|
 | comes from | the game | the predictor's error at $o_{t+1}$ |
-| is sized by | its sign, in Atari games | how far returns of it differ |
+| is scaled to | its sign, in Atari games | how far returns of it differ |
 | discount $\gamma$ | 0.999 | 0.99 |
 | ends with the episode | yes | no |
 | critic | one | another |
@@ -31,9 +31,9 @@ labml-rl train small-rnd
 labml-rl train rnd --game MontezumaRevenge
 ```
 
-The first finds [a treasure in the deep sea](../deep_sea.py), takes a minute or so, and
+The first finds [a treasure in the deep sea](../deep_sea.py), takes a few minutes, and
 is the one to try first. The second is the paper's. It has two *billion* frames, for
-which two cores need nine days, going by the first minute.
+which two cores need nine days at the speed of the first minute.
 
 ## What it has learned
 
@@ -44,7 +44,7 @@ and ends at 1](../../assets/figures/run-small-rnd-deepseav0-seed-11.svg)
 *The deep sea, beside PPO that is not curious.*
 
 Three seeds were tried, and all found the treasure. In the end they fetch it in each
-episode, for 0.99 points, which is all that can be had. With `--novelty-coefficient 0`
+episode, for 0.99 points, which is the maximum. With `--novelty-coefficient 0`
 the same program did not find it in 20,000 episodes, and neither did PPO with the
 settings of the pole. All that they have learned is that it costs less to go to the
 left. [All of these runs are recorded](../../results.md#the-deep-sea-by-rnd).
@@ -64,8 +64,8 @@ happens. But what it loses by its death is little: it goes on exploring in the n
 episode. So the return of novelty runs on, over the end of one episode into the next,
 and death costs what it costs to find the way back.
 
-Points can't do so. An agent could find points that come early, die on purpose, and take
-them again.
+The return of points must end with the episode. If it ran on, an agent could find points
+that come early, die on purpose, and take them again.
 
 This is why there are two critics. Their returns have different ends and different
 discounts, so one number can't stand for both.
@@ -411,7 +411,7 @@ class SmallSettings(Settings):
     """
     ## For the deep sea
 
-    Settings for [a treasure](../deep_sea.py) that is found within a minute. The
+    Settings for [a treasure](../deep_sea.py) that is found within a few minutes. The
     predictor learns from everything. Novelty counts for as long as an episode takes,
     20 steps or so. And the policy is paid more for being undecided than in games: with
     less, it was sure of its way before it had found one.

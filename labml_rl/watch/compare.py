@@ -17,18 +17,18 @@ labml-rl compare runs/ppo/*/seed-* runs/a2c/*/seed-*
 A: PPO after 4,001,792 frames
 B: A2C after 4,000,000 frames
 
-                                         A                  B
-battle_zone              12,100.0      28%   3,000.0       2%
-double_dunk                 -12.6     273%     -18.3      12%
-name_this_game            4,113.7      32%   2,130.7      -3%
-phoenix                   3,888.3      48%   1,433.0      10%
-qbert                       706.7       4%     290.8       1%
+                                      A                 B
+battle_zone            12,100.0     28%   3,000.0      2%
+double_dunk               -12.6    273%     -18.3     12%
+name_this_game          4,113.7     32%   2,130.7     -3%
+phoenix                 3,888.3     48%   1,433.0     10%
+qbert                     706.7      4%     290.8      1%
 
-human-normalised, battle_zone, double_dunk, name_this_game, phoenix, qbert:
-interquartile mean                     36%                 4%
-mean                                   77%                 4%
-median                                 32%                 2%
-median of 57, about                    28%                 2%
+human-normalised, all games:
+interquartile mean                  36%                4%
+mean                                77%                4%
+median                              32%                2%
+median of 57, about                 28%                2%
   (below 40% it is too low to be trusted)
 ```
 
@@ -55,10 +55,10 @@ sides.
 
 !!! warning "What a comparison has to have"
     The same games and frames for both, the same protocol, and as much care with the
-    settings of the one as with those of the other. This program shows the frames. It
-    shows the protocol of each side as well, since by default [all play as in their
-    training](agent.py), and that need not be the same: DQN takes one action in twenty
-    at random. The rest is up to you.
+    settings of the one as with those of the other. This program shows the frames.
+    Below the table, where the example above ends, it shows the protocol of each side as
+    well, since by default [all play as in their training](agent.py), and that need not
+    be the same: DQN takes one action in twenty at random. The rest is up to you.
 """
 
 from collections.abc import Iterator, Sequence
@@ -320,7 +320,7 @@ def cell(game: str, points: Sequence[float]) -> str:
     if len(points) > 1:
         words += f" ± {np.std(points, ddof=1) / sqrt(len(points)):,.1f}"
     if game in RANDOM_AND_HUMAN:
-        words += f"  {human_normalised(game, points).mean():>7,.0%}"
+        words += f"  {human_normalised(game, points).mean():>6,.0%}"
     return words
 
 
@@ -360,7 +360,8 @@ def rows_of(sides: Sequence[Side]) -> Iterator[tuple[str, list[str]]]:
             [],
         )
         return
-    yield f"human-normalised, {', '.join(counted)}:", []
+    named = "all games" if counted == games else ", ".join(counted)
+    yield f"human-normalised, {named}:", []
     scores = [side.scores(counted) for side in sides]
     yield "interquartile mean", [f"{interquartile_mean(s):,.0%}" for s in scores]
     if min(counts) >= ENOUGH_RUNS:
@@ -387,7 +388,7 @@ def table_of(sides: Sequence[Side]) -> list[str]:
     """
     letters = list(ascii_uppercase[: len(sides)])
     rows = [("", letters), *rows_of(sides)]
-    first = max(len(name) for name, cells in rows if cells) + 3
+    first = max(len(name) for name, cells in rows if cells) + 1
     widths = [
         max(len(cells[side]) for _, cells in rows if cells) + 3
         for side in range(len(sides))

@@ -151,8 +151,8 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
     """
     ## Which average
 
-    This is the best that [Rainbow](../dqn/rainbow.py) was in 200 million frames, in
-    those 54 of the 57 games for which we have the scores of [its
+    These are the best scores of [Rainbow](../dqn/rainbow.py) in 200 million frames, in
+    those 54 of the 57 games for which we have them from [its
     paper](https://arxiv.org/abs/1710.02298). Each dot is a game:
 
     ![Human-normalised scores of Rainbow in 54 games, from the worst to the best, on a

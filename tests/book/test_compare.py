@@ -204,7 +204,7 @@ def test_all_that_stands_below_the_games():
     )
     spans = [interval(each) for each in scores]
     assert found["95% interval"] == [f"{a:,.0%} to {b:,.0%}" for a, b in spans]
-    assert f"human-normalised, {', '.join(WEIGHTS)}:" in found
+    assert f"human-normalised, {', '.join(WEIGHTS)}:" in found, "not Pong"
 
 
 def test_the_example_of_the_page_is_what_the_kept_runs_come_to():

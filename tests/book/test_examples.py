@@ -89,7 +89,7 @@ def test_five_cases_of_the_clip():
         assert clipped == pytest.approx(advantage * min(max(ratio, 0.8), 1.2))
         assert least == pytest.approx(-loss.item())
         assert log_probs.grad is not None
-        assert {"zero": 0.0, "as ever": -plain}[gradient] == pytest.approx(
+        assert {"zero": 0.0, "not clipped": -plain}[gradient] == pytest.approx(
             log_probs.grad.item()
         )
 

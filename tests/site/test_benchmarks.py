@@ -62,7 +62,7 @@ def test_the_page_of_the_press_has_the_numbers_of_its_record(site):
             spread(each["ours"], ".2f"),
             spread(each["peer"], ".2f"),
             format(each["ratio"], ".2f"),
-            f"at most 1.5: {verdict(each['ratio'] <= 1.5)}",
+            f"at most 1.5 ({verdict(each['ratio'] <= 1.5)})",
         ]
         each = record["press"][name]
         for words, ours, speed in (
@@ -73,7 +73,7 @@ def test_the_page_of_the_press_has_the_numbers_of_its_record(site):
                 spread(ours, ".2f"),
                 spread(each["peer"], ".2f"),
                 format(speed, ".2f"),
-                f"at least 3: {verdict(speed >= 3)}",
+                f"at least 3 ({verdict(speed >= 3)})",
             ]
     for each in record["growth"].values():
         assert found[f"{each['lines']:,}"] == [
@@ -85,7 +85,9 @@ def test_the_page_of_the_press_has_the_numbers_of_its_record(site):
         spread(each["ours"], ".2f"),
         spread(each["peer"], ".2f"),
     ]
-    assert found["one save, seconds"][3].endswith(verdict(each["ours"]["median"] <= 1))
+    assert found["one save, seconds"][3].endswith(
+        f"({verdict(each['ours']['median'] <= 1)})"
+    )
     for name, digits in (("kilobytes", ".0f"), ("shift", ".3f")):
         each = record["weight"][name]
         row = found["weight, kilobytes" if name == "kilobytes" else "layout shift"]
@@ -187,11 +189,11 @@ def test_the_first_cell_says_what_a_row_is_of(site, page):
 @pytest.mark.parametrize(
     ("value", "target", "words"),
     [
-        (1.5, "<=1.5", "at most 1.5: met"),
-        (1.51, "<=1.5", "at most 1.5: **missed**"),
-        (1, ">=1", "at least 1: met"),
-        (0.99, ">=1", "at least 1: **missed**"),
-        (7000, "<=7500", "at most 7,500: met"),
+        (1.5, "<=1.5", "at most 1.5 (met)"),
+        (1.51, "<=1.5", "at most 1.5 (**missed**)"),
+        (1, ">=1", "at least 1 (met)"),
+        (0.99, ">=1", "at least 1 (**missed**)"),
+        (7000, "<=7500", "at most 7,500 (met)"),
     ],
 )
 def test_a_target_is_judged_by_the_record(value, target, words):
@@ -216,15 +218,24 @@ def runs():
 def test_a_run_has_a_table(runs):
     page = fill_in("{{ table of ppo.pong.seed-1 }}", runs)
     run = runs["ppo"]["pong"]["seed-1"]
-    table = dict(row.strip("| ").split(" | ") for row in page.splitlines()[2:])
-    assert table["command"] == f"`{run['command']}`"
+    assert f">The record of `{run['command']}`</summary>" in page
+    rows = [row for row in page.splitlines() if row.startswith("| ")]
+    table = dict(row.strip("| ").split(" | ") for row in rows)
     changed = "yes" if run["uncommitted_changes"] else "no"
     assert table["changes beyond that commit"] == changed
-    assert table["its code, beside that of this site"] == run["code"]
+    assert table["files of its code that have changed since then"] == run["code"]
+    hours = f"{run['hours']:.2f} hours"
+    assert table["frames"].startswith(f"{run['frames']:,} in {hours}, ")
     mean, error = run["mean"], run["standard_error"]
     scored = f"{mean:.1f} ± {error:.1f} (standard error)"
     assert table[f"the agent's mean of {run['games']} games"] == scored
     assert "by evaluation" not in page
+
+
+def test_a_short_run_took_minutes(runs):
+    page = fill_in("{{ table of small-ppo.cartpolev1.seed-1 }}", runs)
+    minutes = runs["small-ppo"]["cartpolev1"]["seed-1"]["minutes"]
+    assert f" in {minutes:.1f} minutes, " in page
 
 
 def test_a_command_does_not_say_where_its_runs_were_kept(runs):
@@ -256,7 +267,7 @@ def test_each_kept_run_is_on_the_page_of_results(runs):
             for seed in seeds:
                 keys = f"{algorithm}.{game}.{seed}"
                 assert f"\n{{{{ table of {keys} }}}}\n" in page
-                assert re.search(rf"\| {{{{ {keys}\.mean \| ,\.[12]f }}}} ±", page)
+                assert re.search(rf"\| {{{{ {keys}\.mean \| ,\.[124]f }}}} ±", page)
 
 
 def test_small_scores_have_the_digits_that_they_need(runs):
