@@ -89,10 +89,11 @@ class GameOptions:
     """
     ## The options
 
-    The defaults are for *training*, as in Mnih et al. (2015), with two exceptions. Mnih
-    et al. paid only the sign of a reward, which is `clip_rewards=True`; here that is
-    for the algorithm to say. And in many games nothing happens until somebody presses
-    the joystick's only button, *fire*. Their agents had to do that themselves, which is
+    The defaults are for *training*, as in Mnih et al. (2015), with three exceptions.
+    Games are cut off after half an hour, as in later papers. Mnih et al. paid only the
+    sign of a reward, which is `clip_rewards=True`; here that is for the algorithm to
+    say. And in many games nothing happens until somebody presses the joystick's only
+    button, *fire*. Their agents had to do that themselves, which is
     `fire_at_start=False`. ([Smaller things](dqn/settings.py) differ, too.) To
     *evaluate* an agent, play whole games: `episodic_life=False`.
 

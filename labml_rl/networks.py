@@ -92,7 +92,7 @@ class ActorCritic(nn.Module):
 
         # With a few numbers there is little to see, and a second body costs nothing. A
         # shared one does harm here: the critic's errors are large, tens of points in
-        # CartPole, and their gradients drown those of the actor.
+        # [CartPole](small.py), and their gradients drown those of the actor.
         self.value_body = VectorBody(shape) if len(shape) == 1 else None
 
         # The weights begin at random, but [not just anyhow][orthogonal_]. The gain is
@@ -247,7 +247,7 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     initialisation**.
 
     No more rows than columns can be at right angles. A layer with more outputs than
-    inputs, such as the first one for CartPole, gets orthogonal columns instead.
+    inputs, such as the first one for four numbers, gets orthogonal columns instead.
 
     Args:
         module: all its layers get such weights, and biases of zero.

@@ -11,7 +11,8 @@ symbols:
 
 Here the parts come together: [games, network and sampler](../onpolicy.py),
 [returns](../returns.py), and [the losses of A2C](__init__.py). What is left to write
-fits on one screen.
+fits on one screen. (The *sampler* lets all games be played some steps, and gives back
+what was seen, done and earned as *samples*.)
 
 ```sh
 labml-rl train a2c --game SpaceInvaders
@@ -79,7 +80,9 @@ class Settings(PolicySettings):
 
     Those of Mnih et al. (2016), and where they say nothing, those of the A2C in
     Baselines, by which the method is known. Sixteen games and five steps make a batch
-    of 80, so the network learns often, a little each time.
+    of 80, so the network learns often, a little each time. The network is that of
+    Baselines, too. Theirs was smaller: two convolutions, with 16 and 32 filters, and
+    256 features.
 
     Args:
         num_envs: how many games are played at once.

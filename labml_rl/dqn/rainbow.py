@@ -126,11 +126,12 @@ class Settings(settings.Settings):
     table does not say so, but [the first author
     does](https://github.com/Kaixhin/Rainbow/wiki/Matteo's-Notes).
 
-    The program behind these settings differs in four more ways. Priorities are
-    divergences, as in their paper, and [not
+    Beyond its settings, the program of this book differs from theirs in five ways.
+    Priorities are divergences, as in their paper, and [not
     cross-entropies][labml_rl.dqn.distribution.distribution_loss]. All advantages [begin
-    at 0](dueling.py), each row of a batch has [noise of its own](noisy.py), and when
-    the agent is [measured](../watch/__init__.py), one action in twenty is random.
+    at 0](dueling.py). Each row of a batch has [noise of its own](noisy.py), and the two
+    streams share that of their inputs, where DQN Zoo draws it for each. And when the
+    agent is [measured](../watch/__init__.py), one action in twenty is random.
 
     !!! warning "How much noise?"
         They have 0.5, as Fortunato et al. have. But a footnote says that they drew the

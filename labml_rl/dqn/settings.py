@@ -13,7 +13,7 @@ is 38 days of play: to try it out, there are [faster ones](fast.py). That reward
 clipped, and that an episode ends with each life, is said among [the settings of Atari
 games](../runs/games.py).
 
-The game differs from theirs in five ways:
+The game differs from theirs in six ways:
 
 - Pictures are shrunk [by area][labml_rl.screen.shrink]. Theirs are shrunk bilinearly.
 - [The button][labml_rl.game.Game.reset] is pressed for the agent.
@@ -23,6 +23,8 @@ The game differs from theirs in five ways:
   step.
 - With theirs, a step in which a life is lost ends at once. Here it goes on to its
   fourth frame.
+- Games are cut off after 108,000 frames, as in later papers. Their program lets games
+  of training go on.
 
 !!! note "Units"
     One step of the agent is four frames of the emulator. In this list, *steps* are

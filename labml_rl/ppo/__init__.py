@@ -226,10 +226,11 @@ def clipped_policy_loss(
         [early stopping](experiment.py) helps: the setting `max_divergence`.
 
     On the first step of each batch $\pi'$ is $\pi$, all ratios are 1, and the gradient
-    is that of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. (The
-    one difference: here the advantages are [normalised][normalised].) With one epoch
-    and one minibatch there is no other step, so A2C is PPO with special settings
-    ([Huang et al., 2022](https://arxiv.org/abs/2205.09123)).
+    is that of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. (With
+    the same advantages, that is. Those of PPO come from GAE, and are
+    [normalised][normalised].) With one epoch and one minibatch there is no other step.
+    So A2C is PPO with special settings: one of each, $\lambda = 1$, nothing normalised,
+    and RMSProp ([Huang et al., 2022](https://arxiv.org/abs/2205.09123)).
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.

@@ -108,9 +108,10 @@ class Settings(RolloutSettings):
     ## Settings
 
     Those of the authors' [program](https://github.com/mttga/purejaxql) for Atari, but
-    for the length. It plays 40 million frames, and lets epsilon go down over a tenth of
-    them. Here it is a tenth of 10 million. For a run like theirs, give `--total-frames
-    40_000_000 --epsilon-steps 1_000_000`.
+    for the length, and for how [the weights begin][labml_rl.pqn.PQNetwork]: orthogonal
+    here, and drawn from a normal distribution there. It plays 40 million frames, and
+    lets epsilon go down over a tenth of them. Here it is a tenth of 10 million. For a
+    run like theirs, give `--total-frames 40_000_000 --epsilon-steps 1_000_000`.
 
     Args:
         num_envs: how many games are played at once.
