@@ -148,8 +148,13 @@ class NatureBody(nn.Module):
 
         Raises:
             ValueError: if an observation has another shape.
-            TypeError: if they are not bytes.
+            TypeError: if they are not bytes, or not in a tensor.
         """
+        if not isinstance(observations, Tensor):
+            raise TypeError(
+                f"observations must be a tensor, not {type(observations).__name__}: "
+                "torch.from_numpy() makes one of an array"
+            )
         if observations.dtype != torch.uint8:
             raise TypeError(
                 f"observations must be uint8, not {observations.dtype}: the network "

@@ -351,7 +351,22 @@ def _make(name: str, options: dict[str, Any], *, seed: int) -> Resumable:
     try:
         return Resumable(gymnasium.make(name, **options), seed=seed)
     except (gymnasium.error.Error, ImportError) as error:
-        raise ValueError(f"no environment {name!r}: {error}") from error
+        raise ValueError(no_environment(name, error)) from error
+
+
+def no_environment(name: str, error: Exception) -> str:
+    """
+    Args:
+        name: what there is not.
+        error: what Gymnasium said.
+
+    Returns:
+        A sentence, with a remedy if a module was not found: it may lie in the folder
+        where the command was typed, and a command looks only where libraries are.
+    """
+    remedy = "`python -m labml_rl` looks for modules in this folder, too"
+    hint = f" ({remedy})" if isinstance(error, ModuleNotFoundError) else ""
+    return f"no environment {name!r}: {error}{hint}"
 
 
 @cache

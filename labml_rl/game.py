@@ -41,8 +41,9 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from operator import index
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -146,6 +147,9 @@ class GameOptions:
     render_mode: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("stack", "noop_max", "max_frames"):
+            if not isinstance(number := getattr(self, name), int | np.integer):
+                raise ValueError(f"{name} must be a whole number, not {number!r}")
         shortest = shortest_cap(self.noop_max)
         rules = {
             "stack": (self.stack >= 1, "at least 1"),
@@ -175,7 +179,7 @@ def shortest_cap(noop_max: int) -> int:
     return noop_max + FRAMES_PER_STEP + 1
 
 
-class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
+class Game(gymnasium.Env[Pixels, SupportsIndex]):
     """
     ## The game
 
@@ -385,13 +389,14 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
             self._play(Action.FIRE, FRAMES_PER_STEP)
 
     def step(
-        self, action: int | np.integer[Any]
+        self, action: SupportsIndex
     ) -> tuple[Pixels, float, bool, bool, dict[str, Any]]:
         """
         ### One action
 
         Args:
-            action: its number, from 0 to `action_space.n - 1`.
+            action: its number, from 0 to `action_space.n - 1`. A single one in an array
+                or in a tensor will do.
 
         Returns:
             The observation, the points that were scored, `terminated`, `truncated`, and
@@ -403,15 +408,16 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         if not self._in_episode:
             raise ResetNeeded("call reset() first: there is no episode going on")
-        known = isinstance(action, int | np.integer) and 0 <= action < len(
-            self._actions
-        )
-        if not known:
+        try:
+            number = index(action)
+        except TypeError:
+            number = -1
+        if not 0 <= number < len(self._actions):
             meanings = ", ".join(self.get_action_meanings())
             raise InvalidAction(f"no action {action!r}; from 0 on they are {meanings}")
 
         lives_before = self._lives
-        points = self._play(self._actions[action], FRAMES_PER_STEP)
+        points = self._play(self._actions[number], FRAMES_PER_STEP)
         self._steps += 1
         self._lives = self._emulator.lives()
 
@@ -538,7 +544,12 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
         Returns:
             Numbers, bytes and an array. No code is in it, and none is run to read it.
             (The emulator believes the bytes, though. With others, it may crash.)
+
+        Raises:
+            ResetNeeded: before the first `reset`: there is nothing to save.
         """
+        if not hasattr(self, "_lives"):
+            raise ResetNeeded("call reset() first: no game has begun")
         # The state of the *system* has the emulator's dice, that of the game has not.
         saved = {name: getattr(self, name) for name in self._SAVED}
         emulator = self._emulator.cloneSystemState().serialize()
@@ -554,8 +565,26 @@ class Game(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
         Returns:
             The observation that the agent had when the state was saved.
+
+        Raises:
+            ValueError: if it is of another game, as far as that can be seen. This one
+                is as it was, then.
         """
-        self._emulator.restoreSystemState(ALEState(state["emulator"]))
+        missing = {*self._SAVED, "emulator", "dice", "stack"} - state.keys()
+        if missing:
+            raise ValueError(f"no state of a game: it has no {', '.join(missing)}")
+        shapes = np.shape(state["stack"]), self._stack.shape
+        if shapes[0] != shapes[1]:
+            raise ValueError(
+                f"the state is of a game with other options: it has a stack of shape "
+                f"{shapes[0]}, and this game one of {shapes[1]}"
+            )
+        before = self._emulator.cloneSystemState()
+        try:
+            self._emulator.restoreSystemState(ALEState(state["emulator"]))
+        except Exception as error:
+            self._emulator.restoreSystemState(before)
+            raise ValueError("the emulator has no use for it: another game?") from error
         self.np_random.bit_generator.state = state["dice"]
         self._stack[:] = state["stack"]
         for name in self._SAVED:

@@ -173,7 +173,11 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
 
     Returns:
         Actions, shape `(N,)`.
+
+    Raises:
+        ValueError: if there is not one dart for each game.
     """
+    check_one_each(logits, dice=dice)
     ends = logits.softmax(-1).cumsum(-1)  # (N, A)
 
     # Rounded, all probabilities together can be a little less than 1. Whatever lies
@@ -197,7 +201,11 @@ def log_probs_of(logits: Tensor, actions: Tensor) -> Tensor:
 
     Returns:
         $\log \pi(a \mid o)$, shape `(…)`.
+
+    Raises:
+        ValueError: if there is not one action for each row of logits.
     """
+    check_one_each(logits, actions=actions)
     each = logits.log_softmax(-1)  # (…, A)
     return each.gather(-1, actions[..., None]).squeeze(-1)  # (…)
 
@@ -215,13 +223,31 @@ def entropy_of(logits: Tensor) -> Tensor:
     whether something else is better. So A2C and PPO pay a little for entropy.
 
     Args:
-        logits: $\ell$, shape `(…, A)`.
+        logits: $\ell$, shape `(…, A)`. An action whose logit is $-\infty$ can't be
+            taken, and adds nothing.
 
     Returns:
         $H$, in nats (so it is called with natural logarithms), shape `(…)`.
     """
     log_probs = logits.log_softmax(-1)  # (…, A)
-    return -(log_probs.exp() * log_probs).sum(-1)
+    # No probability times an infinite logarithm would be NaN.
+    finite = log_probs.clamp(min=torch.finfo(log_probs.dtype).min)
+    return -(log_probs.exp() * finite).sum(-1)
+
+
+def check_one_each(logits: Tensor, **others: Tensor) -> None:
+    """
+    Fewer would be broadcast, or the rest of the logits ignored, and nobody would know.
+
+    Raises:
+        ValueError: if there is not one number for each row of logits.
+    """
+    for name, each in others.items():
+        if each.shape != logits.shape[:-1]:
+            raise ValueError(
+                f"{name} must have shape {tuple(logits.shape[:-1])}, one for each row "
+                f"of logits, not {tuple(each.shape)}"
+            )
 
 
 def orthogonal_(module: nn.Module, gain: float) -> None:

@@ -181,6 +181,7 @@ class Players:
         ]
         columns = [self.sheet.columns(rows) for rows in self.shares]
         self.workers: list[Worker] = []
+        self._played: list[Any] | None = None
         with contextlib.ExitStack() as stack:
             stack.callback(self._give_up)
             for number, rows in enumerate(self.shares[:others]):
@@ -221,8 +222,14 @@ class Players:
 
         Returns:
             The scores of the games that ended.
+
+        Raises:
+            ValueError: if nobody has begun.
         """
-        return list(chain(*self._finish(Player.play, self._played)))
+        if self._played is None:
+            raise ValueError("begin() first: nobody plays")
+        played, self._played = self._played, None
+        return list(chain(*self._finish(Player.play, played)))
 
     def _ask(
         self, method: Callable[..., Any], arguments: Sequence[tuple[Any, ...]] = ()

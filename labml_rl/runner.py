@@ -156,6 +156,25 @@ class SavesState(Protocol):
         """
 
 
+def begun(answer: Any) -> tuple[Any, dict[str, Any]]:
+    """
+    Args:
+        answer: what `reset` of an environment has returned.
+
+    Returns:
+        The first observation, and `info`.
+
+    Raises:
+        TypeError: if there is only an observation, as there was before Gymnasium.
+    """
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise TypeError(
+            "reset() must return the first observation and a dictionary, as "
+            f"`return observation, {{}}`, not {type(answer).__name__}"
+        )
+    return answer
+
+
 def _saving(env: gymnasium.Env[Any, Any]) -> SavesState:
     if not hasattr(env, "get_state"):
         raise TypeError(
@@ -227,7 +246,7 @@ class Runner:
             wanted, arguments = requests[row]
             if not wanted:
                 return {}
-            observation, info = self.envs[row].reset(**arguments)
+            observation, info = begun(self.envs[row].reset(**arguments))
             self._write(row, observation)
             self._over[row] = False
             return info
@@ -315,14 +334,14 @@ class Runner:
         if not self._over[row]:
             observation, reward, terminated, truncated, info = env.step(action)
         elif self._mode == AutoresetMode.NEXT_STEP:
-            observation, info = env.reset()
+            observation, info = begun(env.reset())
         else:
             raise ResetNeeded('reset it with options={"reset_mask": …} first')
 
         over = terminated or truncated
         if over and self._mode == AutoresetMode.SAME_STEP:
             final = {"final_obs": deepcopy(observation), "final_info": info}
-            observation, info = env.reset()
+            observation, info = begun(env.reset())
             info = info | final
             over = False
 

@@ -249,7 +249,7 @@ def clipped_policy_loss(
         log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages
     )
     check_constant(old_log_probs=old_log_probs, advantages=advantages)
-    if clip <= 0:
+    if not clip > 0:
         raise ValueError(f"clip must be above 0, not {clip}")
     ratios = (log_probs - old_log_probs).exp()
     clipped = ratios.clamp(1 - clip, 1 + clip)
@@ -304,7 +304,7 @@ def value_loss(
     check_constant(returns=returns)
     errors = (values - returns).square()
     if clip is not None:
-        if clip <= 0:
+        if not clip > 0:
             raise ValueError(f"clip must be above 0, not {clip}")
         if old_values is None:
             raise ValueError("to clip the values, old_values are needed")

@@ -165,13 +165,15 @@ class ReplayMemory(Rings):
     def check(self, batch_size: int) -> None:
         """
         Raises:
-            ValueError: if fewer steps can be drawn.
+            ValueError: if fewer steps can be drawn, or if it is not one at least.
         """
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         # At each head a few steps are not complete. Only if these matter, count.
         incomplete = self.num_envs * (self.frames.stack + self.n)
-        if batch_size < 1 or len(self) - incomplete < batch_size:
+        if len(self) - incomplete < batch_size:
             ready = int(self.can_be_drawn(np.arange(self.written)).sum())
-            if not 1 <= batch_size <= ready:
+            if batch_size > ready:
                 raise ValueError(
                     f"can't draw {batch_size} steps: there are {len(self)} in the "
                     f"memory, of which {ready} are complete"

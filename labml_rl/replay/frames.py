@@ -141,6 +141,10 @@ class Frames:
         Raises:
             ValueError: if they are more or fewer, or others than was said.
         """
+        if not isinstance(observations, np.ndarray):
+            raise ValueError(
+                f"observations must be an array, not {type(observations).__name__}"
+            )
         expected = (count, *self.shape)
         cut = is_cut(observations.dtype, self.kept.dtype)
         if observations.shape != expected or cut:

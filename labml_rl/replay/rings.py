@@ -87,8 +87,9 @@ class Rings:
         n: int,
         blocks: bool,
     ) -> None:
-        if n < 1:
-            raise ValueError(f"n must be at least 1, not {n}")
+        for name, number in (("n", n), ("num_envs", num_envs)):
+            if number < 1:
+                raise ValueError(f"{name} must be at least 1, not {number}")
 
         # A step can be drawn when its stack is complete, which takes up to `stack`
         # places, and when `n` more have been written after it.
@@ -176,19 +177,22 @@ class Rings:
                 the games. May be left out if none did.
 
         Raises:
-            ValueError: if the memory was not begun, if the actions are not numbered, if
-                anything has another shape or type than was said, or if there is not one
-                final observation for each end. Nothing is written then.
+            ValueError: if the memory was not begun, if the actions are not numbered
+                from 0, if a reward is not finite, if anything has another shape or type
+                than was said, or if there is not one final observation for each end.
+                Nothing is written then.
         """
+        actions, rewards = np.asarray(actions), np.asarray(rewards, np.float32)
+        terminated, truncated = np.asarray(terminated), np.asarray(truncated)
         for name, each in (
             ("rewards", rewards),
             ("terminated", terminated),
             ("truncated", truncated),
         ):
-            if np.shape(each) != (self.num_envs,):
+            if each.shape != (self.num_envs,):
                 raise ValueError(
                     f"{name} must have shape {(self.num_envs,)}, one for each game, "
-                    f"not {np.shape(each)}"
+                    f"not {each.shape}"
                 )
         ends = np.logical_or(terminated, truncated)
         over = np.flatnonzero(ends)
@@ -200,12 +204,15 @@ class Rings:
                 f"{len(over)} of {self.num_envs} episodes ended, and there are "
                 f"{given} final observations, and {len(actions)} actions"
             )
-        actions, rewards = np.asarray(actions), np.asarray(rewards, np.float32)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
                 "actions must be whole numbers, one for each game, not "
                 f"{actions.dtype} of shape {actions.shape}"
             )
+        if actions.min() < 0:
+            raise ValueError(f"actions are numbered from 0, and one is {actions.min()}")
+        if not np.isfinite(rewards).all():
+            raise ValueError(f"rewards must be finite, not {rewards}")
         self.frames.check(observations, self.num_envs)
         if final_observations is not None:
             self.frames.check(final_observations, len(over))

@@ -24,7 +24,7 @@ import av
 import gymnasium
 import numpy as np
 
-from labml_rl.environments import Resumable, has_score, is_atari
+from labml_rl.environments import Resumable, has_score, is_atari, no_environment
 from labml_rl.game import FRAMES_PER_STEP, Emulator, Game, GameOptions, loader
 from labml_rl.runs.checkpoint import PARTIAL
 from labml_rl.runs.experiment import Thoughts
@@ -104,7 +104,7 @@ class Stage:
             except gymnasium.error.DependencyNotInstalled:
                 raise
             except (gymnasium.error.Error, ImportError) as error:
-                raise ValueError(f"no environment {name!r}: {error}") from error
+                raise ValueError(no_environment(name, error)) from error
             except TypeError as error:
                 raise ValueError(f"{name} can't be filmed: {error}") from error
             if "rgb_array" not in (made.metadata.get("render_modes") or ()):

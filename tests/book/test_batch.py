@@ -565,6 +565,18 @@ def test_observations_that_contradict_their_space_are_refused(observation):
         games.reset()
 
 
+@pytest.mark.parametrize("answer", [np.zeros(1), (np.zeros(1), {}, {})])
+def test_a_reset_that_gives_no_infos_is_named(answer):
+    class Old(Counter):
+        def reset(self, **_):
+            return answer
+
+    with SerialGames([Old], names=["old"]) as games:
+        with pytest.raises(TypeError, match="return the first observation and a") as e:
+            games.reset()
+        assert "This happened in game 0 (old)." in e.value.__notes__
+
+
 def test_infos_that_do_not_fit_together_are_named():
     makes = [partial(Contrary, np.arange(4), np.zeros(each)) for each in (2, 3)]
     with SerialGames(makes) as games, pytest.raises(ValueError, match="shape") as found:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from ale_py import Action
 from gymnasium.error import InvalidAction, ResetNeeded, UnsupportedMode
 
@@ -505,8 +506,25 @@ def test_actions_that_do_not_exist_are_refused(action):
 
 
 @pytest.mark.parametrize(
+    "action", [np.array(1), np.int32(1), torch.tensor(1), torch.ones(1).long()[0]]
+)
+def test_an_action_may_come_in_any_whole_number(action):
+    played = []
+    for each in (1, action):
+        atari = FakeAtari()
+        game = atari.game()
+        game.reset()
+        game.step(each)
+        played.append(atari.played)
+    assert played[0] == played[1]
+
+
+@pytest.mark.parametrize(
     ("option", "value", "rule"),
     [
+        ("stack", 2.5, "a whole number"),
+        ("noop_max", 2.5, "a whole number"),
+        ("max_frames", 1e5, "a whole number"),
         ("stack", 0, "at least 1"),
         ("noop_max", -1, "at least 0"),
         ("sticky_actions", 1.5, "between 0 and 1"),

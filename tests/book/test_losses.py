@@ -193,6 +193,14 @@ class TestPPO:
         (gradient,) = torch.autograd.grad(loss, log_probs)
         assert gradient.item() == pytest.approx(-pull)
 
+    @pytest.mark.parametrize("clip", [0.0, -0.1, float("nan")])
+    def test_a_clip_is_above_zero(self, clip):
+        each = torch.zeros(2)
+        with pytest.raises(ValueError, match="clip must be above 0"):
+            ppo.clipped_policy_loss(each, each, each, clip=clip)
+        with pytest.raises(ValueError, match="clip must be above 0"):
+            ppo.value_loss(each, each, old_values=each, clip=clip)
+
     def test_it_believes_no_more_than_there_is(self):
         log_probs, old, advantages = normal(64), normal(64, seed=1), normal(64, seed=2)
         for each in zip(log_probs, old, advantages, strict=True):

@@ -18,7 +18,7 @@ from figures import networks as figure
 from labml_rl import bodies, networks
 from labml_rl.bodies import VectorBody, as_blocks, make_body
 from labml_rl.game import available_games, make_game
-from labml_rl.networks import orthogonal_
+from labml_rl.networks import draw, entropy_of, log_probs_of, orthogonal_
 
 # The types of torch do not know what is in a module, nor all that can be done with one.
 ActorCritic: Any = networks.ActorCritic
@@ -249,6 +249,30 @@ def test_in_16_bits_every_byte_is_exact():
 def test_pictures_of_anything_but_bytes_are_refused(dtype):
     with pytest.raises(TypeError, match=f"must be uint8, not {dtype}.* divides by 255"):
         ActorCritic(ATARI, 2)(torch.zeros(1, *ATARI, dtype=dtype))
+
+
+def test_an_array_is_no_tensor():
+    with pytest.raises(TypeError, match=r"a tensor, not ndarray: torch\.from_numpy"):
+        ActorCritic(ATARI, 2)(np.zeros((1, *ATARI), np.uint8))
+
+
+def test_there_is_one_action_and_one_dart_for_each_game():
+    logits = torch.zeros(3, 4)
+    assert log_probs_of(logits, torch.zeros(3).long()).shape == (3,)
+    with pytest.raises(ValueError, match=r"actions must have shape \(3,\), .* \(1,\)"):
+        log_probs_of(logits, torch.zeros(1).long())
+    with pytest.raises(ValueError, match=r"dice must have shape \(3,\), .* \(1,\)"):
+        draw(logits, torch.rand(1))
+
+
+def test_an_action_that_can_not_be_taken_adds_no_entropy():
+    logits = torch.tensor([[0.5, -1.0, -torch.inf]], requires_grad=True)
+    found = entropy_of(logits)
+    torch.testing.assert_close(found, entropy_of(logits[:, :2]))
+    (gradient,) = torch.autograd.grad(found.sum(), logits)
+    rest = logits[:, :2].detach().requires_grad_()
+    (expected,) = torch.autograd.grad(entropy_of(rest).sum(), rest)
+    torch.testing.assert_close(gradient, torch.cat([expected, torch.zeros(1, 1)], 1))
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,17 @@ def test_it_does_not_matter_who_plays_which_game(workers):
     assert nobody_is_left(players)
 
 
+def test_who_has_not_begun_does_not_finish():
+    _, players = breakout(2, several, workers=1)
+    with pytest.raises(ValueError, match=r"begin\(\) first"):
+        players.finish()
+    players.begin()
+    players.finish()
+    with pytest.raises(ValueError, match=r"begin\(\) first"):
+        players.finish()
+    players.close()
+
+
 @pytest.mark.parametrize("start_method", START_METHODS)
 def test_however_they_are_started(start_method):
     _, players = breakout(2, several, workers=2, start_method=start_method)

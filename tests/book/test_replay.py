@@ -403,7 +403,7 @@ def test_nothing_is_drawn_before_there_is_enough():
     with pytest.raises(ValueError, match="there are 8 in the memory, of which 4 are"):
         memory.sample(5)
     assert len(memory.sample(4).actions) == 4
-    with pytest.raises(ValueError, match="can't draw 0"):
+    with pytest.raises(ValueError, match="batch_size must be at least 1, not 0"):
         memory.sample(0)
 
 
@@ -431,9 +431,41 @@ def test_final_observations_must_be_there_and_nothing_is_written_without():
 
 
 @pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        ("actions", np.array([0, -1]), "actions are numbered from 0, and one is -1"),
+        ("rewards", np.array([0.0, np.nan]), "rewards must be finite"),
+        ("rewards", np.array([-np.inf, np.inf]), "rewards must be finite"),
+        ("observations", torch.zeros(2, 4, SIDE, SIDE), "an array, not Tensor"),
+    ],
+)
+def test_what_nothing_can_be_learned_from_is_not_kept(name, wrong, message):
+    play = Play(2, 4, ends=0.0)
+    memory = memory_for(play, 60)
+    play.play(memory, 10)
+    actions, rewards, no, _ = play_step(2)
+    observations = np.zeros((2, 4, SIDE, SIDE), np.uint8)
+    step = {"actions": actions, "rewards": rewards, "observations": observations}
+    with pytest.raises(ValueError, match=message):
+        memory.add(**step | {name: wrong}, terminated=no, truncated=no)
+    assert_all_right(play, memory)
+
+
+def test_what_is_no_picture_may_come_in_tensors():
+    play = Play(2, 4, ends=0.0)
+    memory = memory_for(play, 60)
+    play.play(memory, 10)
+    observations = np.zeros((2, 4, SIDE, SIDE), np.uint8)
+    before = len(memory)
+    memory.add(*(torch.from_numpy(each) for each in play_step(2)), observations)
+    assert len(memory) == before + 2
+
+
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"n": 0}, "n must be at least 1"),
+        ({"num_envs": 0}, "num_envs must be at least 1"),
         ({"discount": 1.5}, "discount must be between 0 and 1"),
         ({"stack": 3}, r"shape \(4, 8, 8\) is no stack of 3"),
         ({"stack": 0}, "no stack of 0"),
@@ -442,7 +474,7 @@ def test_final_observations_must_be_there_and_nothing_is_written_without():
 def test_numbers_that_make_no_sense_are_refused(changes, message):
     space = Box(0, 255, (4, SIDE, SIDE), np.uint8)
     with pytest.raises(ValueError, match=message):
-        ReplayMemory(space, 1, **{"capacity": 50, "stack": 4} | changes)
+        ReplayMemory(space, **{"num_envs": 1, "capacity": 50, "stack": 4} | changes)
 
 
 def test_pictures_that_cannot_be_cut_are_kept_whole():

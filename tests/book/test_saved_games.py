@@ -39,6 +39,42 @@ def assert_same(first, second):
             np.testing.assert_array_equal(left, right)
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (lambda state: {}, "no state of a game: it has no"),
+        (lambda state: state | {"stack": state["stack"][:1]}, r"shape \(1, 84, 84\)"),
+        (lambda state: state | {"emulator": of_pong()}, "another game"),
+    ],
+)
+def test_the_state_of_another_game_leaves_the_game_as_it_was(changed, message):
+    games = [make_game("Breakout", seed=1, max_frames=400) for _ in range(2)]
+    states = []
+    for game in games:
+        game.reset()
+        for _ in range(5):
+            game.step(3)
+        states.append(game.get_state())
+        game.step(2)
+    with pytest.raises(ValueError, match=message):
+        games[0].set_state(changed(states[0]))
+    for _ in range(8):
+        (one, *rest), (other, *others) = (game.step(1) for game in games)
+        assert np.array_equal(one, other)
+        assert rest == others
+
+
+def of_pong():
+    game = make_game("Pong", seed=1)
+    game.reset()
+    return game.get_state()["emulator"]
+
+
+def test_before_it_has_begun_there_is_no_state():
+    with pytest.raises(ResetNeeded, match="no game has begun"):
+        make_game("Pong", seed=1).get_state()
+
+
 @pytest.mark.parametrize("name", ["Breakout", "BeamRider", "Tennis", "CartPole-v1"])
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_saved_batch_goes_on_the_same(name, workers):
@@ -197,7 +233,7 @@ def test_unknown_names():
     for name in ("CartPole", "cartpole"):
         with pytest.raises(ValueError, match=r"end in a version: 'CartPole-v1'"):
             make_environments(name, 1)
-    with pytest.raises(ValueError, match="no environment 'nowhere:Cart-v1': No module"):
+    with pytest.raises(ValueError, match=r"'nowhere:Cart-v1': No module .*python -m"):
         make_environments("nowhere:Cart-v1", 1)
 
 
