@@ -98,6 +98,7 @@ from sidebyside.links import Place
 from sidebyside.press import (
     ASSETS,
     Module,
+    WithOutside,
     WithUnread,
     assets,
     find_modules,
@@ -314,8 +315,9 @@ def write_page(options: argparse.Namespace) -> int:
     folder = (root / source.page).parent if docs else root
 
     places = catalogue([source])
+    linked = WithOutside(places, outside)
     mistakes: list[PressError] = []
-    make(source, places, mistakes.append)
+    make(source, linked, mistakes.append)
     if mistakes:
         beside = sorted(file.parent.glob("*.py"))
         around = (
@@ -325,13 +327,14 @@ def write_page(options: argparse.Namespace) -> int:
         )
         others = load_all(around, lambda error: None)
         mistakes.clear()
-        make(source, catalogue([source, *others]), mistakes.append)
+        all_places = WithOutside(catalogue([source, *others]), outside)
+        make(source, all_places, mistakes.append)
     mistakes += missing_pictures(source, folder, root)
     if give_up(mistakes, options.strict):
         return 1
     crossings = cross([source], places, outside)
     crossing = with_tests(crossings, [source], recorded(options.tests))[source.module]
-    page = make(source, places, lambda error: None, crossing)
+    page = make(source, linked, lambda error: None, crossing)
     if not file.resolve().is_relative_to(here):
         # The page may travel, and where it was made is nobody's business.
         shown = named_from(file.resolve(), package.parent) if package else file.name
@@ -380,6 +383,7 @@ def write_markdown(options: argparse.Namespace) -> int:
     outside = known_outside(options.inventory)
     sources = load_all(modules, mistakes.append)
     places = catalogue(sources)
+    linked = WithOutside(places, outside)
     crossings = cross(sources, places, outside, LINKS.get(options.links))
     crossings = with_tests(crossings, sources, recorded(options.tests))
     templates = environment()
@@ -389,7 +393,7 @@ def write_markdown(options: argparse.Namespace) -> int:
             crossing = crossings[source.module]
             if not options.links:
                 crossing = replace(crossing, links={})
-            page = make(source, places, mistakes.append, crossing)
+            page = make(source, linked, mistakes.append, crossing)
             if page.path in texts:
                 raise PressError(source.path, 1, SAME_PAGE.format(page.path), RENAME)
         except PressError as error:
@@ -474,8 +478,9 @@ def write_findings(options: argparse.Namespace) -> int:
         readable,
     )
     findings += map(unreadable, unread)
+    linked = WithOutside(places, inventory())
     for source in sources:
-        findings += check(source, places, docs[source.path])
+        findings += check(source, linked, docs[source.path])
     findings = [
         finding
         for finding in sorted(findings)

@@ -45,7 +45,7 @@ from xml.etree.ElementTree import Element
 
 from markdown.util import AMP_SUBSTITUTE, ETX, STX
 
-from sidebyside.prose import INDEX
+from sidebyside.prose import CODE, INDEX
 
 # Markdown removes these two control characters from what it reads, so no source text
 # can contain a sign that is made with them.
@@ -61,7 +61,7 @@ SIGNS = {
 }
 
 # Behind a brace: `{ .class }`, `{: #anchor }`, `{ key=value }`, and the marks of edits.
-ATTRIBUTES_OF = r":? *(?:[.#][A-Za-z_]|[\w-]+=[^\s}])[^{}\n]*\}|\+\+|--|==|~~|>>"
+ATTRIBUTES_OF = r":? *(?:[.#][^\W\d]|[\w-]+=[^\s}])[^{}\n]*\}|\+\+|--|==|~~|>>"
 
 # What Markdown would take for its own, though nobody meant it so.
 NOT_MEANT = re.compile(
@@ -84,6 +84,15 @@ NOT_MEANT = re.compile(
     r"|^ *(?:!!!|\?\?\?)"
     r"(?=[^\n\"]*(?:\Z|\n(?:[ \t]*\n)*(?:[ \t]*\Z| {0,3}\S)))",
     re.MULTILINE,
+)
+
+# `[words](<address>)` and `[label]: <address>`.
+ANGLED = re.compile(
+    CODE
+    + r"""
+    | (?P<before>\]\(|^[ ]{0,3}\[[^\[\]\n]+\]:[ ]*)<(?P<address>[^<>\n]+)>
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 
 INLINE = (
@@ -145,7 +154,21 @@ def guarded(text: str) -> str:
     """
     if heading := OUR_ANCHOR.match(text.strip("\n")):
         text = heading[1].replace("{", SIGNS["{"]) + heading[2]
+    if "<" in text:
+        text = ANGLED.sub(bare, text)
     return NOT_MEANT.sub(signs_of, text).replace("<", LESS)
+
+
+def bare(found: re.Match[str]) -> str:
+    """
+    An address without the angle brackets that it may stand in: their `<` would get a
+    sign. They are there for blanks and brackets, which are written as numbers.
+    """
+    if found["before"] is None:
+        return found[0]
+    return found["before"] + re.sub(
+        "[ ()]", lambda sign: f"%{ord(sign[0]):X}", found["address"]
+    )
 
 
 def signs_of(found: re.Match[str]) -> str:

@@ -66,6 +66,7 @@ ESCAPED = re.compile(
     re.DOTALL,
 )
 PREFIX = re.compile(r"[a-zA-Z]*")
+TABS = re.compile(r"^((?:<span[^>]*>)?)(\t+)")
 
 Piece = tuple[str, str]  # some text with its colour
 
@@ -130,7 +131,17 @@ def highlight(
             html = spans(line, here, known) if here else map(known.__getitem__, line)
             done.append("".join(html))
             line = [(css, part)]
-    return done
+    return [*map(with_tabs, done)] if "\t" in text else done
+
+
+def with_tabs(html: str) -> str:
+    """
+    Markdown would make blanks of tabs, as many as it takes after all the tags. Those
+    that a line begins with are a box, so that they are counted from its left edge, and
+    not from that of the line's number.
+    """
+    html = TABS.sub(r'\1<span class="sbs-tab">\2</span>', html)
+    return html.replace("\t", "&#9;")
 
 
 class Known(dict[tuple[str, ...], str]):

@@ -9,8 +9,9 @@ summary: "[Game.step][] finds the definition, or stops the build."
 In prose, `[Game.step][]` leads to the definition of that name, and `[one
 step][Game.step]` does so with words of the author's choice. A name is looked up as
 Python would: first in the definitions around it, then in its module, then among the
-module's imports, then in the whole book. One that is found nowhere stops the build,
-with the nearest that exists.
+module's imports, then in the whole book. At last it is looked for [where others have
+documented it][sidebyside.press.WithOutside]: `[xml.etree.ElementTree.Element][]`. One
+that is found nowhere stops the build, with the nearest that exists.
 
 Code that was written for Sphinx says ``:meth:`Game.step` `` instead. That is a link if
 it can be, and code if not.
@@ -127,6 +128,18 @@ class Place(NamedTuple):
         here, there = (address(path, use_directory_urls) for path in (page, self.page))
         path = relative(there, here)
         return f"{path}/{anchor}" if use_directory_urls else path + anchor
+
+
+class Elsewhere(Place):
+    """A place in other documentation. Its `page` is an address, with the anchor."""
+
+    def seen_from(self, page: str) -> str:
+        """The same address, wherever it is linked from."""
+        return self.page
+
+    def url_from(self, page: str, use_directory_urls: bool | None) -> str:
+        """The same address, wherever it is linked from."""
+        return self.page
 
 
 @cache

@@ -18,6 +18,7 @@ module it also sees to it that prose stays prose; [guard][sidebyside.guard] has 
 reasons.
 """
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -184,10 +185,34 @@ class Apart(BlockProcessor):
                 continue
             if not any(sign in text for sign in signs):
                 continue
-            lines = stage.run(lines)
+            with any_fence(stage):
+                lines = stage.run(lines)
             for n, html in enumerate(store.rawHtmlBlocks[before:], start=before):
                 store.rawHtmlBlocks[n] = disarmed(html) if isinstance(html, str) else ""
         self.parser.parseChunk(parent, "\n".join(lines))
+
+
+@contextlib.contextmanager
+def any_fence(stage: Preprocessor) -> Iterator[None]:
+    """
+    ### Fences of other engines
+
+    Behind the marks of a fence may stand what only some engine understands:
+    `{figure} picture.png`, or `rust,no_run`. If such a fence were none, its last line
+    would begin one, and all that follows be turned inside out. So it is plain code.
+
+    Args:
+        stage: any. Only that of fences has such a switch.
+    """
+    config = getattr(stage, "config", {})
+    before = config.get("relaxed_headers")
+    if before is None:
+        yield
+        return
+    # It looks into its options only once.
+    config["relaxed_headers"] = stage.relaxed_headers = True  # type: ignore[attr-defined]
+    yield
+    config["relaxed_headers"] = stage.relaxed_headers = before  # type: ignore[attr-defined]
 
 
 class Tags(InlineProcessor):
@@ -202,11 +227,32 @@ class Tags(InlineProcessor):
         self, m: re.Match[str], data: str
     ) -> tuple[Element, int, int]:
         """Make an element of a tag."""
-        element = Element(m["tag"] or m["empty"])
-        for name, double, single in ATTRIBUTE.findall(m["attributes"]):
+        return self.element(m), m.start(), m.end()
+
+    def element(self, tag: re.Match[str]) -> Element:
+        """An element, with those that are in it."""
+        element = Element(tag["tag"] or tag["empty"])
+        for name, double, single in ATTRIBUTE.findall(tag["attributes"]):
             element.set(name.lower(), double or single)
-        element.text = m["body"]
-        return element, m.start(), m.end()
+        body, end = tag["body"] or "", 0
+        last: Element | None = None
+        for inner in INNER.finditer(body):
+            put(element, last, body[end : inner.start()])
+            last, end = self.element(inner), inner.end()
+            element.append(last)
+        put(element, last, body[end:])
+        return element
+
+
+INNER = re.compile(TAG)
+
+
+def put(element: Element, last: Element | None, text: str) -> None:
+    """Put a text behind the last child of an element, or into it if it has none."""
+    if last is None:
+        element.text = text
+    else:
+        last.tail = text
 
 
 class Autolinks(InlineProcessor):
@@ -279,6 +325,18 @@ class Disarming(Treeprocessor):
         """Remove attributes that could do harm."""
         if self.kept.is_made:
             disarm(root)
+            unwrap(root)
+
+
+def unwrap(root: Element) -> None:
+    """A paragraph that is written as a tag is one, and not one in another."""
+    for parent in [*root.iter()]:
+        for at, child in enumerate(parent):
+            if child.tag != "p" or [e.tag for e in child] not in (["p"], ["div"]):
+                continue
+            if not (child.text or child[0].tail or "").strip():
+                child[0].tail = child.tail
+                parent[at] = child[0]
 
 
 class Outline(Treeprocessor):

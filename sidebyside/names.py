@@ -321,15 +321,28 @@ class Book:
             case Thing(What.OUTSIDE, name=outside) if outside:
                 return self.named_outside(f"{outside}.{name}")
             case Thing(What.VALUE | What.CLASS | What.SUPER, type=Type(name=of)) if of:
-                if name.startswith("__") and not name.endswith("__"):
-                    around = scope.around(Kind.CLASS)
-                    if around is None or around.name != of:
-                        return None
+                is_private = name.startswith("__") and not name.endswith("__")
+                if is_private and not self.is_own(name, base, scope):
+                    return None
                 found = self.inherited(of, name, skip=base.what is What.SUPER)
                 if found and base.what is not What.CLASS:
                     return self.bound(found)
                 return found
         return None
+
+    def is_own(self, name: str, base: Thing, scope: Scope) -> bool:
+        """
+        Whether `base.__name` is what the class around has under that name: Python looks
+        for `_Class__name`, with the class in which that is written.
+        """
+        around = scope.around(Kind.CLASS)
+        return (
+            around is not None
+            and base.what is not What.SUPER
+            and base.type is not None
+            and around.name == base.type.name
+            and name in around.bindings
+        )
 
     def inherited(self, of: str, name: str, skip: bool = False) -> Thing | None:
         """

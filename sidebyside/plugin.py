@@ -64,6 +64,7 @@ from sidebyside.press import (
     ASSETS,
     EXTENSIONS,
     Module,
+    WithOutside,
     WithUnread,
     assets,
     find_modules,
@@ -320,7 +321,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             pages = {n: Place(module.page, "") for n, (module, _) in unread.items()}
             readable = {source.module for source in sources} - unread.keys()
             places = WithUnread(places, pages, readable)
-        self.places = places
+        self.places, linked = places, WithOutside(places, outside)
         for module, mistake in unread.values():
             self.mistake(module.page, mistake, templates)
         design = templates.loader and templates.loader.get_source(templates, PAGE)[0]
@@ -353,9 +354,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 # nothing else.
                 crossing = crossings[source.module]
                 parts = (source, crossing, design, self.config.reference)
-                before, asked, text = self.made.get(where, ((), Asked(places), ""))
-                if parts != before or not asked.is_same_in(places):
-                    asked = Asked(places)
+                before, asked, text = self.made.get(where, ((), Asked({}), ""))
+                if parts != before or not asked.is_same_in(linked):
+                    asked = Asked(linked)
                     page = make(source, asked, crossing=crossing)
                     text = render(page, templates, self.config.reference)
                     self.made[where] = parts, asked, text

@@ -10,6 +10,7 @@ The plugin and the command line want the same thing: all the modules of a folder
 pages, with links between them. This is the one place where files are read.
 """
 
+import builtins
 import os
 import re
 import sys
@@ -19,7 +20,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from sidebyside.errors import PressError, Report, stop, too_deep
-from sidebyside.links import Place
+from sidebyside.inventory import Entry
+from sidebyside.links import Elsewhere, Place
 from sidebyside.read import Source, page_of, read
 from sidebyside.weave import Crossing, Page, weave
 
@@ -254,6 +256,42 @@ def load_all(modules: Iterable[Module], report: Report = stop) -> list[Source]:
         except PressError as error:
             report(error)
     return sources
+
+
+class WithOutside(Mapping[str, Place]):
+    """
+    ## What others have documented
+
+    In prose, `[xml.etree.ElementTree.Element][]` leads where the same name in the code
+    leads. A name without a dot must be one of Python's own, such as `KeyError`: a
+    module, say `copy`, has the name of many a function that somebody may have meant.
+
+    Args:
+        places: what can be linked to in the book. That comes first.
+        outside: other names, in full, with [where they are documented][Entry].
+    """
+
+    def __init__(
+        self, places: Mapping[str, Place], outside: Mapping[str, Entry]
+    ) -> None:
+        self.places = places
+        self.outside = outside
+
+    def __getitem__(self, name: str) -> Place:
+        """Find it in the book, or else outside of it."""
+        if name in self.places:
+            return self.places[name]
+        if "." in name or hasattr(builtins, name):
+            return Elsewhere(self.outside[name].url, "")
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Only those of the book, since a misspelt name is one of these."""
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        """How many there are in the book."""
+        return len(self.places)
 
 
 class WithUnread(Mapping[str, Place]):

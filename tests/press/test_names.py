@@ -130,6 +130,7 @@ def one(code: str) -> str | None:
 
 
 HERE = "book.here."
+SECRET = "class A:\n    def __secret(self): ...\n"
 
 
 @pytest.mark.parametrize(
@@ -287,6 +288,9 @@ HERE = "book.here."
         ),
         ("class A(A): ...\nA.‹x›", None),
         ("from .game import Game\ng = Game(1)\ng._Game__private\ng.‹__private›", None),
+        (f"{SECRET}class B(A):\n    def f(self): self.‹__secret›()", None),
+        (f"{SECRET}class B(A):\n    def f(self): super().‹__secret›()", None),
+        (f"{SECRET}    def f(self): self.‹__secret›()", f"{HERE}A.__secret"),
         # Types that are written down, or show in a call.
         ("from .game import Game\ndef f(g: Game): g.‹step›()", STEP),
         ("from .game import Game\ndef f(g: 'Game'): g.‹step›()", STEP),

@@ -596,6 +596,7 @@ def listed(*lines: str) -> bytes:
 def test_inventories_of_ones_own(site):
     (site / "docs" / "index.md").write_text("# Home\n")
     (site / "book" / "game.py").write_text(
+        '"""[Pot][] and [glazed][clay.pots.glaze]"""\n\n'
         "from clay.pots import Pot, glaze\n\n\nPot().burn()\nglaze()\n"
     )
     (site / "clay.inv").write_bytes(
@@ -613,6 +614,9 @@ def test_inventories_of_ones_own(site):
     html = (site / "site" / "book" / "game.html").read_text()
     for address in ("pots.html#clay.pots.Pot.burn", "glaze.html#how"):
         assert f'href="https://clay.example/en/api/{address}"' in html
+    prose = html.partition('<div class="sbs-code')[0]
+    for address in ("pots.html#clay.pots.Pot", "glaze.html#how"):
+        assert f'href="https://clay.example/en/api/{address}"' in prose
     (site / "clay.inv").write_bytes(b"<!doctype html>")
     assert "clay.inv: this is no `objects.inv`" in refused(site)
 

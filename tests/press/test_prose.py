@@ -9,9 +9,10 @@ from markdown import Markdown
 
 from sidebyside.errors import PressError
 from sidebyside.fields import set_fields, types_of
+from sidebyside.inventory import inventory
 from sidebyside.links import labels_in, pictures_in, set_labels, set_links
 from sidebyside.mathematics import FormulaError, find, typeset
-from sidebyside.press import EXTENSIONS
+from sidebyside.press import EXTENSIONS, WithOutside
 from sidebyside.prose import Prose, open_examples, open_lists
 from sidebyside.read import page_of, read
 from sidebyside.render import environment, render
@@ -258,6 +259,30 @@ def test_names_are_imported_wherever_that_stands(code):
 )
 def test_what_is_no_link_to_a_definition_is_left_alone(text):
     assert set_links(prose(text), "", WORKER_SOURCE, PLACES).text == text
+
+
+@pytest.mark.parametrize(
+    ("written", "shown", "address"),
+    [
+        ("[KeyError][]", "`KeyError`", "library/exceptions.html#KeyError"),
+        ("[copies][copy.deepcopy]", "copies", "library/copy.html#copy.deepcopy"),
+        (":func:`~copy.deepcopy`", "`deepcopy`", "library/copy.html#copy.deepcopy"),
+        ("[Worker.step][]", "`Worker.step`", "worker.md#Worker.step"),
+    ],
+)
+def test_names_of_others_lead_to_their_documentation(written, shown, address):
+    places = WithOutside(PLACES, inventory())
+    text = set_links(prose(written), "", WORKER_SOURCE, places).text
+    if address.startswith("library"):
+        address = f"https://docs.python.org/3/{address}"
+    assert text == f"[{shown}]({address.removeprefix('worker.md')})"
+
+
+@pytest.mark.parametrize("name", ["copy", "nowhere.at.all", "KeyErrer"])
+def test_what_nobody_has_documented_leads_nowhere(name):
+    places = WithOutside(PLACES, inventory())
+    with pytest.raises(PressError, match="which is defined nowhere"):
+        set_links(prose(f"[{name}][]"), "", WORKER_SOURCE, places)
 
 
 def test_a_link_that_leads_nowhere_names_line_and_nearest():
