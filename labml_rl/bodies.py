@@ -193,8 +193,8 @@ class FirstConvolution(nn.Conv2d):
     ## The layer that takes bytes
 
     The first convolution gets the pictures as the bytes that they are stored as. There
-    is nothing new in what it computes. It computes it in less time, and whoever came
-    for what networks do may [go on to the heads](networks.py).
+    is nothing new in what it computes. It computes it in less time. If you came for
+    what networks do, [go on to the heads](networks.py).
 
     ### Dividing by 255
 
@@ -250,8 +250,8 @@ def as_blocks(pictures: Tensor) -> Tensor:
     weights    (32, 4, 8, 8)   (32, 2, 2, 64)
     ```
 
-    Nothing is computed here, only sorted. Whoever stores observations in this order
-    spares the processor the sorting each time that it looks at them. What that is worth
+    Nothing is computed here, only sorted. If observations are stored in this order, the
+    processor need not sort them each time that it looks at them. What that is worth
     [has been measured](../benchmarks/policies.md).
 
     Args:

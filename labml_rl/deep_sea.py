@@ -24,10 +24,10 @@ o
 . . . . T
 ```
 
-So whoever tries things out at random finds the treasure once in $2^{20}$ episodes, a
-million or so. Until then, all that can be learned is that it costs less to go to the
-left. Whoever *explores* needs far less. There are only 210 cells that can be reached,
-and in each there are two things to try.
+So an agent that tries things out at random finds the treasure once in $2^{20}$
+episodes, a million or so. Until then, all that can be learned is that it costs less to
+go to the left. One that *explores* needs far less. There are only 210 cells that can be
+reached, and in each there are two things to try.
 
 ```sh
 labml-rl train small-rnd

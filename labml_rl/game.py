@@ -491,8 +491,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         The new picture pushes out the oldest. At the beginning of an episode there is
         no past, and the first picture stands in for it: nothing has moved yet.
 
-        Every observation is a new array. Whoever keeps one, in a replay memory say,
-        must not find it changed a step later.
+        Every observation is a new array. If you keep one, in a replay memory say, it is
+        still the same a step later.
         """
         picture = self._screens.picture()  # (84, 84)
         self._stack[:-1] = picture if first else self._stack[1:]
@@ -503,8 +503,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         """
         ### Without a copy
 
-        Whoever copies the observations anyway, because they go [to another
-        process](worker.py) or into a batch, can have them written there at once.
+        If you copy the observations anyway, because they go [to another
+        process](worker.py) or into a batch, you can have them written there at once.
 
         Args:
             observation: is what `reset` and `step` return from now on, each time with
@@ -529,9 +529,9 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         """
         ### Saved games
 
-        A run of many hours can be interrupted. Whoever wants to continue it with the
-        very same games needs all that decides how they go on: the console with its
-        dice, the dice for the no-ops, the pictures in the stack, and a few counters.
+        A run of many hours can be interrupted. To continue it with the very same games
+        takes all that decides how they go on: the console with its dice, the dice for
+        the no-ops, the pictures in the stack, and a few counters.
 
         !!! warning "Where it is not exact"
             ALE's state does not have everything. Which action was last held is missing,

@@ -47,7 +47,7 @@ wrong sign for instance, and check that the pole falls.
 
 ## When it does not learn
 
-Sooner or later, whoever changes a line has an agent that does not learn. Each run
+If you change lines, sooner or later you have an agent that does not learn. Each run
 writes down more than its score, and what it writes says where to look: fifteen
 mistakes were planted [in PPO](mistakes.py), and fifteen [in DQN](dqn/mistakes.py), to
 show what each of them looks like.

@@ -10,8 +10,8 @@ summary: >-
 
 Two things about the pictures of a page trouble those who read it. All of them are
 loaded at once, even those at the end, to which many readers never come. And until a
-picture is there, nobody knows how tall it will be. Whoever follows a link to a section
-sees it move away while the pictures above it arrive.
+picture is there, nobody knows how tall it will be. Follow a link to a section, and
+it moves away while the pictures above it arrive.
 
 A browser avoids both if the page says how large each picture is, and that it may wait.
 The size stands in the file. So a site of the press needs nothing more than

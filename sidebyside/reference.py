@@ -6,9 +6,9 @@ summary: An index of all that can be imported, which leads to the annotated page
 
 # The reference
 
-An annotated page is for reading. Whoever already knows what `make_game` does wants to
-look up one argument, and for that a reference is better: every public name, with its
-signature, and nothing around it.
+An annotated page is for reading. If you already know what `make_game` does, and want to
+look up one argument, a reference is better: every public name, with its signature, and
+nothing around it.
 
 The signatures, types and lists of arguments come from
 [mkdocstrings](https://mkdocstrings.github.io). The prose stays where it is. So that no

@@ -45,7 +45,7 @@ ends at 19](../../assets/figures/run-fast-dqn-pong-seed-1.svg)
 In the beginning the agent loses every rally, whatever it does, and nothing tells it
 what would have been better. Now and then a random move sends the ball back, and later
 one of these becomes a point. Then the network begins to tell a good place of the paddle
-from a bad one, and the score rises, for most of the run. Whoever stops too early sees
+from a bad one, and the score rises, for most of the run. If you stop too early, you see
 an agent that learns nothing. A second seed did the same for eight million frames, and
 was behind this one at the end. Both runs, with their commands and their scores, are on
 the [page of results](../../results.md#pong-by-dqn).

@@ -12,8 +12,8 @@ DQN learns by making an error small: the difference between what the network say
 step, and the reward with what it says of the next one. So there are ways to make it
 small without playing well. One is to say of everything that it is as bad as can be.
 Another is to aim at targets that never move. Five of the mistakes below find such ways.
-With them the error is *less than half* as large as without, and whoever watches the
-loss sees a program that learns well.
+With them the error is *less than half* as large as without, and in the loss you see a
+program that learns well.
 
 Here are fifteen mistakes that people make, as there are [in PPO](../mistakes.py). Each
 is planted on purpose in the [experiment](experiment.py), which then has five tries to
@@ -270,8 +270,9 @@ class OneArray(SmallDQN):
     ### The array that was written over
 
     A step is kept with the observation before it and the one after it. Environments
-    that are made to be fast write each observation into the same array. Whoever writes
-    `old = new` to keep the old one has made no copy, and soon has the new one twice.
+    that are made to be fast write each observation into the same array. If you write
+    `old = new` to keep the old one, you have made no copy, and soon have the new one
+    twice.
     """
 
     algorithm = "one-array"

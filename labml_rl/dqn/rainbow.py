@@ -97,7 +97,7 @@ results](../../results.md#pong-by-rainbow).
 
 !!! note "Ten is not the most"
     The atoms lie between −10 and 10, for rewards that are [clipped to
-    ±1](../runs/games.py). Whoever switches clipping off has to move them. Even with
+    ±1](../runs/games.py). If you switch clipping off, you have to move them. Even with
     clipping, Hessel et al. found returns that were often higher than 10, so that the
     values were too *small*. They suppose that this is why double Q-learning makes so
     little difference here: values that cannot exceed 10 are hard to exaggerate.

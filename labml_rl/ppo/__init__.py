@@ -92,7 +92,7 @@ $$J(\pi') - J(\pi) \approx \operatorname{E}_{\text{games of } \pi}
 
 The right side is called the **surrogate objective**. How large is the error? In short:
 as large as the *square* of the step from $\pi$ to $\pi'$. That is all that the code
-needs, and whoever believes it can go on below the last formula.
+needs. If you believe it, go on below the last formula.
 
 Let the two policies play with the same dice, and say that in any state they draw
 different actions with a probability of at most $\alpha$. Then the error is a product of

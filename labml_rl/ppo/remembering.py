@@ -94,8 +94,8 @@ c_t)$.
     all steps of some of the games, in order.
 
 !!! warning "Watched without it"
-    Whoever [watches](../watch/agent.py) the agent later has to carry its notes from
-    step to step, too, and to wipe them out where that was done in training.
+    A program that [watches](../watch/agent.py) the agent later has to carry its notes
+    from step to step, too, and to wipe them out where that was done in training.
 
 ## Where the gradient ends
 

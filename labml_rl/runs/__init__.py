@@ -25,9 +25,9 @@ training that keeps its own records, can be killed at any moment, and goes on th
 9. [The loop](loop.py): train, save, resume.
 10. [The command line](command.py): settings become options.
 
-Nothing here is needed to understand how an agent learns. Whoever came for that may go
-on to [watching](../watch/__init__.py) and to [DQN](../dqn/__init__.py), and come back
-when a run of three days is to be begun.
+Nothing here is needed to understand how an agent learns. If you came for that, go on to
+[watching](../watch/__init__.py) and to [DQN](../dqn/__init__.py), and come back before
+you begin a run of three days.
 
 ```python
 from labml_rl import runs

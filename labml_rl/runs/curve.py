@@ -32,9 +32,9 @@ reached, for example, is counted in the environment, and written down there.
 
 Where there was nothing to measure, as before the first game has ended, a cell is empty.
 
-`tensorboard --logdir runs` draws the curves of all runs below that folder. Whoever uses
-Weights & Biases calls `wandb.init(sync_tensorboard=True)` before
-[train][labml_rl.runs.loop.train], and finds them there.
+`tensorboard --logdir runs` draws the curves of all runs below that folder. If you use
+Weights & Biases, call `wandb.init(sync_tensorboard=True)` before
+[train][labml_rl.runs.loop.train], and they are there as well.
 
 Runs that differ in nothing but the seed have their rows at the same frames, once all
 are over and if none was made longer. So the mean of several, and how far they are

@@ -253,8 +253,8 @@ def train(
     ## Train
 
     A run that fails in its first update has learned nothing, and leaves nothing behind.
-    So whoever is still writing an algorithm can try again at once. Only if it fails
-    because a number is not finite, its folder stays.
+    So while you are still writing an algorithm, you can try again at once. Only if it
+    fails because a number is not finite, its folder stays.
 
     Args:
         experiment_class: that of the algorithm.
@@ -462,8 +462,8 @@ def lengthen(
         runs.main(Further)
     ```
 
-    Whoever does not know beforehand how long a run shall be can keep the rate as it is.
-    Then nothing in it depends on the plan, and it may be made longer at any time:
+    If you don't know beforehand how long a run shall be, you can keep the rate as it
+    is. Then nothing in it depends on the plan, and it may be made longer at any time:
 
     ```python
     class Steady(ppo.Experiment):

@@ -83,7 +83,7 @@ two *algorithms*, no number of games will do: train several seeds of each, and [
 side by side](compare.py).
 
 !!! warning "The best of many"
-    Whoever measures a hundred checkpoints and reports the best one reports luck. If all
+    Measure a hundred checkpoints and report the best one, and you report luck. If all
     hundred play equally well, the highest of their averages is about two and a half
     standard errors too high. Choose the checkpoint first, the last for instance, and
     measure it then. [The best so far](best.py) is chosen by other games than those that

@@ -56,8 +56,8 @@ Scores = NDArray[np.float64]
 # !!! warning "Which human"
 #     In Ms. Pac-Man, the tester of these numbers had 6,951.6 points, and that of
 #     [*Nature*](https://doi.org/10.1038/nature14236) 15,693. An agent with 3,000 points
-#     is at 41% by one and at 18% by the other. So whoever gives such a score has to say
-#     by whose.
+#     is at 41% by one and at 18% by the other. So such a score means nothing unless it
+#     is said by whose.
 _TABLE = """
     alien 227.8 7127.7, amidar 5.8 1719.5, assault 222.4 742, asterix 210 8503.3,
     asteroids 719.1 47388.7, atlantis 12850 29028.1, bank_heist 14.2 753.1,
@@ -162,8 +162,7 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
 
     - The **mean** is 1,389%, and only eight games are that good. Nearly half of it
       comes from a single one. In Video Pinball the tester was hardly better than random
-      play, so that Rainbow is at 36,689%. Whoever wants a high mean works on Video
-      Pinball.
+      play, so that Rainbow is at 36,689%. For a high mean, work on Video Pinball.
     - The **median** is 227%: half of the games are better, and half are worse. How much
       worse, it does not say. Of an agent that scores 0 in 26 of the 54 games, it can be
       the same.

@@ -10,8 +10,8 @@ The wrappers of this page look and do not touch: they change observations and le
 game as it is. So they can be left out, exchanged and put in another order, as long as
 each finds the shape that it needs. If not, it says so when it is made.
 
-None of them writes to an observation that it has returned before. Whoever keeps one, in
-a replay memory say, must not find it changed a step later.
+None of them writes to an observation that it has returned before. If you keep one, in a
+replay memory say, it is still the same a step later.
 """
 
 from collections import deque
