@@ -211,8 +211,10 @@ def any_fence(stage: Preprocessor) -> Iterator[None]:
         return
     # It looks into its options only once.
     config["relaxed_headers"] = stage.relaxed_headers = True  # type: ignore[attr-defined]
-    yield
-    config["relaxed_headers"] = stage.relaxed_headers = before  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        config["relaxed_headers"] = stage.relaxed_headers = before  # type: ignore[attr-defined]
 
 
 class Tags(InlineProcessor):

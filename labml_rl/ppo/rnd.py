@@ -100,7 +100,7 @@ class Settings(ppo.Settings):
     PPO][labml_rl.ppo.experiment.Settings]. In [their
     program](https://github.com/openai/random-network-distillation) the learning rate
     stays, no gradient is cut, advantages are left at their size, and the critics count
-    twice as much. Adam's epsilon is $10^{-8}$ there, and a minibatch is all steps of a
+    twice as much. Adam's epsilon is 1e-8 there, and a minibatch is all steps of a
     quarter of the games. The policy has another network, and the leaky ReLUs have a
     slope of a fifth. Two things about the game are other here, too. Theirs is cut off
     after 18,000 frames, and begins without [no-ops][labml_rl.game.GameOptions].
