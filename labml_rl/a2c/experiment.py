@@ -38,13 +38,20 @@ stays near 0, with a good agent and with a bad one.
 
 ## What it has learned
 
+![The mean score of the last hundred games of A2C in Breakout, over the frames played:
+it stays near 2 for ten million frames, then rises faster and faster, and ends at
+107](../../assets/figures/run-a2c-breakout-seed-1.svg)
+
+*Breakout, with as many frames as in the [paper on
+PPO](https://arxiv.org/abs/1707.06347), and one seed. There A2C came to 303. For ten
+million frames there is hardly any progress, and those who stop there see nothing.*
+
 ![The mean score of the last hundred games of A2C in Space Invaders, over the frames
 played: it ends at 246](../../assets/figures/run-a2c-spaceinvaders-seed-1.svg)
 
-*Space Invaders, as far as two cores get in an hour: a quarter of the frames that A2C
-has in the [paper on PPO](https://arxiv.org/abs/1707.06347). The agent scores more than
-random play does, but only a third of what theirs had. In the first three million
-frames, and with one seed, another library's A2C with the same settings [does no
+*Space Invaders, with a quarter of those frames. The agent scores more than random play
+does, but only a third of what theirs had. In the first three million frames, and with
+one seed, another library's A2C with the same settings [does no
 better](../../results.md#space-invaders-by-a2c).*
 
 ![The mean score of the last hundred games of A2C in CartPole, over the frames played:
