@@ -430,7 +430,9 @@ def in_role(role: str) -> tuple[str, str]:
 def page_at(path: str | None, places: Mapping[str, Place]) -> Place | None:
     """The page of the module that a path leads to, if it leads to one."""
     place = places.get(module_in(path)) if path else None
-    return None if place is None or place.anchor else place
+    if place is None or place.anchor or isinstance(place, Elsewhere):
+        return None
+    return place
 
 
 def module_in(file: str) -> str:

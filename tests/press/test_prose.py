@@ -278,6 +278,12 @@ def test_names_of_others_lead_to_their_documentation(written, shown, address):
     assert text == f"[{shown}]({address.removeprefix('worker.md')})"
 
 
+def test_a_file_is_one_of_the_book():
+    places = WithOutside(PLACES, {"book.os": inventory()["os"]})
+    text = "[x](os.py)"
+    assert set_links(prose(text), "", WORKER_SOURCE, places).text == text
+
+
 @pytest.mark.parametrize("name", ["copy", "nowhere.at.all", "KeyErrer"])
 def test_what_nobody_has_documented_leads_nowhere(name):
     places = WithOutside(PLACES, inventory())
