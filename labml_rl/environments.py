@@ -101,7 +101,7 @@ from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 from numpy.typing import NDArray
 
 from labml_rl.batch import Games, MakeEnv, spawn_seeds
-from labml_rl.game import FRAMES_PER_STEP, Game, find_game, make_game
+from labml_rl.game import FRAMES_PER_STEP, find_game, make_game
 from labml_rl.worker import played
 
 
@@ -119,10 +119,11 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     of an episode that ends.
 
     !!! warning "A game with something around it"
-        An Atari game in a wrapper of your own, or under a name of your own, comes here,
-        too. An episode of it may be one of five lives, and a seed would [begin all
-        over][labml_rl.game.Game.reset]. So there, each *game* gets a seed, and between
-        its lives it goes on.
+        An Atari game in a wrapper of your own, or in [a pipeline of your
+        own](wrappers/__init__.py), comes here, too. An episode of it may be one of five
+        lives, and a seed would [begin all over][labml_rl.game.Game.reset]. So if
+        something in there has an attribute `goes_on`, as the game and [EpisodicLife][]
+        of this book do, each *game* gets a seed, and between its lives it goes on.
 
     Args:
         env: any environment that its seed makes repeatable.
@@ -135,8 +136,7 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         self._dice = np.random.default_rng(seed)
         self._episode_seed: int | None = None
-        game = env.unwrapped
-        self._game = game if isinstance(game, Game) else None
+        self._has_lives = env.has_wrapper_attr("goes_on")
         self._goes_on = False
 
     def reset(
@@ -188,7 +188,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._actions.append(noted)
         self._return += float(reward)
         self._steps += 1
-        self._goes_on = terminated and self._game is not None and self._game.goes_on
+        lost = terminated and self._has_lives
+        self._goes_on = lost and bool(self.env.get_wrapper_attr("goes_on"))
         over = (terminated or truncated) and not self._goes_on
         if over and not has_score(info):
             info = info | {"episode": {"r": self._return, "l": self._steps}}

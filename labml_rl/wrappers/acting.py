@@ -230,6 +230,11 @@ class EpisodicLife(gymnasium.Wrapper):
         self._noop = number_of("NOOP", self)
         self.life_lost = False  # the episode is over and the game is not
 
+    @property
+    def goes_on(self) -> bool:
+        """As [a game][labml_rl.game.Game.goes_on] says it, to wrappers around it."""
+        return self.life_lost
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> Start:

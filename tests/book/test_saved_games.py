@@ -252,13 +252,21 @@ gymnasium.register(
     "labml_rl.game:make_game",
     kwargs={"game": "Breakout", "clip_rewards": True},
 )
-WRAPPED = "labml_rl_tests/Breakout-v0"
+gymnasium.register(
+    "labml_rl_tests/Pipeline-v0",
+    "labml_rl.wrappers:nature_dqn_env",
+    kwargs={"game": "Breakout", "episodic_life": True, "clip_rewards": True},
+)
+WRAPPED = pytest.mark.parametrize(
+    "wrapped", ["labml_rl_tests/Breakout-v0", "labml_rl_tests/Pipeline-v0"]
+)
 
 
-def test_a_game_under_another_name_goes_on_after_a_life():
+@WRAPPED
+def test_a_game_under_another_name_goes_on_after_a_life(wrapped):
     """And its score is that of the game, in points, as without anything around it."""
     ends, lives = [], []
-    with make_environments(WRAPPED, 1, seed=1, workers=0) as games:
+    with make_environments(wrapped, 1, seed=1, workers=0) as games:
         games.reset()
         for _, _, terminated, _, infos in games_steps(games, 600):
             if terminated[0]:
@@ -277,14 +285,15 @@ def games_steps(games, steps):
         yield games.step(dice.integers(4, size=games.num_envs))
 
 
-def test_a_game_under_another_name_is_saved_between_two_of_its_lives():
-    with make_environments(WRAPPED, 2, seed=1, workers=0) as games:
+@WRAPPED
+def test_a_game_under_another_name_is_saved_between_two_of_its_lives(wrapped):
+    with make_environments(wrapped, 2, seed=1, workers=0) as games:
         games.reset()
         play(games, 100, seed=2)
         states = json.loads(json.dumps(games.get_states()))
         after = play(games, 200, seed=3)
     assert any(None in state["actions"] for state in states)
-    with make_environments(WRAPPED, 2, seed=9, workers=0) as others:
+    with make_environments(wrapped, 2, seed=9, workers=0) as others:
         others.reset()
         others.set_states(states)
         assert_same(after, play(others, 200, seed=3))
