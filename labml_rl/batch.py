@@ -45,7 +45,7 @@ from gymnasium.error import (
     InvalidAction,
     NoAsyncCallError,
 )
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
@@ -210,8 +210,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             count: a finished game's score is in `infos["final_info"]["episode"]["r"]`.
 
         Raises:
-            InvalidAction: if they are too few or too many, or if there is no such
-                action.
+            InvalidAction: if they are too few or too many, of another shape, or if
+                there is no such action.
         """
         self.step_async(actions)
         return self.step_wait()
@@ -244,6 +244,9 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             each = list(iterate(self.action_space, actions))
             if len(each) != self.num_envs:
                 raise InvalidAction(f"{len(each)} actions for {self.num_envs} games")
+            expected, found = self.action_space.shape, np.shape(actions)
+            if isinstance(self.action_space, Box) and found != expected:
+                raise InvalidAction(f"actions must have shape {expected}, not {found}")
         self._ask("step", each)
 
     def step_wait(

@@ -395,8 +395,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         ### One action
 
         Args:
-            action: its number, from 0 to `action_space.n - 1`. A single one in an array
-                or in a tensor will do.
+            action: its number, from 0 to `action_space.n - 1`. A number of NumPy or
+                PyTorch will do, but no array of several.
 
         Returns:
             The observation, the points that were scored, `terminated`, `truncated`, and
@@ -656,6 +656,7 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
     Raises:
         ValueError: if there is no such game, with the nearest name if one is near; or
             if an option makes no sense.
+        TypeError: if there is no such option.
     """
     chosen = GameOptions(**options)
     same_start = find_game(game) in SAME_START and not chosen.sticky_actions

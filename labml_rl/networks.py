@@ -168,22 +168,22 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
     throws one dart at it, and takes the action that it hits.
 
     Args:
-        logits: shape `(N, A)`.
-        dice: from 0 to 1, shape `(N,)`.
+        logits: shape `(…, A)`. Where one is NaN, nothing says so, and the action is 0.
+        dice: from 0 to 1, shape `(…)`.
 
     Returns:
-        Actions, shape `(N,)`.
+        Actions, shape `(…)`.
 
     Raises:
         ValueError: if there is not one dart for each game.
     """
     check_one_each(logits, dice=dice)
-    ends = logits.softmax(-1).cumsum(-1)  # (N, A)
+    ends = logits.softmax(-1).cumsum(-1)  # (…, A)
 
     # Rounded, all probabilities together can be a little less than 1. Whatever lies
     # behind them hits the last.
-    ends[:, -1] = torch.inf
-    return (ends <= dice[:, None]).sum(-1)
+    ends[..., -1] = torch.inf
+    return (ends <= dice[..., None]).sum(-1)
 
 
 def log_probs_of(logits: Tensor, actions: Tensor) -> Tensor:

@@ -118,7 +118,8 @@ class Players:
     Args:
         makers: a function for each environment, which makes it.
         names: what to call each of them in an error.
-        network: that of the agent. Its weights are moved to memory that all see.
+        network: that of the agent. Its weights are moved to memory that all see, and
+            must be changed where they are from then on, as optimisers do it.
         spaces: those of an environment: of observations and of actions.
         steps: $T$, how many to play in each environment.
         settings: how fast to be.
@@ -162,7 +163,8 @@ class Players:
         self.sheet = sheet.share()
         self.generator = generator
         self.timeout = 60.0 + steps if timeout is None else timeout
-        network.share_memory()
+        self.network = network.share_memory()
+        self._shared = addresses(network)
 
         # The last share is that of this process, unless it is busy.
         count = available_cores() if workers is None else workers
@@ -212,7 +214,17 @@ class Players:
         """
         In two steps: let the others begin with the next rollout, and do not wait. This
         process plays its own share, if it has one, before it returns.
+
+        Raises:
+            ValueError: if weights of the network were replaced. The others would go on
+                with the old ones.
         """
+        if self.workers and addresses(self.network) != self._shared:
+            raise ValueError(
+                "weights of the network are somewhere else than when the players were "
+                "made, and these don't see them: write new ones into the old ones, as "
+                "load_state_dict and copy_ do"
+            )
         self.sheet.throw(self.generator)
         self._played = self._begin(Player.play)
 
@@ -281,6 +293,14 @@ class Players:
         close_all(self.workers)
         for player in self.own:
             player.close()
+
+
+def addresses(network: nn.Module) -> list[int]:
+    """
+    Returns:
+        Where in memory the weights are.
+    """
+    return [each.data_ptr() for each in network.parameters()]
 
 
 def check_room(needed: int) -> None:

@@ -341,11 +341,23 @@ class Player:
         Returns:
             Logits, shape `(N, A)`, values, shape `(N,)`, and what it remembers now,
             shape `(N, M)`.
+
+        Raises:
+            ValueError: if the network gives other shapes. A single value would be
+                written down for all games.
         """
-        if not self.remembers:
+        after = memories
+        if self.remembers:
+            logits, values, after = self.network(observations, memories)
+        else:
             logits, values = self.network(observations)
-            return logits, values, memories
-        logits, values, after = self.network(observations, memories)
+        count, actions = len(observations), self.sheet.logits.shape[-1]
+        if logits.shape != (count, actions) or values.shape != (count,):
+            raise ValueError(
+                f"for {count} games of {actions} actions the network must give logits "
+                f"of shape {(count, actions)} and values of shape {(count,)}, not "
+                f"{tuple(logits.shape)} and {tuple(values.shape)}"
+            )
         return logits, values, after
 
     def ready(self) -> None:

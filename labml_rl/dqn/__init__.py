@@ -246,7 +246,17 @@ def taken(action_values: Tensor, actions: Tensor) -> Tensor:
 
     Returns:
         $Q(o_t, a_t)$, shape `(B,)`; or `(B, K)`.
+
+    Raises:
+        ValueError: if there is not one action for each row. With actions of shape `(B,
+            1)`, as some replay memories have them, the whole batch would be compared
+            with the whole batch.
     """
+    if actions.shape != action_values.shape[:1]:
+        raise ValueError(
+            f"actions must have shape {tuple(action_values.shape[:1])}, one for each "
+            f"row of values, not {tuple(actions.shape)}"
+        )
     return action_values[torch.arange(len(actions), device=actions.device), actions]
 
 
@@ -288,7 +298,12 @@ def huber(errors: Tensor, limit: float = 1.0) -> Tensor:
 
     Returns:
         $h(\delta)$, the same shape.
+
+    Raises:
+        ValueError: if the limit is not above 0.
     """
+    if not limit > 0:
+        raise ValueError(f"limit must be above 0, not {limit}")
     size = errors.abs()
     return torch.where(
         size <= limit, 0.5 * errors.square(), limit * (size - 0.5 * limit)

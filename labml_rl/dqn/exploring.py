@@ -70,7 +70,9 @@ class Linear:
         """
         if steps >= self.steps:
             return self.end
-        return self.start + (self.end - self.start) * max(steps, 0) / self.steps
+        if steps <= 0:
+            return self.start
+        return self.start + (self.end - self.start) * steps / self.steps
 
 
 def explore(
@@ -104,7 +106,7 @@ def explore(
         Actions, shape `(N,)`.
 
     Raises:
-        ValueError: if it is not a probability.
+        ValueError: if it is not a probability, or if `think` gives another shape.
     """
     if not 0 <= epsilon <= 1:
         raise ValueError(f"epsilon must be between 0 and 1, not {epsilon}")
@@ -114,4 +116,10 @@ def explore(
     instead = torch.rand(count, generator=generator, device=device) < epsilon
     if instead.all():
         return anything
-    return torch.where(instead, anything, think().argmax(-1))
+    values = think()
+    if values.shape != shape:
+        raise ValueError(
+            f"the network must give {count} games the values of {actions} actions, "
+            f"shape {shape}, not {tuple(values.shape)}"
+        )
+    return torch.where(instead, anything, values.argmax(-1))

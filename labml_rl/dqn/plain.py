@@ -58,7 +58,7 @@ from labml_rl.sampling import check_spaces
 
 def learn(
     games: Games,
-    network: QNetwork,
+    network: nn.Module,
     memory: ReplayMemory,
     generator: torch.Generator,
     *,
@@ -77,7 +77,7 @@ def learn(
 
     Args:
         games: a batch of games, made with `copy=False`.
-        network: what learns.
+        network: what learns: an action value for each action.
         memory: empty, for as many games.
         generator: the dice for exploring.
         total_steps: how many steps to play, in all games together. The default of this
@@ -95,11 +95,20 @@ def learn(
     Yields:
         After each step of all games: how many steps were played, and the mean score of
         the last hundred games.
+
+    Raises:
+        ValueError: if `learn_every_steps` is no multiple.
     """
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate, eps=1e-5)
     target = deepcopy(network).requires_grad_(False)
     schedule = Linear(1.0, epsilon_end, epsilon_steps)
-    shape = (games.num_envs, network.head.out_features)
+    spaces = games.single_observation_space, games.single_action_space
+    shape = (games.num_envs, int(check_spaces(*spaces)[1].n))
+    if learn_every_steps % games.num_envs:
+        raise ValueError(
+            f"learn_every_steps must be a multiple of the {games.num_envs} games, not "
+            f"{learn_every_steps}"
+        )
     recent: deque[float] = deque(maxlen=100)
     played = 0
 

@@ -435,5 +435,7 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
         ValueError: if the shapes differ.
     """
     check_shapes(values=values, returns=returns)
-    spread = returns.var()
-    return torch.where(spread > 0, 1 - (returns - values).var() / spread, 0.0)
+    unforeseen = (returns - values).var() / returns.var()
+
+    # Rounded, the variance of equal numbers is not always 0.
+    return torch.where(returns.max() > returns.min(), 1 - unforeseen, 0.0)

@@ -48,7 +48,6 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from labml_rl.bodies import as_blocks, shape_in_blocks
-from labml_rl.runner import is_cut
 
 Places = NDArray[np.int64]
 
@@ -146,11 +145,36 @@ class Frames:
                 f"observations must be an array, not {type(observations).__name__}"
             )
         expected = (count, *self.shape)
-        cut = is_cut(observations.dtype, self.kept.dtype)
+        # NumPy would write 300 as 44 where there is room for a byte.
+        whole = self.kept.dtype.kind in "biu"
+        cut = whole and not np.can_cast(observations.dtype, self.kept.dtype)
         if observations.shape != expected or cut:
             raise ValueError(
                 f"observations must be {self.kept.dtype} of shape {expected}, not "
                 f"{observations.dtype} of shape {observations.shape}"
+            )
+
+    def check_first(self, observations: NDArray[Any]) -> None:
+        """
+        A stack is put together again from the pictures of its episode. Before the first
+        observation there are none, so [the first picture is
+        repeated][labml_rl.replay.rings.Rings.stacks], and what the agent saw must have
+        been that.
+
+        Args:
+            observations: the first of episodes, shape `(N, …)`.
+
+        Raises:
+            ValueError: if there is more than one picture in one of these.
+        """
+        if self.stack == 1 or not len(observations):
+            return
+        pictures = observations.reshape(len(observations), self.stack, -1)
+        if (pictures != pictures[:, -1:]).any():
+            raise ValueError(
+                f"the first observation of an episode must be {self.stack} times the "
+                "same picture. Some games begin with black ones in front; and whatever "
+                "was played before begin() is not known here"
             )
 
     def write(self, places: Places, observations: NDArray[Any]) -> None:
@@ -234,10 +258,11 @@ def is_stack(shape: tuple[int, ...], stack: int) -> bool:
     Returns:
         Whether its first axis is a stack: by itself, as Gymnasium's
         `FrameStackObservation` has it, or together with the channels of a picture. A
-        picture whose channels come last, up to four of them, has its rows there.
+        picture [whose channels come last][labml_rl.environments.has_channels_last] has
+        its rows there.
     """
     if len(shape) == 3 and shape[0] != stack:
-        channels_last = shape[2] <= 4 and shape[2] < min(shape[:2])
+        channels_last = shape[2] < min(shape[:2])
         return shape[0] % stack == 0 and not channels_last
     return len(shape) > 1 and shape[0] == stack
 

@@ -160,14 +160,23 @@ class PrioritisedMemory(ReplayMemory):
         super().__init__(observation_space, num_envs, capacity=capacity, **options)
         if not 0 <= exponent < np.inf:
             raise ValueError(f"exponent must be at least 0, not {exponent}")
-        if not 0 <= importance <= 1:
-            raise ValueError(f"importance must be between 0 and 1, not {importance}")
         self.exponent, self.importance = exponent, importance
 
         # Around the heads, steps become complete, and others are overwritten. These are
         # the places to look at after each step.
         stack = self.frames.stack
         self._around = num_envs * np.arange(-self.n - 1, stack + 1)  # (P,)
+
+    @property
+    def importance(self) -> float:
+        r"""$\beta$, from 0 to 1."""
+        return self._importance
+
+    @importance.setter
+    def importance(self, importance: float) -> None:
+        if not 0 <= importance <= 1:
+            raise ValueError(f"importance must be between 0 and 1, not {importance}")
+        self._importance = importance
 
     def _forget(self) -> None:
         super()._forget()

@@ -145,9 +145,11 @@ class Rings:
                 before is forgotten.
 
         Raises:
-            ValueError: if they have another shape or type than was said.
+            ValueError: if they have another shape or type than was said, or if they are
+                not [the first][labml_rl.replay.frames.Frames.check_first] of episodes.
         """
         self.frames.check(observations, self.num_envs)
+        self.frames.check_first(observations)
         self._forget()
         everybody = np.arange(self.num_envs)
         self._write(everybody, observations, first=np.ones(self.num_envs, np.bool_))
@@ -164,6 +166,13 @@ class Rings:
     ) -> None:
         """
         ### One step of all games
+
+        !!! warning "The step that is none"
+            By default, a batch of Gymnasium begins the next episode only in the step
+            after an end, and says that this step brought 0. Nothing here can tell it
+            from a step that was played, and the network would learn that games begin
+            where others end. So make the games with `autoreset_mode=SAME_STEP`, as all
+            of this book are.
 
         Args:
             actions: what was done about the observations before, by number, shape
@@ -194,6 +203,8 @@ class Rings:
                     f"{name} must have shape {(self.num_envs,)}, one for each game, "
                     f"not {each.shape}"
                 )
+            if name != "rewards" and each.dtype != np.bool_:
+                raise ValueError(f"{name} must be True or False, not {each.dtype}")
         ends = np.logical_or(terminated, truncated)
         over = np.flatnonzero(ends)
         given = 0 if final_observations is None else len(final_observations)
@@ -214,6 +225,7 @@ class Rings:
         if not np.isfinite(rewards).all():
             raise ValueError(f"rewards must be finite, not {rewards}")
         self.frames.check(observations, self.num_envs)
+        self.frames.check_first(observations[ends])
         if final_observations is not None:
             self.frames.check(final_observations, len(over))
         now = self.heads

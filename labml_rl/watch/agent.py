@@ -24,6 +24,7 @@ agent = Agent(saved, game.observation_space,
 
 observation, _ = game.reset()
 actions, thoughts = agent.act(observation[None])
+game.step(actions[0])
 ```
 """
 

@@ -352,6 +352,8 @@ def test_actions_may_be_amounts(kind):
         for wrong in (2, 4):
             with pytest.raises(InvalidAction, match=f"{wrong} actions for 3 games"):
                 games.step(np.zeros((wrong, 1), np.float32))
+        with pytest.raises(InvalidAction, match=r"must have shape \(3, 1\), not \(3,"):
+            games.step(np.zeros((3, 2), np.float32))
         _, rewards, *_ = games.step(np.array([[0.5], [-1], [0.25]], np.float32))
         assert rewards.tolist() == [0.5, -1, 0.25]
 

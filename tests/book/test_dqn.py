@@ -195,6 +195,19 @@ class TestDueling:
         torch.testing.assert_close(found, expected / 2**0.5)
 
 
+@pytest.mark.parametrize("wrong", [(5, 1), (4,), (1,), ()])
+def test_there_is_one_action_for_each_row(wrong):
+    """Memories of others have actions of shape (B, 1), and a loss would come of it."""
+    with pytest.raises(ValueError, match=r"actions must have shape \(5,\), one for"):
+        taken(torch.zeros(5, 3), torch.zeros(wrong).long())
+
+
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])
+def test_a_limit_is_above_zero(limit):
+    with pytest.raises(ValueError, match="limit must be above 0"):
+        huber(torch.ones(3), limit)
+
+
 # --- exploring ---
 
 
@@ -204,6 +217,7 @@ def test_schedules():
         [1, 1, 0.55, 0.1, 0.1]
     )
     assert Linear(1.0, 0.1, 0)(0) == 0.1
+    assert Linear(1.0, 0.1, 0)(-5) == 1.0
 
 
 def explored(epsilon, count):
@@ -235,6 +249,13 @@ def test_the_network_is_asked_only_if_a_game_wants_to_know():
         explore(think, (1, 2), 0.3, dice)
     assert 0.65 < len(asked) / 2_000 < 0.75
     explore(lambda: pytest.fail("nobody wants to know"), (8, 2), 1.0, dice)
+
+
+@pytest.mark.parametrize("wrong", [(1, 4), (8, 5), (8, 4, 3), (4,)])
+def test_the_network_has_a_value_for_each_action_of_each_game(wrong):
+    dice = torch.Generator().manual_seed(1)
+    with pytest.raises(ValueError, match=r"8 games the values of 4 actions, shape \(8"):
+        explore(lambda: torch.zeros(wrong), (8, 4), 0.0, dice)
 
 
 # --- the optimiser ---

@@ -60,6 +60,13 @@ def test_a_dart_at_the_very_end_hits_the_last_action():
     assert draw(normal(50, 4), torch.ones(50)).tolist() == [3] * 50
 
 
+def test_actions_of_many_steps_are_drawn_at_once():
+    logits, dice = normal(7, 3, 3) * 3, torch.rand(7, 3)
+    found = draw(logits, dice)
+    rows = [draw(*each) for each in zip(logits, dice, strict=True)]
+    assert torch.equal(found, torch.stack(rows))
+
+
 class TestA2C:
     def test_the_gradient_is_that_of_the_expected_payment(self):
         """Weighted by its probability, each action's gradient adds up to that of J."""
@@ -427,6 +434,11 @@ class TestWhatToWatch:
         assert ppo.explained_variance(returns, returns) == 1
         assert ppo.explained_variance(torch.zeros(50).double(), returns) == 0
         assert ppo.explained_variance(-returns, returns) < 0
+
+    @pytest.mark.parametrize("always", [0.1, 97.3, 0.0])
+    def test_where_all_returns_are_the_same_nothing_is_explained(self, always):
+        returns = torch.full((1023,), always)
+        assert ppo.explained_variance(torch.randn(1023), returns) == 0
 
     @pytest.mark.parametrize("steps", [2, 40])
     def test_normalised(self, steps):

@@ -93,6 +93,16 @@ def assert_learns_the_same(
     return network
 
 
+def test_dqn_learns_after_whole_steps_of_all_games():
+    games = make_environments("CartPole-v1", 8, seed=1, workers=0, copy=False)
+    memory: Any = None
+    learning = plain_dqn.learn(
+        games, QNetwork((4,), 2), memory, torch.Generator(), learn_every_steps=4
+    )
+    with pytest.raises(ValueError, match="must be a multiple of the 8 games, not 4"):
+        next(learning)
+
+
 @pytest.mark.parametrize(
     ("settings", "options"),
     [

@@ -108,6 +108,19 @@ def test_however_they_are_started(start_method):
     assert nobody_is_left(players)
 
 
+def test_weights_that_were_replaced_are_noticed():
+    """The workers would play on with the old ones."""
+    network, players = breakout(2, several, workers=2)
+    new = {name: each + 1 for name, each in network.state_dict().items()}
+    network.load_state_dict(new)
+    players.sample()
+    network.load_state_dict(new, assign=True)
+    with pytest.raises(ValueError, match="write new ones into the old ones"):
+        players.sample()
+    players.close()
+    assert nobody_is_left(players)
+
+
 def test_they_go_on_where_they_were():
     _, players = breakout(3, several, workers=2)
     players.sample()

@@ -374,6 +374,10 @@ def test_numbers_that_make_no_sense_are_refused():
     for importance in (2.0, np.nan):
         with pytest.raises(ValueError, match="importance must be between 0 and 1"):
             prioritised(Play(1, 2), 20, importance=importance)
+        memory = prioritised(Play(1, 2), 20)
+        with pytest.raises(ValueError, match="importance must be between 0 and 1"):
+            memory.importance = importance
+        assert memory.importance == 0.4
     with pytest.raises(ValueError, match="can't draw 1 steps"):
         prioritised(Play(1, 2), 20).sample(1)
     # However small, a priority does not vanish.

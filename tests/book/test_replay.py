@@ -437,6 +437,9 @@ def test_final_observations_must_be_there_and_nothing_is_written_without():
         ("rewards", np.array([0.0, np.nan]), "rewards must be finite"),
         ("rewards", np.array([-np.inf, np.inf]), "rewards must be finite"),
         ("observations", torch.zeros(2, 4, SIDE, SIDE), "an array, not Tensor"),
+        ("observations", np.full((2, 4, SIDE, SIDE), 300), "must be uint8 of shape"),
+        ("terminated", np.array([0.0, np.nan]), "terminated must be True or False"),
+        ("truncated", np.array([0, 1]), "truncated must be True or False, not int64"),
     ],
 )
 def test_what_nothing_can_be_learned_from_is_not_kept(name, wrong, message):
@@ -446,9 +449,30 @@ def test_what_nothing_can_be_learned_from_is_not_kept(name, wrong, message):
     actions, rewards, no, _ = play_step(2)
     observations = np.zeros((2, 4, SIDE, SIDE), np.uint8)
     step = {"actions": actions, "rewards": rewards, "observations": observations}
+    step |= {"terminated": no, "truncated": no}
     with pytest.raises(ValueError, match=message):
-        memory.add(**step | {name: wrong}, terminated=no, truncated=no)
+        memory.add(**step | {name: wrong})
     assert_all_right(play, memory)
+
+
+def test_an_episode_begins_with_one_picture():
+    """What stood in front of it is not kept, and a stack could not be made again."""
+    play = Play(2, 4, ends=0.0)
+    memory = memory_for(play, 60)
+    play.play(memory, 10)
+    actions, rewards, no, _ = play_step(2)
+    black = np.zeros((2, 4, SIDE, SIDE), np.uint8)
+    padded = black.copy()
+    padded[:, -1] = 148
+    with pytest.raises(ValueError, match="must be 4 times the same picture"):
+        memory.begin(padded)
+    step = {"observations": padded, "final_observations": black[:1]}
+    ends = np.array([False, True])
+    with pytest.raises(ValueError, match="must be 4 times the same picture"):
+        memory.add(actions, rewards, ends, no, **step)
+    assert_all_right(play, memory)
+    padded[1] = 148
+    memory.add(actions, rewards, ends, no, **step)
 
 
 def test_what_is_no_picture_may_come_in_tensors():
@@ -585,7 +609,7 @@ def test_observations_must_be_what_the_space_says(wrong):
         ((4, 3, 8, 8), (1, 3, 8, 8)),
         ((4, 5), (1, 5)),
         ((12, 8, 8), (3, 8, 8)),
-        ((28, 20, 10), (7, 20, 10)),
+        ((28, 20, 30), (7, 20, 30)),
     ],
 )
 def test_a_stack_may_be_of_anything(shape, one):
@@ -601,7 +625,9 @@ def test_a_stack_may_be_of_anything(shape, one):
     assert np.array_equal(found[1, : one[0]], stacks[0, -one[0] :])
 
 
-@pytest.mark.parametrize("shape", [(96, 96, 3), (10, 84, 84), (8, 5), (8,)])
+@pytest.mark.parametrize(
+    "shape", [(96, 96, 3), (84, 84, 12), (10, 84, 84), (8, 5), (8,)]
+)
 def test_what_is_no_stack_is_refused(shape):
     """The rows of a picture whose channels come last are none."""
     with pytest.raises(ValueError, match="is no stack of 4 pictures"):

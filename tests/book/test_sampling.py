@@ -111,6 +111,17 @@ def test_a_network_may_say_values_in_16_bits():
     assert rollout.final_values[4, 1].item() == pytest.approx(0.205, abs=0.001)
 
 
+@pytest.mark.parametrize(
+    ("logits", "values"), [((2, 2), ()), ((2, 2), (1,)), ((2, 1), (2,)), ((2, 3), (2,))]
+)
+def test_a_network_answers_for_each_game(logits, values):
+    def network(observations):
+        return torch.zeros(logits), torch.zeros(values)
+
+    with pytest.raises(ValueError, match=r"logits of shape \(2, 2\) and values of"):
+        Sampler(counters(copy=False), network, steps=2).sample()
+
+
 def test_the_next_rollout_goes_on_where_the_last_one_stopped():
     whole = Sampler(counters(copy=False), network, steps=8).sample()
     sampler = Sampler(counters(copy=False), network, steps=4)
