@@ -78,6 +78,7 @@ bench: .venv/bench ## measure all that is in results/benchmarks/; takes some hou
 	$(BIN)/python -m benchmarks.mistakes
 	$(BIN)/python -m benchmarks.mistakes dqn
 	$(BIN)/python -m benchmarks.peer_a2c
+	$(BIN)/python -m benchmarks.peer_a2c breakout
 
 check: lint test docs ## all that CI runs
 

@@ -1,19 +1,22 @@
-"""Does another library's A2C learn Space Invaders faster than the one of this book?
+"""Does another library's A2C learn a game faster than the one of this book?
 
 .venv/bin/python -m benchmarks.peer_a2c           # all, into results/benchmarks/
+.venv/bin/python -m benchmarks.peer_a2c breakout  # in Breakout, and not Space Invaders
 .venv/bin/python -m benchmarks.peer_a2c --quick   # a few updates, only printed
 
 Stable-Baselines3's A2C learns with the settings of the run that this book has recorded,
-`results/runs/a2c/spaceinvaders/seed-1`: the same learning rate at each frame, the same
-games. The games are those of this book, which tests hold equal to Stable-Baselines3's;
-all that learns is theirs. What is recorded is the mean score of the last hundred games,
-over the frames played. No time is taken, so the machine need not be quiet.
+such as `results/runs/a2c/spaceinvaders/seed-1`: the same learning rate at each frame,
+the same games. The games are those of this book, which tests hold equal to
+Stable-Baselines3's; all that learns is theirs. What is recorded is the mean score of
+the last hundred games, over the frames played. No time is taken, so the machine need
+not be quiet.
 """
 
 import argparse
 import csv
 import json
 from collections import deque
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -30,10 +33,33 @@ from labml_rl.batch import Games
 from labml_rl.environments import frames_per_step, scores_of
 from labml_rl.worker import make_games
 
-RUN = ROOT / "results" / "runs" / "a2c" / "spaceinvaders" / "seed-1"
-RECORD = ROOT / "results" / "benchmarks" / "peer_a2c.json"
+RUNS = ROOT / "results" / "runs" / "a2c"
+RECORDS = ROOT / "results" / "benchmarks"
 PACKAGES = ("ale-py", "numpy", "stable-baselines3", "torch")
-FRAMES, EVERY = 3_000_000, 40_000
+EVERY = 40_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A game: how many frames of it to play, and where the record goes."""
+
+    game: str
+    frames: int
+    record: str
+
+    @property
+    def run(self) -> Path:
+        """The run of this book."""
+        return RUNS / self.game / "seed-1"
+
+
+PLANS = {
+    each.game: each
+    for each in (
+        Plan("spaceinvaders", 3_000_000, "peer_a2c.json"),
+        Plan("breakout", 6_000_000, "peer_a2c-breakout.json"),
+    )
+}
 
 
 class Theirs(VecEnv):  # type: ignore[misc]
@@ -152,9 +178,9 @@ def learn(settings: Settings, frames: int) -> dict[str, Any]:
     return {"curve": marks.curve, "entropy": marks.entropy}
 
 
-def ours(every: int, count: int) -> dict[str, Any]:
+def ours(run: Path, every: int, count: int) -> dict[str, Any]:
     """What this book's A2C had learned at the same frames, in the run that is kept."""
-    with open(RUN / "progress.csv", encoding="utf-8", newline="") as file:
+    with open(run / "progress.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     found: dict[str, Any] = {"curve": [], "entropy": []}
     for mark in range(1, count + 1):
@@ -177,20 +203,22 @@ def summary(found: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Learn, compare, print, and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("game", nargs="?", choices=PLANS, default="spaceinvaders")
     parser.add_argument("--quick", action="store_true", help="not recorded")
-    parser.add_argument("--output", type=Path, default=RECORD)
+    parser.add_argument("--output", type=Path, help="where to, if not as usual")
     options = parser.parse_args()
+    plan = PLANS[options.game]
     record = provenance("benchmarks.peer_a2c", PACKAGES)
-    kept = json.loads((RUN / "run.json").read_text(encoding="utf-8"))["settings"]
+    kept = json.loads((plan.run / "run.json").read_text(encoding="utf-8"))["settings"]
     settings = Settings(**kept)
-    frames = 3 * EVERY if options.quick else FRAMES
+    frames = 3 * EVERY if options.quick else plan.frames
     theirs = summary(learn(settings, frames))
-    book = summary(ours(EVERY, len(theirs["curve"])))
+    book = summary(ours(plan.run, EVERY, len(theirs["curve"])))
     for name, each in (("this book", book), ("Stable-Baselines3", theirs)):
         print(f"{name:20} {each['last_quarter']:8} {each['entropy_at_the_end']}")
     record |= {"frames": frames, "every": EVERY, "book": book, "theirs": theirs}
     if not options.quick:
-        write(record, options.output)
+        write(record, options.output or RECORDS / plan.record)
 
 
 if __name__ == "__main__":

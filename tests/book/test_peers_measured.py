@@ -82,7 +82,7 @@ def test_it_is_told_what_happened_at_the_end_of_an_episode():
 
 
 def test_both_curves_are_taken_at_the_same_frames():
-    found = peer_a2c.ours(peer_a2c.EVERY, 5)
+    found = peer_a2c.ours(peer_a2c.PLANS["spaceinvaders"].run, peer_a2c.EVERY, 5)
     assert len(found["curve"]) == len(found["entropy"]) == 5
     # Random play scores 148, and is as undecided as one can be with six actions.
     assert 100 < found["curve"][4] < 200
