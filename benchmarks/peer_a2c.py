@@ -57,7 +57,7 @@ PLANS = {
     each.game: each
     for each in (
         Plan("spaceinvaders", 3_000_000, "peer_a2c.json"),
-        Plan("breakout", 6_000_000, "peer_a2c-breakout.json"),
+        Plan("breakout", 4_000_000, "peer_a2c-breakout.json"),
     )
 }
 

@@ -177,3 +177,47 @@ def test_an_environment_of_ones_own_is_found(tmp_path):
     train, watch = (each.split() for each in of_the_page)
     typed(tmp_path, "-m", *train, "--total-frames", "300")
     assert "mine:Cards-v0" in typed(tmp_path, "-m", *watch, "--games", "2")
+
+
+COPIES = table((ROOT / "README.md").read_text(encoding="utf-8"), "to have")
+
+
+def files_of(row: str) -> list[str]:
+    """All that is to be copied for it, that of other rows included."""
+    files = re.findall(r"`([^`]+)`", COPIES[row][0])
+    if "those of A2C" in COPIES[row][0]:
+        files += files_of("losses of A2C")
+    elif row == "games in parallel":
+        files += files_of("games")
+    return files
+
+
+@pytest.mark.parametrize("row", list(COPIES)[2:])
+def test_files_that_were_copied_work_alone(row, tmp_path):
+    copy = tmp_path / "labml_rl"
+    copy.mkdir()
+    (copy / "__init__.py").touch()
+    for name in files_of(row):
+        source, target = ROOT / "labml_rl" / name, copy / name
+        if source.is_dir():
+            shutil.copytree(source, target)
+        else:
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(source, target)
+    modules = [
+        ".".join(path.relative_to(tmp_path).with_suffix("").parts)
+        for path in copy.rglob("*.py")
+    ]
+    program = "import sys, " + ", ".join(modules) + "; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = done.stdout.split()
+    for name, package in (("Gymnasium", "gymnasium"), ("ale-py", "ale_py")):
+        if name not in COPIES[row][1] and "as they do" not in COPIES[row][1]:
+            assert package not in loaded
