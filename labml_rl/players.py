@@ -44,6 +44,29 @@ of them would have nothing to do.
 The price is that the agent's process plays, too. A worker whose game hangs is given up
 after a while. When a game hangs in the agent's own process, so does the run.
 
+```python
+from labml_rl.batch import spaces_of_first
+from labml_rl.environments import environment_makers
+from labml_rl.networks import ActorCritic
+from labml_rl.players import Players
+from labml_rl.speed import SpeedSettings
+
+if __name__ == "__main__":
+    games = environment_makers("Pong", 8, seed=1)
+    seen, actions = spaces = spaces_of_first(*games)
+    network = ActorCritic(seen.shape, actions.n)
+    players = Players(
+        *games, network, spaces,
+        steps=128, settings=SpeedSettings(),
+    )
+    samples = players.sample()
+    print(samples.actions.shape)  # (128, 8)
+    players.close()
+```
+
+Of these [settings](speed.py), only those count that say how to be fast. How many games
+there are and who plays them is said beside them.
+
 All this is right for a small network on a processor. With a GPU, one large question is
 cheaper than many small ones, and there the games are [brought to the
 network][labml_rl.sampling.Sampler], if need be [by

@@ -159,7 +159,8 @@ class Rollout:
         if truncated.any():
             last = infos["final_obs"][truncated]
             last = np.stack(last)
-            final_values[t, truncated] = value_of(last)
+            values = value_of(torch.from_numpy(last))
+            final_values[t, truncated] = values
         ```
 
         All other entries are ignored. NaN is a good filling for them, since it shows if

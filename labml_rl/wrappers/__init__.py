@@ -71,6 +71,8 @@ To train an agent in a pipeline of your own, register it [as any other
 environment](../environments.py). It is treated like one, too: a frame is then one step,
 so a run of ten million frames has ten million steps. And the settings of Atari games do
 nothing, so whatever is wanted of them belongs in the pipeline, such as [ClipReward][].
+Only the lives of [EpisodicLife][] are known there, too: a game goes on after each, and
+is saved and counted as one.
 """
 
 from functools import partial

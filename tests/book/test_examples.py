@@ -16,7 +16,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 
 from benchmarks.record import ROOT
-from labml_rl import a2c, environments
+from labml_rl import a2c, environments, players
 from labml_rl.game import make_game
 from labml_rl.networks import log_probs_of
 from labml_rl.ppo import clipped_policy_loss
@@ -177,6 +177,12 @@ def test_an_environment_of_ones_own_is_found(tmp_path):
     train, watch = (each.split() for each in of_the_page)
     typed(tmp_path, "-m", *train, "--total-frames", "300")
     assert "mine:Cards-v0" in typed(tmp_path, "-m", *watch, "--games", "2")
+
+
+def test_players_are_made_by_hand(tmp_path):
+    (program,) = programs(str(players.__doc__))
+    (tmp_path / "by_hand.py").write_text(program, encoding="utf-8")
+    assert typed(tmp_path, "by_hand.py") == "torch.Size([128, 8])\n"
 
 
 COPIES = table((ROOT / "README.md").read_text(encoding="utf-8"), "to have")
