@@ -107,7 +107,10 @@ MILESTONES = (1, 2, 4, 6, 8, 10, 20, 40)
 # What another library learned with the settings of a run: its name, and the record. Not
 # all of that is for the page.
 CURVES = ("curve", "entropy")
-PEERS = {"a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json")}
+PEERS = {
+    "a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json"),
+    "a2c-breakout-seed-1": ("Stable-Baselines3", "peer_a2c-breakout.json"),
+}
 
 # What an algorithm is drawn beside: the runs of another with the same game.
 BESIDE = {
@@ -519,7 +522,9 @@ def draw(folder: Path) -> str:
     if peer:
         line(drawing, drawn(at(*p) for p in their_curve), stroke=COLOURS[2])
         x, y = at(*their_curve[-1])
-        drawing.words(x, y + 28, peer[0], colour=COLOURS[2], size=13)
+        # Below the axis stand the frames.
+        y += 28 if y + 28 < BOTTOM else -12
+        drawing.words(x, y, peer[0], colour=COLOURS[2], size=13)
     for x, y in (at(*point) for point in evaluations):
         drawing.mark("circle", cx=x, cy=y, r=4, fill=COLOURS[1])
     drawing.words(
