@@ -20,6 +20,7 @@ from difflib import get_close_matches
 from html import unescape
 from itertools import groupby, islice
 from pathlib import Path
+from unicodedata import normalize
 
 from sidebyside.errors import PressError
 from sidebyside.fields import NAMES, Listing, listings
@@ -134,7 +135,11 @@ def symbols(source: Source) -> Iterator[Finding]:
     wanted: dict[str, str] = described(source).meta.get("symbols", {})
     if not wanted:
         return
-    names = {source.text[a:b] for kind, a, b in source.tokens if kind == NAME}
+    names = {
+        normalize("NFKC", source.text[a:b])
+        for kind, a, b in source.tokens
+        if kind == NAME
+    }
     anywhere = pattern(tuple(wanted.values()))
     in_formulas = {
         symbol
@@ -143,7 +148,7 @@ def symbols(source: Source) -> Iterator[Finding]:
         for symbol in anywhere.findall(formula.tex)
     }
     for name, tex in wanted.items():
-        if source.definitions and name not in names:
+        if source.definitions and normalize("NFKC", name) not in names:
             message = f"the symbol `{name}` is no name of this module"
             remedy = "Give the name that the code has, or remove the line."
         elif tex not in in_formulas:
