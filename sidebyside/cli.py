@@ -268,7 +268,7 @@ def parser() -> argparse.ArgumentParser:
             help="the documents of the site, where its pictures lie; by default the "
             "folder `docs` beside the package, if there is one",
         )
-    for command in (many, lint):
+    for command in (many, lint, tests):
         command.add_argument(
             "--exclude",
             metavar="PATTERN",
@@ -370,9 +370,7 @@ def write_markdown(options: argparse.Namespace) -> int:
         raise UsageError(f"{package}: not a folder; for one file, use `page`")
     if str(options.output) == "-":
         raise UsageError("-: not a folder, and there are many pages")
-    if meant := packages_meant(package):
-        paths = ", ".join(map(str, meant))
-        raise UsageError(f"{package}: no package; did you mean {paths}?")
+    check_package(package)
     package = package.resolve()
     root = package.parents[len(names_around(package))]
     modules = find_modules(package, root, options.exclude)
@@ -511,9 +509,10 @@ def write_tests(options: argparse.Namespace) -> int:
     for named in map(existing, options.packages):
         if not named.is_dir():
             raise UsageError(f"{named}: not a folder")
+        check_package(named)
         package = named.resolve()
         root = package.parents[len(names_around(package))]
-        for module in find_modules(package, root):
+        for module in find_modules(package, root, options.exclude):
             sources.append(load(module))
             lines[module.path] = seen.get(module.file.resolve(), {})
     contexts = {
@@ -571,6 +570,16 @@ def known_outside(own: Sequence[tuple[str, str]]) -> dict[str, Entry]:
         except ValueError as error:
             raise UsageError(f"{path}: {error}") from None
     return entries
+
+
+def check_package(folder: Path) -> None:
+    """
+    Raises:
+        UsageError: if it is [the folder above a package][packages_meant].
+    """
+    if meant := packages_meant(folder):
+        paths = ", ".join(map(str, meant))
+        raise UsageError(f"{folder}: no package; did you mean {paths}?")
 
 
 def documents_of(package: Path | None) -> Path | None:

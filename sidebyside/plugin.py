@@ -262,7 +262,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         ):
             known = config.theme.name in ("mkdocs", "readthedocs")
             log.log(logging.WARNING if known else logging.INFO, OTHER_THEME)
-        root = Path(config.config_file_path).parent
+        root = root_of(config)
         for package in map(Path, self.config.packages):
             if meant := packages_meant(package):
                 paths = ", ".join(f"`{named_from(path, root)}`" for path in meant)
@@ -300,7 +300,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         Args:
             config: the options of the site.
         """
-        root = Path(config.config_file_path).parent
+        root = root_of(config)
         custom = [Path(config.theme.custom_dir)] if config.theme.custom_dir else []
         templates = environment(custom)
         templates.bytecode_cache = self.templates
@@ -451,7 +451,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         MkDocs would have a page replace another that was written by hand.
         """
         self.searched.take_part(config, self.serving)
-        root = Path(config.config_file_path).parent
+        root = root_of(config)
         docs = named_from(Path(config.docs_dir), root)
         for path, content in self.files:
             there = files.get_file_from_path(path)
@@ -600,6 +600,11 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if not fonts:
             return None
         return output.replace(STYLE, PRELOAD % json.dumps(fonts) + STYLE, 1)
+
+
+def root_of(config: MkDocsConfig) -> Path:
+    """The folder of `mkdocs.yml`. With `-f`, MkDocs has its path as it was typed."""
+    return Path(os.path.abspath(config.config_file_path)).parent
 
 
 def file_at(path: str, files: Files) -> File | None:

@@ -38,6 +38,8 @@ EXTENSIONS = (
     "tables",
     "sidebyside",
 )
+# What stands beside a package, and is none of its modules.
+BESIDE = {"setup.py", "conftest.py", "noxfile.py"}
 # Other people's code, and what tools have made of one's own.
 NOT_WRITTEN = {"build", "dist", "node_modules", "site-packages", "venv"}
 IMPORT = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
@@ -108,8 +110,13 @@ def python_files(folder: Path) -> list[Path]:
 
 
 def is_written(folder: Path) -> bool:
-    """Whether somebody has written what is in a folder, as far as its name can say."""
+    """
+    Whether somebody has written what is in a folder, as far as one can tell from
+    outside. A site that was built has a copy of each module.
+    """
     if folder.name.startswith(".") or (folder / "pyvenv.cfg").is_file():
+        return False
+    if (folder / "assets" / "sidebyside").is_dir() and (folder / "404.html").is_file():
         return False
     return folder.name not in NOT_WRITTEN or (folder / "__init__.py").is_file()
 
@@ -178,8 +185,9 @@ def packages_meant(folder: Path) -> list[Path]:
     In a project whose package is `src/kiln`, to name `src` is an easy slip. The pages
     would come out as `src/kiln/…`, and `import kiln` would lead nowhere. A folder
     without an `__init__.py` can also be a namespace, whose name is part of every
-    import. So the imports tell. And a folder that has modules of its own is meant as it
-    is.
+    import. So the imports tell, or a package that has the name of its folder once more.
+    And a folder that has modules of its own is meant as it is, unless they are a
+    project's `setup.py` and the like.
 
     Args:
         folder: what was named.
@@ -187,8 +195,12 @@ def packages_meant(folder: Path) -> list[Path]:
     Returns:
         The packages in it, if one of them was probably meant.
     """
-    inside = sorted(file.parent for file in folder.glob("*/__init__.py"))
-    if not inside or any(folder.glob("*.py")):
+    inside = sorted(
+        file.parent
+        for pattern in ("*/__init__.py", "src/*/__init__.py")
+        for file in folder.glob(pattern)
+    )
+    if not inside or any(file.name not in BESIDE for file in folder.glob("*.py")):
         return []
     texts = (
         f.read_text(encoding="utf-8", errors="ignore") for f in python_files(folder)
@@ -197,7 +209,7 @@ def packages_meant(folder: Path) -> list[Path]:
     names = {package.name for package in inside} - sys.stdlib_module_names
     is_no_name = folder.name == "src" or not folder.name.isidentifier()
     is_slip = folder.name not in imported and (is_no_name or names & imported)
-    return inside if is_slip else []
+    return inside if is_slip or folder.name in names else []
 
 
 def modules_in(

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -502,6 +503,19 @@ def test_what_nobody_wrote_is_left_out(book):
     made = {p.relative_to("out").as_posix() for p in Path("out").rglob("*.md")}
     three = {"book/index.md", "book/thing.md", "book/other.md"}
     assert made == {*three, "book/build/index.md"}
+
+
+def test_what_a_site_has_is_left_out(book, capsys):
+    shutil.copytree("book", "book/site/book")
+    Path("book/site/assets/sidebyside").mkdir(parents=True)
+    Path("book/site/book/thing.py").write_text("x = (\n")
+    main(["check", "."])
+    assert "book/site/book/thing.py:1" in capsys.readouterr().out
+    Path("book/site/404.html").write_text("")
+    main(["check", "."])
+    assert "book/site" not in capsys.readouterr().out
+    assert main(["markdown", "book", "-o", "out"]) == 0
+    assert not Path("out/book/site").exists()
 
 
 ZENSICAL = """

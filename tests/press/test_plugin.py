@@ -481,6 +481,9 @@ def test_the_folder_above_a_package_is_no_package(site, code):
         ({"ns/__init__.py": "", "ns/kiln/__init__.py": "import kiln"}, []),
         ({"ns/kiln/__init__.py": "", "ns/kiln/a.py": "import kiln"}, ["kiln"]),
         ({"my-kiln/kiln/__init__.py": "", "my-kiln/b/c.py": ""}, ["kiln"]),
+        ({"my-kiln/kiln/__init__.py": "", "my-kiln/setup.py": ""}, ["kiln"]),
+        ({"my-kiln/src/kiln/__init__.py": "", "my-kiln/noxfile.py": ""}, ["kiln"]),
+        ({"kiln/kiln/__init__.py": "", "kiln/conftest.py": "import kiln"}, ["kiln"]),
     ],
 )
 def test_what_is_no_package(tmp_path, files, meant):
@@ -534,6 +537,18 @@ def test_a_site_inside_the_package_is_not_rendered(site):
     for _ in range(2):
         assert build(site, strict=False).returncode == 0
         assert len([*site.rglob("game.html")]) == 1
+
+
+def test_the_path_of_the_configuration_may_be_relative(site):
+    (site / "lib").mkdir()
+    (site / "book").rename(site / "lib" / "book")
+    configured(site, ("[book]", "[lib/book]"))
+    made = []
+    for options in ((), ("-f", "mkdocs.yml"), ("-f", "lib/../mkdocs.yml")):
+        assert build(site, *options).returncode == 0
+        made.append((site / "site" / "book" / "game.html").read_text())
+    assert "lib/book/game.py" in made[0]
+    assert made[1:] == made[:1] * 2
 
 
 def test_a_package_without_modules_is_named(site):
