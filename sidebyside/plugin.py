@@ -77,6 +77,7 @@ from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
 from sidebyside.references import Reference, reach
 from sidebyside.render import PAGE, THEME, environment, render, render_error
+from sidebyside.rules import dollars
 from sidebyside.search import Searched
 from sidebyside.serve import (
     Asked,
@@ -118,6 +119,7 @@ SAME_PAGE = (
     "{} would be the same page, `{}`. "
     "Rename one of them, or leave the module out with `exclude`."
 )
+NO_PACKAGES = "Name the folder of your package, such as `packages: [src/kiln]`."
 NO_MODULES = "packages: there are no Python files in `{}`, or all are left out."
 OTHER_REFERENCE = (
     "The extension `sidebyside.reference` makes links for the page `{0}`, and the "
@@ -263,6 +265,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             known = config.theme.name in ("mkdocs", "readthedocs")
             log.log(logging.WARNING if known else logging.INFO, OTHER_THEME)
         root = root_of(config)
+        if not self.config.packages:
+            raise PluginError(f"packages: {NO_PACKAGES}")
         for package in map(Path, self.config.packages):
             if meant := packages_meant(package):
                 paths = ", ".join(f"`{named_from(path, root)}`" for path in meant)
@@ -358,6 +362,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 if parts != before or not asked.is_same_in(linked):
                     asked = Asked(linked)
                     page = make(source, asked, crossing=crossing)
+                    for finding in dollars(source, words=False):
+                        log.warning(str(finding))
                     text = render(page, templates, self.config.reference)
                     self.made[where] = parts, asked, text
                 self.files.append((where, text))

@@ -163,13 +163,18 @@ def symbols(source: Source) -> Iterator[Finding]:
         yield found(source, line, "SBS204", message, remedy, at=name)
 
 
-def dollars(source: Source) -> Iterator[Finding]:
+def dollars(source: Source, *, words: bool = True) -> Iterator[Finding]:
     """
     ## SBS205: dollars without a formula
 
     A formula ends at a blank line. If its second `$$` comes only after one, there is no
     formula, and the reader sees TeX. Nor are [words][sidebyside.mathematics] between
     two dollars one.
+
+    Args:
+        source: the module.
+        words: whether to look for words between dollars, too. A build does not: whoever
+            wrote them may never have thought of formulas.
     """
     for prose in proses(source):
         for offset in unpaired(prose.text):
@@ -177,6 +182,8 @@ def dollars(source: Source) -> Iterator[Finding]:
                 dollar = "$$"
                 message = "a `$$` that is not part of a formula"
                 remedy = "Leave no blank line and no other `$` in it, or escape it."
+            elif not words:
+                continue
             else:
                 dollar = "$"
                 message = "words between two dollars, which are no formula"

@@ -42,7 +42,7 @@ DOC = '"""# Title"""\n'
         (DOC + "# See [x][y].\n#\n# [y]: data:text/html,x\nx = 1\n", [(4, "SBS203")]),
         (DOC + "# See `[x](javascript:y)` and [x](y.md).\nx = 1\n", []),
         # Symbols
-        ('"""\n---\nsymbols:\n  φ: "x"\n---\n\n$x$\n"""\n\n\ndef _ϕ(): pass\n', []),
+        ('"""\n---\nsymbols:\n  φ: "x"\n---\n\n$x$\n"""\n\n\ndef _f(ϕ): pass\n', []),
         (
             '"""\n---\nsymbols:\n  x: "x_t"\n  gone: "y"\n---\n\n$x_t y$\n"""\n'
             "class _C:\n    x = 1\n",

@@ -151,6 +151,17 @@ def test_a_mistake_stops_the_build_and_leaves_the_old_site(site, broken, message
     assert page.read_text() == "The old site"
 
 
+def test_dollars_without_a_formula_stop_a_strict_build(site):
+    game = site / "book" / "game.py"
+    text = r"# For example, $$f = \begin{cases}1 & \text{if $x$}\\0\end{cases}$$."
+    game.write_text(f"{MODULES['game.py']}{text}\n# costs $two words$\n")
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    game.write_text(f"{MODULES['game.py']}# Then $$x\n#\n# and on$$.\n")
+    assert "book/game.py:20:8: SBS205 a `$$` that is not part of a f" in refused(site)
+    assert build(site, strict=False).returncode == 0
+
+
 def test_a_broken_formula_in_a_hand_written_page_stops_the_build(site):
     (site / "docs" / "index.md").write_text(
         "---\ntitle: x\n---\n# Home\n\n$\\frac{a$\n"
@@ -537,6 +548,11 @@ def test_a_site_inside_the_package_is_not_rendered(site):
     for _ in range(2):
         assert build(site, strict=False).returncode == 0
         assert len([*site.rglob("game.html")]) == 1
+
+
+def test_no_package_is_a_mistake(site):
+    configured(site, ("[book]", "[]"))
+    assert "packages: Name the folder of your package" in refused(site)
 
 
 def test_the_path_of_the_configuration_may_be_relative(site):
