@@ -67,7 +67,11 @@ class Module:
 
 
 def find_modules(
-    package: Path, root: Path, exclude: Sequence[str] = ()
+    package: Path,
+    root: Path,
+    exclude: Sequence[str] = (),
+    here: Path | None = None,
+    used: set[str] | None = None,
 ) -> list[Module]:
     """
     ## Finding them
@@ -79,12 +83,18 @@ def find_modules(
         exclude: patterns of what to leave out, such as `tests` or `_version.py`. One
             without a slash is compared with the names of files and folders, and one
             with a slash with the whole path: `kiln/_vendor/*`.
+        here: the folder from which such a path may begin as well; else it is `root`.
+        used: gets the patterns that something was left out for.
     """
     around = names_around(package)
     found: list[Module] = []
     for file in python_files(package):
         inside = file.relative_to(package).parts
-        if not is_excluded(inside, (*around, package.name, *inside), exclude):
+        whole = (*around, package.name, *inside)
+        matching = excluding(inside, whole, named_from(file, here or root), exclude)
+        if used is not None:
+            used |= matching
+        if not matching:
             name = module_name(file, package, around)
             found.append(Module(file, named_from(file, root), name))
     return found
@@ -121,27 +131,29 @@ def is_written(folder: Path) -> bool:
     return folder.name not in NOT_WRITTEN or (folder / "__init__.py").is_file()
 
 
-def is_excluded(
-    inside: Sequence[str], whole: Sequence[str], exclude: Sequence[str]
-) -> bool:
+def excluding(
+    inside: Sequence[str], whole: Sequence[str], typed: str, exclude: Sequence[str]
+) -> set[str]:
     """
-    Whether a pattern names a file, or a folder that it lies in.
+    The patterns that name a file, or a folder that it lies in.
 
     Args:
         inside: the parts of its path, from the folder that is looked through.
         whole: the same from the folder in which its package lies.
+        typed: its path as one would type it.
         exclude: the patterns.
     """
     paths = [
         "/".join(parts[:end])
-        for parts in (inside, whole)
+        for parts in (inside, whole, typed.split("/"))
         for end in range(1, len(parts) + 1)
     ]
-    return any(
-        fnmatchcase(name, pattern)
-        for pattern in (pattern.rstrip("/") for pattern in exclude)
-        for name in (paths if "/" in pattern else inside)
-    )
+    return {
+        pattern
+        for pattern in exclude
+        for name in (paths if "/" in pattern.rstrip("/") else inside)
+        if fnmatchcase(name, pattern.rstrip("/").removeprefix("./"))
+    }
 
 
 def named_from(file: Path, root: Path) -> str:
@@ -213,7 +225,10 @@ def packages_meant(folder: Path) -> list[Path]:
 
 
 def modules_in(
-    folder: Path, root: Path, exclude: Sequence[str] = ()
+    folder: Path,
+    root: Path,
+    exclude: Sequence[str] = (),
+    used: set[str] | None = None,
 ) -> Iterator[tuple[Path, Module]]:
     """
     ## Any folder
@@ -225,6 +240,7 @@ def modules_in(
         folder: a folder.
         root: the folder from which messages name files.
         exclude: patterns of what to leave out.
+        used: gets the patterns that something was left out for.
 
     Returns:
         For each module its package, or the folder if it belongs to none.
@@ -237,9 +253,13 @@ def modules_in(
             packages[file.parent] = whole or package_of(file) or folder
         package = packages[file.parent]
         inside = file.relative_to(whole or folder).parts
-        if not is_excluded(inside, file.relative_to(package.parent).parts, exclude):
-            name = module_name(file, package)
-            yield package, Module(file, named_from(file, root), name)
+        from_package = file.relative_to(package.parent).parts
+        typed = named_from(file, root)
+        matching = excluding(inside, from_package, typed, exclude)
+        if used is not None:
+            used |= matching
+        if not matching:
+            yield package, Module(file, typed, module_name(file, package))
 
 
 def load(module: Module) -> Source:

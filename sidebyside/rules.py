@@ -50,13 +50,28 @@ from sidebyside.weave import (
     public_names,
 )
 
+# What the press looks for in the front matter.
+KEYS = ("title", "summary", "symbols")
+
 
 def what_stops_a_build(source: Source) -> Iterator[Finding]:
-    """## SBS102 and SBS201: what stops a build"""
+    """
+    ## SBS102 and SBS201: what stops a build
+
+    A key of the front matter that is nearly another stops none, and says nothing.
+    """
     errors: list[tuple[str, PressError]] = []
-    _, sections, mistake = described(source)
+    meta, sections, mistake = described(source)
     if mistake:
         errors.append(("SBS102", mistake))
+    for key in meta:
+        # Whatever else there is reaches the site engine.
+        meant = get_close_matches(str(key), KEYS, n=1, cutoff=0.8)
+        if meant and meant[0] not in meta:
+            line = line_of(str(key), source)
+            words = f"the front matter has `{key}`"
+            remedy = f"Did you mean `{meant[0]}`?"
+            errors.append(("SBS102", PressError(source.path, line, words, remedy)))
     for section in sections:
         check_formulas(
             section.prose, source.path, lambda e: errors.append(("SBS201", e))
@@ -156,11 +171,15 @@ def symbols(source: Source) -> Iterator[Finding]:
             remedy = "Write it as the formulas have it, or remove the line."
         else:
             continue
-        key = re.compile(rf"\s*['\"]?{re.escape(name)}['\"]?\s*:")
-        line = next(
-            (n for n, text in enumerate(source.lines, start=1) if key.match(text)), 1
-        )
+        line = line_of(name, source)
         yield found(source, line, "SBS204", message, remedy, at=name)
+
+
+def line_of(key: str, source: Source) -> int:
+    """The line of the front matter that says what a key is."""
+    begin = re.compile(rf"\s*['\"]?{re.escape(key)}['\"]?\s*:")
+    lines = enumerate(source.lines, start=1)
+    return next((number for number, text in lines if begin.match(text)), 1)
 
 
 def dollars(source: Source, *, words: bool = True) -> Iterator[Finding]:

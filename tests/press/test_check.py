@@ -36,6 +36,8 @@ DOC = '"""# Title"""\n'
         # Front matter and formulas
         ('"""\n---\ntitle: a: b\n---\n"""\n', [(3, "SBS102")]),
         (DOC + "# One.\n#\n# $\\frac{$ and $\\alph$.\nx = 1\n", [(4, "SBS201")] * 2),
+        ('"""\n---\ntags: [a]\nsymbol: {}\n---\n\n# T\n"""\n', [(4, "SBS102")]),
+        ('"""\n---\ntitle: A\nsubtitle: B\ntitles: C\n---\n\n# T\n"""\n', []),
         # Links
         (DOC + "# See [Nope][] and [m][].\nx = 1\n", [(2, "SBS202")]),
         (DOC + "# See [x](JavaScript:alert(1)).\nx = 1\n", [(2, "SBS203")]),

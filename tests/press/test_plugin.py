@@ -514,6 +514,18 @@ def test_a_page_by_hand_is_not_replaced(site):
     )
 
 
+def test_a_readme_is_the_page_of_its_folder(site):
+    (site / "book" / "README.py").write_text('"""# Read me"""\n')
+    assert "`book/__init__.py` and `book/README.py` would be the same" in refused(site)
+    (site / "book" / "README.py").unlink()
+    (site / "docs" / "book").mkdir()
+    (site / "docs" / "book" / "README.md").write_text("# By hand\n")
+    assert (
+        "`book/__init__.py` and `docs/book/README.md` would be the same page"
+        in refused(site)
+    )
+
+
 def test_no_two_modules_have_one_page(site):
     (site / "more" / "book").mkdir(parents=True)
     (site / "more" / "book" / "game.py").write_text("")
@@ -587,6 +599,11 @@ def test_what_is_excluded_has_no_page(site):
         p.relative_to(site / "site").as_posix() for p in site.rglob("book/**/*.html")
     }
     assert made == {"book/index.html", "book/game.html", "book/deep/four.html"}
+    assert "exclude:" not in done.stderr
+    configured(site, ('"_v*"', '"_v*", none.py'))
+    done = build(site)
+    assert done.returncode == 0, "the file may not have been made yet"
+    assert "exclude: there is nothing of the name `none.py`." in done.stderr
 
 
 @pytest.mark.parametrize("theme", ["", "theme: readthedocs"])

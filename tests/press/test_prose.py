@@ -693,7 +693,10 @@ def test_a_cell_of_a_notebook_may_be_a_string():
 
 def test_a_comment_above_a_docstring_is_a_paragraph():
     text = '# One.\ndef f():\n    # Two.\n    """Three."""\n'
-    assert split(read(text.encode(), "m.py", "m"))[-1].prose.text == "One.\n\nTwo.\n\nThree."
+    assert (
+        split(read(text.encode(), "m.py", "m"))[-1].prose.text
+        == "One.\n\nTwo.\n\nThree."
+    )
 
 
 def test_a_variable_with_a_docstring_is_a_section():

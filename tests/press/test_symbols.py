@@ -79,7 +79,10 @@ def test_a_symbol_that_would_break_a_formula_leaves_it_alone():
             "6: `symbols` has `self.rate`, which is no name. Write `rate`.",
         ),
         ("\n  1: b", "5: `symbols` has `1`, which is no name."),
-        (" {a: 1}", "4: the symbol of `a` is empty, or no text to YAML. Put it into quotes"),
+        (
+            " {a: 1}",
+            "4: the symbol of `a` is empty, or no text to YAML. Put it into quotes",
+        ),
         ("\n  b: c\n  a: {c}", "6: the symbol of `a` is empty, or no text to YAML."),
         ("\n  a: ''", "5: the symbol of `a` is empty, or no text to YAML."),
     ],
