@@ -21,7 +21,8 @@ And ordinary comments speak of `$PATH` and of `^foo$`. So these are no formulas 
 - what a version control system writes, such as `$Id$`.
 
 [SBS205][sidebyside.rules.dollars] names the first of these, in case it was meant for
-one: words in a formula want `\text{…}`.
+one: words in a formula want `\text{…}`. In there, dollars make formulas again, as in
+$a_{\text{if $b$}}$.
 """
 
 import re
