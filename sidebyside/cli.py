@@ -120,6 +120,8 @@ from sidebyside.weave import catalogue
 
 # For each kind of links, what `cross` calls it.
 LINKS = {"sources": None, "folders": True, "files": False}
+# What only the press writes on a page.
+MARK = b"<!-- sidebyside:"
 NO_FILES = "{}: no Python files in this folder"
 SAME_PAGE = "another module has the page `{}`"
 RENAME = "Rename one of them, or leave it out with `--exclude`."
@@ -268,7 +270,7 @@ def parser() -> argparse.ArgumentParser:
             help="the documents of the site, where its pictures lie; by default the "
             "folder `docs` beside the package, if there is one",
         )
-    for command in (many, lint):
+    for command in (many, lint, tests):
         command.add_argument(
             "--exclude",
             metavar="PATTERN",
@@ -370,12 +372,12 @@ def write_markdown(options: argparse.Namespace) -> int:
         raise UsageError(f"{package}: not a folder; for one file, use `page`")
     if str(options.output) == "-":
         raise UsageError("-: not a folder, and there are many pages")
-    if meant := packages_meant(package):
-        paths = ", ".join(map(str, meant))
-        raise UsageError(f"{package}: no package; did you mean {paths}?")
+    check_package(package)
     package = package.resolve()
     root = package.parents[len(names_around(package))]
-    modules = find_modules(package, root, options.exclude)
+    used: set[str] = set()
+    modules = find_modules(package, root, options.exclude, Path.cwd(), used)
+    say_unused(options.exclude, used)
     if not modules:
         raise UsageError(NO_FILES.format(options.package))
 
@@ -413,7 +415,16 @@ def write_markdown(options: argparse.Namespace) -> int:
         path = options.output / "assets" / "sidebyside" / asset
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes((ASSETS / asset).read_bytes())
+    inside = options.output.joinpath(*names_around(package), package.name)
+    say_left(inside, {options.output / module.page for module in modules})
     return 0 if len(texts) == len(modules) else 1
+
+
+def say_left(folder: Path, pages: set[Path]) -> None:
+    """Name the pages in a folder that were made of modules that are no more."""
+    for path in sorted({*folder.rglob("*.md")} - pages):
+        if MARK in path.read_bytes():
+            print(f"{path}: is the page of no module; delete it", file=sys.stderr)
 
 
 def write_findings(options: argparse.Namespace) -> int:
@@ -429,6 +440,7 @@ def write_findings(options: argparse.Namespace) -> int:
     wanted: dict[Path, Module] = {}
     known: dict[Path, Module] = {}
     docs: dict[str, Path | None] = {}
+    used: set[str] = set()
     for path in map(existing, options.paths):
         inside: dict[Path, Module] = {}
         whole = path.resolve()
@@ -438,7 +450,7 @@ def write_findings(options: argparse.Namespace) -> int:
             inside[whole] = Module(path, str(path), name)
             docs[str(path)] = documents_of(package)
             if package:
-                around = [*modules_in(package, here, options.exclude)]
+                around = [*modules_in(package, here, options.exclude, used)]
             else:
                 # It may import those beside it.
                 folder = whole.parent
@@ -448,7 +460,7 @@ def write_findings(options: argparse.Namespace) -> int:
                 )
                 around = [(folder, module) for module in beside]
         else:
-            around = [*modules_in(path, here, options.exclude)]
+            around = [*modules_in(path, here, options.exclude, used)]
         for package, module in around:
             known[module.file] = module
             if path.is_dir() and module.file.is_relative_to(whole):
@@ -459,6 +471,7 @@ def write_findings(options: argparse.Namespace) -> int:
         if not inside:
             raise UsageError(NO_FILES.format(path))
         wanted |= inside
+    say_unused(options.exclude, used)
     if options.docs:
         docs = dict.fromkeys(docs, existing(options.docs))
 
@@ -507,15 +520,18 @@ def write_tests(options: argparse.Namespace) -> int:
     old = recorded(options.output if options.output.exists() else None)
     sources: list[Source] = []
     lines: dict[str, Mapping[int, Sequence[str]]] = {}
+    used: set[str] = set()
     seen = contexts_in(existing(options.coverage))
     for named in map(existing, options.packages):
         if not named.is_dir():
             raise UsageError(f"{named}: not a folder")
+        check_package(named)
         package = named.resolve()
         root = package.parents[len(names_around(package))]
-        for module in find_modules(package, root):
+        for module in find_modules(package, root, options.exclude, Path.cwd(), used):
             sources.append(load(module))
             lines[module.path] = seen.get(module.file.resolve(), {})
+    say_unused(options.exclude, used)
     contexts = {
         name for ran in lines.values() for found in ran.values() for name in found
     }
@@ -571,6 +587,23 @@ def known_outside(own: Sequence[tuple[str, str]]) -> dict[str, Entry]:
         except ValueError as error:
             raise UsageError(f"{path}: {error}") from None
     return entries
+
+
+def say_unused(exclude: Sequence[str], used: set[str]) -> None:
+    """Name the patterns that left nothing out: one of them may be misspelt."""
+    for pattern in exclude:
+        if pattern not in used:
+            print(f"--exclude: there is nothing of the name {pattern}", file=sys.stderr)
+
+
+def check_package(folder: Path) -> None:
+    """
+    Raises:
+        UsageError: if it is [the folder above a package][packages_meant].
+    """
+    if meant := packages_meant(folder):
+        paths = ", ".join(map(str, meant))
+        raise UsageError(f"{folder}: no package; did you mean {paths}?")
 
 
 def documents_of(package: Path | None) -> Path | None:

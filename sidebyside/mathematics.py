@@ -21,7 +21,8 @@ And ordinary comments speak of `$PATH` and of `^foo$`. So these are no formulas 
 - what a version control system writes, such as `$Id$`.
 
 [SBS205][sidebyside.rules.dollars] names the first of these, in case it was meant for
-one: words in a formula want `\text{…}`.
+one: words in a formula want `\text{…}`. In there, dollars make formulas again, as in
+$a_{\text{if $b$}}$.
 """
 
 import re
@@ -39,14 +40,18 @@ from sidebyside.prose import CODE
 BEHIND = r"(?!\$|(?!(?:st|nd|rd|th)\b)\w)"
 KATEX = files("sidebyside") / "assets" / "katex" / "katex.min.js"
 
+# Words in a formula, which may have formulas in them. `(?>…)` takes them as a whole: to
+# try each in two ways would take forever where there are many.
+TEXT = r"\\(?:text(?:rm|bf|it)?|mbox)\{(?:[^{}\n]|\n(?!\s*\n))*\}"
+
 PATTERN = re.compile(
     CODE
-    + r"""
+    + rf"""
     | \\\$
-    | ^[ >]*(?P<rows>\\begin\{(?P<name>(?:align|alignat|equation|gather)\*?)\}
-      (?:[^$\n]|\n(?!\s*\n))*?\\end\{(?P=name)\})[ ]*$
-    | \$\$(?P<display>(?:[^$\\\n]|\\.|\n(?!\s*\n))+?)\$\$
-    | \$(?![\s$])(?P<inline>(?:[^$\\\n]|\\[^\n]|\n(?!\s*\n))+?)(?<!\s)\$
+    | ^[ >]*(?P<rows>\\begin\{{(?P<name>(?:align|alignat|equation|gather)\*?)\}}
+      (?>{TEXT}|[^$\n]|\n(?!\s*\n))*?\\end\{{(?P=name)\}})[ ]*$
+    | \$\$(?P<display>(?>{TEXT}|[^$\\\n]|\\.|\n(?!\s*\n))+?)\$\$
+    | \$(?![\s$])(?P<inline>(?>{TEXT}|[^$\\\n]|\\[^\n]|\n(?!\s*\n))+?)(?<!\s)\$
     """
     + BEHIND,
     re.VERBOSE | re.MULTILINE | re.DOTALL,

@@ -156,11 +156,21 @@ class Book:
         return value and value._replace(name="")
 
     def is_doubtful(self, name: str, scope: Scope, first: Binding) -> bool:
-        """Whether a name may come from a later `*`, or its scope exists twice."""
-        return scope.name in self.doubtful or any(
-            line > first.line and self.is_exported_by(name, star)
+        """
+        Whether a name may come from a later `*`, or its scope exists twice. A `*` that
+        brings what an import has brought already changes nothing.
+        """
+        later = {
+            star
             for star, line in scope.stars
-        )
+            if line > first.line and self.is_exported_by(name, star)
+        }
+        if scope.name in self.doubtful or not later:
+            return scope.name in self.doubtful
+        if not first.origin or not later <= self.modules.keys():
+            return True
+        things = {self.member_of_module(star, name) for star in later}
+        return things != {self.imported(first.origin)}
 
     def imported(self, origin: str) -> Thing | None:
         """What a full name stands for, as an import finds it."""

@@ -77,6 +77,7 @@ from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
 from sidebyside.references import Reference, reach
 from sidebyside.render import PAGE, THEME, environment, render, render_error
+from sidebyside.rules import dollars
 from sidebyside.search import Searched
 from sidebyside.serve import (
     Asked,
@@ -118,6 +119,8 @@ SAME_PAGE = (
     "{} would be the same page, `{}`. "
     "Rename one of them, or leave the module out with `exclude`."
 )
+NO_PACKAGES = "Name the folder of your package, such as `packages: [src/kiln]`."
+NOT_THERE = "exclude: there is nothing of the name `{}`."
 NO_MODULES = "packages: there are no Python files in `{}`, or all are left out."
 OTHER_REFERENCE = (
     "The extension `sidebyside.reference` makes links for the page `{0}`, and the "
@@ -153,8 +156,9 @@ class Options(Config):  # type: ignore[no-untyped-call]
     ```
 
     A pattern of `exclude` without a slash is compared with the names of files and
-    folders, and one with a slash with the whole path. Environments and what tools have
-    built, such as `venv` and `build`, are left out anyway.
+    folders, and one with a slash with the whole path, from the package or from
+    `mkdocs.yml`. The build says which patterns name nothing. Environments and what
+    tools have built, such as `venv` and `build`, are left out anyway.
 
     `{package}` in `reference` stands for the name of the package. Each definition leads
     to its entry there, and [from there back][sidebyside.reference].
@@ -262,7 +266,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         ):
             known = config.theme.name in ("mkdocs", "readthedocs")
             log.log(logging.WARNING if known else logging.INFO, OTHER_THEME)
-        root = Path(config.config_file_path).parent
+        root = root_of(config)
+        if not self.config.packages:
+            raise PluginError(f"packages: {NO_PACKAGES}")
         for package in map(Path, self.config.packages):
             if meant := packages_meant(package):
                 paths = ", ".join(f"`{named_from(path, root)}`" for path in meant)
@@ -300,7 +306,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         Args:
             config: the options of the site.
         """
-        root = Path(config.config_file_path).parent
+        root = root_of(config)
         custom = [Path(config.theme.custom_dir)] if config.theme.custom_dir else []
         templates = environment(custom)
         templates.bytecode_cache = self.templates
@@ -345,8 +351,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for source in sources:
             if source.module in unread:
                 continue
-            data = "".join(source.lines).encode(source.encoding)
-            self.files.append((source.path, data))
+            self.files.append(
+                (source.path, "".join(source.lines).encode(source.encoding))
+            )
             where = source.page
             self.sources[where] = source.path
             try:
@@ -358,6 +365,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 if parts != before or not asked.is_same_in(linked):
                     asked = Asked(linked)
                     page = make(source, asked, crossing=crossing)
+                    warn_of_dollars(source)
                     text = render(page, templates, self.config.reference)
                     self.made[where] = parts, asked, text
                 self.files.append((where, text))
@@ -375,11 +383,12 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """
         self.modules = {}
         pages: dict[str, Module] = {}
+        used: set[str] = set()
         for package in map(Path, self.config.packages):
             # Their files are copied into the site, from where messages name them.
             is_inside = package.is_relative_to(root)
             base = root if is_inside else package.parents[len(names_around(package))]
-            found = find_modules(package, base, self.config.exclude)
+            found = find_modules(package, base, self.config.exclude, root, used)
             if not found:
                 log.warning(NO_MODULES.format(named_from(package, root)))
             for module in found:
@@ -391,6 +400,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     paths = f"`{other.path}` and `{module.path}`"
                     raise PluginError(SAME_PAGE.format(paths, module.page))
                 pages[module.page] = module
+        for pattern in self.config.exclude:
+            if pattern not in used:
+                log.info(NOT_THERE.format(pattern))
         self.written = {
             path: module.file
             for module in pages.values()
@@ -451,15 +463,22 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         MkDocs would have a page replace another that was written by hand.
         """
         self.searched.take_part(config, self.serving)
-        root = Path(config.config_file_path).parent
+        root = root_of(config)
         docs = named_from(Path(config.docs_dir), root)
+        # `README.md` is the page of its folder, and so is `index.md`.
+        taken = {
+            file.dest_uri: f"{docs}/{file.src_uri}"
+            for file in files
+            if file.inclusion is not InclusionLevel.EXCLUDED
+        }
         for path, content in self.files:
-            there = files.get_file_from_path(path)
-            is_shown = there and there.inclusion is not InclusionLevel.EXCLUDED
-            if is_shown and path.endswith(".md"):
-                paths = f"`{self.sources.get(path, path)}` and `{docs}/{path}`"
-                raise PluginError(SAME_PAGE.format(paths, path))
             file = File.generated(config, path, content=content)
+            if path.endswith(".md"):
+                named = self.sources.get(path, path)
+                if other := taken.get(file.dest_uri):
+                    paths = f"`{named}` and `{other}`"
+                    raise PluginError(SAME_PAGE.format(paths, path))
+                taken[file.dest_uri] = named
             # Other plugins look there for an author or a language.
             file.abs_src_path = str(self.written[path])
             if path in self.sources:
@@ -600,6 +619,17 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if not fonts:
             return None
         return output.replace(STYLE, PRELOAD % json.dumps(fonts) + STYLE, 1)
+
+
+def warn_of_dollars(source: Source) -> None:
+    """Say which `$$` would stand on the page: a strict build fails at a warning."""
+    for finding in dollars(source, words=False):
+        log.warning(str(finding))
+
+
+def root_of(config: MkDocsConfig) -> Path:
+    """The folder of `mkdocs.yml`. With `-f`, MkDocs has its path as it was typed."""
+    return Path(os.path.abspath(config.config_file_path)).parent
 
 
 def file_at(path: str, files: Files) -> File | None:

@@ -38,6 +38,8 @@ EXTENSIONS = (
     "tables",
     "sidebyside",
 )
+# What stands beside a package, and is none of its modules.
+BESIDE = {"setup.py", "conftest.py", "noxfile.py"}
 # Other people's code, and what tools have made of one's own.
 NOT_WRITTEN = {"build", "dist", "node_modules", "site-packages", "venv"}
 IMPORT = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
@@ -65,7 +67,11 @@ class Module:
 
 
 def find_modules(
-    package: Path, root: Path, exclude: Sequence[str] = ()
+    package: Path,
+    root: Path,
+    exclude: Sequence[str] = (),
+    here: Path | None = None,
+    used: set[str] | None = None,
 ) -> list[Module]:
     """
     ## Finding them
@@ -77,12 +83,18 @@ def find_modules(
         exclude: patterns of what to leave out, such as `tests` or `_version.py`. One
             without a slash is compared with the names of files and folders, and one
             with a slash with the whole path: `kiln/_vendor/*`.
+        here: the folder from which such a path may begin as well; else it is `root`.
+        used: gets the patterns that something was left out for.
     """
     around = names_around(package)
     found: list[Module] = []
     for file in python_files(package):
         inside = file.relative_to(package).parts
-        if not is_excluded(inside, (*around, package.name, *inside), exclude):
+        whole = (*around, package.name, *inside)
+        matching = excluding(inside, whole, named_from(file, here or root), exclude)
+        if used is not None:
+            used |= matching
+        if not matching:
             name = module_name(file, package, around)
             found.append(Module(file, named_from(file, root), name))
     return found
@@ -108,33 +120,40 @@ def python_files(folder: Path) -> list[Path]:
 
 
 def is_written(folder: Path) -> bool:
-    """Whether somebody has written what is in a folder, as far as its name can say."""
+    """
+    Whether somebody has written what is in a folder, as far as one can tell from
+    outside. A site that was built has a copy of each module.
+    """
     if folder.name.startswith(".") or (folder / "pyvenv.cfg").is_file():
+        return False
+    if (folder / "assets" / "sidebyside").is_dir() and (folder / "404.html").is_file():
         return False
     return folder.name not in NOT_WRITTEN or (folder / "__init__.py").is_file()
 
 
-def is_excluded(
-    inside: Sequence[str], whole: Sequence[str], exclude: Sequence[str]
-) -> bool:
+def excluding(
+    inside: Sequence[str], whole: Sequence[str], typed: str, exclude: Sequence[str]
+) -> set[str]:
     """
-    Whether a pattern names a file, or a folder that it lies in.
+    The patterns that name a file, or a folder that it lies in.
 
     Args:
         inside: the parts of its path, from the folder that is looked through.
         whole: the same from the folder in which its package lies.
+        typed: its path as one would type it.
         exclude: the patterns.
     """
     paths = [
         "/".join(parts[:end])
-        for parts in (inside, whole)
+        for parts in (inside, whole, typed.split("/"))
         for end in range(1, len(parts) + 1)
     ]
-    return any(
-        fnmatchcase(name, pattern)
-        for pattern in (pattern.rstrip("/") for pattern in exclude)
-        for name in (paths if "/" in pattern else inside)
-    )
+    return {
+        pattern
+        for pattern in exclude
+        for name in (paths if "/" in pattern.rstrip("/") else inside)
+        if fnmatchcase(name, pattern.rstrip("/").removeprefix("./"))
+    }
 
 
 def named_from(file: Path, root: Path) -> str:
@@ -178,8 +197,9 @@ def packages_meant(folder: Path) -> list[Path]:
     In a project whose package is `src/kiln`, to name `src` is an easy slip. The pages
     would come out as `src/kiln/…`, and `import kiln` would lead nowhere. A folder
     without an `__init__.py` can also be a namespace, whose name is part of every
-    import. So the imports tell. And a folder that has modules of its own is meant as it
-    is.
+    import. So the imports tell, or a package that has the name of its folder once more.
+    And a folder that has modules of its own is meant as it is, unless they are a
+    project's `setup.py` and the like.
 
     Args:
         folder: what was named.
@@ -187,8 +207,12 @@ def packages_meant(folder: Path) -> list[Path]:
     Returns:
         The packages in it, if one of them was probably meant.
     """
-    inside = sorted(file.parent for file in folder.glob("*/__init__.py"))
-    if not inside or any(folder.glob("*.py")):
+    inside = sorted(
+        file.parent
+        for pattern in ("*/__init__.py", "src/*/__init__.py")
+        for file in folder.glob(pattern)
+    )
+    if not inside or any(file.name not in BESIDE for file in folder.glob("*.py")):
         return []
     texts = (
         f.read_text(encoding="utf-8", errors="ignore") for f in python_files(folder)
@@ -197,11 +221,14 @@ def packages_meant(folder: Path) -> list[Path]:
     names = {package.name for package in inside} - sys.stdlib_module_names
     is_no_name = folder.name == "src" or not folder.name.isidentifier()
     is_slip = folder.name not in imported and (is_no_name or names & imported)
-    return inside if is_slip else []
+    return inside if is_slip or folder.name in names else []
 
 
 def modules_in(
-    folder: Path, root: Path, exclude: Sequence[str] = ()
+    folder: Path,
+    root: Path,
+    exclude: Sequence[str] = (),
+    used: set[str] | None = None,
 ) -> Iterator[tuple[Path, Module]]:
     """
     ## Any folder
@@ -213,6 +240,7 @@ def modules_in(
         folder: a folder.
         root: the folder from which messages name files.
         exclude: patterns of what to leave out.
+        used: gets the patterns that something was left out for.
 
     Returns:
         For each module its package, or the folder if it belongs to none.
@@ -225,9 +253,13 @@ def modules_in(
             packages[file.parent] = whole or package_of(file) or folder
         package = packages[file.parent]
         inside = file.relative_to(whole or folder).parts
-        if not is_excluded(inside, file.relative_to(package.parent).parts, exclude):
-            name = module_name(file, package)
-            yield package, Module(file, named_from(file, root), name)
+        from_package = file.relative_to(package.parent).parts
+        typed = named_from(file, root)
+        matching = excluding(inside, from_package, typed, exclude)
+        if used is not None:
+            used |= matching
+        if not matching:
+            yield package, Module(file, typed, module_name(file, package))
 
 
 def load(module: Module) -> Source:

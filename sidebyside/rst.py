@@ -17,7 +17,7 @@ reader sees at least what the author wrote.
 | `.. note::`, `.. versionadded:: 2.0` and the like | a box |
 | `.. code-block:: c`, and what is indented below `::` | code |
 | `.. image:: x.png`, `.. figure:: x.png` | a picture |
-| `.. list-table::`, `.. csv-table::` | a table |
+| `.. list-table::`, `.. csv-table::` | a table, or lists if it holds too much |
 | `` `words <address>`_ `` | a link |
 | `[1]_` and `.. [1] words` | a list of references |
 | `.. |name| replace:: words` | these words in place of each `|name|` |
@@ -342,7 +342,7 @@ def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
     elif name == "rubric":
         made = (number, ""), (number, f"**{words}**"), (number, ""), *body
     elif name == "list-table":
-        made = table_of_lists(head, options, body)
+        made = table_of_lists(head, options, body) or as_lists(head, body)
     elif name == "csv-table":
         made = table_of_values(head, options, body)
     elif name == "autosummary":
@@ -781,6 +781,16 @@ def table_of_lists(
     if len(widths) != 1 or heads not in ("0", "1") or any(map(is_more, cells)):
         return None
     return titled(head, rows, has_head=heads == "1")
+
+
+def as_lists(head: tuple[int, str], body: Lines) -> Lines | None:
+    """The lists that a table was written as, for cells that hold too much for one."""
+    first = next((text for _, text in body if text), "")
+    if not ROW.match(first):
+        return None
+    number, title = head
+    lead = ((number, ""), (number, title)) if title else ()
+    return *lead, (number, ""), *body, (body[-1][0], "")
 
 
 def titled(

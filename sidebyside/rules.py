@@ -20,6 +20,7 @@ from difflib import get_close_matches
 from html import unescape
 from itertools import groupby, islice
 from pathlib import Path
+from unicodedata import normalize
 
 from sidebyside.errors import PressError
 from sidebyside.fields import NAMES, Listing, listings
@@ -49,13 +50,28 @@ from sidebyside.weave import (
     public_names,
 )
 
+# What the press looks for in the front matter.
+KEYS = ("title", "summary", "symbols")
+
 
 def what_stops_a_build(source: Source) -> Iterator[Finding]:
-    """## SBS102 and SBS201: what stops a build"""
+    """
+    ## SBS102 and SBS201: what stops a build
+
+    A key of the front matter that is nearly another stops none, and says nothing.
+    """
     errors: list[tuple[str, PressError]] = []
-    _, sections, mistake = described(source)
+    meta, sections, mistake = described(source)
     if mistake:
         errors.append(("SBS102", mistake))
+    for key in meta:
+        # Whatever else there is reaches the site engine.
+        meant = get_close_matches(str(key), KEYS, n=1, cutoff=0.8)
+        if meant and meant[0] not in meta:
+            line = line_of(str(key), source)
+            words = f"the front matter has `{key}`"
+            remedy = f"Did you mean `{meant[0]}`?"
+            errors.append(("SBS102", PressError(source.path, line, words, remedy)))
     for section in sections:
         check_formulas(
             section.prose, source.path, lambda e: errors.append(("SBS201", e))
@@ -134,7 +150,11 @@ def symbols(source: Source) -> Iterator[Finding]:
     wanted: dict[str, str] = described(source).meta.get("symbols", {})
     if not wanted:
         return
-    names = {source.text[a:b] for kind, a, b in source.tokens if kind == NAME}
+    names = {
+        normalize("NFKC", source.text[a:b])
+        for kind, a, b in source.tokens
+        if kind == NAME
+    }
     anywhere = pattern(tuple(wanted.values()))
     in_formulas = {
         symbol
@@ -143,7 +163,7 @@ def symbols(source: Source) -> Iterator[Finding]:
         for symbol in anywhere.findall(formula.tex)
     }
     for name, tex in wanted.items():
-        if source.definitions and name not in names:
+        if source.definitions and normalize("NFKC", name) not in names:
             message = f"the symbol `{name}` is no name of this module"
             remedy = "Give the name that the code has, or remove the line."
         elif tex not in in_formulas:
@@ -151,20 +171,29 @@ def symbols(source: Source) -> Iterator[Finding]:
             remedy = "Write it as the formulas have it, or remove the line."
         else:
             continue
-        key = re.compile(rf"\s*['\"]?{re.escape(name)}['\"]?\s*:")
-        line = next(
-            (n for n, text in enumerate(source.lines, start=1) if key.match(text)), 1
-        )
+        line = line_of(name, source)
         yield found(source, line, "SBS204", message, remedy, at=name)
 
 
-def dollars(source: Source) -> Iterator[Finding]:
+def line_of(key: str, source: Source) -> int:
+    """The line of the front matter that says what a key is."""
+    begin = re.compile(rf"\s*['\"]?{re.escape(key)}['\"]?\s*:")
+    lines = enumerate(source.lines, start=1)
+    return next((number for number, text in lines if begin.match(text)), 1)
+
+
+def dollars(source: Source, *, words: bool = True) -> Iterator[Finding]:
     """
     ## SBS205: dollars without a formula
 
     A formula ends at a blank line. If its second `$$` comes only after one, there is no
     formula, and the reader sees TeX. Nor are [words][sidebyside.mathematics] between
     two dollars one.
+
+    Args:
+        source: the module.
+        words: whether to look for words between dollars, too. A build does not: whoever
+            wrote them may never have thought of formulas.
     """
     for prose in proses(source):
         for offset in unpaired(prose.text):
@@ -172,6 +201,8 @@ def dollars(source: Source) -> Iterator[Finding]:
                 dollar = "$$"
                 message = "a `$$` that is not part of a formula"
                 remedy = "Leave no blank line and no other `$` in it, or escape it."
+            elif not words:
+                continue
             else:
                 dollar = "$"
                 message = "words between two dollars, which are no formula"

@@ -166,6 +166,7 @@ def split(source: Source) -> tuple[Section, ...]:
         if not any(line.partition("#")[0].strip() for line in above_it):
             starts[1] = starts.pop(title)
 
+    begins = {each.docstring.first for each in source.definitions if each.docstring}
     cuts = [*cut_lines(source, starts), len(source.lines) + 1]
     stubs = overloads(source)
     names = {d.first: d.name for d in source.definitions if d.first not in stubs}
@@ -174,7 +175,7 @@ def split(source: Source) -> tuple[Section, ...]:
             *starts[first],
             defines=tuple(names[n] for n in range(first, stop) if n in names),
             spans=tuple(spans(first, stop, prose)),
-            prose=gather(first, stop, prose),
+            prose=gather(first, stop, prose, begins),
             definition=began.get(first),
         )
         for first, stop in pairwise(cuts)
@@ -273,14 +274,25 @@ def spans(first: int, stop: int, prose: Container[int]) -> Iterator[Span]:
             first = line
 
 
-def gather(first: int, stop: int, prose: Mapping[int, str | None]) -> Prose:
-    """The prose of the lines from `first` up to `stop`."""
+def gather(
+    first: int, stop: int, prose: Mapping[int, str | None], begins: Container[int]
+) -> Prose:
+    """
+    The prose of the lines from `first` up to `stop`.
+
+    Args:
+        first: the first line.
+        stop: the one behind the last.
+        prose: the text of each line that has any.
+        begins: where docstrings begin.
+    """
     lines: list[tuple[int, str]] = []
     for line in range(first, stop):
         if line not in prose:
             continue
-        # Comments above a definition and its docstring are paragraphs of their own.
-        if lines and line - 1 not in prose:
+        # Comments above a definition, those below its signature, and its docstring are
+        # paragraphs of their own.
+        if lines and (line - 1 not in prose or line in begins):
             lines.append((line, ""))
         text = prose[line]
         if text is not None:

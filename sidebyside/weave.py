@@ -394,17 +394,30 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
             "Write `key: value` lines, such as `title: The game`.",
         )
     symbols = meta.get("symbols", {})
-    if not isinstance(symbols, dict) or not all(
-        isinstance(name, str) and name.isidentifier() and isinstance(tex, str) and tex
-        for name, tex in symbols.items()
-    ):
-        raise PressError(
-            source.path,
-            number + next((n for n, t in enumerate(texts) if SYMBOLS.search(t)), 0),
-            "`symbols` is not a mapping of names to TeX",
-            r"Write a line `name: '\tex'` for each, indented below `symbols:`.",
-        )
+    if mistake := mistake_in_symbols(symbols):
+        name, words, remedy = mistake
+        begin = next((n for n, t in enumerate(texts) if SYMBOLS.search(t)), 0)
+        key = re.compile(rf"\s*['\"]?{re.escape(name)}['\"]?\s*:")
+        lines = range(begin + 1, end) if name else ()
+        line = next((n for n in lines if key.match(texts[n])), begin)
+        raise PressError(source.path, number + line, words, remedy)
     return meta, stripped(prose.lines[end + 1 :])
+
+
+def mistake_in_symbols(symbols: Any) -> tuple[str, str, str] | None:
+    """The first entry of `symbols` that is wrong: its name, what is wrong, a remedy."""
+    each = r"Write a line `name: '\tex'` for each, indented below `symbols:`."
+    if not isinstance(symbols, dict):
+        return "", "`symbols` is not a mapping of names to TeX", each
+    for name, tex in symbols.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            last = str(name).rpartition(".")[2]
+            remedy = f"Write `{last}`." if last.isidentifier() else each
+            return str(name), f"`symbols` has `{name}`, which is no name", remedy
+        if not isinstance(tex, str) or not tex:
+            words = f"the symbol of `{name}` is empty, or no text to YAML"
+            return name, words, f"Put it into quotes: `{name}: '…'`."
+    return None
 
 
 class Checked(yaml.SafeLoader):

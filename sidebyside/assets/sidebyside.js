@@ -10,7 +10,10 @@
 (() => {
   "use strict";
 
-  const NAME = /^[^\W\d]\w*$/u;
+  const NAME = /^[\p{ID_Start}_]\p{ID_Continue}*$/u;
+
+  /* A name as Python compares it: 𝜎 is σ. */
+  const nameOf = element => element.textContent.normalize("NFKC");
 
   // ---- Lights -------------------------------------------------------------------------
 
@@ -18,7 +21,7 @@
   function namesIn(container) {
     const names = new Map();
     for (const element of container.querySelectorAll(".sbs-line *")) {
-      const text = element.textContent;
+      const text = nameOf(element);
       if (!element.childElementCount && NAME.test(text)) {
         if (!names.has(text)) names.set(text, []);
         names.get(text).push(element);
@@ -37,7 +40,7 @@
       // has a colour of its own, so that a formula with four of them can be told apart.
       this.symbols = new Map();
       for (const symbol of page.querySelectorAll("[data-sbs]")) {
-        const name = symbol.dataset.sbs;
+        const name = symbol.dataset.sbs.normalize("NFKC");
         if (!this.symbols.has(name)) this.symbols.set(name, []);
         this.symbols.get(name).push(symbol);
       }
@@ -47,8 +50,11 @@
 
       for (const type of ["pointerover", "focusin"])
         page.addEventListener(type, event => this.show(event.target, type));
+      // A finger that is lifted still means what it has tapped.
       for (const type of ["pointerout", "focusout"])
-        page.addEventListener(type, () => this.clear());
+        page.addEventListener(type, event => {
+          if (event.pointerType !== "touch") this.clear();
+        });
     }
 
     /* What lights up when it is pointed at must do so for the keyboard, too. */
@@ -62,7 +68,7 @@
           if (first && !first.closest("a")) first.tabIndex = 0;
         }
         for (const argument of row.querySelectorAll("dt > code:first-child"))
-          if (names.has(argument.textContent)) argument.tabIndex = 0;
+          if (names.has(nameOf(argument))) argument.tabIndex = 0;
       }
     }
 
@@ -73,22 +79,25 @@
 
     show(target, type) {
       this.clear();
+      // A click puts the focus on a whole formula, but one symbol was pointed at.
+      if (type === "pointerover") this.pointed = target;
+      else if (this.pointed && !target.matches(":focus-visible")) target = this.pointed;
       if (!target.closest) return;
       let symbol = target.closest("[data-sbs]");
       const formula = target.closest("sbs-math");
       if (symbol) {
         // One with two names is an element in another.
         for (; symbol; symbol = symbol.parentElement.closest("[data-sbs]"))
-          this.lightSymbol(symbol.dataset.sbs);
+          this.lightSymbol(symbol.dataset.sbs.normalize("NFKC"));
         return;
       }
       if (formula && type === "focusin")
         return formula
           .querySelectorAll("[data-sbs]")
-          .forEach(each => this.lightSymbol(each.dataset.sbs));
+          .forEach(each => this.lightSymbol(each.dataset.sbs.normalize("NFKC")));
 
       const row = target.closest(".sbs-row");
-      const name = target.textContent;
+      const name = nameOf(target);
       if (!row || target.childElementCount || !NAME.test(name)) return;
       const inCode = target.closest(".sbs-line");
       if (inCode && this.symbols.has(name)) return this.lightSymbol(name);
@@ -97,7 +106,7 @@
       // A name in prose, or one in code of which the prose beside it speaks.
       const code = this.namesOf(row).get(name) ?? [];
       const prose = [...row.querySelectorAll(".sbs-prose code")].filter(
-        each => each.textContent === name && !each.closest("pre")
+        each => nameOf(each) === name && !each.closest("pre")
       );
       if (code.length && prose.length) this.light([...code, ...prose], "");
     }

@@ -36,12 +36,15 @@ DOC = '"""# Title"""\n'
         # Front matter and formulas
         ('"""\n---\ntitle: a: b\n---\n"""\n', [(3, "SBS102")]),
         (DOC + "# One.\n#\n# $\\frac{$ and $\\alph$.\nx = 1\n", [(4, "SBS201")] * 2),
+        ('"""\n---\ntags: [a]\nsymbol: {}\n---\n\n# T\n"""\n', [(4, "SBS102")]),
+        ('"""\n---\ntitle: A\nsubtitle: B\ntitles: C\n---\n\n# T\n"""\n', []),
         # Links
         (DOC + "# See [Nope][] and [m][].\nx = 1\n", [(2, "SBS202")]),
         (DOC + "# See [x](JavaScript:alert(1)).\nx = 1\n", [(2, "SBS203")]),
         (DOC + "# See [x][y].\n#\n# [y]: data:text/html,x\nx = 1\n", [(4, "SBS203")]),
         (DOC + "# See `[x](javascript:y)` and [x](y.md).\nx = 1\n", []),
         # Symbols
+        ('"""\n---\nsymbols:\n  φ: "x"\n---\n\n$x$\n"""\n\n\ndef _f(ϕ): pass\n', []),
         (
             '"""\n---\nsymbols:\n  x: "x_t"\n  gone: "y"\n---\n\n$x_t y$\n"""\n'
             "class _C:\n    x = 1\n",

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -502,6 +503,46 @@ def test_what_nobody_wrote_is_left_out(book):
     made = {p.relative_to("out").as_posix() for p in Path("out").rglob("*.md")}
     three = {"book/index.md", "book/thing.md", "book/other.md"}
     assert made == {*three, "book/build/index.md"}
+
+
+def test_what_is_left_out_may_be_named_from_here(book, capsys):
+    Path("lib").mkdir()
+    book.rename("lib/book")
+    Path("lib/book/bad.py").write_text("x = (\n")
+    for pattern in ("bad.py", "book/bad.py", "lib/book/bad.py", "./lib/book/b*"):
+        words = ["lib/book", "--exclude", pattern]
+        main(["markdown", *words, "-o", "out"])
+        main(["check", *words])
+        said = capsys.readouterr()
+        assert "bad.py" not in said.out + said.err
+    assert main(["markdown", *words, "--exclude", "none/", "-o", "out"]) == 0
+    assert "--exclude: there is nothing of the name none/\n" in capsys.readouterr().err
+
+
+def test_pages_that_were_left_are_named(book, capsys):
+    (book / "old.py").write_text('"""# Old"""\n')
+    assert main(["markdown", "book", "-o", "out"]) == 0
+    Path("out/book/hand.md").write_text("# By hand\n")
+    (book / "old.py").unlink()
+    (book / "thing.py").write_text("x = (\n")
+    capsys.readouterr()
+    assert main(["markdown", "book", "-o", "out"]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1] == f"{Path('out/book/old.md')}: is the page of no module; delete it"
+    assert len([line for line in said if "no module" in line]) == 1
+
+
+def test_what_a_site_has_is_left_out(book, capsys):
+    shutil.copytree("book", "book/site/book")
+    Path("book/site/assets/sidebyside").mkdir(parents=True)
+    Path("book/site/book/thing.py").write_text("x = (\n")
+    main(["check", "."])
+    assert "book/site/book/thing.py:1" in capsys.readouterr().out
+    Path("book/site/404.html").write_text("")
+    main(["check", "."])
+    assert "book/site" not in capsys.readouterr().out
+    assert main(["markdown", "book", "-o", "out"]) == 0
+    assert not Path("out/book/site").exists()
 
 
 ZENSICAL = """

@@ -151,6 +151,17 @@ def test_a_mistake_stops_the_build_and_leaves_the_old_site(site, broken, message
     assert page.read_text() == "The old site"
 
 
+def test_dollars_without_a_formula_stop_a_strict_build(site):
+    game = site / "book" / "game.py"
+    text = r"# For example, $$f = \begin{cases}1 & \text{if $x$}\\0\end{cases}$$."
+    game.write_text(f"{MODULES['game.py']}{text}\n# costs $two words$\n")
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    game.write_text(f"{MODULES['game.py']}# Then $$x\n#\n# and on$$.\n")
+    assert "book/game.py:20:8: SBS205 a `$$` that is not part of a f" in refused(site)
+    assert build(site, strict=False).returncode == 0
+
+
 def test_a_broken_formula_in_a_hand_written_page_stops_the_build(site):
     (site / "docs" / "index.md").write_text(
         "---\ntitle: x\n---\n# Home\n\n$\\frac{a$\n"
@@ -481,6 +492,9 @@ def test_the_folder_above_a_package_is_no_package(site, code):
         ({"ns/__init__.py": "", "ns/kiln/__init__.py": "import kiln"}, []),
         ({"ns/kiln/__init__.py": "", "ns/kiln/a.py": "import kiln"}, ["kiln"]),
         ({"my-kiln/kiln/__init__.py": "", "my-kiln/b/c.py": ""}, ["kiln"]),
+        ({"my-kiln/kiln/__init__.py": "", "my-kiln/setup.py": ""}, ["kiln"]),
+        ({"my-kiln/src/kiln/__init__.py": "", "my-kiln/noxfile.py": ""}, ["kiln"]),
+        ({"kiln/kiln/__init__.py": "", "kiln/conftest.py": "import kiln"}, ["kiln"]),
     ],
 )
 def test_what_is_no_package(tmp_path, files, meant):
@@ -496,6 +510,18 @@ def test_a_page_by_hand_is_not_replaced(site):
     (site / "docs" / "book" / "game.md").write_text("# By hand\n")
     assert (
         "`book/game.py` and `docs/book/game.md` would be the same page, `book/game.md`"
+        in refused(site)
+    )
+
+
+def test_a_readme_is_the_page_of_its_folder(site):
+    (site / "book" / "README.py").write_text('"""# Read me"""\n')
+    assert "`book/__init__.py` and `book/README.py` would be the same" in refused(site)
+    (site / "book" / "README.py").unlink()
+    (site / "docs" / "book").mkdir()
+    (site / "docs" / "book" / "README.md").write_text("# By hand\n")
+    assert (
+        "`book/__init__.py` and `docs/book/README.md` would be the same page"
         in refused(site)
     )
 
@@ -536,6 +562,23 @@ def test_a_site_inside_the_package_is_not_rendered(site):
         assert len([*site.rglob("game.html")]) == 1
 
 
+def test_no_package_is_a_mistake(site):
+    configured(site, ("[book]", "[]"))
+    assert "packages: Name the folder of your package" in refused(site)
+
+
+def test_the_path_of_the_configuration_may_be_relative(site):
+    (site / "lib").mkdir()
+    (site / "book").rename(site / "lib" / "book")
+    configured(site, ("[book]", "[lib/book]"))
+    made = []
+    for options in ((), ("-f", "mkdocs.yml"), ("-f", "lib/../mkdocs.yml")):
+        assert build(site, *options).returncode == 0
+        made.append((site / "site" / "book" / "game.html").read_text())
+    assert "lib/book/game.py" in made[0]
+    assert made[1:] == made[:1] * 2
+
+
 def test_a_package_without_modules_is_named(site):
     (site / "empty").mkdir()
     configured(site, ("[book]", "[book, empty]"))
@@ -556,6 +599,11 @@ def test_what_is_excluded_has_no_page(site):
         p.relative_to(site / "site").as_posix() for p in site.rglob("book/**/*.html")
     }
     assert made == {"book/index.html", "book/game.html", "book/deep/four.html"}
+    assert "exclude:" not in done.stderr
+    configured(site, ('"_v*"', '"_v*", none.py'))
+    done = build(site)
+    assert done.returncode == 0, "the file may not have been made yet"
+    assert "exclude: there is nothing of the name `none.py`." in done.stderr
 
 
 @pytest.mark.parametrize("theme", ["", "theme: readthedocs"])

@@ -16,7 +16,7 @@ from sidebyside.press import EXTENSIONS, WithOutside
 from sidebyside.prose import Prose, open_examples, open_lists
 from sidebyside.read import page_of, read
 from sidebyside.render import environment, render
-from sidebyside.split import comment_text, prose_blocks
+from sidebyside.split import comment_text, prose_blocks, split
 from sidebyside.weave import catalogue, weave
 
 # ---- A book of three modules
@@ -691,6 +691,14 @@ def test_a_cell_of_a_notebook_may_be_a_string():
     assert source.attributes == ()
 
 
+def test_a_comment_above_a_docstring_is_a_paragraph():
+    text = '# One.\ndef f():\n    # Two.\n    """Three."""\n'
+    assert (
+        split(read(text.encode(), "m.py", "m"))[-1].prose.text
+        == "One.\n\nTwo.\n\nThree."
+    )
+
+
 def test_a_variable_with_a_docstring_is_a_section():
     source = read(
         b"x = 1\n# Above.\nN = [\n    # In.\n]\n# Between.\n'''Of N.'''\ny = 2\n"
@@ -1214,6 +1222,14 @@ def test_a_word_with_a_colon_is_no_field():
         (r"the $\hat{A}_t$-th", [(r"\hat{A}_t", False)]),
         ("the $n$th, $1$st of $k$this", [("n", False), ("1", False)]),
         ("costs $5 and $6a", []),
+        # Words may have formulas in them.
+        (r"$a_{\text{if $b$}}$ $c$", [(r"a_{\text{if $b$}}", False), ("c", False)]),
+        ("$$a \\mbox{\nif $b$}$$", [("a \\mbox{\nif $b$}", True)]),
+        (
+            "\\begin{align}\na & \\text{$b$}\n\\end{align}",
+            [("\\begin{align*}\na & \\text{$b$}\n\\end{align*}", True)],
+        ),
+        ("$" + r"\text{a}" * 40 + " $", []),
         # The marks of a quotation are none of the formula's, and others are.
         ("> $$\n> V\n> = r\n> $$", [("V\n = r", True)]),
         (

@@ -68,8 +68,26 @@ def test_a_symbol_that_would_break_a_formula_leaves_it_alone():
     assert set_symbols(prose, {"centre": "c"}) == prose
 
 
-@pytest.mark.parametrize("symbols", ["a list", "{a b: x}", "{a: 1}", "[x]", "{a: ''}"])
-def test_symbols_that_are_none_are_refused_with_their_line(symbols):
-    text = f'"""\n---\ntitle: T\nsymbols: {symbols}\n---\n"""\n'
-    with pytest.raises(PressError, match=r"^m\.py:4: `symbols` is not a mapping"):
+@pytest.mark.parametrize(
+    ("symbols", "message"),
+    [
+        (" a list", "4: `symbols` is not a mapping"),
+        (" [x]", "4: `symbols` is not a mapping"),
+        (" {a b: x}", "4: `symbols` has `a b`, which is no name. Write a line"),
+        (
+            "\n  a: b\n  self.rate: r",
+            "6: `symbols` has `self.rate`, which is no name. Write `rate`.",
+        ),
+        ("\n  1: b", "5: `symbols` has `1`, which is no name."),
+        (
+            " {a: 1}",
+            "4: the symbol of `a` is empty, or no text to YAML. Put it into quotes",
+        ),
+        ("\n  b: c\n  a: {c}", "6: the symbol of `a` is empty, or no text to YAML."),
+        ("\n  a: ''", "5: the symbol of `a` is empty, or no text to YAML."),
+    ],
+)
+def test_symbols_that_are_none_are_refused_with_their_line(symbols, message):
+    text = f'"""\n---\ntitle: T\nsymbols:{symbols}\n---\n"""\n'
+    with pytest.raises(PressError, match=rf"^m\.py:{re.escape(message)}"):
         weave(read(text.encode(), "m.py", "m"), {})

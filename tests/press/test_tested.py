@@ -337,6 +337,11 @@ def test_from_a_run_of_the_tests_to_a_page(project, monkeypatch, capsys):
         (["kiln", "--coverage", "tests/test_kiln.py"], "tests/test_kiln.py: "),
         (["tests", "--coverage", "seen"], "seen: has seen nothing of these packages"),
         (["kiln/__init__.py", "--coverage", "seen"], "__init__.py: not a folder"),
+        (
+            ["kiln", "--coverage", "seen", "--exclude", "__init__.py"],
+            "seen: has seen nothing of these packages",
+        ),
+        ([".", "--coverage", "seen"], ".: no package; did you mean "),
     ],
 )
 def test_what_gives_no_record_is_named(project, words, said, monkeypatch, capsys):

@@ -19,6 +19,7 @@ MODULE = '''
       rewards: 'r_t'
       discount: '\\\\gamma'
       unused: '\\\\pi'
+      φ: '\\\\phi'
     ---
 
     # Returns
@@ -43,9 +44,10 @@ MODULE = '''
         """
         ## Another
 
-        This speaks of `nothing` and of `rewards`.
+        This speaks of `nothing` and of `rewards`. And of $\\\\phi$.
         """
-        return len(rewards)
+        ϕ = len(rewards)
+        return ϕ
 '''
 
 
@@ -88,6 +90,35 @@ def test_a_name_in_the_code_lights_its_symbol(browser, page_url):
         page = seen.page
         page.locator(".sbs-code span", has_text="discount").last.hover()
         assert lit(page) == ["formula:discount"] + ["code:discount"] * 2
+
+
+@pytest.mark.parametrize("name", ["φ", "ϕ"])
+def test_names_have_any_letters(browser, page_url, name):
+    with visit(browser, page_url, viewport=DESKTOP) as seen:
+        page = seen.page
+        if name == "φ":
+            page.locator("[data-sbs=φ]").hover()
+        else:
+            page.locator(".sbs-code span", has_text=name).last.hover()
+        assert lit(page) == ["formula:φ"] + ["code:ϕ"] * 2
+
+
+def test_a_click_or_a_tap_lights_one_symbol(browser, page_url):
+    with visit(browser, page_url, viewport=DESKTOP, has_touch=True) as seen:
+        page = seen.page
+        rewards = ["formula:rewards"] * 2 + ["code:rewards"] * 4
+        symbol = page.locator("[data-sbs=rewards]")
+        symbol.first.click()
+        assert lit(page) == rewards
+        page.locator("h1").click()
+        assert lit(page) == []
+        for tapped in (symbol.first, symbol.last, symbol.first):
+            tapped.tap()
+            assert lit(page) == rewards
+        page.locator("[data-sbs=discount]").tap()
+        assert lit(page) == ["formula:discount"] + ["code:discount"] * 2
+        page.locator("h1").tap()
+        assert lit(page) == []
 
 
 def test_symbols_light_up_by_keyboard(browser, page_url):
