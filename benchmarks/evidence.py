@@ -523,7 +523,7 @@ def draw(folder: Path) -> str:
         line(drawing, drawn(at(*p) for p in their_curve), stroke=COLOURS[2])
         x, y = at(*their_curve[-1])
         # Below the axis stand the frames.
-        y += 28 if y + 28 < BOTTOM else -12
+        x, y = (x, y + 28) if y + 28 < BOTTOM else (LEFT + 4, y - 12)
         drawing.words(x, y, peer[0], colour=COLOURS[2], size=13)
     for x, y in (at(*point) for point in evaluations):
         drawing.mark("circle", cx=x, cy=y, r=4, fill=COLOURS[1])

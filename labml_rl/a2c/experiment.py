@@ -44,7 +44,9 @@ it stays near 2 for ten million frames, then rises faster and faster, and ends a
 
 *Breakout, with as many frames as in the [paper on
 PPO](https://arxiv.org/abs/1707.06347), and one seed. There A2C came to 303. For ten
-million frames there is hardly any progress, and those who stop there see nothing.*
+million frames there is hardly any progress, and those who stop there see nothing. The
+short line is [another library's A2C](../../results.md#breakout-by-a2c) with the same
+settings.*
 
 ![The mean score of the last hundred games of A2C in Space Invaders, over the frames
 played: it ends at 246](../../assets/figures/run-a2c-spaceinvaders-seed-1.svg)
