@@ -122,8 +122,9 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         An Atari game in a wrapper of your own, or in [a pipeline of your
         own](wrappers/__init__.py), comes here, too. An episode of it may be one of five
         lives, and a seed would [begin all over][labml_rl.game.Game.reset]. So if
-        something in there has an attribute `goes_on`, as the game and [EpisodicLife][]
-        of this book do, each *game* gets a seed, and between its lives it goes on.
+        something in there has an attribute `goes_on`, as the game and
+        [EpisodicLife][labml_rl.wrappers.acting.EpisodicLife] of this book do, each
+        *game* gets a seed, and between its lives it goes on.
 
     Args:
         env: any environment that its seed makes repeatable.
