@@ -105,10 +105,13 @@ class Run:
         """
         self.curve.flush()
         self._write_checkpoint()
+        self._write_record(finished=self.experiment.done)
+
+    def _write_record(self, *, finished: bool) -> None:
         self.record |= {
             "frames": self.experiment.frames,
             "seconds": round(self.curve.seconds, 1),
-            "finished": self.experiment.done,
+            "finished": finished,
         }
         self.folder.write_record(self.record)
 
@@ -224,7 +227,10 @@ class Run:
                 self.curve.add(metrics)
             except RunError:
                 # Of a disk that is full, there may be enough left for the checkpoint.
+                # The run is not finished with it, since its curve is not.
                 self._write_checkpoint()
+                with contextlib.suppress(RunError):
+                    self._write_record(finished=False)
                 raise
             bar.show()
             if time.monotonic() >= due:

@@ -684,6 +684,8 @@ def test_a_curve_that_can_not_be_written_ends_it_with_a_checkpoint(
     assert "Traceback" not in capfd.readouterr().err
     frames = checkpoint.load(path / "checkpoint.safetensors", only=("frames",))
     assert frames["frames"] >= 16
+    record = json.loads((path / "run.json").read_text())
+    assert (record["frames"], record["finished"]) == (frames["frames"], False)
     assert f"of {frames['frames']} frames; to go on" in "".join(caught.value.__notes__)
     runs.resume(Tiny, path)
     assert_same_run(whole, path)
