@@ -55,6 +55,7 @@ from tyro.constructors import (
 )
 
 from labml_rl.algorithms import ALGORITHMS
+from labml_rl.process import WorkerDiedError
 from labml_rl.runs import loop
 from labml_rl.runs.checkpoint import CheckpointError
 from labml_rl.runs.experiment import Experiment, NotFiniteError
@@ -427,6 +428,9 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     of the signal, as programs do. With `python -X dev`, all errors come with their
     traceback.
 
+    A worker that [died without a word][labml_rl.process.WorkerDiedError] gets a
+    sentence as well. One that had something to say gets its traceback.
+
     Args:
         do: does it.
         arguments: for it, as are the `options`.
@@ -447,12 +451,14 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         # Python would try once more in the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 128 + signal.SIGPIPE
-    except (RunError, CheckpointError, NotFiniteError) as error:
+    except (RunError, CheckpointError, NotFiniteError, WorkerDiedError) as error:
         if sys.flags.dev_mode:
             raise
         # A run that has begun leaves a note of what can still be done.
         notes = getattr(error, "__notes__", [])
         status = 2 if isinstance(error, RunError) and not notes else 1
+        if "memory" in str(error) and isinstance(error, WorkerDiedError):
+            notes = ["A run with fewer num_envs or workers needs less", *notes]
         message = ". ".join([f"labml-rl: {error}", *notes])
     except Stopped as stopped:
         status, message = 128 + stopped.signal, str(stopped)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import multiprocessing
 import os
 import re
 import shlex
@@ -19,6 +20,7 @@ import labml_rl
 from labml_rl import __main__ as program
 from labml_rl import runs
 from labml_rl.algorithms import ALGORITHMS
+from labml_rl.process import WorkerError
 from labml_rl.runs import command, curve, loop
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.folder import write_whole
@@ -138,6 +140,38 @@ def test_a_disk_that_is_full_later_ends_it_with_what_is_left(
     assert (
         f"of 8 frames; to go on from there: {command.program_of(Tiny)} resume" in said
     )
+
+
+class Crowded(Tiny):
+    """Another program has all the memory."""
+
+    def update(self) -> dict[str, float]:
+        if self.updates:
+            (worker,) = multiprocessing.active_children()
+            os.kill(worker.pid or 0, signal.SIGKILL)
+        return super().update()
+
+
+def test_a_worker_that_is_killed_ends_it_with_a_sentence(tmp_path, capsys):
+    folder = tmp_path / "run"
+    options = ["--num-envs", "6", "--workers", "2", "--folder", str(folder)]
+    assert exit_of(runs.main, Crowded, options) == 1
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert re.search(
+        r"labml-rl: worker 0 with .*, … .*: killed by SIGKILL, often because memory "
+        r"ran out\. A run with fewer num_envs or workers needs less\. The checkpoint .*"
+        f"to go on from there: .* resume {folder}",
+        said,
+    )
+
+
+def test_what_a_worker_has_to_say_is_said():
+    def fail() -> None:
+        raise WorkerError("worker 0: Traceback …")
+
+    with pytest.raises(WorkerError, match="Traceback"):
+        command.run(fail)
 
 
 def test_who_is_to_be_called_to_resume(monkeypatch):
