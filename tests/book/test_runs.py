@@ -7,10 +7,13 @@ import fcntl
 import inspect
 import json
 import os
+import pty
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 from collections.abc import Iterator
@@ -1177,7 +1180,7 @@ def test_nothing_is_left_of_a_run_that_went_a_little_further(capsys, monkeypatch
         each.close()
     experiment.close()
     said = capsys.readouterr().err
-    assert "8 of 6 frames" in said
+    assert "6 of 6 frames" in said
     assert " 00:00 left" in said
     assert "6.00/6.00" in said
 
@@ -1194,6 +1197,27 @@ def test_in_a_terminal_there_is_a_bar(capsys, monkeypatch):
     said = capsys.readouterr().err
     assert "240/640" in said
     assert "return " in said
+
+
+@pytest.mark.parametrize("rows", [0, 2, 3])
+def test_a_terminal_without_rows_has_no_bar(rows, monkeypatch):
+    """Some programs open one that is of no size."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", rows, 80, 0, 0))
+    experiment = Tiny(Settings())
+    with os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        monkeypatch.setattr("labml_rl.runs.bar.SECONDS_PER_LINE", 0)
+        bar = Bar(experiment)
+        experiment.advance()
+        bar.show()
+        bar.close()
+        said = os.read(ours, 4096).decode()
+        monkeypatch.undo()
+    os.close(ours)
+    experiment.close()
+    assert ("8 of 640 frames, " in said) == (rows < 3)
+    assert ("8.00/640" in said) == (rows == 3)
 
 
 @pytest.fixture
