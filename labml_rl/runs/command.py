@@ -291,6 +291,9 @@ def resume(
     """
     ## Resume
 
+    The numbers are [the same](experiment.py) as if the run had never stopped, or it
+    says [why they may not be][labml_rl.runs.loop.why_not_the_same].
+
     Args:
         experiment_class: that of the algorithm; `None` finds it.
         arguments: what was typed.
@@ -308,7 +311,8 @@ def resume(
 
         Args:
             folder: the folder of the run.
-            total_frames: make the run longer than it was planned.
+            total_frames: make the run longer than it was planned. If something
+                follows a plan, as the learning rate of A2C and PPO does, it can't be.
             checkpoint_minutes: how many minutes of work to risk.
         """
         return folder, total_frames, checkpoint_minutes

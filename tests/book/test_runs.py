@@ -739,6 +739,14 @@ def test_a_long_run_has_no_more_than_500_rows(tmp_path):
         before = updates
 
 
+class Sticky(Tiny):
+    """Its games ignore an action now and then."""
+
+    @staticmethod
+    def game_options(settings: Any) -> dict[str, Any]:
+        return {"sticky_actions": 0.25}
+
+
 def test_an_atari_game_goes_on_in_the_middle(tmp_path):
     settings = Settings(game="ms pacman", total_frames=384, workers=1)
     whole = runs.train(Tiny, settings, runs=tmp_path / "whole")
@@ -789,6 +797,58 @@ def test_how_a_run_is_resumed_from_python_and_from_a_program():
     assert loop.way_to_resume(ppo.Experiment, "a") == "labml-rl resume a"
     longer = loop.way_to_resume(ppo.Experiment, "a", total_frames=2000)
     assert longer == "labml-rl resume a --total-frames 2_000"
+    seldom = loop.way_to_resume(Tiny, "a", "c.py", checkpoint_minutes=60.0)
+    assert seldom == "c.py resume a --checkpoint-minutes 60"
+    often = loop.way_to_resume(Tiny, "a", checkpoint_minutes=0.5)
+    assert often == "runs.resume(Tiny, 'a', checkpoint_minutes=0.5)"
+
+
+def test_how_often_it_was_saved_is_in_what_is_said_to_type(tmp_path):
+    options = {"checkpoint_minutes": 30, "program": "mine"}
+    again = "resume .* --checkpoint-minutes 30$"
+    with pytest.raises(runs.Stopped, match=again):
+        runs.train(Pressing, Settings(), folder=tmp_path / "run", **options)
+    with pytest.raises(runs.Stopped, match="resume .*/run$"):
+        runs.train(Pressing, Settings(), folder=tmp_path / "b" / "run", program="mine")
+
+
+def test_a_run_that_can_not_go_on_the_same_says_so(tmp_path, capsys):
+    said = []
+    for name, game in (("a", "Pong"), ("b", "Qbert"), ("c", "Pong")):
+        settings = Settings(game=game, total_frames=64)
+        experiment = {"c": Sticky}.get(name, Tiny)
+        path = runs.train(experiment, settings, folder=tmp_path / name)
+        assert "may differ" not in capsys.readouterr().err
+        runs.resume(experiment, path, total_frames=96)
+        said.append(capsys.readouterr().err)
+        runs.resume(experiment, path)
+        assert "may differ" not in capsys.readouterr().err, "it is complete"
+    same, qbert, sticky = said
+    assert "may differ" not in same
+    assert "may differ from those of a run that never stopped: the emul" in qbert
+    assert "stopped: which action a sticky one repeats" in sticky
+
+
+def test_games_that_were_edited_are_named(tmp_path):
+    path = runs.train(Tiny, Settings(num_envs=4), folder=tmp_path / "run")
+    file = path / "run.json"
+    record = json.loads(file.read_text()) | {"finished": False}
+    record["settings"]["num_envs"] = 2
+    file.write_text(json.dumps(record))
+    with pytest.raises(
+        runs.CheckpointError,
+        match=f"{path}/checkpoint.* has 4 games in it, and num_envs in {file} is 2",
+    ):
+        runs.resume(Tiny, path)
+
+
+def test_a_curve_that_was_deleted_comes_back(whole, tmp_path):
+    path = tmp_path / "run"
+    with pytest.raises(runs.Stopped):
+        runs.train(Pressing, Settings(), folder=path)
+    (path / "progress.csv").unlink()
+    runs.resume(Tiny, path)
+    assert curve_of(path) == curve_of(whole)
 
 
 def test_settings_of_another_algorithm_are_refused(tmp_path):
