@@ -61,15 +61,31 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except ModuleNotFoundError as error:
-        package = str(error.name).partition(".")[0]
-        if package == __package__ or package in sys.stdlib_module_names:
+        if not (message := missing(error)):
             raise
-        sys.exit(
-            f"labml-rl: this needs {error.name}, which is not installed. "
-            "In a copy of the book's repository, pip install '.[train]' has it"
-        )
+        sys.exit(f"labml-rl: {message}")
     command.dispatch(arguments)
     raise AssertionError("it exits")
+
+
+def missing(error: ModuleNotFoundError) -> str:
+    """
+    ## What is not installed
+
+    Args:
+        error: what Python says of a module that it can't find.
+
+    Returns:
+        A sentence that has the remedy. It is empty if the module is one of the book or
+        of Python, where there is none.
+    """
+    package = str(error.name).partition(".")[0]
+    if package == __package__ or package in sys.stdlib_module_names:
+        return ""
+    return (
+        f"this needs {error.name}, which is not installed. "
+        "In a copy of the book's repository, pip install '.[train]' has it"
+    )
 
 
 if __name__ == "__main__":

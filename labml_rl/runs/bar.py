@@ -70,8 +70,8 @@ class Bar:
         speed = (frames - self._first) / (time.monotonic() - self._began)
         left = tqdm.format_interval(max(0, total - frames) / speed)
         return (
-            f"{min(frames, total):,} of {total:,} frames, {speed:,.0f} a second, {left} left, "
-            f"{self._score()}"
+            f"{min(frames, total):,} of {total:,} frames, {speed:,.0f} a second, "
+            f"{left} left, {self._score()}"
         )
 
     def _score(self) -> str:

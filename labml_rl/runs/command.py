@@ -54,6 +54,7 @@ from tyro.constructors import (
     PrimitiveTypeInfo,
 )
 
+from labml_rl.__main__ import missing
 from labml_rl.algorithms import ALGORITHMS
 from labml_rl.process import WorkerDiedError
 from labml_rl.runs import loop
@@ -61,7 +62,7 @@ from labml_rl.runs.checkpoint import CheckpointError
 from labml_rl.runs.experiment import Experiment, NotFiniteError
 from labml_rl.runs.folder import RunError, RunFolder
 from labml_rl.runs.record import is_of_the_book, place_of
-from labml_rl.runs.signals import Stopped
+from labml_rl.runs.signals import Stopped, tidy
 
 
 def find_experiment(algorithm: str) -> type[Experiment[Any]]:
@@ -448,13 +449,25 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         sys.stdout.reconfigure(errors="backslashreplace")
     status, message = 0, ""
     try:
-        do(*arguments, **options)
-        sys.stdout.flush()
+        with tidy():
+            do(*arguments, **options)
+            sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read what was printed has had enough: `labml-rl watch RUN | head`.
-        # Python would try once more in the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()
         status = 128 + signal.SIGPIPE
+    except OSError as error:
+        if not _is_full():
+            raise
+        _print_no_more()
+        status = 1
+        message = f"labml-rl: what was to be printed can't be: {error.strerror}"
+    except ModuleNotFoundError as error:
+        # What an environment of your own needs is named with a traceback.
+        found = missing(error) if loop.raised_by_the_book(error) else ""
+        if sys.flags.dev_mode or not found:
+            raise
+        status, message = 1, f"labml-rl: {found}"
     except (RunError, CheckpointError, NotFiniteError, WorkerDiedError) as error:
         if sys.flags.dev_mode:
             raise
@@ -472,3 +485,17 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         # Words of a run.json are in it, and some characters are orders to a terminal.
         print(re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", message), file=sys.stderr)
     sys.exit(status)
+
+
+# An error may be of some other file. So we try to print once more.
+def _is_full() -> bool:
+    try:
+        print(flush=True)
+    except OSError:
+        return True
+    return False
+
+
+# Python would try once more in the end.
+def _print_no_more() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

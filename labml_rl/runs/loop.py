@@ -582,11 +582,16 @@ def refused() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-        package, *_ = frame.f_globals.get("__name__", "").split(".")
-        if package != __name__.split(".")[0]:
+        if not raised_by_the_book(error):
             raise
         raise RunError(str(error)) from error
+
+
+def raised_by_the_book(error: Exception) -> bool:
+    """Whether it was raised by a line of the book, and not by one that was called."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    package, *_ = frame.f_globals.get("__name__", "").split(".")
+    return bool(package == __name__.split(".")[0])
 
 
 def check_minutes(minutes: float) -> None:

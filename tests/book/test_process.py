@@ -179,7 +179,7 @@ def test_worker_that_is_killed_between_two_steps_is_noticed():
 def test_a_worker_that_died_has_a_short_name():
     with Worker(Counter, name="worker 0 with a, b, c, d") as there:
         there.ask("reset")
-        with pytest.raises(WorkerDiedError, match="^worker 0 with a, … d: exited with"):
+        with pytest.raises(WorkerDiedError, match="worker 0 with a, … d: exited"):
             there.ask("step", "exit")
     assert shortened("player 1 with a, b") == "player 1 with a, b"
 

@@ -20,7 +20,7 @@ import labml_rl
 from labml_rl import __main__ as program
 from labml_rl import runs
 from labml_rl.algorithms import ALGORITHMS
-from labml_rl.process import WorkerError
+from labml_rl.process import STOP_SIGNALS, WorkerError
 from labml_rl.runs import command, curve, loop
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.folder import write_whole
@@ -305,6 +305,73 @@ def test_who_stops_reading_what_is_printed_sees_no_traceback():
     assert done.stdout == "0\n"
     assert done.stderr == ""
     assert done.returncode == 128 + signal.SIGPIPE
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the full disk is that of Linux")
+def test_a_disk_on_which_there_is_no_room_for_what_is_printed_is_one_sentence():
+    for flush in (True, False):
+        talk = f"print('all of it', flush={flush})"
+        source = f"from labml_rl.runs.command import run; run(lambda: {talk})"
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [sys.executable, "-c", source],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert done.returncode == 1
+        assert done.stderr == (
+            "labml-rl: what was to be printed can't be: No space left on device\n"
+        )
+
+
+def test_a_file_that_is_missing_elsewhere_has_its_traceback():
+    with pytest.raises(FileNotFoundError):
+        command.run(lambda: Path("nowhere/to/be/found").read_text())
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+def test_who_is_asked_to_stop_clears_up(number):
+    done = []
+
+    def play():
+        try:
+            signal.raise_signal(number)
+        finally:
+            done.append("cleared up")
+
+    before = signal.signal(number, signal.getsignal(number))
+    assert exit_of(command.run, play) == 128 + number
+    assert done == ["cleared up"]
+    assert signal.getsignal(number) is before
+
+
+def test_what_is_to_be_ignored_is_still_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert exit_of(command.run, signal.raise_signal, signal.SIGHUP) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_without_what_writes_films_nothing_else_is_missed(
+    tmp_path, monkeypatch, capsys
+):
+    folder = str(tmp_path / "run")
+    monkeypatch.setitem(sys.modules, "av", None)
+    monkeypatch.delitem(sys.modules, "labml_rl.watch.video", raising=False)
+    assert exit_of(runs.main, Tiny, [*SMALL, "--folder", folder]) == 0
+    assert exit_of(runs.main, Tiny, ["watch", folder, "--games", "1"]) == 0
+    film = ["--video", str(tmp_path / "a.mp4")]
+    assert exit_of(runs.main, Tiny, ["watch", folder, *film]) == 1
+    said = capsys.readouterr().err
+    assert "labml-rl: this needs av, which is not installed. In a copy of" in said
+
+
+def test_what_your_own_code_needs_has_its_traceback():
+    with pytest.raises(ModuleNotFoundError):
+        command.run(lambda: __import__("nothing_of_this_name"))
 
 
 def say(experiment):
