@@ -13,7 +13,9 @@ work][labml_rl.runs.command], and loads nothing until it knows what for.
 import os
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
@@ -23,6 +25,9 @@ from labml_rl.algorithms import ALGORITHMS
 # How often a thread that waits for others looks before it sleeps.
 WAITING = {"GOMP_SPINCOUNT": "4000"}
 
+# Names are not to be cut in two at the end of a line.
+fill = partial(textwrap.fill, width=80, break_on_hyphens=False)
+
 USAGE = f"""\
 usage: labml-rl COMMAND ...
 
@@ -31,7 +36,7 @@ usage: labml-rl COMMAND ...
   labml-rl watch FOLDER [OPTIONS]      let a trained agent play, and measure it
   labml-rl compare FOLDER ...          set several runs side by side
 
-ALGORITHM is one of {", ".join(ALGORITHMS)}.
+{fill(f"ALGORITHM is one of {', '.join(ALGORITHMS)}.")}
 Each of them with --help says more.
 """
 

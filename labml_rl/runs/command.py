@@ -54,7 +54,7 @@ from tyro.constructors import (
     PrimitiveTypeInfo,
 )
 
-from labml_rl.__main__ import missing
+from labml_rl.__main__ import fill, missing
 from labml_rl.algorithms import ALGORITHMS
 from labml_rl.process import WorkerDiedError
 from labml_rl.runs import loop
@@ -396,7 +396,7 @@ def dispatch(arguments: list[str]) -> NoReturn:
             )
         case ["train", "-h" | "--help"]:
             print(f"usage: {program} train ALGORITHM [OPTIONS]\n")
-            print(f"ALGORITHM is one of {', '.join(ALGORITHMS)}.")
+            print(fill(f"ALGORITHM is one of {', '.join(ALGORITHMS)}."))
             print(f"{program} train ppo --help lists the options of one.")
             sys.exit(0)
         case ["train", *_]:

@@ -809,7 +809,7 @@ def test_how_a_run_is_resumed_from_python_and_from_a_program():
 
 
 def test_how_often_it_was_saved_is_in_what_is_said_to_type(tmp_path):
-    options = {"checkpoint_minutes": 30, "program": "mine"}
+    options: dict[str, Any] = {"checkpoint_minutes": 30, "program": "mine"}
     again = "resume .* --checkpoint-minutes 30$"
     with pytest.raises(runs.Stopped, match=again):
         runs.train(Pressing, Settings(), folder=tmp_path / "run", **options)

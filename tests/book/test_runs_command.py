@@ -250,7 +250,9 @@ def test_the_program_of_the_book(tmp_path, monkeypatch, capsys, typed, said):
     monkeypatch.chdir(tmp_path)
     assert exit_of(program.main, typed) == (0 if "--help" in typed else 2)
     printed = capsys.readouterr()
-    assert said in printed.out + printed.err
+    lines = printed.out.splitlines()
+    assert said in " ".join(lines) + printed.err
+    assert all(len(line) <= 80 for line in lines)
 
 
 WRONG: dict[str, list[list[str]]] = {
@@ -328,7 +330,7 @@ def test_a_disk_on_which_there_is_no_room_for_what_is_printed_is_one_sentence():
 
 def test_a_file_that_is_missing_elsewhere_has_its_traceback():
     with pytest.raises(FileNotFoundError):
-        command.run(lambda: Path("nowhere/to/be/found").read_text())
+        command.run(lambda: print(Path("nowhere/to/be/found").read_text()))
 
 
 @pytest.mark.parametrize("number", STOP_SIGNALS)
@@ -371,7 +373,7 @@ def test_without_what_writes_films_nothing_else_is_missed(
 
 def test_what_your_own_code_needs_has_its_traceback():
     with pytest.raises(ModuleNotFoundError):
-        command.run(lambda: __import__("nothing_of_this_name"))
+        command.run(lambda: print(__import__("nothing_of_this_name")))
 
 
 def say(experiment):
