@@ -457,7 +457,7 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         _print_no_more()
         status = 128 + signal.SIGPIPE
     except OSError as error:
-        if not _is_full():
+        if sys.flags.dev_mode or not _is_full():
             raise
         _print_no_more()
         status = 1
