@@ -13,7 +13,9 @@ work][labml_rl.runs.command], and loads nothing until it knows what for.
 import os
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
@@ -23,6 +25,9 @@ from labml_rl.algorithms import ALGORITHMS
 # How often a thread that waits for others looks before it sleeps.
 WAITING = {"GOMP_SPINCOUNT": "4000"}
 
+# Names are not to be cut in two at the end of a line.
+fill = partial(textwrap.fill, width=80, break_on_hyphens=False)
+
 USAGE = f"""\
 usage: labml-rl COMMAND ...
 
@@ -31,7 +36,7 @@ usage: labml-rl COMMAND ...
   labml-rl watch FOLDER [OPTIONS]      let a trained agent play, and measure it
   labml-rl compare FOLDER ...          set several runs side by side
 
-ALGORITHM is one of {", ".join(ALGORITHMS)}.
+{fill(f"ALGORITHM is one of {', '.join(ALGORITHMS)}.")}
 Each of them with --help says more.
 """
 
@@ -61,15 +66,31 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except ModuleNotFoundError as error:
-        package = str(error.name).partition(".")[0]
-        if package == __package__ or package in sys.stdlib_module_names:
+        if not (message := missing(error)):
             raise
-        sys.exit(
-            f"labml-rl: this needs {error.name}, which is not installed. "
-            "In a copy of the book's repository, pip install '.[train]' has it"
-        )
+        sys.exit(f"labml-rl: {message}")
     command.dispatch(arguments)
     raise AssertionError("it exits")
+
+
+def missing(error: ModuleNotFoundError) -> str:
+    """
+    ## What is not installed
+
+    Args:
+        error: what Python says of a module that it can't find.
+
+    Returns:
+        A sentence that has the remedy. It is empty if the module is one of the book or
+        of Python, where there is none.
+    """
+    package = str(error.name).partition(".")[0]
+    if package == __package__ or package in sys.stdlib_module_names:
+        return ""
+    return (
+        f"this needs {error.name}, which is not installed. "
+        "In a copy of the book's repository, pip install '.[train]' has it"
+    )
 
 
 if __name__ == "__main__":

@@ -282,8 +282,17 @@ class WorkerError(RuntimeError):
     ## When a worker fails
 
     The parent gets this error in place of the answer: with the worker's name, and the
-    traceback of what happened there. If the process died without a word, the error says
-    what it died of.
+    traceback of what happened there.
+    """
+
+
+class WorkerDiedError(WorkerError):
+    """
+    ### Without a word
+
+    If the process died before it could say anything, there is no traceback, and the
+    error says what it died of. Most often the system killed it, since there was no
+    memory left.
     """
 
 
@@ -413,8 +422,9 @@ class Worker:
             What the method returned.
 
         Raises:
-            WorkerError: if it raised an exception, if the process died, or if there was
-                no answer in time. The worker is closed then.
+            WorkerError: if it raised an exception, or if there was no answer in time.
+                The worker is closed then.
+            WorkerDiedError: if the process died. So is it then.
         """
         if not self._waiting:
             raise RuntimeError(f"{self.name} was not asked for anything")
@@ -430,7 +440,9 @@ class Worker:
             )
         except (EOFError, OSError):
             self.process.join(5)
-            succeeded, result = False, _cause_of_death(self.process.exitcode)
+            cause = _cause_of_death(self.process.exitcode)
+            self.close()
+            raise WorkerDiedError(f"{shortened(self.name)}: {cause}") from None
         if not succeeded:
             self.close(0 if not ready else 5)
             raise WorkerError(f"{self.name}: {result}")
@@ -565,9 +577,27 @@ def _kill(process: BaseProcess) -> None:
     process.join(1)
 
 
+def shortened(name: str) -> str:
+    """
+    ### In a few words
+
+    A worker may be named after all that it has.
+
+    Args:
+        name: of a worker, with a list in it perhaps.
+
+    Returns:
+        The same with the first and the last of the list.
+    """
+    first, *rest = name.split(", ")
+    return f"{first}, … {rest[-1]}" if rest[1:] else name
+
+
 def _cause_of_death(exitcode: int | None) -> str:
     if exitcode is None:
         return "it hung up, but is still running"
+    if exitcode == -signal.SIGKILL:
+        return "killed by SIGKILL, often because memory ran out"
     if exitcode < 0:
         return f"killed by {_name_of(-exitcode)}"
     return f"exited with code {exitcode}"

@@ -9,10 +9,12 @@ summary: A progress bar in a terminal, and a line a minute everywhere else.
 Whoever waits for hours wants to know how many hours, and whether it is worth it. In a
 terminal, a run shows a bar with the frames, the speed, the time left, and the average
 score at the moment. Where nobody looks on, in the log file of a cluster for instance, a
-bar would be a megabyte of junk. There it prints a line a minute.
+bar would be a megabyte of junk. There it prints a line a minute. So it does in a
+terminal that says that it has no rows, as some do that a program has opened.
 """
 
 import contextlib
+import os
 import sys
 import time
 from typing import Any
@@ -22,6 +24,7 @@ from tqdm import tqdm
 from labml_rl.runs.experiment import Experiment
 
 SECONDS_PER_LINE = 60
+LEAST_ROWS = 3  # of a terminal, for a bar to be drawn
 
 
 class Bar:
@@ -39,7 +42,7 @@ class Bar:
         self._first, self._began = experiment.frames, time.monotonic()
         self._next_line = self._began
         self._bar: tqdm[Any] | None = None
-        if sys.stderr is not None and sys.stderr.isatty():
+        if sys.stderr is not None and sys.stderr.isatty() and _has_room():
             self._bar = tqdm(
                 total=experiment.settings.total_frames,
                 initial=experiment.frames,
@@ -57,17 +60,18 @@ class Bar:
                 # The last update may go a little further than to the end.
                 shown = min(self._experiment.frames, self._bar.total)
                 self._bar.update(shown - self._bar.n)
-            elif sys.stderr is not None and time.monotonic() >= self._next_line:
+            elif time.monotonic() >= self._next_line:
                 self._next_line = time.monotonic() + SECONDS_PER_LINE
-                print(self._line(), file=sys.stderr, flush=True)
+                say(self._line())
 
     def _line(self) -> str:
-        frames, total = self._experiment.frames, self._experiment.settings.total_frames
+        total = self._experiment.settings.total_frames
+        frames = self._experiment.frames
         speed = (frames - self._first) / (time.monotonic() - self._began)
         left = tqdm.format_interval(max(0, total - frames) / speed)
         return (
-            f"{frames:,} of {total:,} frames, {speed:,.0f} a second, {left} left, "
-            f"{self._score()}"
+            f"{min(frames, total):,} of {total:,} frames, {speed:,.0f} a second, "
+            f"{left} left, {self._score()}"
         )
 
     def _score(self) -> str:
@@ -81,3 +85,24 @@ class Bar:
         if self._bar is not None:
             with contextlib.suppress(OSError):
                 self._bar.close()
+
+
+def say(line: str) -> None:
+    """
+    ## A line
+
+    It goes to the standard error stream, if anybody has that open.
+
+    Args:
+        line: what is to be said.
+    """
+    with contextlib.suppress(OSError):
+        if sys.stderr is not None:
+            print(line, file=sys.stderr, flush=True)
+
+
+def _has_room() -> bool:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).lines >= LEAST_ROWS
+    except OSError:
+        return True

@@ -54,13 +54,15 @@ from tyro.constructors import (
     PrimitiveTypeInfo,
 )
 
+from labml_rl.__main__ import fill, missing
 from labml_rl.algorithms import ALGORITHMS
+from labml_rl.process import WorkerDiedError
 from labml_rl.runs import loop
 from labml_rl.runs.checkpoint import CheckpointError
 from labml_rl.runs.experiment import Experiment, NotFiniteError
 from labml_rl.runs.folder import RunError, RunFolder
 from labml_rl.runs.record import is_of_the_book, place_of
-from labml_rl.runs.signals import Stopped
+from labml_rl.runs.signals import Stopped, tidy
 
 
 def find_experiment(algorithm: str) -> type[Experiment[Any]]:
@@ -290,6 +292,9 @@ def resume(
     """
     ## Resume
 
+    The numbers are [the same](experiment.py) as if the run had never stopped, or it
+    says [why they may not be][labml_rl.runs.loop.why_not_the_same].
+
     Args:
         experiment_class: that of the algorithm; `None` finds it.
         arguments: what was typed.
@@ -307,7 +312,8 @@ def resume(
 
         Args:
             folder: the folder of the run.
-            total_frames: make the run longer than it was planned.
+            total_frames: make the run longer than it was planned. If something
+                follows a plan, as the learning rate of A2C and PPO does, it can't be.
             checkpoint_minutes: how many minutes of work to risk.
         """
         return folder, total_frames, checkpoint_minutes
@@ -390,7 +396,7 @@ def dispatch(arguments: list[str]) -> NoReturn:
             )
         case ["train", "-h" | "--help"]:
             print(f"usage: {program} train ALGORITHM [OPTIONS]\n")
-            print(f"ALGORITHM is one of {', '.join(ALGORITHMS)}.")
+            print(fill(f"ALGORITHM is one of {', '.join(ALGORITHMS)}."))
             print(f"{program} train ppo --help lists the options of one.")
             sys.exit(0)
         case ["train", *_]:
@@ -427,6 +433,9 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     of the signal, as programs do. With `python -X dev`, all errors come with their
     traceback.
 
+    A worker that [died without a word][labml_rl.process.WorkerDiedError] gets a
+    sentence as well. One that had something to say gets its traceback.
+
     Args:
         do: does it.
         arguments: for it, as are the `options`.
@@ -440,19 +449,33 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         sys.stdout.reconfigure(errors="backslashreplace")
     status, message = 0, ""
     try:
-        do(*arguments, **options)
-        sys.stdout.flush()
+        with tidy():
+            do(*arguments, **options)
+            sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read what was printed has had enough: `labml-rl watch RUN | head`.
-        # Python would try once more in the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()
         status = 128 + signal.SIGPIPE
-    except (RunError, CheckpointError, NotFiniteError) as error:
+    except OSError as error:
+        if sys.flags.dev_mode or not _is_full():
+            raise
+        _print_no_more()
+        status = 1
+        message = f"labml-rl: what was to be printed can't be: {error.strerror}"
+    except ModuleNotFoundError as error:
+        # What an environment of your own needs is named with a traceback.
+        found = missing(error) if loop.raised_by_the_book(error) else ""
+        if sys.flags.dev_mode or not found:
+            raise
+        status, message = 1, f"labml-rl: {found}"
+    except (RunError, CheckpointError, NotFiniteError, WorkerDiedError) as error:
         if sys.flags.dev_mode:
             raise
         # A run that has begun leaves a note of what can still be done.
         notes = getattr(error, "__notes__", [])
         status = 2 if isinstance(error, RunError) and not notes else 1
+        if "memory" in str(error) and isinstance(error, WorkerDiedError):
+            notes = ["A run with fewer num_envs or workers needs less", *notes]
         message = ". ".join([f"labml-rl: {error}", *notes])
     except Stopped as stopped:
         status, message = 128 + stopped.signal, str(stopped)
@@ -462,3 +485,17 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         # Words of a run.json are in it, and some characters are orders to a terminal.
         print(re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", message), file=sys.stderr)
     sys.exit(status)
+
+
+# An error may be of some other file. So we try to print once more.
+def _is_full() -> bool:
+    try:
+        print(flush=True)
+    except OSError:
+        return True
+    return False
+
+
+# Python would try once more in the end.
+def _print_no_more() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -39,7 +39,7 @@ A run can end in five ways, and in each of them it is clear what is left:
 | Ctrl-C, or the machine asks it to stop | it ends the update that it is in, and saves |
 | Ctrl-C once more, two seconds later or more | the previous checkpoint |
 | `kill -9`, a power failure | the previous checkpoint, about five minutes old at most |
-| a loss is NaN, the disk is full | the previous checkpoint, and an error that says so |
+| a loss is NaN, the disk is full, a worker is killed | the previous checkpoint, and an error that says so |
 """
 
 import contextlib
@@ -54,8 +54,10 @@ from pathlib import Path
 from typing import Any
 
 from labml_rl.algorithms import ALGORITHMS
+from labml_rl.environments import is_atari
+from labml_rl.game import find_game
 from labml_rl.runs import checkpoint
-from labml_rl.runs.bar import Bar
+from labml_rl.runs.bar import Bar, say
 from labml_rl.runs.curve import Curve, said_once
 from labml_rl.runs.experiment import Experiment, NotFiniteError, Settings, find_device
 from labml_rl.runs.folder import RunError, RunFolder, default_folder
@@ -71,6 +73,9 @@ from labml_rl.runs.record import (
 from labml_rl.runs.signals import Ear, Stopped
 
 CHECKPOINT_MINUTES = 5.0
+
+# The emulator can't save these whole, with whatever settings.
+NOT_WHOLE = {"koolaid", "qbert", "tetris", "yars_revenge"}
 
 
 class Run:
@@ -105,10 +110,13 @@ class Run:
         """
         self.curve.flush()
         self._write_checkpoint()
+        self._write_record(finished=self.experiment.done)
+
+    def _write_record(self, *, finished: bool) -> None:
         self.record |= {
             "frames": self.experiment.frames,
             "seconds": round(self.curve.seconds, 1),
-            "finished": self.experiment.done,
+            "finished": finished,
         }
         self.folder.write_record(self.record)
 
@@ -151,7 +159,8 @@ class Run:
         ### Before the next frame
 
         Raises:
-            CheckpointError: if the checkpoint is missing, broken, or another's.
+            CheckpointError: if the checkpoint is missing, broken, or another's, or if
+                it has more games or fewer than `run.json` says.
         """
         state = checkpoint.load(self.folder.checkpoint)
         of = origin(self.experiment.algorithm, self.experiment.settings)
@@ -164,6 +173,14 @@ class Run:
             raise checkpoint.CheckpointError(
                 f"{self.folder.checkpoint} is not a checkpoint of this run, to go on "
                 f"from: it has no {error}"
+            ) from error
+        except ValueError as error:
+            saved, asked = len(state["games"]), self.experiment.settings.num_envs
+            if saved == asked:
+                raise
+            raise checkpoint.CheckpointError(
+                f"{self.folder.checkpoint} has {saved} games in it, and num_envs in "
+                f"{self.folder.record} is {asked}. It has to stay as it was"
             ) from error
         self._saved_frames = self.experiment.frames
         now = session(self.experiment.frames, type(self.experiment))
@@ -224,7 +241,10 @@ class Run:
                 self.curve.add(metrics)
             except RunError:
                 # Of a disk that is full, there may be enough left for the checkpoint.
+                # The run is not finished with it, since its curve is not.
                 self._write_checkpoint()
+                with contextlib.suppress(RunError):
+                    self._write_record(finished=False)
                 raise
             bar.show()
             if time.monotonic() >= due:
@@ -299,7 +319,9 @@ def train(
         command = f"runs.train({name}, {settings!r})"
 
     with contextlib.ExitStack() as stack:
-        way = way_to_resume(experiment_class, path, program)
+        way = way_to_resume(
+            experiment_class, path, program, checkpoint_minutes=checkpoint_minutes
+        )
         planned = experiment_class.needs_plan(settings) is not None
         place = stack.enter_context(RunFolder(path, resumed_by=way, planned=planned))
         place.claim()
@@ -329,6 +351,7 @@ def way_to_resume(
     program: str | None = None,
     *,
     total_frames: int | None = None,
+    checkpoint_minutes: float = CHECKPOINT_MINUTES,
 ) -> str:
     """
     ### How to go on with it
@@ -339,15 +362,24 @@ def way_to_resume(
         program: the beginning of its command line; `None` is that of the book, if it
             [knows the algorithm](../algorithms.py).
         total_frames: if it is to be [longer][lengthen].
+        checkpoint_minutes: how many minutes of work to risk. `run.json` does not have
+            that, since it changes no number.
 
     Returns:
         What to type; a line of Python where there is no program.
     """
+    options = {}
+    if total_frames is not None:
+        options["total_frames"] = f"{total_frames:_}"
+    if checkpoint_minutes != CHECKPOINT_MINUTES:
+        options["checkpoint_minutes"] = f"{checkpoint_minutes:g}"
     if program is None and not is_of_the_book(experiment_class):
-        longer = "" if total_frames is None else f", total_frames={total_frames:_}"
-        return f"runs.resume({experiment_class.__qualname__}, {str(path)!r}{longer})"
-    longer = "" if total_frames is None else f" --total-frames {total_frames:_}"
-    return f"{program or 'labml-rl'} resume {shlex.quote(str(path))}{longer}"
+        given = "".join(f", {name}={value}" for name, value in options.items())
+        return f"runs.resume({experiment_class.__qualname__}, {str(path)!r}{given})"
+    given = "".join(
+        f" --{name.replace('_', '-')} {value}" for name, value in options.items()
+    )
+    return f"{program or 'labml-rl'} resume {shlex.quote(str(path))}{given}"
 
 
 def resume(
@@ -360,6 +392,9 @@ def resume(
 ) -> Path:
     """
     ## Resume
+
+    It goes on with the same numbers as if it had never stopped. Where that is known to
+    be [otherwise][why_not_the_same], it says so in a line.
 
     Args:
         experiment_class: that of the algorithm.
@@ -380,7 +415,9 @@ def resume(
     """
     check_minutes(checkpoint_minutes)
     with contextlib.ExitStack() as stack:
-        way = way_to_resume(experiment_class, folder, program)
+        way = way_to_resume(
+            experiment_class, folder, program, checkpoint_minutes=checkpoint_minutes
+        )
         place = stack.enter_context(RunFolder(folder, resumed_by=way))
         record = place.reopen()
         check_algorithm(place, record, experiment_class.algorithm)
@@ -399,8 +436,36 @@ def resume(
         run = Run(experiment, place, record)
         with refused():
             run.restore()
+        if reason := why_not_the_same(experiment):
+            say(
+                "From here on, the numbers may differ from those of a run that never "
+                f"stopped: {reason}"
+            )
         run.go_on(checkpoint_minutes)
     return place.path
+
+
+def why_not_the_same(experiment: Experiment[Any]) -> str | None:
+    """
+    ### Other numbers
+
+    A run goes on [in the same way](experiment.py), unless the emulator [keeps something
+    to itself][labml_rl.game.Game.get_state].
+
+    Args:
+        experiment: of a run that goes on.
+
+    Returns:
+        What the emulator has not saved of its games, in words. `None` is nothing.
+    """
+    settings = experiment.settings
+    if not is_atari(settings.game):
+        return None
+    if experiment.game_options(settings).get("sticky_actions"):
+        return "which action a sticky one repeats is not in the emulator's state"
+    if find_game(settings.game) in NOT_WHOLE:
+        return "the emulator's state does not have all of this game"
+    return None
 
 
 def check_device(name: str) -> None:
@@ -517,11 +582,16 @@ def refused() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-        package, *_ = frame.f_globals.get("__name__", "").split(".")
-        if package != __name__.split(".")[0]:
+        if not raised_by_the_book(error):
             raise
         raise RunError(str(error)) from error
+
+
+def raised_by_the_book(error: Exception) -> bool:
+    """Whether it was raised by a line of the book, and not by one that was called."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    package, *_ = frame.f_globals.get("__name__", "").split(".")
+    return bool(package == __name__.split(".")[0])
 
 
 def check_minutes(minutes: float) -> None:

@@ -15,6 +15,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -55,8 +56,9 @@ class Ear:
     Often all processes of a program get the signal. [Workers][labml_rl.process.Worker]
     ignore it, so that the update can be ended with their help.
 
-    A second Ctrl-C, two seconds later or more, works as ever, for those who can't wait,
-    and so does a second SIGTERM.
+    A second Ctrl-C, two seconds later or more, stops at once, for those who can't wait,
+    and so does a second SIGTERM. Both raise a `KeyboardInterrupt`, so that it can still
+    be said what is left.
 
     !!! warning "Once is not always one signal"
         A shell whose terminal is closed sends its programs SIGHUP twice within a
@@ -92,8 +94,9 @@ class Ear:
             with contextlib.suppress(OSError):
                 os.write(2, HINT)
         elif number in IN_A_HURRY and now - self._heard_at >= ECHO_SECONDS:
+            self.heard = number
             self._restore()
-            signal.raise_signal(number)
+            raise KeyboardInterrupt
 
     def _restore(self) -> None:
         for each, handler in self._before.items():
@@ -102,3 +105,32 @@ class Ear:
 
     def __exit__(self, *_: object) -> None:
         self._restore()
+
+
+@contextlib.contextmanager
+def tidy() -> Iterator[None]:
+    """
+    ## Whatever else is stopped
+
+    Without a word from us, SIGTERM and SIGHUP end a program where it stands, and half
+    of a film stays on the disk. Within this they end it as Ctrl-C does: all that is
+    open is closed on the way out, and what is half written is deleted.
+
+    Raises:
+        Stopped: if one of them comes. It says nothing, since nothing is left.
+    """
+
+    def stop(number: int, _: FrameType | None) -> None:
+        raise Stopped(number, "")
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for each in STOP_SIGNALS:
+            # Whoever has another answer to it, or none, is to keep that.
+            if signal.getsignal(each) is signal.SIG_DFL:
+                before[each] = signal.signal(each, stop)
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -92,6 +92,7 @@ side by side](compare.py).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -105,7 +106,6 @@ from labml_rl.runs.loop import refused
 from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.picture import in_digits
 from labml_rl.watch.scores import Played, Result, measure
-from labml_rl.watch.video import film
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +166,8 @@ def watch(
         with refused():
             # The film comes first. Whatever is missing to make one is missed at once.
             if watching.video is not None:
-                game = film(
+                # What writes films is needed for nothing else, and may not be there.
+                game = import_module(".video", __package__).film(
                     saved,
                     protocol,
                     watching.video,

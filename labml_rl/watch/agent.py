@@ -50,6 +50,8 @@ from labml_rl.runs.record import (
     settings_of,
 )
 
+USUAL_CAP = 108_000  # frames, which are half an hour of play
+
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
@@ -200,6 +202,9 @@ class Saved:
         Returns:
             The options of the games: those that change the game itself are as in
             training, all others as the protocol says.
+
+        Raises:
+            ValueError: if it can't be played like this.
         """
         options = dict(self.experiment_class.game_options(self.settings))
         cap, sticky = protocol.frames_cap, protocol.sticky_actions
@@ -209,11 +214,13 @@ class Saved:
                     f"sticky_actions is for Atari games, and {self.settings.game} is "
                     "none"
                 )
+            check_registered(self.settings.game)
             return options | ({} if cap is None else {"max_episode_steps": cap})
+        cap = USUAL_CAP if cap is None else cap
         if sticky is not None:
             options["sticky_actions"] = sticky
         least = shortest_cap(protocol.noop_max)
-        if cap is not None and cap < least:
+        if cap < least:
             raise ValueError(
                 f"frames_cap must be at least {least} with a noop_max of "
                 f"{protocol.noop_max}, not {cap}"
@@ -224,7 +231,7 @@ class Saved:
             # whether the button is pressed after a lost life.
             "episodic_life": protocol.serve and self.trained_with_lives,
             "noop_max": protocol.noop_max,
-            "max_frames": 108_000 if cap is None else cap,
+            "max_frames": cap,
         }
 
     @property
@@ -265,6 +272,32 @@ class Saved:
                 said.append(f"At most {protocol.frames_cap:,} steps")
         said.append(f"Seed {protocol.seed}")
         return " ".join(f"{each}." for each in said)
+
+
+def check_registered(name: str) -> None:
+    """
+    ### An environment of your own
+
+    Gymnasium knows of it only after some code has registered it. If that is in the
+    program that trained, no other program finds it.
+
+    Args:
+        name: of an environment that is no Atari game.
+
+    Raises:
+        ValueError: if there is none, with a remedy.
+    """
+    if ":" in name:
+        return
+    try:
+        gymnasium.spec(name)
+    except (gymnasium.error.NameNotFound, gymnasium.error.NamespaceNotFound) as error:
+        raise ValueError(
+            f"no environment {name!r} here: {error} If your own program registers it, "
+            f"let a module do so, and train in module:{name}, which is found everywhere"
+        ) from error
+    except gymnasium.error.Error:
+        return
 
 
 class Agent:

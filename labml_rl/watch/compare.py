@@ -113,7 +113,7 @@ class Comparing:
     ## What is asked for
 
     Args:
-        folders: those of the runs.
+        folders: the folder of each run.
         best: compare the [best so far](best.py) of each run, in place of the last.
         games: how many each agent plays.
         workers: how many processes play. None is one for each core.
@@ -122,7 +122,9 @@ class Comparing:
     """
 
     folders: Annotated[
-        tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN ...")
+        tuple[Path, ...],
+        tyro.conf.Positional,
+        tyro.conf.arg(metavar="RUN ...", help_behavior_hint="(required)"),
     ]
     best: bool = False
     games: int = 30
@@ -236,7 +238,9 @@ def sides_of(
             # How often, and how well, the best was looked for.
             settings["evaluated every"] = values["evaluate_every_frames"]
             settings["evaluation games"] = values["evaluation_games"]
-        new = Side(record["algorithm"], record["frames"], settings, best)
+        # A run that was killed may have come further than `run.json` says.
+        frames = record["frames"] if best else saved.frames
+        new = Side(record["algorithm"], frames, settings, best)
         side = next((each for each in sides if each.kind == new.kind), new)
         if side is new:
             sides.append(new)

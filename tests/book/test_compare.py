@@ -284,6 +284,22 @@ def test_what_can_not_be_compared(folder, tmp_path):
             sides_of([folder / "cart-1", place], Tiny)
 
 
+def test_a_run_has_as_many_frames_as_its_checkpoint(folder, tmp_path):
+    """One that is killed before it has written `run.json` is further than that says."""
+    shutil.copytree(folder / "cart-1", tmp_path / "killed")
+    file = tmp_path / "killed" / "run.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"frames": 0}))
+    (side,) = sides_of([tmp_path / "killed", folder / "cart-2"], Tiny)
+    assert side.frames == 8
+
+
+def test_help_says_that_it_takes_the_folder_of_each_run(capsys):
+    with pytest.raises(SystemExit):
+        compared(capsys, "--help")
+    said = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "RUN ... the folder of each run. (required)" in said
+
+
 def test_more_sides_than_letters(monkeypatch, folder):
     monkeypatch.setattr("labml_rl.watch.compare.ascii_uppercase", "A")
     with pytest.raises(runs.RunError, match="these are 2 sides"):

@@ -23,7 +23,14 @@ import pytest
 import torch
 
 from labml_rl import process
-from labml_rl.process import STOP_SIGNALS, SpinWait, Worker, WorkerError
+from labml_rl.process import (
+    STOP_SIGNALS,
+    SpinWait,
+    Worker,
+    WorkerDiedError,
+    WorkerError,
+    shortened,
+)
 from tests.book.program_with_workers import Slow
 
 START_METHODS = ["fork", "spawn", "forkserver"]
@@ -167,6 +174,14 @@ def test_worker_that_is_killed_between_two_steps_is_noticed():
         there.process.join()
         with pytest.raises(WorkerError, match="killed by SIGKILL"):
             there.ask("step", "go on")
+
+
+def test_a_worker_that_died_has_a_short_name():
+    with Worker(Counter, name="worker 0 with a, b, c, d") as there:
+        there.ask("reset")
+        with pytest.raises(WorkerDiedError, match="worker 0 with a, … d: exited"):
+            there.ask("step", "exit")
+    assert shortened("player 1 with a, b") == "player 1 with a, b"
 
 
 def test_a_signal_without_a_name_has_its_number():

@@ -7,10 +7,13 @@ import fcntl
 import inspect
 import json
 import os
+import pty
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 from collections.abc import Iterator
@@ -329,11 +332,12 @@ class Pressing(Tiny):
     """Somebody presses Ctrl-C in the middle of an update."""
 
     times = 1
+    number = signal.SIGINT
 
     def update(self) -> dict[str, float]:
         if self.updates == 10:
             for _ in range(self.times):
-                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(self.number)
         return super().update()
 
 
@@ -349,8 +353,12 @@ def test_ctrl_c_once_and_twice(tmp_path, monkeypatch):
     with pytest.raises(runs.Stopped, match=r"Stopped\. .* is of 88 frames"):
         runs.train(PressingTwice, Settings(), folder=tmp_path / "echo")
     monkeypatch.setattr("labml_rl.runs.signals.ECHO_SECONDS", 0)
-    with pytest.raises(runs.Stopped, match=r"Stopped at once\. .* is of 0 frames"):
-        runs.train(PressingTwice, Settings(), folder=tmp_path / "twice")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        monkeypatch.setattr(PressingTwice, "number", number)
+        left = r"Stopped at once\. .* is of 0 frames"
+        with pytest.raises(runs.Stopped, match=left) as caught:
+            runs.train(PressingTwice, Settings(), folder=tmp_path / number.name)
+        assert caught.value.signal == number
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -380,9 +388,9 @@ def test_a_terminal_that_is_closed_is_in_no_hurry(monkeypatch, escaped, again):
     with Ear() as ear:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGHUP)
-        assert escaped == []
-        signal.raise_signal(again)
-    assert (ear.heard, escaped) == (signal.SIGINT, [again])
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(again)
+    assert (ear.heard, escaped) == (again, [])
 
 
 def test_what_nohup_has_a_program_ignore_stays_ignored():
@@ -684,6 +692,8 @@ def test_a_curve_that_can_not_be_written_ends_it_with_a_checkpoint(
     assert "Traceback" not in capfd.readouterr().err
     frames = checkpoint.load(path / "checkpoint.safetensors", only=("frames",))
     assert frames["frames"] >= 16
+    record = json.loads((path / "run.json").read_text())
+    assert (record["frames"], record["finished"]) == (frames["frames"], False)
     assert f"of {frames['frames']} frames; to go on" in "".join(caught.value.__notes__)
     runs.resume(Tiny, path)
     assert_same_run(whole, path)
@@ -732,6 +742,14 @@ def test_a_long_run_has_no_more_than_500_rows(tmp_path):
         updates = int(row["updates"])
         assert float(row["round"]) == pytest.approx((before + updates - 1) / 2)
         before = updates
+
+
+class Sticky(Tiny):
+    """Its games ignore an action now and then."""
+
+    @staticmethod
+    def game_options(settings: Any) -> dict[str, Any]:
+        return {"sticky_actions": 0.25}
 
 
 def test_an_atari_game_goes_on_in_the_middle(tmp_path):
@@ -784,6 +802,58 @@ def test_how_a_run_is_resumed_from_python_and_from_a_program():
     assert loop.way_to_resume(ppo.Experiment, "a") == "labml-rl resume a"
     longer = loop.way_to_resume(ppo.Experiment, "a", total_frames=2000)
     assert longer == "labml-rl resume a --total-frames 2_000"
+    seldom = loop.way_to_resume(Tiny, "a", "c.py", checkpoint_minutes=60.0)
+    assert seldom == "c.py resume a --checkpoint-minutes 60"
+    often = loop.way_to_resume(Tiny, "a", checkpoint_minutes=0.5)
+    assert often == "runs.resume(Tiny, 'a', checkpoint_minutes=0.5)"
+
+
+def test_how_often_it_was_saved_is_in_what_is_said_to_type(tmp_path):
+    options: dict[str, Any] = {"checkpoint_minutes": 30, "program": "mine"}
+    again = "resume .* --checkpoint-minutes 30$"
+    with pytest.raises(runs.Stopped, match=again):
+        runs.train(Pressing, Settings(), folder=tmp_path / "run", **options)
+    with pytest.raises(runs.Stopped, match=r"resume .*/run$"):
+        runs.train(Pressing, Settings(), folder=tmp_path / "b" / "run", program="mine")
+
+
+def test_a_run_that_can_not_go_on_the_same_says_so(tmp_path, capsys):
+    said = []
+    for name, game in (("a", "Pong"), ("b", "Qbert"), ("c", "Pong")):
+        settings = Settings(game=game, total_frames=64)
+        experiment = {"c": Sticky}.get(name, Tiny)
+        path = runs.train(experiment, settings, folder=tmp_path / name)
+        assert "may differ" not in capsys.readouterr().err
+        runs.resume(experiment, path, total_frames=96)
+        said.append(capsys.readouterr().err)
+        runs.resume(experiment, path)
+        assert "may differ" not in capsys.readouterr().err, "it is complete"
+    same, qbert, sticky = said
+    assert "may differ" not in same
+    assert "may differ from those of a run that never stopped: the emul" in qbert
+    assert "stopped: which action a sticky one repeats" in sticky
+
+
+def test_games_that_were_edited_are_named(tmp_path):
+    path = runs.train(Tiny, Settings(num_envs=4), folder=tmp_path / "run")
+    file = path / "run.json"
+    record = json.loads(file.read_text()) | {"finished": False}
+    record["settings"]["num_envs"] = 2
+    file.write_text(json.dumps(record))
+    with pytest.raises(
+        runs.CheckpointError,
+        match=f"{path}/checkpoint.* has 4 games in it, and num_envs in {file} is 2",
+    ):
+        runs.resume(Tiny, path)
+
+
+def test_a_curve_that_was_deleted_comes_back(whole, tmp_path):
+    path = tmp_path / "run"
+    with pytest.raises(runs.Stopped):
+        runs.train(Pressing, Settings(), folder=path)
+    (path / "progress.csv").unlink()
+    runs.resume(Tiny, path)
+    assert curve_of(path) == curve_of(whole)
 
 
 def test_settings_of_another_algorithm_are_refused(tmp_path):
@@ -1175,7 +1245,7 @@ def test_nothing_is_left_of_a_run_that_went_a_little_further(capsys, monkeypatch
         each.close()
     experiment.close()
     said = capsys.readouterr().err
-    assert "8 of 6 frames" in said
+    assert "6 of 6 frames" in said
     assert " 00:00 left" in said
     assert "6.00/6.00" in said
 
@@ -1192,6 +1262,27 @@ def test_in_a_terminal_there_is_a_bar(capsys, monkeypatch):
     said = capsys.readouterr().err
     assert "240/640" in said
     assert "return " in said
+
+
+@pytest.mark.parametrize("rows", [0, 2, 3])
+def test_a_terminal_without_rows_has_no_bar(rows, monkeypatch):
+    """Some programs open one that is of no size."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", rows, 80, 0, 0))
+    experiment = Tiny(Settings())
+    with os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        monkeypatch.setattr("labml_rl.runs.bar.SECONDS_PER_LINE", 0)
+        bar = Bar(experiment)
+        experiment.advance()
+        bar.show()
+        bar.close()
+        said = os.read(ours, 4096).decode()
+        monkeypatch.undo()
+    os.close(ours)
+    experiment.close()
+    assert ("8 of 640 frames, " in said) == (rows < 3)
+    assert ("8.00/640" in said) == (rows == 3)
 
 
 @pytest.fixture

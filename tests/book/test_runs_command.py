@@ -2,6 +2,7 @@
 
 import io
 import json
+import multiprocessing
 import os
 import re
 import shlex
@@ -19,6 +20,7 @@ import labml_rl
 from labml_rl import __main__ as program
 from labml_rl import runs
 from labml_rl.algorithms import ALGORITHMS
+from labml_rl.process import STOP_SIGNALS, WorkerError
 from labml_rl.runs import command, curve, loop
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.folder import write_whole
@@ -140,6 +142,38 @@ def test_a_disk_that_is_full_later_ends_it_with_what_is_left(
     )
 
 
+class Crowded(Tiny):
+    """Another program has all the memory."""
+
+    def update(self) -> dict[str, float]:
+        if self.updates:
+            (worker,) = multiprocessing.active_children()
+            os.kill(worker.pid or 0, signal.SIGKILL)
+        return super().update()
+
+
+def test_a_worker_that_is_killed_ends_it_with_a_sentence(tmp_path, capsys):
+    folder = tmp_path / "run"
+    options = ["--num-envs", "6", "--workers", "2", "--folder", str(folder)]
+    assert exit_of(runs.main, Crowded, options) == 1
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert re.search(
+        r"labml-rl: worker 0 with .*, … .*: killed by SIGKILL, often because memory "
+        r"ran out\. A run with fewer num_envs or workers needs less\. The checkpoint .*"
+        f"to go on from there: .* resume {folder}",
+        said,
+    )
+
+
+def test_what_a_worker_has_to_say_is_said():
+    def fail() -> None:
+        raise WorkerError("worker 0: Traceback …")
+
+    with pytest.raises(WorkerError, match="Traceback"):
+        command.run(fail)
+
+
 def test_who_is_to_be_called_to_resume(monkeypatch):
     def begun_with(module: str | None) -> None:
         spec = None if module is None else SimpleNamespace(name=module)
@@ -216,7 +250,9 @@ def test_the_program_of_the_book(tmp_path, monkeypatch, capsys, typed, said):
     monkeypatch.chdir(tmp_path)
     assert exit_of(program.main, typed) == (0 if "--help" in typed else 2)
     printed = capsys.readouterr()
-    assert said in printed.out + printed.err
+    lines = printed.out.splitlines()
+    assert said in " ".join(lines) + printed.err
+    assert all(len(line) <= 80 for line in lines)
 
 
 WRONG: dict[str, list[list[str]]] = {
@@ -271,6 +307,73 @@ def test_who_stops_reading_what_is_printed_sees_no_traceback():
     assert done.stdout == "0\n"
     assert done.stderr == ""
     assert done.returncode == 128 + signal.SIGPIPE
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the full disk is that of Linux")
+def test_a_disk_on_which_there_is_no_room_for_what_is_printed_is_one_sentence():
+    for flush in (True, False):
+        talk = f"print('all of it', flush={flush})"
+        source = f"from labml_rl.runs.command import run; run(lambda: {talk})"
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [sys.executable, "-c", source],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert done.returncode == 1
+        assert done.stderr == (
+            "labml-rl: what was to be printed can't be: No space left on device\n"
+        )
+
+
+def test_a_file_that_is_missing_elsewhere_has_its_traceback():
+    with pytest.raises(FileNotFoundError):
+        command.run(lambda: print(Path("nowhere/to/be/found").read_text()))
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+def test_who_is_asked_to_stop_clears_up(number):
+    done = []
+
+    def play():
+        try:
+            signal.raise_signal(number)
+        finally:
+            done.append("cleared up")
+
+    before = signal.signal(number, signal.getsignal(number))
+    assert exit_of(command.run, play) == 128 + number
+    assert done == ["cleared up"]
+    assert signal.getsignal(number) is before
+
+
+def test_what_is_to_be_ignored_is_still_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert exit_of(command.run, signal.raise_signal, signal.SIGHUP) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_without_what_writes_films_nothing_else_is_missed(
+    tmp_path, monkeypatch, capsys
+):
+    folder = str(tmp_path / "run")
+    monkeypatch.setitem(sys.modules, "av", None)
+    monkeypatch.delitem(sys.modules, "labml_rl.watch.video", raising=False)
+    assert exit_of(runs.main, Tiny, [*SMALL, "--folder", folder]) == 0
+    assert exit_of(runs.main, Tiny, ["watch", folder, "--games", "1"]) == 0
+    film = ["--video", str(tmp_path / "a.mp4")]
+    assert exit_of(runs.main, Tiny, ["watch", folder, *film]) == 1
+    said = capsys.readouterr().err
+    assert "labml-rl: this needs av, which is not installed. In a copy of" in said
+
+
+def test_what_your_own_code_needs_has_its_traceback():
+    with pytest.raises(ModuleNotFoundError):
+        command.run(lambda: print(__import__("nothing_of_this_name")))
 
 
 def say(experiment):

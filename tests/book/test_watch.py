@@ -594,6 +594,21 @@ def test_a_cap_below_the_beginning_of_a_game_has_its_own_name(breakout):
     with pytest.raises(ValueError, match="frames_cap must be at least 35 with a noop_"):
         breakout.game_options(Protocol(frames_cap=34))
     assert breakout.game_options(Protocol(frames_cap=35))["max_frames"] == 35
+    with pytest.raises(ValueError, match=r"frames_cap .* least 200005 .* not 108000"):
+        breakout.game_options(Protocol(noop_max=200_000))
+
+
+@pytest.mark.parametrize("name", ["Walk-v0", "nowhere/Walk-v0"])
+def test_an_environment_that_only_its_program_knows_is_no_walker(name, monkeypatch):
+    monkeypatch.setattr(gymnasium, "make", mock.Mock(side_effect=AssertionError))
+    saved = Saved(Tiny, Settings(game=name), {}, 0)
+    with pytest.raises(
+        ValueError, match=f"no environment '{name}' here: .* If your"
+    ) as e:
+        saved.game_options(Protocol())
+    assert f"train in module:{name}, which" in str(e.value)
+    for known in ("CartPole-v1", "mine:Walk-v0", "CartPole-v99"):
+        assert Saved(Tiny, Settings(game=known), {}, 0).game_options(Protocol()) == {}
 
 
 def test_what_can_not_be_filmed(tmp_path):
