@@ -60,6 +60,10 @@ QUOTE = re.compile(r"[ >]*")
 DOLLARS = re.compile(r"\$\$")
 BRACES = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
 WORDS = re.compile(r"(?<![A-Za-z])[A-Za-z]{2,}[,.;:)]*\s+\(?[A-Za-z]{2}")
+ANNOTATION = re.compile(r"<annotation .*?</annotation>", re.DOTALL)
+NAMED = re.compile(
+    r"\{\\htmlData\{sbs=[^}]*\}(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})\}"
+)
 COMMAND = re.compile(r"\\[A-Za-z]{2}")
 KEYWORD = re.compile("(?:Author|Date|Header|HeadURL|Id|RCSfile|Revision)(?::.*)?")
 
@@ -237,8 +241,21 @@ def typeset(tex: str, display: bool) -> str:
         html = engine.render(tex, display)
     except quickjs.JSException as error:
         raise FormulaError(str(error).splitlines()[0]) from None
+    html = ANNOTATION.sub(lambda match: without_names(match[0]), html)
     kind = ' class="display"' if display else ""
     # Material's search drops the element that carries this attribute, but takes the
     # first closing tag *of the same name* for its end. KaTeX writes nested spans by the
     # dozen; an element of our own can't be mistaken for one of them.
     return f"<sbs-math{kind} data-search-exclude>{html}</sbs-math>"
+
+
+def without_names(tex: str) -> str:
+    r"""
+    ### To be copied
+
+    A page has the TeX of each formula for those who copy it. The names of its symbols
+    are for the page alone: `{\htmlData{sbs=rewards}{r_t}}` becomes `{r_t}` again.
+    """
+    while tex != (bare := NAMED.sub(r"\1", tex)):
+        tex = bare
+    return tex

@@ -17,18 +17,18 @@ labml-rl compare runs/ppo/*/seed-* runs/a2c/*/seed-*
 A: PPO after 4,001,792 frames
 B: A2C after 4,000,000 frames
 
-                                      A                 B
-battle_zone            12,100.0     28%   3,000.0      2%
-double_dunk               -12.6    273%     -18.3     12%
-name_this_game          4,113.7     32%   2,130.7     -3%
-phoenix                 3,888.3     48%   1,433.0     10%
-qbert                     706.7      4%     290.8      1%
+                                     A                B
+battle_zone            12,100.0    28%   3,000.0     2%
+double_dunk               -12.6   273%     -18.3    12%
+name_this_game          4,113.7    32%   2,130.7    -3%
+phoenix                 3,888.3    48%   1,433.0    10%
+qbert                     706.7     4%     290.8     1%
 
 human-normalised, all games:
-interquartile mean                  36%                4%
-mean                                77%                4%
-median                              32%                2%
-median of 57, about                 28%                2%
+interquartile mean                 36%               4%
+mean                               77%               4%
+median                             32%               2%
+median of 57, about                28%               2%
   (below 40% it is too low to be trusted)
 ```
 
@@ -324,7 +324,7 @@ def cell(game: str, points: Sequence[float]) -> str:
     if len(points) > 1:
         words += f" ± {np.std(points, ddof=1) / sqrt(len(points)):,.1f}"
     if game in RANDOM_AND_HUMAN:
-        words += f"  {human_normalised(game, points).mean():>6,.0%}"
+        words += f" {human_normalised(game, points).mean():>6,.0%}"
     return words
 
 

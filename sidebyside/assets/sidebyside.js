@@ -3,7 +3,7 @@
    - Pointing at a name in the prose lights it in the code beside, and the reverse.
    - Pointing at a symbol in a formula lights its name in the code, and the reverse.
    - j and k lead to the next section and back, and the outline follows.
-   - The whole module can be copied.
+   - The whole module can be copied, and a formula as its TeX.
    - Pictures in a series are moved by a slider.
 */
 
@@ -199,6 +199,30 @@
     });
     paragraph.append(button);
   }
+
+  /* A formula is there twice, for the eye and for the ear, and in pieces. */
+  document.addEventListener("copy", event => {
+    const selection = getSelection();
+    if (selection.isCollapsed) return;
+    const range = selection.getRangeAt(0).cloneRange();
+    const around = node => (node.closest ? node : node.parentElement)?.closest("sbs-math");
+    const [first, last] = [around(range.startContainer), around(range.endContainer)];
+    if (first) range.setStartBefore(first);
+    if (last) range.setEndAfter(last);
+    const copy = document.createElement("div");
+    copy.append(range.cloneContents());
+    const formulas = copy.querySelectorAll("sbs-math");
+    if (!formulas.length) return;
+    for (const each of formulas) {
+      const dollars = each.className ? "$$" : "$";
+      each.textContent = dollars + each.querySelector("annotation").textContent + dollars;
+    }
+    // Only what is on the page has lines.
+    document.body.append(copy);
+    event.clipboardData.setData("text/plain", copy.innerText);
+    copy.remove();
+    event.preventDefault();
+  });
 
   // ---- Pictures that move ---------------------------------------------------------------
 

@@ -238,8 +238,8 @@ def test_columns_are_as_wide_as_it_takes():
     }
     sides = [Side("ppo", 4, points=games), Side("dqn", 4, points=games)]
     found = rows(*sides)
-    assert len(found["video_pinball"]) == 4
-    assert found["video_pinball"][1] == "48,479%"
+    assert len(found["video_pinball"]) == 2
+    assert found["video_pinball"][0].endswith(" 48,479%")
     assert len(found["labml_rl.hidden:HiddenCartPole-v1"]) == 2
     widths = {len(line) for line in table_of(sides)[3:] if line.endswith(("%", "A"))}
     assert len(widths) == 1

@@ -287,6 +287,13 @@ def test_the_words_of_the_field_lead_to_where_they_are_explained(browser, server
     assert not wrong
 
 
+def test_the_name_of_a_chapter_leads_to_it_first(browser, server):
+    names = ["a2c", "dqn", "impala", "ppo", "pqn", "replay", "runs", "watch"]
+    with visit(browser, f"{server}/index.html") as seen:
+        found = seen.page.evaluate(ASK, names)
+    assert [pages[0] for pages in found] == [f"labml_rl/{n}/index.html" for n in names]
+
+
 def a_comment(path):
     """Some words of a comment on a page, and its section's anchor."""
     text = path.read_text(encoding="utf-8")
