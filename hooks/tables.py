@@ -11,7 +11,9 @@ CODE = re.compile(r"(?<=<code>)[^<]+(?=</code>)")
 # Behind a sign within a name or a path, and at times in the long number of a commit.
 BREAK = re.compile(r"(?<=\w)[_./](?=[A-Za-z])|[0-9a-f]{10}(?=[0-9a-f]{10})")
 ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
-CELL = re.compile(r"<(?P<kind>t[dh])(?P<how>[^>]*)>(?P<words>.*?)</(?P=kind)>", re.DOTALL)
+CELL = re.compile(
+    r"<(?P<kind>t[dh])(?P<how>[^>]*)>(?P<words>.*?)</(?P=kind)>", re.DOTALL
+)
 # Perhaps with an error or a range behind it.
 NUMBER = re.compile(r"[−+]?\d[\d,.]*%?(?:(?:&nbsp;±| ?\().*)?|–?")
 

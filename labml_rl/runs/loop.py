@@ -39,7 +39,7 @@ A run can end in five ways, and in each of them it is clear what is left:
 | Ctrl-C, or the machine asks it to stop | it ends the update that it is in, and saves |
 | Ctrl-C once more, two seconds later or more | the previous checkpoint |
 | `kill -9`, a power failure | the previous checkpoint, about five minutes old at most |
-| a loss is NaN, the disk is full, a worker is killed | the previous checkpoint, and an error that says so |
+| a NaN, a full disk, a killed worker | the previous checkpoint, and why |
 """
 
 import contextlib
