@@ -8,7 +8,7 @@ from typing import Any
 from mkdocs.structure.pages import Page
 
 # Much is compared with PPO, at less length than its own chapter has.
-BOOSTS = {"sidebyside/": 0.2, "benchmarks/": 0.7, "labml_rl/ppo/index.md": 1.5}
+BOOSTS = {"sidebyside/": 0.2, "benchmarks/": 0.7, "labml_rl/ppo/index.md": 1.1}
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> None:

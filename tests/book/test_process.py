@@ -275,7 +275,7 @@ def test_program_that_starts_workers_when_it_is_imported_does_not_hang(
         "    there.ask('copy')\n"
     )
     errors = errors_of(str(program))
-    assert "WorkerError: one: exited with code 1" in errors
+    assert "WorkerDiedError: one: exited with code 1" in errors
     assert "if __name__ == '__main__'" in errors
 
 

@@ -3,13 +3,15 @@
 import textwrap
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 from sidebyside.cli import main
 from tests.press.sites import build
 from tests.press.test_plugin import CONFIG
 from tests.site.conftest import visit
 from tests.site.test_pages import DESKTOP
+
+PAPER = ViewportSize(width=718, height=1000)  # A4, without its margins
 
 MODULE = '''
     r"""
@@ -414,7 +416,7 @@ def test_a_formula_is_copied_as_its_tex(browser, page_url):
         whole = r"The sum $G = {r_t} + {\gamma} r_{t+1}$, and again ${r_t}$."
         assert page.evaluate(COPIED, ".sbs-prose > p") == whole
         # Part of a formula is no formula.
-        part = page.evaluate(COPIED, ".sbs-prose .katex-html .base:last-child")
+        part = page.evaluate(COPIED, ".sbs-prose .katex-html .katex-base")
         assert part == r"$G = {r_t} + {\gamma} r_{t+1}$"
         assert page.locator("body > div > p").count() == 0, "nothing is left behind"
         # What has no formula is left to the browser.
@@ -482,6 +484,7 @@ def test_print_is_a_clean_document(browser, site):
               e.scrollWidth > e.clientWidth + 1).length"""
         )
         assert cut == 0, "long lines wrap, since paper does not scroll"
+        page.set_viewport_size(PAPER)
         clear = page.evaluate(
             """() => {
               const lines = [...document.querySelectorAll(".sbs-line")];
