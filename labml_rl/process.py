@@ -581,7 +581,7 @@ def shortened(name: str) -> str:
     """
     ### In a few words
 
-    A worker may be named after all that it has.
+    A worker may be named after all that it has, as `one (a, b), two (c, d), …`.
 
     Args:
         name: of a worker, with a list in it perhaps.
@@ -589,8 +589,8 @@ def shortened(name: str) -> str:
     Returns:
         The same with the first and the last of the list.
     """
-    first, *rest = name.split(", ")
-    return f"{first}, … {rest[-1]}" if rest[1:] else name
+    first, *rest = name.split("), ")
+    return f"{first}), … {rest[-1]}" if rest[1:] else name
 
 
 def _cause_of_death(exitcode: int | None) -> str:

@@ -31,7 +31,7 @@ are not forked, as on a Mac, and on Linux from Python 3.14 on, a worker can't fi
 network that is defined in the notebook. It needs a module of its own, or the settings
 `workers=0` or `players=False`.
 
-A run can end in five ways, and in each of them it is clear what is left:
+A run can end in six ways, and in each of them it is clear what is left:
 
 | what happens | what is left |
 |---|---|
@@ -39,7 +39,8 @@ A run can end in five ways, and in each of them it is clear what is left:
 | Ctrl-C, or the machine asks it to stop | it ends the update that it is in, and saves |
 | Ctrl-C once more, two seconds later or more | the previous checkpoint |
 | `kill -9`, a power failure | the previous checkpoint, about five minutes old at most |
-| a NaN, a full disk, a killed worker | the previous checkpoint, and why |
+| a loss is NaN, the disk is full | the previous checkpoint, and an error that says so |
+| a worker is killed | the previous checkpoint, and an error that says so |
 """
 
 import contextlib

@@ -177,11 +177,14 @@ def test_worker_that_is_killed_between_two_steps_is_noticed():
 
 
 def test_a_worker_that_died_has_a_short_name():
-    with Worker(Counter, name="worker 0 with a, b, c, d") as there:
+    with Worker(Counter, name="worker 0 with a (1, 2), b (3), c (4)") as there:
         there.ask("reset")
-        with pytest.raises(WorkerDiedError, match="worker 0 with a, … d: exited"):
+        with pytest.raises(
+            WorkerDiedError, match=r"0 with a \(1, 2\), … c \(4\): exited"
+        ):
             there.ask("step", "exit")
-    assert shortened("player 1 with a, b") == "player 1 with a, b"
+    for short in ("player 1", "player 1 with a (1, 2), b (3, 4)"):
+        assert shortened(short) == short
 
 
 def test_a_signal_without_a_name_has_its_number():

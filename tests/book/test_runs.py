@@ -194,7 +194,8 @@ def test_a_run_that_failed_three_times_is_the_same(
     with pytest.raises(PowerFailureError) as caught:
         runs.train(Failing, Settings(), folder=path, checkpoint_minutes=minutes)
     left = f"of {8 * saves_after_each} frames; to go on from there: "
-    assert f"{left}runs.resume(Failing, '{path}')" in caught.value.__notes__[0]
+    way = loop.way_to_resume(Failing, path, checkpoint_minutes=minutes)
+    assert f"{left}{way}" in caught.value.__notes__[0]
     for _ in range(2):
         with pytest.raises(PowerFailureError):
             runs.resume(Failing, path, checkpoint_minutes=minutes)
