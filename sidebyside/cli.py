@@ -96,10 +96,10 @@ from sidebyside.findings import Finding
 from sidebyside.inventory import Entry, inventory, own_inventory
 from sidebyside.links import Place
 from sidebyside.press import (
-    ASSETS,
     Module,
     WithOutside,
     WithUnread,
+    asset_bytes,
     assets,
     find_modules,
     load,
@@ -414,7 +414,7 @@ def write_markdown(options: argparse.Namespace) -> int:
     for asset in assets():
         path = options.output / "assets" / "sidebyside" / asset
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes((ASSETS / asset).read_bytes())
+        path.write_bytes(asset_bytes(asset))
     inside = options.output.joinpath(*names_around(package), package.name)
     say_left(inside, {options.output / module.page for module in modules})
     return 0 if len(texts) == len(modules) else 1

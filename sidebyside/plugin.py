@@ -61,11 +61,11 @@ from sidebyside.links import (
 )
 from sidebyside.pictures import make_room
 from sidebyside.press import (
-    ASSETS,
     EXTENSIONS,
     Module,
     WithOutside,
     WithUnread,
+    asset_bytes,
     assets,
     find_modules,
     make,
@@ -487,8 +487,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for asset in assets():
             path = f"assets/sidebyside/{asset.as_posix()}"
             if not files.get_file_from_path(path):
-                whole = str(ASSETS / asset)
-                files.append(File.generated(config, path, abs_src_path=whole))
+                content = asset_bytes(asset)
+                files.append(File.generated(config, path, content=content))
         return files
 
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:

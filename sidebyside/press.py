@@ -42,6 +42,8 @@ EXTENSIONS = (
 BESIDE = {"setup.py", "conftest.py", "noxfile.py"}
 # Other people's code, and what tools have made of one's own.
 NOT_WRITTEN = {"build", "dist", "node_modules", "site-packages", "venv"}
+# Those that have lines of their own, in a stylesheet and in a script.
+COMMENTS = re.compile(rb"^[ \t]*(?:/\*.*?\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
 IMPORT = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
 
 
@@ -390,6 +392,17 @@ def make(
         return weave(source, places, report, crossing)
     except RecursionError:
         raise too_deep(source.path) from None
+
+
+def asset_bytes(asset: Path) -> bytes:
+    """
+    What is sent of one of the [assets][]. Comments are for those who read the source. A
+    browser would have to load them, and they are two fifths of our style and script.
+    """
+    content = (ASSETS / asset).read_bytes()
+    if asset.name not in ("sidebyside.css", "sidebyside.js"):
+        return content
+    return COMMENTS.sub(b"", content)
 
 
 def assets() -> list[Path]:

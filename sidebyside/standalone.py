@@ -28,7 +28,7 @@ from markdown.treeprocessors import Treeprocessor
 
 from sidebyside.errors import PressError, too_deep
 from sidebyside.links import file_of, pictures_in
-from sidebyside.press import ASSETS, EXTENSIONS
+from sidebyside.press import ASSETS, EXTENSIONS, asset_bytes
 from sidebyside.read import Source
 from sidebyside.render import render
 from sidebyside.weave import Page, described, one_line
@@ -70,7 +70,7 @@ def standalone(
         body = md.convert(text)
     except RecursionError:
         raise too_deep(page.source.path) from None
-    style = (ASSETS / "sidebyside.css").read_text(encoding="utf-8")
+    style = asset_bytes(Path("sidebyside.css")).decode()
     template = templates.get_template("sidebyside/standalone.html")
     return template.render(
         page=page,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sidebyside.pictures import IMAGE
-from sidebyside.press import packages_meant
+from sidebyside.press import ASSETS, asset_bytes, packages_meant
 from tests.press.sites import build
 
 CONFIG = """
@@ -804,3 +804,16 @@ def test_an_outline_with_headings_is_the_authors(site):
     assert build(site).returncode == 0
     html = (site / "site" / "book" / "game.html").read_text()
     assert [address for _, address, _ in outline(html)] == ["#care", "#more", "#Kiln"]
+
+
+@pytest.mark.parametrize("name", ["sidebyside.css", "sidebyside.js"])
+def test_comments_of_style_and_script_are_not_sent(name):
+    """They are whole without: each line of theirs is there, and stands in its order."""
+    source = (ASSETS / name).read_text(encoding="utf-8").splitlines()
+    sent = asset_bytes(Path(name)).decode().splitlines()
+    rest = iter(source)
+    assert all(line in rest for line in sent)
+    assert not any(line.lstrip().startswith(("/*", "//")) for line in sent)
+    assert sum(map(len, sent)) < 0.8 * sum(map(len, source))
+    text = "".join(sent)
+    assert text.count("{") == text.count("}") > 40, "no rule has lost its end"
