@@ -397,7 +397,7 @@ def make(
 def asset_bytes(asset: Path) -> bytes:
     """
     What is sent of one of the [assets][]. Comments are for those who read the source. A
-    browser would have to load them, and they are two fifths of our style and script.
+    browser would have to load them, and they are a third of our style and script.
     """
     content = (ASSETS / asset).read_bytes()
     if asset.name not in ("sidebyside.css", "sidebyside.js"):
