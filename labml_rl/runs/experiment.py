@@ -401,7 +401,9 @@ class Experiment(ABC, Generic[S]):
         #     Dice with the same seed throw the same numbers. If the weights and the
         #     actions were drawn from such, the first actions would follow from the
         #     weights. So each has a seed of its own, drawn from the run's, and none of
-        #     the games' is among them.
+        #     the games' is among them. (The weights are drawn from PyTorch's own dice,
+        #     which all of a program has in common. If yours throws them, too, set their
+        #     seed after the experiment is made.)
         dice = np.random.SeedSequence(settings.seed).spawn(2)
         weights, actions = (int(each.generate_state(1)[0]) for each in dice)
         torch.manual_seed(weights)
