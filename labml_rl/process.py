@@ -293,7 +293,16 @@ class WorkerDiedError(WorkerError):
     If the process died before it could say anything, there is no traceback, and the
     error says what it died of. Most often the system killed it, since there was no
     memory left.
+
+    Args:
+        message: with the worker's name.
+        exitcode: of the process: below 0 it is the number of a signal; `None` is that
+            it is still running.
     """
+
+    def __init__(self, message: str, exitcode: int | None = None) -> None:
+        super().__init__(message)
+        self.exitcode = exitcode
 
 
 class Worker:
@@ -440,9 +449,10 @@ class Worker:
             )
         except (EOFError, OSError):
             self.process.join(5)
-            cause = _cause_of_death(self.process.exitcode)
+            exitcode = self.process.exitcode
             self.close()
-            raise WorkerDiedError(f"{shortened(self.name)}: {cause}") from None
+            words = f"{shortened(self.name)}: {_cause_of_death(exitcode)}"
+            raise WorkerDiedError(words, exitcode) from None
         if not succeeded:
             self.close(0 if not ready else 5)
             raise WorkerError(f"{self.name}: {result}")

@@ -47,6 +47,7 @@ from sidebyside.weave import (
     check_formulas,
     described,
     leading_heading,
+    pattern_of_key,
     public_names,
 )
 
@@ -177,7 +178,7 @@ def symbols(source: Source) -> Iterator[Finding]:
 
 def line_of(key: str, source: Source) -> int:
     """The line of the front matter that says what a key is."""
-    begin = re.compile(rf"\s*['\"]?{re.escape(key)}['\"]?\s*:")
+    begin = pattern_of_key(key)
     lines = enumerate(source.lines, start=1)
     return next((number for number, text in lines if begin.match(text)), 1)
 

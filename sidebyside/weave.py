@@ -397,11 +397,16 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
     if mistake := mistake_in_symbols(symbols):
         name, words, remedy = mistake
         begin = next((n for n, t in enumerate(texts) if SYMBOLS.search(t)), 0)
-        key = re.compile(rf"\s*['\"]?{re.escape(name)}['\"]?\s*:")
         lines = range(begin + 1, end) if name else ()
+        key = pattern_of_key(name)
         line = next((n for n in lines if key.match(texts[n])), begin)
         raise PressError(source.path, number + line, words, remedy)
     return meta, stripped(prose.lines[end + 1 :])
+
+
+def pattern_of_key(key: str) -> re.Pattern[str]:
+    """How a line of the front matter begins that says what a key is."""
+    return re.compile(rf"\s*['\"]?{re.escape(key)}['\"]?\s*:")
 
 
 def mistake_in_symbols(symbols: Any) -> tuple[str, str, str] | None:

@@ -65,8 +65,7 @@ class Bar:
                 say(self._line())
 
     def _line(self) -> str:
-        total = self._experiment.settings.total_frames
-        frames = self._experiment.frames
+        frames, total = self._experiment.frames, self._experiment.settings.total_frames
         speed = (frames - self._first) / (time.monotonic() - self._began)
         left = tqdm.format_interval(max(0, total - frames) / speed)
         return (

@@ -474,7 +474,8 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         # A run that has begun leaves a note of what can still be done.
         notes = getattr(error, "__notes__", [])
         status = 2 if isinstance(error, RunError) and not notes else 1
-        if "memory" in str(error) and isinstance(error, WorkerDiedError):
+        died = error.exitcode if isinstance(error, WorkerDiedError) else None
+        if died == -signal.SIGKILL:
             notes = ["A run with fewer num_envs or workers needs less", *notes]
         message = ". ".join([f"labml-rl: {error}", *notes])
     except Stopped as stopped:

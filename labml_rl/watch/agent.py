@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from labml_rl.environments import is_atari
-from labml_rl.game import shortest_cap
+from labml_rl.game import GameOptions, shortest_cap
 from labml_rl.runs import checkpoint
 from labml_rl.runs.experiment import Experiment, Settings, Thoughts, find_device
 from labml_rl.runs.folder import RunError, RunFolder
@@ -49,8 +49,6 @@ from labml_rl.runs.record import (
     origin,
     settings_of,
 )
-
-USUAL_CAP = 108_000  # frames, which are half an hour of play
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,7 +214,7 @@ class Saved:
                 )
             check_registered(self.settings.game)
             return options | ({} if cap is None else {"max_episode_steps": cap})
-        cap = USUAL_CAP if cap is None else cap
+        cap = GameOptions.max_frames if cap is None else cap
         if sticky is not None:
             options["sticky_actions"] = sticky
         least = shortest_cap(protocol.noop_max)

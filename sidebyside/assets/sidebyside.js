@@ -14,6 +14,7 @@
 
   /* A name as Python compares it: 𝜎 is σ. */
   const nameOf = element => element.textContent.normalize("NFKC");
+  const nameOfSymbol = element => element.dataset.sbs.normalize("NFKC");
 
   // ---- Lights -------------------------------------------------------------------------
 
@@ -40,7 +41,7 @@
       // has a colour of its own, so that a formula with four of them can be told apart.
       this.symbols = new Map();
       for (const symbol of page.querySelectorAll("[data-sbs]")) {
-        const name = symbol.dataset.sbs.normalize("NFKC");
+        const name = nameOfSymbol(symbol);
         if (!this.symbols.has(name)) this.symbols.set(name, []);
         this.symbols.get(name).push(symbol);
       }
@@ -88,13 +89,13 @@
       if (symbol) {
         // One with two names is an element in another.
         for (; symbol; symbol = symbol.parentElement.closest("[data-sbs]"))
-          this.lightSymbol(symbol.dataset.sbs.normalize("NFKC"));
+          this.lightSymbol(nameOfSymbol(symbol));
         return;
       }
       if (formula && type === "focusin")
         return formula
           .querySelectorAll("[data-sbs]")
-          .forEach(each => this.lightSymbol(each.dataset.sbs.normalize("NFKC")));
+          .forEach(each => this.lightSymbol(nameOfSymbol(each)));
 
       const row = target.closest(".sbs-row");
       const name = nameOf(target);
