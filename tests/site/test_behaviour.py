@@ -485,6 +485,12 @@ def test_print_is_a_clean_document(browser, site):
         )
         assert cut == 0, "long lines wrap, since paper does not scroll"
         page.set_viewport_size(PAPER)
+        wrapped = page.evaluate(
+            """() => [...document.querySelectorAll(".sbs-line")].filter(e =>
+              e.offsetHeight > 20).length"""
+        )
+        assert wrapped == 0, "a line of 88 characters fits on a sheet"
+        page.set_viewport_size(PAPER | {"width": 300})
         clear = page.evaluate(
             """() => {
               const lines = [...document.querySelectorAll(".sbs-line")];
