@@ -535,11 +535,11 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
 
         !!! warning "Where it is not exact"
             ALE's state does not have everything. Which action was last held is missing,
-            so with sticky actions the first repetition may be of the wrong one. Four
-            games, Kool-Aid, Qbert, Tetris and Yars' Revenge, can go on differently even
-            without them. And in a game that is saved with a single frame left before
-            its cap, the last picture can differ: it is the maximum of that frame and of
-            one before, which is not there any more.
+            so with sticky actions the first repetition may be of the wrong one. [Four
+            games][labml_rl.game.NOT_WHOLE] can go on differently even without them. And
+            in a game that is saved with a single frame left before its cap, the last
+            picture can differ: it is the maximum of that frame and of one before, which
+            is not there any more.
 
         Returns:
             Numbers, bytes and an array. No code is in it, and none is run to read it.
@@ -670,8 +670,8 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
 # played before it. That was tried thousands of times, and the tests try it again. In
 # most others a clock or a counter goes on through a reset, and in some [the game
 # remembers more][Game._load_emulator]. Whether it matters or not, they really are
-# switched off and on. So are games with sticky actions, and Qbert, Tetris and Kool-Aid,
-# since [not all is in their state][Game.get_state].
+# switched off and on. So are games with sticky actions, and those below, since not all
+# is in their state.
 SAME_START = frozenset(
     {
         *("air_raid", "amidar", "asterix", "atlantis2", "atlantis", "basic_math"),
@@ -684,6 +684,12 @@ SAME_START = frozenset(
         *("video_chess", "video_pinball", "wizard_of_wor", "word_zapper"),
     }
 )
+
+# ### Games that can't be saved whole
+#
+# The emulator's state does not have all of these, so [one that was
+# saved][Game.get_state] can go on differently.
+NOT_WHOLE = frozenset({"koolaid", "qbert", "tetris", "yars_revenge"})
 
 
 def loader(game: str, sticky_actions: float = 0.0) -> Callable[[int], Emulator]:

@@ -156,7 +156,8 @@ class Players:
             they play. Then it plays only if there are no workers, and 1 is one worker.
 
     Raises:
-        ValueError: if there is [no room][check_room].
+        ValueError: if there are no steps, or fewer workers than none, or if there is
+            [no room][check_room].
         WorkerError: if an environment can't be made in a worker, or has other spaces.
             What goes wrong with one in this process is raised as it is, with a note
             which one it was: other spaces are a `ValueError` there.
@@ -177,6 +178,10 @@ class Players:
         timeout: float | None = None,
         busy: bool = False,
     ) -> None:
+        if steps < 1:
+            raise ValueError(f"steps must be at least 1, not {steps}")
+        if workers is not None and workers < 0:
+            raise ValueError(f"workers must be at least 0, not {workers}")
         makers, called = listed(makers, names)
         prepare = preparer(network, settings)
         blanks = blank(spaces[0], len(makers), prepare)

@@ -56,7 +56,7 @@ from typing import Any
 
 from labml_rl.algorithms import ALGORITHMS
 from labml_rl.environments import is_atari
-from labml_rl.game import find_game
+from labml_rl.game import NOT_WHOLE, find_game
 from labml_rl.runs import checkpoint
 from labml_rl.runs.bar import Bar, say
 from labml_rl.runs.curve import Curve, said_once
@@ -74,9 +74,6 @@ from labml_rl.runs.record import (
 from labml_rl.runs.signals import Ear, Stopped
 
 CHECKPOINT_MINUTES = 5.0
-
-# The emulator can't save these whole, with whatever settings.
-NOT_WHOLE = {"koolaid", "qbert", "tetris", "yars_revenge"}
 
 
 class Run:

@@ -264,6 +264,17 @@ def test_games_that_are_not_alike_are_refused(other, place, error):
         )
 
 
+@pytest.mark.parametrize("numbers", [{"steps": 0}, {"steps": 3, "workers": -1}])
+def test_numbers_that_make_no_sense_are_refused(numbers):
+    with pytest.raises(ValueError, match="must be at least"):
+        Players(
+            *([Tame] * 4, ["a", "b", "c", "d"], ActorCritic((100,), 7)),
+            (Fragile.observation_space, Fragile.action_space),
+            settings=EXACT,
+            **numbers,
+        )
+
+
 def test_a_failure_in_the_own_share_ends_all():
     players = fragile(0)
     games: Any = players.own[0].games
