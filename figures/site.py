@@ -17,11 +17,12 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import sync_playwright
 
-from labml_rl.ppo import clipped_policy_loss
+from labml_rl.dqn.plain import learn
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "site" / "labml_rl" / "ppo" / "index.html"
-SHOWN = clipped_policy_loss
+PAGE = ROOT / "site" / "labml_rl" / "dqn" / "plain.html"
+SHOWN = learn
+FIRST = "Play one step of each game"  # the paragraph at the top
 SOURCE = inspect.getsource(SHOWN)
 FOLDER = ROOT / "docs" / "assets" / "screenshots"
 PICTURES: dict[Literal["light", "dark"], Path] = {
@@ -53,7 +54,9 @@ def main() -> None:
             page = browser.new_page(
                 viewport={"width": 1380, "height": 780}, color_scheme=scheme
             )
-            page.goto(f"{PAGE.as_uri()}#{SHOWN.__name__}")
+            page.goto(PAGE.as_uri())
+            first = page.get_by_text(FIRST)
+            first.evaluate("e => scrollTo(0, e.getBoundingClientRect().top - 102)")
             page.wait_for_timeout(500)
             page.screenshot(path=path)
             add_source(path)
@@ -65,7 +68,8 @@ def add_source(path: Path) -> None:
     inside = PngInfo()
     inside.add_text("Source", SOURCE)
     with Image.open(path) as picture:
-        picture.save(path, pnginfo=inside, optimize=True)
+        few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
+        few.save(path, pnginfo=inside, optimize=True)
 
 
 def source_in(path: Path) -> str | None:

@@ -15,7 +15,6 @@ from stable_baselines3 import PPO
 from torch.nn.functional import cross_entropy
 
 from figures import policies as figure
-from figures import site as pictures
 from labml_rl import a2c, ppo
 from labml_rl.networks import draw, entropy_of, log_probs_of
 
@@ -366,14 +365,6 @@ def test_the_figures_are_what_the_losses_do(monkeypatch, tmp_path):
     monkeypatch.setattr(figure, "FOLDER", tmp_path)
     with pytest.raises(SystemExit, match=r"a2c-baseline\.svg"):
         figure.main()
-
-
-def test_the_pictures_of_the_home_page_show_the_loss_as_it_is(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["figures.site", "--check"])
-    pictures.main()
-    monkeypatch.setattr(pictures, "SOURCE", pictures.SOURCE.replace("clamp", "clip"))
-    with pytest.raises(SystemExit, match=r"page-light\.png, page-dark\.png: clipped"):
-        pictures.main()
 
 
 class TestWhatToWatch:

@@ -1,6 +1,7 @@
 """PPO, DQN and PQN on one page: the same as on many."""
 
 import contextlib
+import sys
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -12,6 +13,7 @@ import pytest
 import torch
 from torch.nn.utils import parameters_to_vector
 
+from figures import site as pictures
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn import plain as plain_dqn
 from labml_rl.dqn.settings import Settings as DQNSettings
@@ -207,3 +209,11 @@ def test_the_pages_run(page, steps, lines, monkeypatch, capsys):
     monkeypatch.setattr(page, "learn", partial(page.learn, total_steps=steps))
     page.main()
     assert capsys.readouterr().out.count("mean score") == lines
+
+
+def test_the_pictures_of_the_home_page_show_the_code_as_it_is(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["figures.site", "--check"])
+    pictures.main()
+    monkeypatch.setattr(pictures, "SOURCE", pictures.SOURCE.replace("max", "min"))
+    with pytest.raises(SystemExit, match=r"page-light\.png, page-dark\.png: learn has"):
+        pictures.main()
