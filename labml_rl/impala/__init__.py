@@ -249,11 +249,10 @@ def vtrace(
     # What is added to the values, from the last step to the first:
     # $$\begin{aligned}
     # v_t - V(o_t) = {} & \rho_t \big( r_t + \gamma F_t - V(o_t) \big) \\
-    # & {} + \gamma c_t \begin{cases}
-    # v_{t+1} - V(o_{t+1}) & \text{if the episode goes on} \\
-    # 0 & \text{otherwise}
-    # \end{cases}
+    # & {} + \gamma c_t \big( v_{t+1} - V(o_{t+1}) \big)
     # \end{aligned}$$
+    #
+    # Over the end of an episode, the second part is not carried.
     errors = rhos * (rewards + discount * following - values)  # (T, N)
     added = torch.empty_like(errors)  # (T, N)
     later = torch.zeros_like(errors[-1])  # (N,)
@@ -262,10 +261,13 @@ def vtrace(
         added[t] = later
     targets = values + added  # (T, N)
 
-    # $$\hat{A}_t = \rho_t \left( r_t + \gamma \begin{cases}
+    # $$\begin{aligned}
+    # \hat{A}_t &= \rho_t \big( r_t + \gamma F'_t - V(o_t) \big) \\
+    # F'_t &= \begin{cases}
     # v_{t+1} & \text{if the episode goes on} \\
     # F_t & \text{otherwise}
-    # \end{cases} \; - V(o_t) \right)$$
+    # \end{cases}
+    # \end{aligned}$$
     after = following.clone()  # (T, N)
     after[:-1] = torch.where(ends[:-1], following[:-1], targets[1:])
     advantages = rhos * (rewards + discount * after - values)  # (T, N)
