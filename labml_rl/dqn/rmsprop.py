@@ -33,7 +33,7 @@ class CentredRMSProp(torch.optim.Optimizer):
     $g^2$, and $m$ of $g$ itself. What gradients are divided by is then their standard
     deviation, not their size: where they always point the same way, steps are longer.
 
-    $$m \leftarrow \alpha m + (1 - \alpha) g, \qquad
+    $$m \leftarrow \alpha m + (1 - \alpha) g, \quad
     s \leftarrow \alpha s + (1 - \alpha) g^2$$
 
     $$\theta \leftarrow \theta - \eta \frac{g}{\sqrt{s - m^2 + \epsilon}}$$
@@ -92,7 +92,7 @@ class CentredRMSProp(torch.optim.Optimizer):
             means = [self.state[each]["means"] for each in learned]
             squares = [self.state[each]["squares"] for each in learned]
 
-            # $$m \leftarrow \alpha m + (1 - \alpha) g, \qquad
+            # $$m \leftarrow \alpha m + (1 - \alpha) g, \quad
             # s \leftarrow \alpha s + (1 - \alpha) g^2$$
             decay = group["decay"]
             torch._foreach_lerp_(means, gradients, 1 - decay)
