@@ -39,6 +39,7 @@ take seconds. To see it change, start the server anew.
 import re
 from collections.abc import Sequence
 from itertools import dropwhile, takewhile
+from operator import not_
 from pathlib import Path
 from typing import Any
 
@@ -120,8 +121,10 @@ def shorten(package: griffe.Module, name: str, text: str) -> None:
         return
     if not found.is_alias:
         # The fields of a named tuple are arguments that griffe does not know of.
+        # What is returned is one thing, however many lines it takes to say so.
+        options = {"warnings": False, "returns_multiple_items": False}
         found.docstring = griffe.Docstring(
-            text, parent=found, parser="google", parser_options={"warnings": False}
+            text, parent=found, parser="google", parser_options=options
         )
 
 
@@ -133,8 +136,9 @@ def digest(prose: Prose) -> str:
         prose: the docstring.
 
     Returns:
-        Its first paragraph, and its lists of arguments and the like. What the last
-        sentence of that paragraph only announces is on the annotated page.
+        Its first paragraph, and its lists of arguments and the like. If the paragraph
+        is a single sentence that announces a formula, that belongs to it. All else that
+        is only announced is on the annotated page.
     """
     texts = [text for _, text in prose.lines]
     starts = (i for i, t in enumerate(texts) if is_title(t) and TITLES[t[:-1]] in LISTS)
@@ -143,6 +147,10 @@ def digest(prose: Prose) -> str:
         lambda text: not text or HEADING.fullmatch(text), texts[:first_field]
     )
     said = ANNOUNCED.sub("", "\n".join(takewhile(bool, summary)))
+    if said.endswith(":"):
+        following = "\n".join(takewhile(bool, dropwhile(not_, summary)))
+        is_formula = following.startswith("$$")
+        said = f"{said}\n\n{following}" if is_formula else f"{said[:-1]}."
     return "\n".join([said, "", *texts[first_field:]])
 
 

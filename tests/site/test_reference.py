@@ -52,6 +52,23 @@ def test_the_reference_has_the_signature_the_types_and_the_arguments(site):
     assert "it is the output array" not in words.lower(), "the rest is on the page"
 
 
+def entry_of(site, name):
+    text = (site / "reference" / f"{name.partition('.')[0]}.html").read_text("utf-8")
+    entry = text.split(f'id="{name}" class="doc doc-heading"')[1].split("<h")[0]
+    return " ".join(re.sub(r"<[^>]+>", "", entry).split())
+
+
+def test_what_is_returned_is_one_thing(site):
+    entry = entry_of(site, "labml_rl.batch.Games.step")
+    assert "says which of them count: a finished game's score" in entry
+
+
+def test_a_sentence_that_announces_a_formula_has_it(site):
+    assert "its advantage: ρ" in entry_of(site, "labml_rl.ppo.clipped_policy_loss")
+    entry = entry_of(site, "labml_rl.process.Worker")
+    assert "an environment for example. Parameters:" in entry
+
+
 def test_variables_are_shortened_too(site):
     text = (site / "reference" / "sidebyside.html").read_text(encoding="utf-8")
     entry = text.split('id="sidebyside.split.CELL"')[1].split("<h2")[0]
