@@ -38,8 +38,7 @@ take seconds. To see it change, start the server anew.
 
 import re
 from collections.abc import Sequence
-from itertools import dropwhile, takewhile
-from operator import not_
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -122,9 +121,11 @@ def shorten(package: griffe.Module, name: str, text: str) -> None:
     if not found.is_alias:
         # The fields of a named tuple are arguments that griffe does not know of.
         # What is returned is one thing, however many lines it takes to say so.
-        options = {"warnings": False, "returns_multiple_items": False}
         found.docstring = griffe.Docstring(
-            text, parent=found, parser="google", parser_options=options
+            text,
+            parent=found,
+            parser="google",
+            parser_options={"warnings": False, "returns_multiple_items": False},
         )
 
 
@@ -136,21 +137,23 @@ def digest(prose: Prose) -> str:
         prose: the docstring.
 
     Returns:
-        Its first paragraph, and its lists of arguments and the like. If the paragraph
-        is a single sentence that announces a formula, that belongs to it. All else that
-        is only announced is on the annotated page.
+        Its first paragraph that is no picture, and its lists of arguments and the like.
+        If the paragraph is a single sentence that ends in a formula, that belongs to
+        it. All else that is only announced is on the annotated page.
     """
     texts = [text for _, text in prose.lines]
     starts = (i for i, t in enumerate(texts) if is_title(t) and TITLES[t[:-1]] in LISTS)
     first_field = next(starts, len(texts))
-    summary = dropwhile(
-        lambda text: not text or HEADING.fullmatch(text), texts[:first_field]
-    )
-    said = ANNOUNCED.sub("", "\n".join(takewhile(bool, summary)))
-    if said.endswith(":"):
-        following = "\n".join(takewhile(bool, dropwhile(not_, summary)))
-        is_formula = following.startswith("$$")
-        said = f"{said}\n\n{following}" if is_formula else f"{said[:-1]}."
+    lines = (text for text in texts[:first_field] if not HEADING.fullmatch(text))
+    paragraphs = ["\n".join(group) for is_one, group in groupby(lines, bool) if is_one]
+    # A picture says nothing without what is said of it.
+    told = (i for i, text in enumerate(paragraphs) if not text.startswith("!["))
+    first, following, *_ = [*paragraphs[next(told, len(paragraphs)) :], "", ""]
+    said = ANNOUNCED.sub("", first)
+    if following.startswith("$$") and not said.endswith((".", "?", "!", ")")):
+        said = f"{said}\n\n{following}"
+    elif said.endswith(":"):
+        said = f"{said[:-1]}."
     return "\n".join([said, "", *texts[first_field:]])
 
 

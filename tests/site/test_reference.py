@@ -65,8 +65,16 @@ def test_what_is_returned_is_one_thing(site):
 
 def test_a_sentence_that_announces_a_formula_has_it(site):
     assert "its advantage: ρ" in entry_of(site, "labml_rl.ppo.clipped_policy_loss")
+    assert "many games, σn" in entry_of(
+        site, "labml_rl.watch.scores.Result.standard_error"
+    )
     entry = entry_of(site, "labml_rl.process.Worker")
     assert "an environment for example. Parameters:" in entry
+
+
+def test_a_picture_is_not_what_is_said_of_a_thing(site):
+    entry = entry_of(site, "labml_rl.mistakes.WrongSign.make_batch")
+    assert "The annotated code The agent learns, and well" in entry
 
 
 def test_variables_are_shortened_too(site):
