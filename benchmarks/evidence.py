@@ -62,7 +62,10 @@ PUBLISHED: dict[str, dict[str, float]] = {
         **{"random": 1.7, "human": 31.8},
         **{"ppo": 274.8, "a2c": 303.0, "dqn": 401.2},
     },
-    "mspacman": {"random": 307.3, "human": 15_693.0, "dqn": 2_311.0},
+    "mspacman": {
+        **{"random": 307.3, "human": 15_693.0},
+        **{"ppo": 2_096.5, "a2c": 1_626.9, "dqn": 2_311.0},
+    },
     "pong": {"random": -20.7, "human": 9.3, "ppo": 20.7, "a2c": 19.7, "dqn": 18.9},
     "spaceinvaders": {
         **{"random": 148.0, "human": 1652.0},
@@ -118,6 +121,7 @@ BESIDE = {
     **{"recurrent-ppo": "ppo", "small-recurrent-ppo": "small-ppo"},
     **{"small-rnd": "small-ppo"},
 }
+BESIDE_IN = {"mspacman": {"ppo": "fast-dqn", "pqn": "fast-dqn"}}
 NAMES = {"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO", "rnd": "RND"}
 AFTER = {
     "ppo": "PPO's paper, 40M frames",
@@ -245,10 +249,16 @@ def peer_curve(record: dict[str, Any]) -> list[tuple[float, float]]:
 def others_of(folder: Path, frames: float) -> list[list[tuple[float, float]]]:
     """The curves of other runs that a curve is drawn beside, up to so many frames."""
     algorithm, game, _ = folder.parts[-3:]
-    if algorithm not in BESIDE:
+    other = peer_of_book(algorithm, game)
+    if other is None:
         return []
-    curves = curves_of(BESIDE[algorithm], game)
+    curves = curves_of(other, game)
     return [[point for point in curve if point[0] <= frames] for curve in curves]
+
+
+def peer_of_book(algorithm: str, game: str) -> str | None:
+    """The algorithm whose runs of the same game a curve is drawn beside."""
+    return (BESIDE | BESIDE_IN.get(game, {})).get(algorithm)
 
 
 def family_of(algorithm: str) -> str:
@@ -516,8 +526,8 @@ def draw(folder: Path) -> str:
             write_height(height)
     for group in groups:
         draw_marks(drawing, group, [at(0, score)[1] for _, score in group], lines)
-    if others:
-        draw_beside(drawing, lines[1:], family_of(BESIDE[algorithm]))
+    if others and (other := peer_of_book(*folder.parts[-3:-1])):
+        draw_beside(drawing, lines[1:], family_of(other))
     line(drawing, lines[0], stroke=COLOURS[0], stroke_width="2.5")
     if peer:
         line(drawing, drawn(at(*p) for p in their_curve), stroke=COLOURS[2])
