@@ -170,7 +170,11 @@ class Rollout:
             Many programs have one array `done` for both, and let nothing follow.
             CleanRL does so in its PPO, and `labml_nn` in its GAE. Their agents learn
             that the best position is worth nothing when the time is up, and nothing on
-            the screen tells the time.
+            the screen tells the time. [Pardo et al.
+            (2018)](https://arxiv.org/abs/1712.00378) show that this makes for worse
+            agents. But where the limit is part of the task, such as to score as much as
+            one can in a minute, it *is* an end. Then, they say, the agent must be shown
+            how much time is left.
 
         !!! warning "The next observation is from another episode"
             With $V(o_{t+1})$ for a truncated step, the agent is paid for the beginning
