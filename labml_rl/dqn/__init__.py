@@ -287,6 +287,12 @@ def huber(errors: Tensor, limit: float = 1.0) -> Tensor:
     What is large is a matter of the units: 1 is a good limit since rewards are clipped
     to $\pm 1$.
 
+    It is also a matter of the optimiser. With RMSProp, which Mnih et al. had, this loss
+    tends to be better than the plain square, find [Obando-Ceron and Castro
+    (2021)](https://arxiv.org/abs/2011.14826) in 60 games. But Adam with the plain
+    square was far better there than RMSProp with this. The book has the Huber loss with
+    either, and no comparison of its own.
+
     !!! warning "What was clipped?"
         The error is clipped to be between −1 and 1, says the paper, and some programs
         clip $\delta$ *before* they square it. Then an error of more than 1 has no

@@ -303,7 +303,9 @@ class Rings:
         actions in it were taken by an agent of long ago, who also acted at random now
         and then. Nobody corrects that here, and with a small $n$ it seems worth it:
         [Rainbow](https://arxiv.org/abs/1710.02298) has 3, and of all its parts this was
-        one of the two that it could spare least.
+        one of the two that it could spare least. It is also the part with which a
+        larger memory pays, find [Fedus et al.
+        (2020)](https://arxiv.org/abs/2007.06700), and the others make little of it.
 
         An episode may end before that. Then fewer rewards are counted, and what follows
         is the final observation.
