@@ -88,10 +88,11 @@ the ones that are on the pages of this book:
 | values [that are clipped][labml_rl.ppo.value_loss] | none (E), harm (A) |
 | Adam's [larger epsilon][Experiment.make_optimizer] | not known; A used $10^{-7}$ |
 
-Both used simulated robots, and we know of nothing of this size on Atari. So the book
-decides as the authors' code does, but for the clip of the values. One thing that A
-advises is neither in that code nor here: to compute the advantages anew before each
-pass.
+E also find that decisions of this kind account for most of what PPO gains over TRPO,
+[its predecessor](__init__.py). Both used simulated robots, and we know of nothing of
+this size on Atari. So the book decides as the authors' code does, but for the clip of
+the values. One thing that A advises is neither in that code nor here: to compute the
+advantages anew before each pass.
 
 ## If you come from elsewhere
 

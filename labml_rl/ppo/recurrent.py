@@ -263,7 +263,9 @@ class Experiment(ppo.Experiment):
         Only the notes at the beginning of the row are not its own. The network took
         them in the rollout before, when it had not yet learned from that. With a
         [replay memory](https://openreview.net/forum?id=r1lyTjAqYX), where such notes
-        may be thousands of updates old, they do harm. Here they are one rollout old.
+        may be thousands of updates old, they do harm. (There, a network is first shown
+        some steps that it does not learn from, to take notes of its own: a *burn-in*.)
+        Here the notes are one rollout old.
 
         Args:
             batch: rows to learn from.
