@@ -65,6 +65,11 @@ its [extended data, table 2](https://doi.org/10.1038/nature14236), for 49 games.
 papers have others, for 57. How many such scores become one number is the matter of [a
 page of its own](many.py).
 
+Nor is 100% the play of a master. The tester of *Nature* had practised each game for
+about two hours, and played it for five minutes at a time. [Toromanoff et al.
+(2019)](https://arxiv.org/abs/1908.04683) compare agents with people's world records
+instead. By that measure, they argue, what has been called superhuman may not be.
+
 Most of these rules are those of the papers from which the algorithms come. (That of DQN
 cut games off after 5 minutes, and that of PPO counted games of training.) [Machado et
 al. (2018)](https://doi.org/10.1613/jair.5699) propose others, and many newer papers
