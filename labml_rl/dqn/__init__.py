@@ -120,6 +120,10 @@ up again, and so on. Nothing guarantees that this stops. An agent that learns fr
 own play would go where its values are too high, and find out. One that learns
 off-policy may never go there.
 
+In practice it mostly does stop. [Van Hasselt et al.
+(2018)](https://arxiv.org/abs/1812.02648) let many variants of DQN learn Atari games.
+There were values larger than any return can be, and none that grew without end.
+
 ### Two remedies
 
 **Experience replay** mixes steps of hours of play, so that one screen does not pull all
