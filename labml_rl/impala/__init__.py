@@ -59,23 +59,19 @@ be, and is praised, or blamed, five times as often.
 
 ## Counting more and less
 
-The second of these has a simple remedy. If something is there five times too often,
-count it a fifth. Let $f(a)$ be anything that one wants to know the mean of, over the
-actions that $\pi$ would draw. Multiply each term by $\mu / \mu = 1$, and it is a mean
-over those that $\mu$ *did* draw:
+The second of these has a simple remedy, **importance sampling**, as in
+[PPO](../ppo/__init__.py#what-has-to-be-given-up). If something is there five times too
+often, count it a fifth. Let $f(a)$ be anything that one wants to know the mean of, over
+the actions that $\pi$ would draw. From those that $\mu$ *did* draw, it is
 
-$$\begin{aligned}
-\operatorname{E}_{a \sim \pi} \big[ f(a) \big]
-&= \sum_a \pi(a \mid o) \, f(a) \\
-&= \sum_a \mu(a \mid o) \, \frac{\pi(a \mid o)}{\mu(a \mid o)} \, f(a) \\
-&= \operatorname{E}_{a \sim \mu}
-\left[ \frac{\pi(a \mid o)}{\mu(a \mid o)} \, f(a) \right]
-\end{aligned}$$
+$$\operatorname{E}_{a \sim \pi} \big[ f(a) \big]
+= \operatorname{E}_{a \sim \mu}
+\left[ \frac{\pi(a \mid o)}{\mu(a \mid o)} \, f(a) \right]$$
 
-This is **importance sampling**. All it takes is the ratio of two probabilities. The
-[sheet](../sampling.py) has one of them: how likely each action was when it was taken.
-The other is what the network says now. ([PPO's ratio](../ppo/__init__.py) is the same
-number. There a gradient goes through it. Here it only says how much a step counts.)
+All it takes is the ratio of two probabilities. The [sheet](../sampling.py) has one of
+them: how likely each action was when it was taken. The other is what the network says
+now. (In PPO a gradient goes through this ratio. Here it only says how much a step
+counts.)
 
 Which observations come up is another matter. Those are the ones that $\mu$ got to, and
 nothing here corrects that, as nothing does in PPO.
@@ -149,12 +145,12 @@ def vtrace(
 
     They look alike, and do different things.
 
-    **$\bar{\rho}$ says what is learned.** On average, the targets ask for no change
-    once the values are those of one certain policy. (This is theorem 1 of the paper.
-    It is exact if each observation has a value of its own, as in a table.) To get that
-    policy, take $\pi$, cut each probability at $\bar{\rho}$ times that of $\mu$, and
-    divide by their sum, so that they add up to 1. For two actions and
-    $\bar{\rho} = 1$:
+    **$\bar{\rho}$ says what is learned.** The values come to rest where the targets,
+    on average, ask for no change. There they are the values of one certain policy.
+    (This is theorem 1 of the paper. It is exact if each observation has a value of its
+    own, as in a table.) To get that policy, take $\pi$, cut each probability at
+    $\bar{\rho}$ times that of $\mu$, and divide by their sum, so that they add up to 1.
+    For two actions and $\bar{\rho} = 1$:
 
     | policy | left | right |
     |---|---|---|
@@ -183,8 +179,9 @@ def vtrace(
 
     With $F_t$ in place of $v_{t+1}$ where the episode ends, or the rollout. If both
     cuts are the same, as they are here unless you say otherwise, this is
-    $v_t - V(o_t)$, as for GAE. If not, all of it is multiplied by $\rho_t$, and nothing
-    by $c_t$. It goes into [A2C's loss][labml_rl.a2c.policy_loss] as it is.
+    $v_t - V(o_t)$, as for GAE. If not, the two differ: the errors of later steps are
+    multiplied by $\rho_t$ in the advantage, and by $c_t$ in the target. It goes into
+    [A2C's loss][labml_rl.a2c.policy_loss] as it is.
 
     ### An example
 
@@ -208,7 +205,7 @@ def vtrace(
     the second action counts half, for its own target and for that of the step before
     it, since $\pi$ takes that action half as often. The first action counts no more
     than once, though $\pi$ likes it twice as much. Without the cuts, its 2 would make
-    up for the half.
+    up for the half, and the later errors would count in full for the first target.
 
     !!! warning "Whose values?"
         Of the network that learns, as it is now. Those that the actors wrote down on
@@ -246,13 +243,12 @@ def vtrace(
     ratios = log_ratios.exp()  # (T, N)
     rhos, traces = ratios.clamp(max=ratio_clip), ratios.clamp(max=trace_clip)  # (T, N)
 
-    # What is added to the values, from the last step to the first:
+    # What is added to the values, from the last step to the first. Where an episode
+    # ends, or the rollout, nothing comes from later steps:
     # $$\begin{aligned}
     # v_t - V(o_t) = {} & \rho_t \big( r_t + \gamma F_t - V(o_t) \big) \\
     # & {} + \gamma c_t \big( v_{t+1} - V(o_{t+1}) \big)
     # \end{aligned}$$
-    #
-    # Over the end of an episode, the second part is not carried.
     errors = rhos * (rewards + discount * following - values)  # (T, N)
     added = torch.empty_like(errors)  # (T, N)
     later = torch.zeros_like(errors[-1])  # (N,)
@@ -261,13 +257,8 @@ def vtrace(
         added[t] = later
     targets = values + added  # (T, N)
 
-    # $$\begin{aligned}
-    # \hat{A}_t &= \rho_t \big( r_t + \gamma F'_t - V(o_t) \big) \\
-    # F'_t &= \begin{cases}
-    # v_{t+1} & \text{if the episode goes on} \\
-    # F_t & \text{otherwise}
-    # \end{cases}
-    # \end{aligned}$$
+    # What follows a step is worth $v_{t+1}$, and at such an end $F_t$:
+    # $$\hat{A}_t = \rho_t \big( r_t + \gamma v_{t+1} - V(o_t) \big)$$
     after = following.clone()  # (T, N)
     after[:-1] = torch.where(ends[:-1], following[:-1], targets[1:])
     advantages = rhos * (rewards + discount * after - values)  # (T, N)

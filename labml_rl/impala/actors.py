@@ -27,7 +27,7 @@ learner   learn 1     learn 2     learn 3
 
 Espeholt et al. (2018) have no rounds like these. Their actors send a few steps whenever
 they have them, and take the weights that are the latest just then. How far an actor is
-behind depends on how fast it is, and the next run of the same program goes another way.
+behind depends on how fast it is, so no two runs of the same program go the same way.
 Here all meet at the end of each rollout, as in
 [Cleanba](https://arxiv.org/abs/2310.00036). Somebody may have to wait then, if playing
 takes longer than learning, or the other way round. But an actor is one update behind,

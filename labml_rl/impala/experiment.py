@@ -273,7 +273,8 @@ class Experiment(PolicyExperiment[Settings]):
         # The authors add up over all steps where A2C takes the mean. RMSProp divides by
         # how large gradients are, so in the end that matters only for $\epsilon$, and
         # for where they are cut. But its mean of squares begins with 1, however small
-        # they are. So with a mean, the first thousand updates would do much less.
+        # they are. So with the mean loss, the first thousand updates would do much
+        # less.
         self.optimizer.zero_grad()
         (loss * targets.numel()).backward()  # type: ignore[no-untyped-call]
         parameters = self.network.parameters()
