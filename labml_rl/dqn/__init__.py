@@ -214,9 +214,9 @@ def following_values(
     This is never larger than the maximum. One was copied from the other, so their
     errors are not independent, and it is half a remedy. It costs one more look at the
     next observations. Over 49 games, van Hasselt et al. report a
-    [human-normalised](../watch/__init__.py) median of 114.7% in place of 93.5%. Their
-    values are about the returns that the agent then gets, where those of DQN can be
-    many times as large.
+    [human-normalised](../watch/many.py#one-scale) median of 114.7% in place of 93.5%.
+    Their values are about the returns that the agent then gets, where those of DQN can
+    be many times as large.
 
     Args:
         target_values: $\bar{Q}(o_{t+1}, a)$, shape `(B, A)`.
@@ -238,7 +238,7 @@ def following_values(
 
 def taken(action_values: Tensor, actions: Tensor) -> Tensor:
     r"""
-    ## Of the action that was taken
+    ## The value of the action that was taken
 
     The network has a value for each action. Only one was tried, so nothing can be
     learned about the others, and their values get no gradient.

@@ -23,10 +23,11 @@ nothing at all is going to happen for a while. The mean is 0 as well. To
 [Bellemare et al. (2017)](https://arxiv.org/abs/1707.06887) let the network say how
 likely *each* return is. That is its **distribution**, and the action value is the mean
 of it. The agent acts as before: it takes the action with the largest mean. Only what it
-learns is richer. Over 57 games they report a [human-normalised](../watch/__init__.py)
-median of 178%, where DQN had 79%, and double Q-learning, [dueling](dueling.py) and
-[priorities](../replay/prioritised.py) together 172%. A return may have only 51 values
-there, the categories. So it is called **C51**, or *categorical DQN*.
+learns is richer. Over 57 games they report a
+[human-normalised](../watch/many.py#one-scale) median of 178%, where DQN had 79%, and
+double Q-learning, [dueling](dueling.py) and [priorities](../replay/prioritised.py)
+together 172%. A return may have only 51 values there, the categories. So it is called
+**C51**, or *categorical DQN*.
 
 ```sh
 labml-rl train fast-dqn --game Pong \
@@ -315,8 +316,8 @@ def distribution_loss(
     r"""
     ## The loss
 
-    How far is one distribution from another? By the **Kullback-Leibler divergence**,
-    which is 0 if they are equal and above 0 if not:
+    How far one distribution is from another is told by their **Kullback–Leibler
+    divergence**, which is 0 if they are equal and above 0 if not:
 
     $$\begin{aligned}
     D_t &= \sum_i m_i \big( \log m_i - \log p_i(o_t, a_t) \big) \\

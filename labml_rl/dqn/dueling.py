@@ -20,12 +20,12 @@ says how good the position is, the other by how much each action is better or wo
 the average of all. Their sum is the action value, and nothing else changes: loss,
 memory and loop don't know what is inside.
 
-Over 57 games they report a [human-normalised](../watch/__init__.py) median of 152%, and
-133% with one stream of as many weights. Both had double Q-learning, and gradients cut
-to a length of 10, so give `--double --max-gradient-norm 10` with `--dueling`. Their
-learning rate was slightly lower than that of double DQN; they do not say how much. All
-else was as there, and its authors had tuned it once more. (Double DQN as it had been,
-half as wide and without that cut, had 118%.)
+Over 57 games they report a [human-normalised](../watch/many.py#one-scale) median of
+152%, and 133% with one stream of as many weights. Both had double Q-learning, and
+gradients cut to a length of 10, so give `--double --max-gradient-norm 10` with
+`--dueling`. Their learning rate was slightly lower than that of double DQN; they do not
+say how much. All else was as in double DQN, whose authors had tuned it once more.
+(Double DQN as it had been, half as wide and without that cut, had 118%.)
 """
 
 from typing import SupportsInt

@@ -26,8 +26,9 @@ where it does not, without a schedule. But the loss knows nothing of exploring, 
 need not happen. Of the two linear layers, they saw the noise of the first *grow* in
 some games.
 
-Over 57 games they report a [human-normalised](../watch/__init__.py) median of 123% in
-place of 83% for DQN, and of 172% in place of 132% with [two streams](dueling.py).
+Over 57 games they report a [human-normalised](../watch/many.py#one-scale) median of
+123% in place of 83% for DQN, and of 172% in place of 132% with [two
+streams](dueling.py).
 
 ```sh
 labml-rl train fast-dqn --game Pong --noisy

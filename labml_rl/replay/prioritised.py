@@ -20,10 +20,10 @@ expected that. It should be looked at more often.
 [Schaul et al. (2016)](https://arxiv.org/abs/1511.05952) draw each step in proportion to
 how wrong the network was about it, when it looked last. On top of double Q-learning
 they report higher scores in 42 of 57 games, and a
-[human-normalised](../watch/__init__.py) median of 128% in place of 111%. (The 41 of 49
-games of their abstract are those of an early variant on plain DQN, without the weights
-of which we speak below. It draws by *rank*, the place in a list that is sorted by
-error.) Their games begin where a human had come to, and not with no-ops. So these
+[human-normalised](../watch/many.py#one-scale) median of 128% in place of 111%. (The 41
+of 49 games of their abstract are those of an early variant on plain DQN, without the
+weights of which we speak below. It draws by *rank*, the place in a list that is sorted
+by error.) Their games begin where a human had come to, and not with no-ops. So these
 numbers cannot be laid beside the medians of the other pages.
 
 ## What is drawn

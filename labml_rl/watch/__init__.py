@@ -55,14 +55,8 @@ that a run shows while it learns is [another one](../runs/curve.py): a mean over
 last hundred games, played by an agent that was still changing.)
 
 A point is worth little in one game and much in another. So to compare over games,
-papers give **human-normalised** scores,
-
-$$\frac{\text{score} - \text{random play}}{\text{human} - \text{random play}}$$
-
-which is 0% for play at random, and 100% for that of a human tester. But there is [more
-than one tester][labml_rl.watch.many.RANDOM_AND_HUMAN]. The numbers of *Nature* are in
-its [extended data, table 2](https://doi.org/10.1038/nature14236), for 49 games. Later
-papers have others, for 57. How many such scores become one number is the matter of [a
+papers give [human-normalised](many.py#one-scale) scores, 0% for play at random and 100%
+for that of a human tester. How many such scores become one number is the matter of [a
 page of its own](many.py).
 
 Nor is 100% the play of a master. The tester of *Nature* had practised each game for

@@ -55,9 +55,9 @@ Scores = NDArray[np.float64]
 #
 # !!! warning "Which human"
 #     In Ms. Pac-Man, the tester of these numbers had 6,951.6 points, and that of
-#     [*Nature*](https://doi.org/10.1038/nature14236) 15,693. An agent with 3,000 points
-#     is at 41% by one and at 18% by the other. So such a score means nothing unless it
-#     is said by whose.
+#     [*Nature*](https://doi.org/10.1038/nature14236), who played 49 games (extended
+#     data, table 2), 15,693. An agent with 3,000 points is at 41% by one and at 18% by
+#     the other. So such a score means nothing unless it is said by whose.
 _TABLE = """
     alien 227.8 7127.7, amidar 5.8 1719.5, assault 222.4 742, asterix 210 8503.3,
     asteroids 719.1 47388.7, atlantis 12850 29028.1, bank_heist 14.2 753.1,
