@@ -13,8 +13,8 @@ coming up, and the one needs a push to the left, and the other a push to the rig
 agent that sees two observations in a row knows the difference. One that sees a single
 observation, and remembers nothing, can't balance the pole.
 
-Nearly all real problems are of this kind, and the books call them **partially
-observable**. The game is the same, but the agent is shown only part of its state.
+Problems in which the agent is shown only part of the state are called **partially
+observable**, and nearly all real ones are.
 
 ```sh
 labml-rl train small-recurrent-ppo

@@ -95,9 +95,9 @@ class WrongSign(SmallPPO):
     ### The wrong sign
 
     An optimiser makes a number smaller, and the objective of a policy should become
-    larger, so there is a minus somewhere. There are others: an advantage is what came
-    minus what was expected, and here it is the other way round. A second change of sign
-    undoes the first.
+    larger, so there is a minus somewhere. It is not the only one: an advantage is what
+    came minus what was expected, and here it is the other way round. Two such mistakes
+    would undo each other.
     """
 
     algorithm = "wrong-sign"
@@ -126,9 +126,9 @@ class OneBuffer(SmallPPO):
     ### One array for all observations
 
     Environments that are made to be fast write each observation into the same array.
-    Put that array into a list 32 times, and the list has the last observation 32 times
-    (here: the last that was acted on). (The games of this book copy, [unless told not
-    to][labml_rl.batch.SerialGames].)
+    Put that array into a list 32 times, and the list has the last observation 32 times;
+    here that is the last one that was acted on. (The games of this book copy, [unless
+    told not to][labml_rl.batch.SerialGames].)
     """
 
     algorithm = "one-buffer"

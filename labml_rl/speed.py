@@ -13,8 +13,9 @@ and what takes an hour, all day long. Nothing on this page makes an agent learn 
 fewer games. It only wastes less of the machine.
 
 This is what an ordinary loop spends its time on, and what can be done about it. What
-that is worth has been measured [for PPO](../benchmarks/policies.md), with each trick
-that can be switched off by itself, and [for DQN](../benchmarks/values.md).
+that is worth has been measured [for DQN](../benchmarks/values.md), and [for
+PPO](../benchmarks/policies.md) once more without each of the tricks that can be
+switched off.
 
 | spent on | what helps | see |
 |---|---|---|
@@ -235,10 +236,9 @@ def few_threads(settings: SpeedSettings, count: int = 1) -> Iterator[None]:
 
     PyTorch cuts each operation into parts for all cores. A batch of 256 is worth that.
     With eight observations it gains little, and there is a price that one does not see:
-    between two operations the other threads don't sleep. They spin for a while, to be
-    there at once when the next operation comes, and they spin on the very cores on
-    which the games should run. That is no different if the network is on a GPU, as some
-    of the work is still done here.
+    between two operations the other threads [spin][labml_rl.speed], on the very cores
+    on which the games should run. That is no different if the network is on a GPU, as
+    some of the work is still done here.
 
     Args:
         settings: what is wanted.

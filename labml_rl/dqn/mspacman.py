@@ -238,7 +238,7 @@ def main(arguments: Sequence[str]) -> None:
 # 10_000_000`. To try an idea of your own, begin with [a problem that takes a
 # minute](../small.py).
 #
-# This is the last page that teaches an algorithm. To read on: [Sutton and
+# This is the last chapter. To read on: [Sutton and
 # Barto](http://incompleteideas.net/book/the-book-2nd.html) have the theory, of which
 # this book has only what it needs, and [Spinning
 # Up](https://spinningup.openai.com) the algorithms for continuous actions.

@@ -58,10 +58,11 @@ higher. The first ends at 18](../../assets/figures/run-recurrent-ppo-pong-seed-1
 
 *Pong. Recurrent PPO sees one picture, and PPO four.*
 
-It can. In whole games the agent scores 19.9, and that of PPO 20.2, with a standard
-error of 0.2 each. That its curve rises earlier may be a matter of the seed: there is
-[one run of each](../../results.md#pong-by-recurrent-ppo). So it seems to cost little
-where four pictures are enough. It is meant for problems in which something must be
+It can. In whole games the agent scores 19.9, and that of PPO 20.2, with a [standard
+error][labml_rl.watch.scores.Result.standard_error] of 0.2 each. That its curve rises
+earlier may be a matter of the seed: there is [one run of
+each](../../results.md#pong-by-recurrent-ppo). So it seems to cost little where four
+pictures are enough. It is meant for problems in which something must be
 remembered for longer than four pictures show.
 
 `--stack 4` gives it both, the pictures and the memory.

@@ -31,9 +31,10 @@ labml-rl train small-rnd
 labml-rl train rnd --game MontezumaRevenge
 ```
 
-The first finds [a treasure in the deep sea](../deep_sea.py), takes a few minutes, and
-is the one to try first. The second is the paper's. It has two *billion* frames, for
-which two cores need nine days at the speed of the first minute.
+The first finds [a treasure in the deep sea](../deep_sea.py), behind twenty right moves
+in a row. It takes a few minutes, and is the one to try first. The second is the
+paper's. It has two *billion* frames, for which two cores need nine days at the speed of
+the first minute.
 
 ## What it has learned
 
@@ -97,13 +98,13 @@ class Settings(ppo.Settings):
     ## Settings
 
     Those of Burda et al. (2018), in their appendix. What they don't say is as [in
-    PPO][labml_rl.ppo.experiment.Settings]. In [their
-    program](https://github.com/openai/random-network-distillation) the learning rate
-    stays, no gradient is cut, advantages are left at their size, and the critics count
-    twice as much. Adam's epsilon is 1e-8 there, and a minibatch is all steps of a
+    PPO][labml_rl.ppo.experiment.Settings], and so not always as in [their
+    program](https://github.com/openai/random-network-distillation). There the learning
+    rate stays, no gradient is cut, advantages are left at their size, and the critics
+    count twice as much. Adam's epsilon is 1e-8, and a minibatch is all steps of a
     quarter of the games. The policy has another network, and the leaky ReLUs have a
-    slope of a fifth. Two things about the game are other here, too. Theirs is cut off
-    after 18,000 frames, and begins without [no-ops][labml_rl.game.GameOptions].
+    slope of a fifth. Games are cut off after 18,000 frames, and begin without
+    [no-ops][labml_rl.game.GameOptions].
 
     Args:
         points_coefficient: how much the advantages of points count.

@@ -30,11 +30,10 @@ PQN     games ---> rollout ----> batch ---> network
 ```
 
 At the end of this page you will have a network that stays calm without a target
-network, and the targets that it learns. It is all [on one
-page](plain.py), too. [The experiment](experiment.py) is the loop of
-PPO with another loss in it, and shows what it has learned. Of DQN you need how [the
-value of an action is tied to the values one step
-later](../dqn/__init__.py#the-bellman-equation), and what
+network, and the targets that it learns. [The experiment](experiment.py) is the loop of
+PPO with another loss in it, and shows what it has learned; there is also [all of it on
+one page](plain.py). Of DQN you need how [the value of an action is tied to the values
+one step later](../dqn/__init__.py#the-bellman-equation), and what
 [ε-greedy](../dqn/exploring.py) is.
 
 ## What the memory was for

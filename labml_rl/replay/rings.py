@@ -300,12 +300,11 @@ class Rings:
         for the rest. The [n-step return](../returns.py) counts $n$. The news that a
         brick has fallen then comes to the swing that did it in fewer updates, and less
         of what the network makes up is in the target. On the other hand, $n - 1$ of the
-        actions in it were taken by an agent of long ago, who also acted at random now
-        and then. Nobody corrects that here, and with a small $n$ it seems worth it:
-        [Rainbow](https://arxiv.org/abs/1710.02298) has 3, and of all its parts this was
-        one of the two that it could spare least. It is also the part with which a
-        larger memory pays, find [Fedus et al.
-        (2020)](https://arxiv.org/abs/2007.06700), and the others make little of it.
+        actions in it [need not be the best][labml_rl.dqn.td_loss]: an agent of long ago
+        took them, at random now and then. [Rainbow](https://arxiv.org/abs/1710.02298)
+        has an $n$ of 3, and of all its parts this was one of the two that it could
+        spare least. It is also the part with which a larger memory pays, find [Fedus et
+        al. (2020)](https://arxiv.org/abs/2007.06700), and the others make little of it.
 
         An episode may end before that. Then fewer rewards are counted, and what follows
         is the final observation.

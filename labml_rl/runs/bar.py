@@ -10,7 +10,7 @@ Whoever waits for hours wants to know how many hours, and whether it is worth it
 terminal, a run shows a bar with the frames, the speed, the time left, and the average
 score at the moment. Where nobody looks on, in the log file of a cluster for instance, a
 bar would be a megabyte of junk. There it prints a line a minute. So it does in a
-terminal that says that it has no rows, as some do that a program has opened.
+terminal that says it has no rows: some that a program has opened say so.
 """
 
 import contextlib
