@@ -71,8 +71,8 @@ Or let a run learn with a single thread, which has no other to wait for:
 OMP_NUM_THREADS=1 labml-rl train ppo --seed 1
 ```
 
-One run can't play on all cores of a large machine: at most one process plays each game,
-and PPO has eight games.
+One run can't play on all cores of a large machine: a game is played by one process, and
+PPO has eight games.
 
 ## With a GPU
 
@@ -257,7 +257,7 @@ def preparer(
     network: nn.Module, settings: SpeedSettings
 ) -> Callable[[Tensor], Tensor] | None:
     """
-    ## Sorting once
+    ## Pixels are sorted once
 
     Observations are sorted once, when they are written down, and not each time that the
     network looks at them.
@@ -296,7 +296,7 @@ def make_adam(
 
 def means_of(learned: Sequence[dict[str, Tensor]]) -> dict[str, float]:
     """
-    ## One message
+    ## One message from the GPU
 
     A GPU works through a list of orders, and Python writes them far ahead of it, until
     it asks for a number. Then it has to wait for everything on the list before that. So

@@ -67,7 +67,7 @@ the value of what comes after is that of the best play. Learning from what anoth
 did is called **off-policy**. It is why old steps may be used again, out of a [replay
 memory](../replay/__init__.py).
 
-### Make it true
+### Q-learning
 
 With a table of all observations, one would go through the steps that were played, and
 move each entry a little way to what the right side says. That is **Q-learning**
@@ -196,7 +196,7 @@ def following_values(
     Q-learning puts the maximum into the target, and that into the next one, so that the
     errors add up.
 
-    ### Ask another
+    ### Double Q-learning
 
     **Double Q-learning** ([van Hasselt,
     2010](https://papers.nips.cc/paper/2010/hash/091d584fced301b442654dd8c23b3fc9-Abstract.html))
@@ -341,6 +341,9 @@ def td_loss(
     policies](../returns.py): if the game ends sooner, nothing follows, and in place of
     $\gamma^n$ the batch has a 0. All weights $w_t$ are 1 unless the [memory is
     prioritised](../replay/prioritised.py).
+
+    With $n = 3$ and $\gamma = 0.99$, rewards of 0, 0 and 1, and 2.5 for what follows
+    them, the target is $0.99^2 + 0.99^3 \cdot 2.5 = 3.41$.
 
     With $n > 1$ it matters again who played. The target is made for the action $a_t$,
     but the $n - 1$ actions after it are those of the agent of that time, which need not

@@ -62,7 +62,7 @@ class DuelingNetwork(nn.Module):
     largest changes from one moment to the next, and the mean changes slowly. They found
     the mean to be steadier.
 
-    ### Where they part
+    ### Where the streams part
 
     They part behind the convolutions: each stream has a hidden layer of 512 units of
     its own. So this network has about twice as many weights as [that of

@@ -324,7 +324,7 @@ class Experiment(SpeedExperiment[Settings]):
     @property
     def importance(self) -> float:
         r"""
-        ### How exact it is
+        ### How exact the weights are
 
         Returns:
             $\beta$ of [prioritised replay](../replay/prioritised.py), which is 1 at the

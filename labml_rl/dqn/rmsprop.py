@@ -27,7 +27,7 @@ from torch import nn
 
 class CentredRMSProp(torch.optim.Optimizer):
     r"""
-    ## Centred
+    ## Centred RMSProp
 
     For each weight $\theta$ with the gradient $g$, it keeps two running means: $s$ of
     $g^2$, and $m$ of $g$ itself. What gradients are divided by is then their standard

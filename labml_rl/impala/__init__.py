@@ -57,7 +57,7 @@ The critic should say what to expect of $\pi$.
 to take it a tenth of the time. It is in the rollout five times as often as it should
 be, and is praised, or blamed, five times as often.
 
-## Counting more and less
+## Importance sampling
 
 The second of these has a simple remedy, **importance sampling**, as in
 [PPO](../ppo/__init__.py#what-has-to-be-given-up). If something is there five times too
@@ -68,10 +68,10 @@ $$\operatorname{E}_{a \sim \pi} \big[ f(a) \big]
 = \operatorname{E}_{a \sim \mu}
 \left[ \frac{\pi(a \mid o)}{\mu(a \mid o)} \, f(a) \right]$$
 
-All it takes is the ratio of two probabilities. The [sheet](../sampling.py) has one of
-them: how likely each action was when it was taken. The other is what the network says
-now. (In PPO a gradient goes through this ratio. Here it only says how much a step
-counts.)
+All it takes is the ratio of two probabilities. The
+[samples][labml_rl.sampling.Samples] have one of them: how likely each action was when
+it was taken. The other is what the network says now. (In PPO a gradient goes through
+this ratio. Here it only says how much a step counts.)
 
 Which observations come up is another matter. Those are the ones that $\mu$ got to, and
 nothing here corrects that, as nothing does in PPO.

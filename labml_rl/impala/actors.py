@@ -137,7 +137,7 @@ class Actors:
 
     def begin(self) -> None:
         """
-        ### The next one
+        ### The next rollout
 
         The weights of now are put at the end of a row of as many copies as the `lag`
         is, and the actors play with the first, which is the oldest. With a lag of 1 the
@@ -169,7 +169,7 @@ class Actors:
 
     def get_rollout(self) -> State:
         """
-        ### What is on its way
+        ### A rollout on its way
 
         When a run is saved whose actors are behind, a rollout has been played that
         nobody has learned from. Without it, a run that was resumed would learn from

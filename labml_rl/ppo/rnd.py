@@ -325,7 +325,7 @@ class Experiment(ppo.Experiment):
 
     def sized(self, errors: Tensor) -> Tensor:
         r"""
-        ### Of one size
+        ### Novelty of one size
 
         Errors have no unit. What they are divided by is the standard deviation of the
         sum of them that each game has gathered up to a step, with what is long past

@@ -116,7 +116,7 @@ class Frames:
 
     def adopt(self, kept: NDArray[Any]) -> None:
         """
-        ### Take over
+        ### Take over pictures
 
         A memory that was read from a file is used as it is. To copy it, one would need
         room for two.
@@ -226,7 +226,7 @@ class Frames:
 
     def _room(self, count: int) -> NDArray[np.uint8]:
         """
-        ### Used again
+        ### Memory that is used again
 
         A batch of 256 steps needs 14 MB. The system gives new memory page by page, and
         clears each, which takes nearly as long as to fill it. So when nobody has a

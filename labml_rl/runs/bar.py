@@ -88,7 +88,7 @@ class Bar:
 
 def say(line: str) -> None:
     """
-    ## A line
+    ## A line of text
 
     It goes to the standard error stream, if anybody has that open.
 

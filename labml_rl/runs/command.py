@@ -67,7 +67,7 @@ from labml_rl.runs.signals import Stopped, tidy
 
 def find_experiment(algorithm: str) -> type[Experiment[Any]]:
     """
-    ## By name
+    ## An algorithm by its name
 
     Args:
         algorithm: [its name](../algorithms.py).
@@ -161,7 +161,7 @@ def _parts(documented: type[Any]) -> tuple[str, str]:
 
 def whole_number(text: str) -> int:
     """
-    ## 4e7
+    ## Large numbers
 
     Forty million is easily mistyped. It may be written as `40_000_000` and as `4e7`.
 
@@ -426,7 +426,7 @@ def _refuse(message: str) -> None:
 
 def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     """
-    ## One sentence
+    ## An error in one sentence
 
     A mistake in what was typed is answered with a sentence, and the exit status 2. A
     run that fails later ends with 1, and one that was stopped with 128 and the number

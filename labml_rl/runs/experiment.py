@@ -216,7 +216,7 @@ class Settings:
 
 def check_heard(settings_class: type[Settings]) -> None:
     """
-    ### What nobody hears
+    ### Settings that nobody hears
 
     `@dataclass` makes a setting of each name that has a type behind it. Where one of
     the two is missing, Python makes an ordinary attribute, which nobody asks for, and
@@ -254,7 +254,7 @@ def require(
     at_most: float = math.inf,
 ) -> None:
     """
-    ### What makes sense
+    ### Settings that make sense
 
     A run with a setting that makes no sense fails after an hour, or, what is worse,
     does not fail.

@@ -445,7 +445,7 @@ def resume(
 
 def why_not_the_same(experiment: Experiment[Any]) -> str | None:
     """
-    ### Other numbers
+    ### Why the numbers may differ
 
     A run goes on [in the same way](experiment.py), unless the emulator [keeps something
     to itself][labml_rl.game.Game.get_state].

@@ -75,6 +75,13 @@ def test_huber_is_a_square_and_then_a_line(limit):
     np.testing.assert_allclose(slope, np.clip(errors.tolist(), -limit, limit))
 
 
+def test_the_example_of_three_steps():
+    discount, rewards, following = 0.99, (0, 0, 1), 2.5
+    target = sum(r * discount**k for k, r in enumerate(rewards))
+    target += discount**3 * following
+    assert f"$0.99^2 + 0.99^3 \\cdot 2.5 = {target:.2f}$" in str(td_loss.__doc__)
+
+
 def test_the_loss_is_that_of_the_textbook():
     values, targets = normal(30, scale=3), normal(30, seed=1, scale=3)
     weights = normal(30, seed=2).abs()
