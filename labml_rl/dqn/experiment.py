@@ -20,10 +20,10 @@ labml-rl train dqn --game Breakout --double \
 ```
 
 The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
-game at a time, and that takes days. The second switches on what was found later. Of the
-changes that the papers make for it, it has the cut of [one](dueling.py) and the
-learning rate of [another](../replay/prioritised.py). [The fast settings](fast.py) take
-hours, and [two rods on a hook][labml_rl.small.DQNSettings] a minute:
+game at a time, and that takes days. The second switches on what was found later, cuts
+gradients as [one of the papers](dueling.py) does, and has the learning rate of
+[another](../replay/prioritised.py). [The fast settings](fast.py) take hours, and [two
+rods on a hook][labml_rl.small.DQNSettings] a minute:
 
 ```sh
 labml-rl train fast-dqn --game Pong

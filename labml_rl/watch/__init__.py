@@ -29,10 +29,10 @@ of these were the same:
   all five.
 - **Raw points.** In training, rewards may be clipped to their sign: a brick of 7 points
   counts 1. A score has the 7.
-- **How it decides.** The agents of PPO and A2C learned with actions drawn from their
-  policy, and play so here. That of DQN takes the best action, or with probability 0.05
-  one at random, as its authors had it. With PQN it is 0.001, where training ends with
-  the settings for games. `--greedy` and `--epsilon` change that.
+- **How it decides.** The agents of A2C, PPO and IMPALA learned with actions drawn from
+  their policy, and play so here. That of DQN takes the best action, or with probability
+  0.05 one at random, as its authors had it. With PQN it is 0.001, where training ends
+  with the settings for games. `--greedy` and `--epsilon` change that.
 - **How games begin and end.** They begin with up to 30
   [no-ops][labml_rl.game.GameOptions], so that they don't all begin alike, and end after
   30 minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away
@@ -47,8 +47,8 @@ of these were the same:
 - **New seeds.** They draw other numbers of no-ops, and throw other dice for the agent
   and for sticky actions. Without sticky actions there are only thirty beginnings, and
   training has seen them all. What tells two games apart then is chance in the agent's
-  actions. With `--greedy` there is none, and in many games a hundred are only thirty
-  different ones, so the standard error is too small.
+  actions. With `--greedy` there is none: many Atari games then have only thirty
+  different courses, however often they are played, and the standard error is too small.
 
 All of it is printed below the scores, and belongs wherever they are quoted. (The number
 that a run shows while it learns is [another one](../runs/curve.py): a mean over the

@@ -49,9 +49,9 @@ these are two sides, and it says in what they differ. Whether it was the same *c
 can't see, unless it is your own: `run.json` has the commit.
 
 An algorithm of your own is compared by [your own program](../runs/command.py), which
-knows the book's as well: `python mine.py compare runs/*/pong/seed-*`. Two of your own
-are best one experiment with a setting that switches between them. Then they are two
-sides.
+knows the book's as well: `python mine.py compare runs/*/pong/seed-*`. To compare two of
+your own, make them one experiment, with a setting that switches between them. Then they
+are two sides.
 
 !!! warning "What a comparison has to have"
     The same games and frames for both, the same protocol, and as much care with the
