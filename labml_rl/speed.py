@@ -236,9 +236,9 @@ def few_threads(settings: SpeedSettings, count: int = 1) -> Iterator[None]:
 
     PyTorch cuts each operation into parts for all cores. A batch of 256 is worth that.
     With eight observations it gains little, and there is a price that one does not see:
-    between two operations the other threads [spin][labml_rl.speed], on the very cores
-    on which the games should run. That is no different if the network is on a GPU, as
-    some of the work is still done here.
+    between two operations the other threads [spin](speed.py#several-runs-at-once), on
+    the very cores on which the games should run. That is no different if the network is
+    on a GPU, as some of the work is still done here.
 
     Args:
         settings: what is wanted.

@@ -17,7 +17,7 @@ now earns two things, points and novelty, and these are kept apart to the end:
 | | points | novelty |
 |---|---|---|
 | comes from | the game | the predictor's error at $o_{t+1}$ |
-| its size | in Atari games only its sign | divided by how far its returns differ |
+| is made one size by | taking the sign, in Atari | dividing by how far returns differ |
 | discount $\gamma$ | 0.999 | 0.99 |
 | ends with the episode | yes | no |
 | critic | one | another |
