@@ -77,8 +77,9 @@ bench: .venv/bench ## measure all that is in results/benchmarks/; takes some hou
 	$(BIN)/python -m benchmarks.lag
 	$(BIN)/python -m benchmarks.mistakes
 	$(BIN)/python -m benchmarks.mistakes dqn
-	$(BIN)/python -m benchmarks.peer_a2c
-	$(BIN)/python -m benchmarks.peer_a2c breakout
+	$(BIN)/python -m benchmarks.peer_curves a2c-spaceinvaders
+	$(BIN)/python -m benchmarks.peer_curves a2c-breakout
+	$(BIN)/python -m benchmarks.peer_curves ppo-mspacman
 
 check: lint test docs ## all that CI runs
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from benchmarks import peer_a2c
+from benchmarks import peer_curves
 from benchmarks.games import contest, table
 from benchmarks.games_players import Task, descendants, measure, memory
 from tests.book.test_sampling import counters
@@ -63,7 +63,7 @@ def test_a_contest_of_two_has_samples_and_a_table():
 
 
 def test_it_is_told_what_happened_at_the_end_of_an_episode():
-    games = peer_a2c.Theirs(counters())
+    games = peer_curves.Theirs(counters())
     assert games.reset().tolist() == [[100], [200]]
     for step in range(1, 6):
         games.step_async([0, 0])
@@ -82,10 +82,12 @@ def test_it_is_told_what_happened_at_the_end_of_an_episode():
 
 
 def test_both_curves_are_taken_at_the_same_frames():
-    found = peer_a2c.ours(peer_a2c.PLANS["spaceinvaders"].run, peer_a2c.EVERY, 5)
+    found = peer_curves.ours(
+        peer_curves.PLANS["a2c-spaceinvaders"].run, peer_curves.EVERY, 5
+    )
     assert len(found["curve"]) == len(found["entropy"]) == 5
     # Random play scores 148, and is as undecided as one can be with six actions.
     assert 100 < found["curve"][4] < 200
     assert found["entropy"][0] == pytest.approx(math.log(6), abs=1e-3)
-    summed = peer_a2c.summary({"curve": [None, 1, 2, 3], "entropy": [4, 3, 2, 1]})
+    summed = peer_curves.summary({"curve": [None, 1, 2, 3], "entropy": [4, 3, 2, 1]})
     assert (summed["last_quarter"], summed["entropy_at_the_end"]) == (3, 1)

@@ -1,11 +1,10 @@
-"""Does another library's A2C learn a game faster than the one of this book?
+"""Does another library learn a game faster than this book, with the same algorithm?
 
-.venv/bin/python -m benchmarks.peer_a2c           # all, into results/benchmarks/
-.venv/bin/python -m benchmarks.peer_a2c breakout  # in Breakout, and not Space Invaders
-.venv/bin/python -m benchmarks.peer_a2c --quick   # a few updates, only printed
+.venv/bin/python -m benchmarks.peer_curves a2c-breakout   # into results/benchmarks/
+.venv/bin/python -m benchmarks.peer_curves a2c-breakout --quick   # only printed
 
-Stable-Baselines3's A2C learns with the settings of the run that this book has recorded,
-such as `results/runs/a2c/spaceinvaders/seed-1`: the same learning rate at each frame,
+Stable-Baselines3 learns with the settings of the run that this book has recorded,
+such as `results/runs/a2c/breakout/seed-1`: the same learning rate at each frame,
 the same games. The games are those of this book, which tests hold equal to
 Stable-Baselines3's; all that learns is theirs. What is recorded is the mean score of
 the last hundred games, over the frames played. No time is taken, so the machine need
@@ -16,33 +15,39 @@ import argparse
 import csv
 import json
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 import numpy as np
-from stable_baselines3 import A2C
+from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
 from stable_baselines3.common.vec_env import VecEnv
 
 from benchmarks.record import ROOT, provenance, write
-from labml_rl.a2c.experiment import Experiment, Settings
+from labml_rl.a2c import experiment as a2c
 from labml_rl.batch import Games
 from labml_rl.environments import frames_per_step, scores_of
+from labml_rl.ppo import experiment as ppo
 from labml_rl.worker import make_games
 
-RUNS = ROOT / "results" / "runs" / "a2c"
+RUNS = ROOT / "results" / "runs"
 RECORDS = ROOT / "results" / "benchmarks"
 PACKAGES = ("ale-py", "numpy", "stable-baselines3", "torch")
 EVERY = 40_000
 
+# The learning rate, given how much of the frames is left.
+Rate = Callable[[float], float]
+
 
 @dataclass(frozen=True)
 class Plan:
-    """A game: how many frames of it to play, and where the record goes."""
+    """An algorithm and a game: how many frames to play, and where the record goes."""
 
+    algorithm: str
     game: str
     frames: int
     record: str
@@ -50,14 +55,15 @@ class Plan:
     @property
     def run(self) -> Path:
         """The run of this book."""
-        return RUNS / self.game / "seed-1"
+        return RUNS / self.algorithm / self.game / "seed-1"
 
 
 PLANS = {
-    each.game: each
+    f"{each.algorithm}-{each.game}": each
     for each in (
-        Plan("spaceinvaders", 3_000_000, "peer_a2c.json"),
-        Plan("breakout", 4_000_000, "peer_a2c-breakout.json"),
+        Plan("a2c", "spaceinvaders", 3_000_000, "peer_a2c.json"),
+        Plan("a2c", "breakout", 4_000_000, "peer_a2c-breakout.json"),
+        Plan("ppo", "mspacman", 2_000_000, "peer_ppo-mspacman.json"),
     )
 }
 
@@ -133,25 +139,9 @@ class Marks(BaseCallback):  # type: ignore[misc]
         return True
 
 
-def learn(settings: Settings, frames: int) -> dict[str, Any]:
-    """What Stable-Baselines3's A2C learns with these settings in so many frames."""
-    per_step = frames_per_step(settings.game)
-    steps, plan = frames // per_step, settings.total_frames // per_step
-    games = Theirs(
-        make_games(
-            settings.game,
-            settings.num_envs,
-            seed=settings.seed,
-            **Experiment.training_options(settings),
-        )
-    )
-
-    # It is told how much is left of these frames, and the run was planned for more.
-    def rate(left: float) -> float:
-        return settings.learning_rate * (1 - (1 - left) * steps / plan)
-
-    # Their loss of the critic has no half.
-    model = A2C(
+def their_a2c(settings: a2c.Settings, games: Theirs, rate: Rate) -> A2C:
+    """Their A2C. Its loss of the critic has no half."""
+    return A2C(
         "CnnPolicy",
         games,
         learning_rate=rate,
@@ -170,6 +160,55 @@ def learn(settings: Settings, frames: int) -> dict[str, Any]:
         seed=settings.seed,
         device="cpu",
     )
+
+
+def their_ppo(settings: ppo.Settings, games: Theirs, rate: Rate) -> PPO:
+    """Their PPO. Adam's epsilon is a part of their policy; the half is as above."""
+    return PPO(
+        "CnnPolicy",
+        games,
+        learning_rate=rate,
+        n_steps=settings.steps,
+        batch_size=settings.steps * settings.num_envs // settings.minibatches,
+        n_epochs=settings.epochs,
+        gamma=settings.discount,
+        gae_lambda=settings.gae_lambda,
+        clip_range=settings.clip,
+        ent_coef=settings.entropy_coefficient,
+        vf_coef=settings.value_coefficient / 2,
+        max_grad_norm=settings.max_gradient_norm,
+        seed=settings.seed,
+        device="cpu",
+    )
+
+
+# Settings and experiment of this book, and what has the same in that library.
+ALGORITHMS: dict[str, tuple[Any, Any, Any]] = {
+    "a2c": (a2c.Settings, a2c.Experiment, their_a2c),
+    "ppo": (ppo.Settings, ppo.Experiment, their_ppo),
+}
+
+
+def learn(algorithm: str, kept: dict[str, Any], frames: int) -> dict[str, Any]:
+    """What Stable-Baselines3 learns with the settings of a run in so many frames."""
+    settings_class, experiment, make = ALGORITHMS[algorithm]
+    settings: a2c.Settings | ppo.Settings = settings_class(**kept)
+    per_step = frames_per_step(settings.game)
+    steps, plan = frames // per_step, settings.total_frames // per_step
+    games = Theirs(
+        make_games(
+            settings.game,
+            settings.num_envs,
+            seed=settings.seed,
+            **experiment.training_options(settings),
+        )
+    )
+
+    # It is told how much is left of these frames, and the run was planned for more.
+    def rate(left: float) -> float:
+        return settings.learning_rate * (1 - (1 - left) * steps / plan)
+
+    model = make(settings, games, rate)
     marks = Marks(games, per_step)
     try:
         model.learn(steps, callback=marks, log_interval=10**9)
@@ -179,7 +218,7 @@ def learn(settings: Settings, frames: int) -> dict[str, Any]:
 
 
 def ours(run: Path, every: int, count: int) -> dict[str, Any]:
-    """What this book's A2C had learned at the same frames, in the run that is kept."""
+    """What this book had learned at the same frames, in the run that is kept."""
     with open(run / "progress.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     found: dict[str, Any] = {"curve": [], "entropy": []}
@@ -203,16 +242,15 @@ def summary(found: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Learn, compare, print, and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("game", nargs="?", choices=PLANS, default="spaceinvaders")
-    parser.add_argument("--quick", action="store_true", help="not recorded")
+    parser.add_argument("run", choices=PLANS, help="algorithm and game")
+    parser.add_argument("--quick", action="store_true", help="three marks, unrecorded")
     parser.add_argument("--output", type=Path, help="where to, if not as usual")
     options = parser.parse_args()
-    plan = PLANS[options.game]
-    record = provenance("benchmarks.peer_a2c", PACKAGES)
+    plan = PLANS[options.run]
+    record = provenance("benchmarks.peer_curves", PACKAGES)
     kept = json.loads((plan.run / "run.json").read_text(encoding="utf-8"))["settings"]
-    settings = Settings(**kept)
     frames = 3 * EVERY if options.quick else plan.frames
-    theirs = summary(learn(settings, frames))
+    theirs = summary(learn(plan.algorithm, kept, frames))
     book = summary(ours(plan.run, EVERY, len(theirs["curve"])))
     for name, each in (("this book", book), ("Stable-Baselines3", theirs)):
         print(f"{name:20} {each['last_quarter']:8} {each['entropy_at_the_end']}")
