@@ -26,8 +26,8 @@ labml-rl train small-recurrent-ppo
 labml-rl train recurrent-ppo --game Pong
 ```
 
-The first learns to keep up [a pole without speeds](../hidden.py), takes a few minutes,
-and is the one to try first.
+The first learns to keep up [a pole without speeds](../hidden.py), which can't be done
+without a memory. It takes a few minutes, and is the one to try first.
 
 ## What it has learned
 
@@ -47,10 +47,9 @@ run with [other settings][SmallSettings], which scores 200.
 ## Does it pay for games?
 
 Four pictures show where everything is going, and in most games of Atari that is all
-there is to know. What the network of [the paper](https://arxiv.org/abs/1707.06347) sees
-at once, this one has to learn to note. And a minibatch of two games is less of a
-mixture than one of 256 steps out of all of them. So the question is whether it can keep
-up at all:
+there is to know. What [the usual network](../bodies.py) sees at once, this one has to
+learn to note. And a minibatch of two games is less of a mixture than one of 256 steps
+out of all of them. So the question is whether it can keep up at all:
 
 ![The mean score of the last hundred games of recurrent PPO in Pong, over the frames
 played; a second curve, that of PPO, rises two million frames later and comes a little
