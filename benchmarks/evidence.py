@@ -25,7 +25,6 @@ from itertools import chain, islice
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as Xml
 
 import av
 import numpy as np
@@ -546,7 +545,7 @@ def draw(folder: Path) -> str:
         text_anchor="end",
     )
     draw_frames(drawing, frames, seed_of(record))
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def sum_up() -> dict[str, Any]:

@@ -9,7 +9,6 @@ python -m figures.batches --check   fail if they are not what the record says
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as Xml
 
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
 from figures.policies import line
@@ -49,7 +48,7 @@ def draw_costs(record: Any) -> str:
             height=8,
             fill=COLOURS[0] if name in ("step", "emulator") else COLOURS[1],
         )
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def draw_workers(record: Any) -> str:
@@ -82,7 +81,7 @@ def draw_workers(record: Any) -> str:
         )
     middle = (left + right) / 2
     drawing.words(middle, bottom + 44, "workers", size=13, text_anchor="middle")
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def figures() -> dict[str, str]:

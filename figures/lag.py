@@ -8,7 +8,6 @@ python -m figures.lag --check   fail if it is not what the record says
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as Xml
 
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
 from figures.policies import line
@@ -36,7 +35,7 @@ def draw(record: Any) -> str:
         row, column = divmod(place, 2)
         panel(drawing, LEFTS[column], TOP + row * (HIGH + BELOW), record, lag)
     drawing.words(WIDTH / 2, height - 14, "frames", size=13, text_anchor="middle")
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def panel(drawing: Drawing, left: float, top: float, record: Any, lag: int) -> None:

@@ -10,7 +10,6 @@ import csv
 from math import log10
 from pathlib import Path
 from statistics import fmean, median
-from xml.etree import ElementTree as Xml
 
 import numpy as np
 
@@ -80,7 +79,7 @@ def draw(scores: dict[str, float]) -> str:
     for x, (name, score, colour) in zip((20, 142, 322), averages, strict=True):
         words = f"{name} {score:,.0%}"
         drawing.words(x, BOTTOM + 44, words, colour=colour, size=13)
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 Curve = list[tuple[float, float]]
@@ -128,7 +127,7 @@ def draw_five() -> str:
     for place, panel in enumerate(panels):
         row, column = divmod(place, 2)
         draw_panel(drawing, (LEFTS[column], PANELS_TOP + row * (HIGH + BELOW)), *panel)
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def draw_panel(

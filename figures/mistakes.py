@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as Xml
 
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
 from figures.policies import line
@@ -88,7 +87,7 @@ def draw(title: str, panels: tuple[Panel, ...], right: Any, wrong: Any) -> str:
         for curves in wrong["curves"].values():
             points = panel.points(left, width, curves[panel.column])
             line(drawing, points, stroke=WRONG, stroke_width="1.5")
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def figures() -> dict[str, str]:

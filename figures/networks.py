@@ -93,6 +93,10 @@ class Drawing:
         Xml.SubElement(self.root, "title").text = description
         self.mark("rect", rx=10, fill=GROUND, **size)
 
+    def svg(self) -> str:
+        """All marks, as the text of a file."""
+        return Xml.tostring(self.root, encoding="unicode") + "\n"
+
     def mark(self, tag: str, /, **attributes: str | float) -> Xml.Element:
         """Add a mark. An underscore in the name of an attribute is a hyphen."""
         named = {
@@ -246,7 +250,7 @@ def draw() -> str:
         RIGHT, bottom + 10, "a logit for each action,", "and one number", size=14
     )
 
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def times(*sizes: int) -> str:

@@ -6,7 +6,6 @@ python -m figures.policies --check   fail if they differ from what the losses do
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from xml.etree import ElementTree as Xml
 
 import numpy as np
 import torch
@@ -106,7 +105,7 @@ def draw_clip() -> str:
         drawing.words(
             left + across(1), BOTTOM + 42, "ratio", size=14, text_anchor="middle"
         )
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def draw_baseline() -> str:
@@ -152,7 +151,7 @@ def draw_baseline() -> str:
                 text_anchor="middle",
             )
         drawing.words(left + PANEL - 6, zero - 6, "0", colour=FAINT, size=13)
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def draw_n_step(n: int) -> str:
@@ -207,7 +206,7 @@ def draw_n_step(n: int) -> str:
     ):
         drawing.mark("rect", x=x, y=206, width=12, height=12, fill=colour)
         drawing.words(x + 20, 217, name, size=13)
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def draw_gae(gae_lambda: float) -> str:
@@ -266,7 +265,7 @@ def draw_gae(gae_lambda: float) -> str:
     middle = at(paid, 0)[0]
     drawing.words(middle, bottom + 20, "surprise", size=13, text_anchor="middle")
     drawing.words(left, bottom + 20, "steps", size=13)
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 FIGURES: dict[str, Callable[[], str]] = {

@@ -4,8 +4,6 @@ python -m figures.sketches           write them to docs/assets/figures/
 python -m figures.sketches --check   fail if they differ
 """
 
-from xml.etree import ElementTree as Xml
-
 from figures.networks import (
     COLOURS,
     FAINT,
@@ -72,7 +70,7 @@ def draw_loop() -> str:
     drawing.words(
         agent, low + 46, "what it sees, what it is paid", colour=FAINT, size=13
     )
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def draw_distillation() -> str:
@@ -101,7 +99,7 @@ def draw_distillation() -> str:
         drawing.words(258, y + 5, "512 numbers", colour=colour, size=14)
         arrow(drawing, (366, y), (386, y), (386, middle + (14 if y > middle else -16)))
     drawing.words(WIDTH - 16, middle + 5, "how far apart?", size=14, text_anchor="end")
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def figures() -> dict[str, str]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from statistics import mean
 from typing import Any
-from xml.etree import ElementTree as Xml
 
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
 from figures.policies import line
@@ -53,7 +52,7 @@ def draw(record: Any) -> str:
     drawing.words(
         (LEFT + RIGHT) / 2, BOTTOM + 44, "frames", size=13, text_anchor="middle"
     )
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def draw_runs(

@@ -7,7 +7,6 @@ python -m figures.values --check   fail if they differ from what the modules do
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from xml.etree import ElementTree as Xml
 
 import numpy as np
 import torch
@@ -97,7 +96,7 @@ def draw_huber() -> str:
         drawing.words(
             left + PANEL / 2, BOTTOM + 42, "error", size=14, text_anchor="middle"
         )
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def played() -> tuple[ReplayMemory, dict[int, tuple[int, int]]]:
@@ -193,7 +192,7 @@ def draw_ring() -> str:
             size=13,
             text_anchor="start" if after else "end",
         )
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def draw_priorities(exponent: float) -> str:
@@ -238,7 +237,7 @@ def draw_priorities(exponent: float) -> str:
     drawing.words(
         WIDTH - 20, 32, f"α = {exponent:g}", colour=BLUE, size=14, text_anchor="end"
     )
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 def draw_projection(reward: float) -> str:
@@ -292,7 +291,7 @@ def draw_projection(reward: float) -> str:
                     size=12,
                     text_anchor="middle",
                 )
-    return Xml.tostring(drawing.root, encoding="unicode") + "\n"
+    return drawing.svg()
 
 
 FIGURES: dict[str, Callable[[], str]] = {
