@@ -27,6 +27,7 @@ from benchmarks.record import (
     answer_of,
     interleave,
     provenance,
+    significant,
     started,
     write,
 )
@@ -80,7 +81,7 @@ def described(found: dict[str, Series]) -> dict[str, Any]:
     return {
         name: {
             **asdict(each),
-            "short_is_times": float(f"{found['short'].median / each.median:.3g}"),
+            "short_is_times": significant(found["short"].median / each.median),
         }
         for name, each in found.items()
     }

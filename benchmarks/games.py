@@ -23,7 +23,14 @@ from typing import Any
 
 from benchmarks.games_costs import costs as measure_costs
 from benchmarks.games_players import PLAYERS, Measured, Task
-from benchmarks.record import ROOT, Series, interleave, provenance, write
+from benchmarks.record import (
+    ROOT,
+    Series,
+    interleave,
+    provenance,
+    significant,
+    write,
+)
 from figures.batches import RECORD, figures
 from figures.networks import FOLDER
 
@@ -118,11 +125,6 @@ def summary(rates: Series, seen: Sequence[Measured]) -> dict[str, Any]:
         "pss_mb": median(each.pss_mb for each in seen),
         "rss_mb": median(each.rss_mb for each in seen),
     }
-
-
-def significant(number: float) -> float:
-    """Three digits."""
-    return float(f"{number:.3g}")
 
 
 def games(setup: Setup) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.record import significant
 from labml_rl.game import FRAMES_PER_STEP, make_game
 from labml_rl.process import Worker
 from labml_rl.screen import preprocess
@@ -77,4 +78,4 @@ def costs(times: int) -> dict[str, float]:
     for name, make in (("worker", Echo), ("worker_observation", echo_of_observation)):
         with Worker(make, name=name) as worker:
             found[name] = each(lambda worker=worker: worker.ask("ask"), times)  # type: ignore[misc]
-    return {name: float(f"{value:.3g}") for name, value in found.items()}
+    return {name: significant(value) for name, value in found.items()}

@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.record import ROOT, found_by, provenance, write
+from benchmarks.record import ROOT, found_by, provenance, significant, write
 from labml_rl.dqn.mistakes import MISTAKES as DQN_MISTAKES
 from labml_rl.mistakes import MISTAKES as PPO_MISTAKES
 from labml_rl.runs.experiment import Experiment
@@ -125,7 +125,7 @@ def summary(runs: dict[str, Curves]) -> dict[str, Any]:
         "lowest_at_the_end": min(last),
         "highest_at_the_end": max(last),
         "all_the_way": round(mean(mean(each["score"]) for each in runs.values()), 1),
-        "median": {name: float(f"{each:.3g}") for name, each in middles.items()},
+        "median": {name: significant(each) for name, each in middles.items()},
     }
 
 

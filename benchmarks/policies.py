@@ -10,12 +10,13 @@ update. Each sample is a process of its own.
 """
 
 import argparse
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.policies_learners import LEARNERS, WITHOUT
-from benchmarks.record import ROOT, Series, found_by, interleave, provenance, write
+from benchmarks.record import ROOT, found_by, interleave, provenance, significant, write
 
 RECORD = ROOT / "results" / "benchmarks" / "policies.json"
 PACKAGES = (
@@ -35,22 +36,14 @@ def measure(names: tuple[str, ...], repeats: int, updates: int) -> dict[str, Any
     """Samples of all, taken in turns, and how many times as fast as each ours is."""
     samplers = {name: partial(sample, name, updates) for name in names}
     found = interleave(samplers, repeats)
-    peers = [found[name].median for name in PEERS if name in found]
-    return {
-        name: {
-            "median": each.median,
-            "low": each.low,
-            "high": each.high,
-            "samples": each.samples,
-            "ours_is_times": float(f"{found['ours'].median / each.median:.3g}"),
-        }
+    ours = found["ours"].median
+    measured: dict[str, Any] = {
+        name: {**asdict(each), "ours_is_times": significant(ours / each.median)}
         for name, each in found.items()
-    } | ({"ours_is_times_the_fastest": times(found["ours"], peers)} if peers else {})
-
-
-def times(ours: Series, peers: list[float]) -> float:
-    """How many times as fast as the fastest peer ours is."""
-    return float(f"{ours.median / max(peers):.3g}")
+    }
+    if peers := [found[name].median for name in PEERS if name in found]:
+        measured["ours_is_times_the_fastest"] = significant(ours / max(peers))
+    return measured
 
 
 def table(found: dict[str, Any]) -> str:

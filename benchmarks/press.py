@@ -27,6 +27,7 @@ from benchmarks.record import (
     interleave,
     provenance,
     series,
+    significant,
     write,
 )
 
@@ -101,7 +102,7 @@ def growth(setup: Setup) -> dict[str, Any]:
     found = {}
     for name, taken in interleave(runs, setup.repeats).items():
         lines = files[name][0]
-        per_line = float(f"{taken.median / lines * 1e6:.3g}")
+        per_line = significant(taken.median / lines * 1e6)
         found[name] = {"lines": lines, **asdict(taken), "microseconds_a_line": per_line}
     return found
 

@@ -33,6 +33,11 @@ def series(samples: Sequence[float]) -> Series:
     return Series(rounded, median(rounded), min(rounded), max(rounded))
 
 
+def significant(number: float) -> float:
+    """Three digits."""
+    return float(f"{number:.3g}")
+
+
 def interleave(
     contestants: Mapping[str, Callable[[], float]], repeats: int, thrown_away: int = 1
 ) -> dict[str, Series]:
@@ -63,8 +68,8 @@ def comparison(
     return {
         **more,
         **{name: asdict(taken) for name, taken in contestants.items()},
-        "ratio": float(f"{ratio:.3g}"),
-        "speedup": float(f"{1 / ratio:.3g}"),
+        "ratio": significant(ratio),
+        "speedup": significant(1 / ratio),
     }
 
 

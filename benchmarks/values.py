@@ -11,10 +11,11 @@ settings for all. Each sample is a process of its own.
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record import ROOT, found_by, provenance, series, write
+from benchmarks.record import ROOT, found_by, provenance, series, significant, write
 from benchmarks.values_learners import (
     BATCHES,
     CAPACITY,
@@ -56,18 +57,12 @@ def measure(part: str, repeats: int, *setting: str) -> dict[str, Any]:
     for name, samples in taken.items():
         found[name] = {}
         for number in samples[0]:
-            each = series([one[number] for one in samples])
-            found[name][number] = {
-                "median": each.median,
-                "low": each.low,
-                "high": each.high,
-                "samples": each.samples,
-            }
+            found[name][number] = asdict(series([one[number] for one in samples]))
     for numbers in found.values():
         for number, each in numbers.items():
             if number != "bytes_a_step":
                 ours = found["ours"][number]["median"]
-                each["ours_is_times"] = float(f"{ours / each['median']:.3g}")
+                each["ours_is_times"] = significant(ours / each["median"])
     print(" ".join([part, *setting]) + ": the last column is how many times ours is")
     print(table(found), flush=True)
     return found
