@@ -2,13 +2,10 @@
 
 import contextlib
 import fcntl
-import functools
-import http.server
 import os
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +19,8 @@ from playwright.sync_api import (
     expect,
     sync_playwright,
 )
+
+from benchmarks.browser import web_server
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
@@ -67,21 +66,11 @@ def build(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="session")
 def server(site: Path) -> Iterator[str]:
     """The address of a web server that serves the site."""
-    handler = functools.partial(QuietHandler, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with web_server(site) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
