@@ -28,11 +28,10 @@ from sidebyside.findings import Finding, found
 from sidebyside.guard import is_safe
 from sidebyside.lex import NAME
 from sidebyside.links import (
-    Elsewhere,
     Place,
     file_of,
     labels_of,
-    module_in,
+    page_at,
     pictures_in,
     set_links,
     still_of,
@@ -277,9 +276,7 @@ def pages(
         path = file_of(address, posixpath.dirname(page)) or ""
         if not path.endswith((".md", ".py")):
             continue
-        module = places.get(module_in(path))
-        is_ours = module is not None and not isinstance(module, Elsewhere)
-        if is_ours or (docs / path).is_file():
+        if page_at(path, places) or (docs / path).is_file():
             continue
         made = {place.page for place in places.values()}
         if path not in made:

@@ -363,6 +363,13 @@ def test_pages_that_do_not_exist(pictures, text, wrong, remedy):
     assert check(source, places) == [], "nobody knows what there is"
 
 
+def test_a_definition_has_no_page_of_its_own(pictures):
+    text = '"""# T\n\nSee [F](m/f.py)."""\n\n\ndef f():\n    """F."""\n'
+    source = read(text.encode(), "book/m.py", "book.m")
+    (finding,) = check(source, catalogue([source]), pictures)
+    assert finding.message == "a link to `m/f.py`, which is no page"
+
+
 # ---- On the command line
 
 
