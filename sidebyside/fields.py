@@ -32,6 +32,7 @@ from sidebyside.prose import (
     FENCE,
     LISTS,
     TITLES,
+    Lines,
     Prose,
     fences,
     indentation,
@@ -44,8 +45,6 @@ from sidebyside.prose import (
 from sidebyside.prose import ITEM as BULLET
 from sidebyside.read import Definer
 from sidebyside.rst import DEEPEST, deeper
-
-Lines = tuple[tuple[int, str], ...]
 
 # The boxes of Google's style, each with its kind.
 BOXES = {
@@ -163,11 +162,10 @@ def has_fields(prose: Prose) -> bool:
     text = prose.text
     if "\n " in text and TERMS.search(text):
         return True
-    return (
-        (":\n" in text or "\n---" in text or "\n===" in text or ":" in text[:1])
-        or "\n:" in text
-    ) and any(
-        text in TITLES or is_title(text) or COLON.match(text) for _, text in prose.lines
+    signs = (":\n", "\n:", "\n---", "\n===")
+    may_be = text.startswith(":") or any(sign in text for sign in signs)
+    return may_be and any(
+        line in TITLES or is_title(line) or COLON.match(line) for _, line in prose.lines
     )
 
 

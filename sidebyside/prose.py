@@ -24,6 +24,9 @@ CODE = r"""
     | (?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)
 """
 
+# Lines of text, each with the number of the source line it came from.
+Lines = tuple[tuple[int, str], ...]
+
 
 @dataclass(frozen=True)
 class Prose:
@@ -34,7 +37,7 @@ class Prose:
         lines: each line of text, with the number of the source line it came from.
     """
 
-    lines: tuple[tuple[int, str], ...] = ()
+    lines: Lines = ()
 
     @cached_property
     def text(self) -> str:
@@ -439,12 +442,7 @@ def open_examples(prose: Prose) -> Prose:
         deep = within(done, margin)
         body = example(prose.lines[at:], margin)
         at += len(body)
-        longest = max((len(t) for _, b in body for t in re.findall("`+", b)), default=2)
-        ticks = "`" * max(3, longest + 1)
-        lines = [(n, f"{deep}{line[margin:]}" if line else "") for n, line in body]
-        last = lines[-1][0]
-        done += [(number, ""), (number, f"{deep}{ticks}pycon"), *lines]
-        done += [(last, f"{deep}{ticks}"), (last, "")]
+        done += fenced([(n, line[margin:]) for n, line in body], "pycon", deep)
     return Prose(tuple(done))
 
 
@@ -462,6 +460,24 @@ def example(lines: Sequence[tuple[int, str]], margin: int) -> Sequence[tuple[int
         else:
             end = at + 1
     return lines[:end]
+
+
+def fenced(lines: Iterable[tuple[int, str]], language: str, deep: str = "") -> Lines:
+    """Code with a fence around it, which is longer than any that is in the code."""
+    lines = stripped(lines).lines
+    if not lines:
+        return ()
+    ticks = re.findall("`{3,}", "\n".join(text for _, text in lines))
+    mark = "`" * max([3, *(len(each) + 1 for each in ticks)])
+    first, last = lines[0][0], lines[-1][0]
+    body = ((number, deep + text if text else "") for number, text in lines)
+    return (
+        (first, ""),
+        (first, f"{deep}{mark}{language}"),
+        *body,
+        (last, deep + mark),
+        (last, ""),
+    )
 
 
 def within(lines: Sequence[tuple[int, str]], margin: int) -> str:

@@ -48,8 +48,10 @@ from sidebyside.prose import (
     FENCE,
     LISTS,
     TITLES,
+    Lines,
     Prose,
     example,
+    fenced,
     indentation,
     is_title,
     open_examples,
@@ -59,8 +61,6 @@ from sidebyside.prose import (
 )
 from sidebyside.prose import ITEM as BULLET
 from sidebyside.read import tree_of
-
-Lines = tuple[tuple[int, str], ...]
 
 # Without one of these there is nothing to do.
 SIGNS = (
@@ -247,7 +247,7 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
                 done += taken
             elif (mark := MARK.fullmatch(text)) and depth < DEEPEST:
                 taken, made = marked(rest, mark["rest"] or "", hides, depth)
-                deep = within(done, indentation(text)) or ""
+                deep = within(done, indentation(text))
                 done += ((n, deep + line if line else "") for n, line in made)
             elif text.endswith("::"):
                 taken, made = literal(rest, done)
@@ -259,7 +259,7 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
                 DRAWN.fullmatch(text) and not (done and done[-1][1])
             ):
                 taken, made = table(rest)
-                deep = within(done, indentation(text)) or ""
+                deep = within(done, indentation(text))
                 done += ((n, deep + line if line else "") for n, line in made)
         if not taken:
             done.append((number, text))
@@ -659,24 +659,6 @@ def dedented(lines: Lines) -> Lines:
     lines = stripped(lines).lines
     margin = min((indentation(text) for _, text in lines if text), default=0)
     return tuple((number, text[margin:]) for number, text in lines)
-
-
-def fenced(lines: Lines, language: str, deep: str = "") -> Lines:
-    """Code with a fence around it."""
-    lines = stripped(lines).lines
-    if not lines:
-        return ()
-    ticks = re.findall("`{3,}", "\n".join(text for _, text in lines))
-    mark = "`" * max(3, *(len(each) + 1 for each in ticks), 3)
-    first, last = lines[0][0], lines[-1][0]
-    body = ((number, deep + text if text else "") for number, text in lines)
-    return (
-        (first, ""),
-        (first, f"{deep}{mark}{language}"),
-        *body,
-        (last, deep + mark),
-        (last, ""),
-    )
 
 
 def language_of(lines: Lines) -> str:
