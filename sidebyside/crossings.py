@@ -113,11 +113,10 @@ def cross(
     by_page: defaultdict[str, dict[str, tuple[Use, ...]]] = defaultdict(dict)
     for place, users in uses.items():
         if place.anchor:
-            ranks = [
-                (rank.get((place.page, of), 0), use) for (of, _), use in users.items()
-            ]
-            ordered = sorted(ranks, key=lambda ranked: ranked[0])
-            by_page[place.page][place.anchor] = tuple(use for _, use in ordered)
+            ordered = sorted(
+                users.values(), key=lambda use: rank.get((place.page, use.of), 0)
+            )
+            by_page[place.page][place.anchor] = tuple(ordered)
     return {
         source.module: Crossing(links[source.module], by_page[source.page])
         for source in sources

@@ -160,13 +160,15 @@ class Book:
         Whether a name may come from a later `*`, or its scope exists twice. A `*` that
         brings what an import has brought already changes nothing.
         """
+        if scope.name in self.doubtful:
+            return True
         later = {
             star
             for star, line in scope.stars
             if line > first.line and self.is_exported_by(name, star)
         }
-        if scope.name in self.doubtful or not later:
-            return scope.name in self.doubtful
+        if not later:
+            return False
         if not first.origin or not later <= self.modules.keys():
             return True
         things = {self.member_of_module(star, name) for star in later}

@@ -73,7 +73,7 @@ def references(book: Book, source: Source) -> tuple[Reference, ...]:
                     found.append(columns.starting(node, name, thing.name))
             case ast.ImportFrom(module=module, level=level):
                 parents = in_import.removesuffix(module or "")
-                if at := columns.behind(node, "from", "." * level + (module or "")):
+                if at := columns.behind(node, "." * level + (module or "")):
                     found += columns.dotted(node, at + level, module or "", parents)
     ordered = sorted(filter(None, found), key=lambda r: (r.line, r.column, -r.end))
     return tuple(without_overlaps(ordered))
@@ -155,13 +155,13 @@ class Columns:
             self.tables[line] = {place: at for at, place in enumerate(places)}
         return self.tables[line].get(column, -1)
 
-    def behind(self, node: ast.ImportFrom, keyword: str, text: str) -> int:
-        """How far behind the beginning of a statement this text stands; 0 if not."""
+    def behind(self, node: ast.ImportFrom, text: str) -> int:
+        """How far behind its `from` this text stands in a statement; 0 if not."""
         column = self.character(node.lineno, node.col_offset)
         line = self.lines[node.lineno - 1][column:]
-        if column < 0 or not line.startswith(keyword):
+        if column < 0 or not line.startswith("from"):
             return 0
-        rest = line.removeprefix(keyword)
+        rest = line.removeprefix("from")
         at = len(line) - len(rest.lstrip())
         return at if line[at:].startswith(text) else 0
 
