@@ -23,7 +23,7 @@ docs: .venv/docs ## build the site into site/
 	@# An earlier site stays as it is until a new one is complete.
 	@rm -rf build/site
 	@# With --quiet, --strict would count no warnings.
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir build/site
+	$(BIN)/mkdocs build --strict --site-dir build/site
 	@rm -rf site && mv build/site site
 	@echo "The site is built: open site/index.html"
 

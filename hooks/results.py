@@ -175,7 +175,6 @@ def fill_in(markdown: str, record: Any) -> str:
     Raises:
         ValueError: if a value is missing, or has not the format that it is asked in.
     """
-
     markdown = TABLE.sub(lambda match: table_of(match["keys"], record), markdown)
 
     def value(match: re.Match[str]) -> str:
