@@ -7,7 +7,7 @@ from textwrap import indent
 import pytest
 from markdown import Markdown
 
-from sidebyside.errors import PressError
+from sidebyside.errors import PressError, stop
 from sidebyside.fields import set_fields, types_of
 from sidebyside.inventory import inventory
 from sidebyside.links import labels_in, pictures_in, set_labels, set_links
@@ -929,11 +929,11 @@ def test_an_item_in_sphinxs_style_ends_at_one_of_another_kind():
     ]
 
 
-def html_of(text, signature="def f(x: Tensor) -> 'list[int]'"):
+def html_of(text, signature="def f(x: Tensor) -> 'list[int]'", report=stop):
     """A docstring as it is on its page, without colours."""
     body = text.replace("\n", "\n    ")
     source = read(f"{signature}:\n    r'''\n    {body}\n    '''".encode(), "m.py", "m")
-    prose = weave(source, catalogue([source])).rows[-1].prose
+    prose = weave(source, catalogue([source]), report).rows[-1].prose
     html = Markdown(extensions=[*EXTENSIONS]).convert(prose)
     return unescape(re.sub("</?span[^>]*>", "", html))
 

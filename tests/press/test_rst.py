@@ -1,32 +1,16 @@
 """What was written for Sphinx is Markdown on the page, and nothing of it is lost."""
 
 import re
-from html import unescape
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown import Markdown
 
 from sidebyside.mathematics import FormulaError
-from sidebyside.press import EXTENSIONS
-from sidebyside.prose import Prose
 from sidebyside.read import read
 from sidebyside.rst import set_rst
-from sidebyside.weave import catalogue, weave
-
-
-def prose(text: str) -> Prose:
-    return Prose(tuple(enumerate(text.split("\n"), start=10)))
-
-
-def html_of(text):
-    """A docstring as it is on its page, without colours."""
-    body = text.replace("\n", "\n    ")
-    source = read(f"def f(x):\n    r'''\n    {body}\n    '''".encode(), "m.py", "m")
-    made = weave(source, catalogue([source]), lambda error: None).rows[-1].prose
-    html = Markdown(extensions=[*EXTENSIONS]).convert(made)
-    return unescape(re.sub("</?span[^>]*>", "", html))
+from sidebyside.weave import weave
+from tests.press.test_prose import html_of, prose
 
 
 def squeezed(text):
@@ -490,7 +474,7 @@ def docstrings(draw):
 @given(docstrings())
 def test_each_word_is_still_there(text):
     try:
-        html = html_of(text)
+        html = html_of(text, report=lambda error: None)
     except FormulaError:
         return  # A page with it is not made, and the author is told.
     missing = [word for word in re.findall(r"word\d+[xyz]", text) if word not in html]
