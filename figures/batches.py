@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
+from figures.networks import COLOURS, FAINT, WIDTH, Drawing, write_or_check
 from figures.policies import line
 
 RECORD = Path(__file__).parents[1] / "results" / "benchmarks" / "games.json"
@@ -95,9 +95,7 @@ def figures() -> dict[str, str]:
 
 def main() -> None:
     """Write the figures, or check them."""
-    write_or_check(
-        figures(), FOLDER, program="figures.batches", truth="the record says"
-    )
+    write_or_check(figures(), program="figures.batches", truth="the record says")
 
 
 if __name__ == "__main__":

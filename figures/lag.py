@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
+from figures.networks import COLOURS, FAINT, WIDTH, Drawing, write_or_check
 from figures.policies import line
 from figures.tricks import draw_runs
 
@@ -72,7 +72,7 @@ def figures() -> dict[str, str]:
 
 def main() -> None:
     """Write the figure, or check it."""
-    write_or_check(figures(), FOLDER, program="figures.lag", truth="the record says")
+    write_or_check(figures(), program="figures.lag", truth="the record says")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from statistics import fmean, median
 import numpy as np
 
 from benchmarks import evidence
-from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
+from figures.networks import COLOURS, FAINT, WIDTH, Drawing, write_or_check
 from figures.policies import line
 from labml_rl.watch.many import human_normalised, interquartile_mean
 
@@ -175,7 +175,7 @@ def figures() -> dict[str, str]:
 
 def main() -> None:
     """Write the figures, or check them."""
-    write_or_check(figures(), FOLDER, program="figures.many", truth="the records say")
+    write_or_check(figures(), program="figures.many", truth="the records say")
 
 
 if __name__ == "__main__":

@@ -258,15 +258,12 @@ def times(*sizes: int) -> str:
     return " × ".join(map(str, sizes))
 
 
-def write_or_check(
-    figures: Mapping[str, str], folder: Path, *, program: str, truth: str
-) -> None:
+def write_or_check(figures: Mapping[str, str], *, program: str, truth: str) -> None:
     """
     Write figures, or with `--check` on the command line, only compare them.
 
     Args:
         figures: SVG by the name of its file.
-        folder: where they are.
         program: the module that draws them.
         truth: what they should show, for the message if they don't.
     """
@@ -275,9 +272,9 @@ def write_or_check(
     only_compare = parser.parse_args().check
     stale = []
     for name, figure in figures.items():
-        path = folder / name
+        path = FOLDER / name
         if not only_compare:
-            folder.mkdir(parents=True, exist_ok=True)
+            FOLDER.mkdir(parents=True, exist_ok=True)
             path.write_text(figure, encoding="utf-8")
         if not path.exists() or path.read_text(encoding="utf-8") != figure:
             stale.append(str(path))
@@ -287,9 +284,7 @@ def write_or_check(
 
 def main() -> None:
     """Write the figure, or check it."""
-    write_or_check(
-        {NAME: draw()}, FOLDER, program="figures.networks", truth="the network does"
-    )
+    write_or_check({NAME: draw()}, program="figures.networks", truth="the network does")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from figures.networks import (
     COLOURS,
     FAINT,
-    FOLDER,
     TEXT,
     WIDTH,
     Drawing,
@@ -279,7 +278,7 @@ FIGURES: dict[str, Callable[[], str]] = {
 def main() -> None:
     """Write the figures, or check them."""
     drawn = {name: draw() for name, draw in FIGURES.items()}
-    write_or_check(drawn, FOLDER, program="figures.policies", truth="the losses do")
+    write_or_check(drawn, program="figures.policies", truth="the losses do")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ python -m figures.sketches --check   fail if they differ
 from figures.networks import (
     COLOURS,
     FAINT,
-    FOLDER,
     SIDE,
     WIDTH,
     Drawing,
@@ -112,7 +111,7 @@ def figures() -> dict[str, str]:
 
 def main() -> None:
     """Write the figures, or check them."""
-    write_or_check(figures(), FOLDER, program="figures.sketches", truth="is drawn")
+    write_or_check(figures(), program="figures.sketches", truth="is drawn")
 
 
 if __name__ == "__main__":

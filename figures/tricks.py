@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing, write_or_check
+from figures.networks import COLOURS, FAINT, WIDTH, Drawing, write_or_check
 from figures.policies import line
 
 RECORD = Path(__file__).parents[1] / "results" / "benchmarks" / "tricks.json"
@@ -87,7 +87,7 @@ def figures() -> dict[str, str]:
 
 def main() -> None:
     """Write the figure, or check it."""
-    write_or_check(figures(), FOLDER, program="figures.tricks", truth="the record says")
+    write_or_check(figures(), program="figures.tricks", truth="the record says")
 
 
 if __name__ == "__main__":

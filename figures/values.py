@@ -15,7 +15,6 @@ from gymnasium.spaces import Box
 from figures.networks import (
     COLOURS,
     FAINT,
-    FOLDER,
     GROUND,
     TEXT,
     WIDTH,
@@ -307,7 +306,7 @@ FIGURES: dict[str, Callable[[], str]] = {
 def main() -> None:
     """Write the figures, or check them."""
     drawn = {name: draw() for name, draw in FIGURES.items()}
-    write_or_check(drawn, FOLDER, program="figures.values", truth="is done")
+    write_or_check(drawn, program="figures.values", truth="is done")
 
 
 if __name__ == "__main__":
