@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+ENVIRONMENT = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
+
 
 def build(
     site: Path, *options: str, strict: bool = True
@@ -13,7 +15,7 @@ def build(
     return subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", *["--strict"] * strict, *options],
         cwd=site,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"},
+        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         check=False,

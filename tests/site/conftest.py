@@ -4,8 +4,6 @@ import contextlib
 import fcntl
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +19,7 @@ from playwright.sync_api import (
 )
 
 from benchmarks.browser import web_server
+from tests.press.sites import build
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
@@ -36,7 +35,6 @@ ARGUMENTS = [
 # How long to wait for what should happen at once, in milliseconds: for a slow machine.
 PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
-ENVIRONMENT = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
 
 
 @pytest.fixture(scope="session")
@@ -49,21 +47,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open(shared / "site.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
-            build(shared / "site.part")
+            done = build(ROOT, "--site-dir", str(shared / "site.part"))
+            assert done.returncode == 0, done.stderr
             (shared / "site.part").rename(folder)
     return folder
-
-
-def build(folder: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
-        cwd=ROOT,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,8 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from tests.site.conftest import ENVIRONMENT, ROOT, visit
+from tests.press.sites import ENVIRONMENT
+from tests.site.conftest import ROOT, visit
 
 
 @pytest.fixture
