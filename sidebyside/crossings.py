@@ -13,7 +13,7 @@ links, in both directions.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sidebyside.highlight import Link
@@ -219,12 +219,10 @@ def instance_attributes(book: Book) -> set[str]:
     What methods assign to `self`. The section that does so is mostly `__init__`, and
     who uses the attribute does not use that.
     """
-
-    def names() -> Iterator[str]:
-        for module in book.modules.values():
-            for scope in module.opened:
-                for name in scope.attributes:
-                    if name not in scope.bindings:
-                        yield f"{scope.name}.{name}"
-
-    return set(names())
+    return {
+        f"{scope.name}.{name}"
+        for module in book.modules.values()
+        for scope in module.opened
+        for name in scope.attributes
+        if name not in scope.bindings
+    }

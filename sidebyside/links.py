@@ -270,8 +270,6 @@ def set_links_by_hand(
     return replaced(prose, here, named, module)
 
 
-# Where the reference of a package lies, unless a site says something else.
-PAGE_OF_REFERENCE = "reference/{package}.md"
 UNKNOWN = "a link to `{}`, which is defined nowhere"
 NOWHERE = Place("", "")
 

@@ -52,13 +52,7 @@ from mkdocs.utils import get_relative_url
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import Entry, inventory, own_inventory
-from sidebyside.links import (
-    PAGE_OF_REFERENCE,
-    Place,
-    file_of,
-    pictures_in,
-    set_links_by_hand,
-)
+from sidebyside.links import Place, file_of, pictures_in, set_links_by_hand
 from sidebyside.pictures import make_room
 from sidebyside.press import (
     EXTENSIONS,
@@ -76,7 +70,14 @@ from sidebyside.press import (
 from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
 from sidebyside.references import Reference, reach
-from sidebyside.render import PAGE, THEME, environment, render, render_error
+from sidebyside.render import (
+    PAGE,
+    PAGE_OF_REFERENCE,
+    THEME,
+    environment,
+    render,
+    render_error,
+)
 from sidebyside.rules import dollars
 from sidebyside.search import Searched
 from sidebyside.serve import (

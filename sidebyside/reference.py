@@ -44,9 +44,9 @@ from typing import Any
 
 import griffe
 
-from sidebyside.links import PAGE_OF_REFERENCE
 from sidebyside.press import find_modules, load_all
 from sidebyside.prose import LISTS, TITLES, Prose, is_title
+from sidebyside.render import PAGE_OF_REFERENCE
 from sidebyside.split import Kind
 from sidebyside.weave import HEADING, catalogue, described
 

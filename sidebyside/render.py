@@ -25,6 +25,8 @@ from sidebyside.links import Place
 from sidebyside.weave import Page
 
 PAGE = "sidebyside/page.md"
+# Where the reference of a package lies, unless a site says something else.
+PAGE_OF_REFERENCE = "reference/{package}.md"
 # The fast one is not everywhere.
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 THEME = Path(str(files("sidebyside") / "theme"))

@@ -587,16 +587,16 @@ def parameters(node: Definer, is_method: bool) -> tuple[set[str], set[str], bool
         # Elsewhere, an annotation says of what type an attribute is, and no more.
         return set(), fields, not node.bases
     arguments = node.args
-    plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    hidden = {a.arg for a in plain if a.arg.startswith("_")}
+    positional = [*arguments.posonlyargs, *arguments.args]
+    named = arguments.kwonlyargs
+    hidden = {a.arg for a in (*positional, *named) if a.arg.startswith("_")}
     # What a method is called with comes first, whatever its name is. A function that is
     # made one later may have it in its list, and need not.
     if is_method and "staticmethod" not in map(ast.unparse, node.decorator_list):
-        positional = [*arguments.posonlyargs, *arguments.args]
-        plain = [a for a in plain if a not in positional[:1]]
-    elif plain and plain[0].arg in ("self", "cls"):
-        hidden.add(plain[0].arg)
-    names = {a.arg for a in plain} - hidden
+        del positional[:1]
+    elif positional and positional[0].arg in ("self", "cls"):
+        hidden.add(positional[0].arg)
+    names = {a.arg for a in (*positional, *named)} - hidden
     extra = {a.arg for a in (arguments.vararg, arguments.kwarg) if a}
     # What `**options` takes may be listed by name.
     return names, extra | hidden, arguments.kwarg is None

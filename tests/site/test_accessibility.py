@@ -1,13 +1,12 @@
 """No violation that axe can find, on any page, in either colour scheme."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.press.sites import build
 from tests.site.conftest import visit
 from tests.site.test_pages import DESKTOP, PARTS, PHONE, of_each_kind
 
@@ -160,8 +159,8 @@ def test_code_can_be_read_where_nobody_chose_colours(browser, tmp_path):
         '    """## F\n\n    Args:\n        x: a number.\n    """\n'
         "    return [x + 1, 'a', None]  # why\n"
     )
-    build = [sys.executable, "-m", "mkdocs", "build", "--quiet"]
-    subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)
+    done = build(tmp_path)
+    assert done.returncode == 0, done.stderr
     with visit(browser, (tmp_path / "site/book/index.html").as_uri()) as seen:
         found = violations(seen.page, COLOURS)
         assert not [each for each in found if "md-copyright" not in each]
