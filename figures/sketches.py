@@ -36,7 +36,7 @@ def box(
     drawing.words(x + wide / 2, y + 5, words, colour=colour, text_anchor="middle")
 
 
-def arrow(drawing: Drawing, *points: tuple[float, float], colour: str = FAINT) -> None:
+def arrow(drawing: Drawing, *points: tuple[float, float]) -> None:
     """Draw a line through points, with a head at its end."""
     (before_x, before_y), (x, y) = points[-2:]
     across, down = (x > before_x) - (x < before_x), (y > before_y) - (y < before_y)
@@ -45,7 +45,7 @@ def arrow(drawing: Drawing, *points: tuple[float, float], colour: str = FAINT) -
     for side in (-5, 5):
         a, b = x - 7 * across + side * down, y - 7 * down + side * across
         path += f"M{a:g} {b:g}L{x:g} {y:g}"
-    drawing.mark("path", d=path, fill="none", stroke=colour, stroke_width=2)
+    drawing.mark("path", d=path, fill="none", stroke=FAINT, stroke_width=2)
 
 
 def draw_loop() -> str:

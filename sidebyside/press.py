@@ -227,10 +227,7 @@ def packages_meant(folder: Path) -> list[Path]:
 
 
 def modules_in(
-    folder: Path,
-    root: Path,
-    exclude: Sequence[str] = (),
-    used: set[str] | None = None,
+    folder: Path, root: Path, exclude: Sequence[str], used: set[str]
 ) -> Iterator[tuple[Path, Module]]:
     """
     ## Any folder
@@ -258,8 +255,7 @@ def modules_in(
         from_package = file.relative_to(package.parent).parts
         typed = named_from(file, root)
         matching = excluding(inside, from_package, typed, exclude)
-        if used is not None:
-            used |= matching
+        used |= matching
         if not matching:
             yield package, Module(file, typed, module_name(file, package))
 

@@ -13,8 +13,8 @@ from sidebyside.read import read
 from sidebyside.weave import catalogue
 
 
-def findings(text, path="book/m.py"):
-    source = read(text.encode(), path, "book.m")
+def findings(text):
+    source = read(text.encode(), "book/m.py", "book.m")
     return check(source, catalogue([source]))
 
 

@@ -44,8 +44,8 @@ PACKAGE_SOURCE = read(b"", "book/__init__.py", "book")
 PLACES = catalogue([PACKAGE_SOURCE, GAME_SOURCE, WORKER_SOURCE])
 
 
-def prose(text: str, first: int = 10) -> Prose:
-    return Prose(tuple(enumerate(text.split("\n"), start=first)))
+def prose(text: str) -> Prose:
+    return Prose(tuple(enumerate(text.split("\n"), start=10)))
 
 
 # ---- Links

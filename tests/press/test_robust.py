@@ -85,9 +85,9 @@ class Rows(HTMLParser):
             self.rows[-1] += data
 
 
-def convert(program, path="module.py"):
+def convert(program):
     data = program if isinstance(program, bytes) else program.encode()
-    source = read(data, path, Path(path).stem)
+    source = read(data, "module.py", "module")
     page = make(source, catalogue([source]), lambda error: None)
     return page, standalone(page, TEMPLATES, Path("/nonexistent"))
 
