@@ -112,6 +112,7 @@ CURVES = ("curve", "entropy")
 PEERS = {
     "a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json"),
     "a2c-breakout-seed-1": ("Stable-Baselines3", "peer_a2c-breakout.json"),
+    "ppo-mspacman-seed-1": ("Stable-Baselines3", "peer_ppo-mspacman.json"),
 }
 
 # What an algorithm is drawn beside: the runs of another with the same game.
@@ -529,11 +530,13 @@ def draw(folder: Path) -> str:
         draw_beside(drawing, lines[1:], family_of(other))
     line(drawing, lines[0], stroke=COLOURS[0], stroke_width="2.5")
     if peer:
-        line(drawing, drawn(at(*p) for p in their_curve), stroke=COLOURS[2])
+        colour = COLOURS[1 if others else 2]
+        line(drawing, drawn(at(*p) for p in their_curve), stroke=colour)
         x, y = at(*their_curve[-1])
         # Below the axis stand the frames.
-        x, y = (x, y + 28) if y + 28 < BOTTOM else (LEFT + 4, y - 12)
-        drawing.words(x, y, peer[0], colour=COLOURS[2], size=13)
+        below = y + (56 if others else 28)
+        x, y = (x, below) if below < BOTTOM + 4 else (LEFT + 4, y - 12)
+        drawing.words(x, y, peer[0], colour=colour, size=13)
     for x, y in (at(*point) for point in evaluations):
         drawing.mark("circle", cx=x, cy=y, r=4, fill=COLOURS[1])
     drawing.words(

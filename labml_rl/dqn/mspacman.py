@@ -232,7 +232,9 @@ def main(arguments: Sequence[str]) -> None:
 # was measured, in games for choosing. The [page of results](../../results.md) has the
 # command, the machine, and the scores in games that it was not chosen by. The run has a
 # fortieth of the frames of Mnih et al. (2015). After two million, the curve fell, came
-# up again, and ended a tenth above where it had been.
+# up again, and ended a tenth above where it had been. [PPO](../ppo/__init__.py) has
+# [learned the same game](../../results.md#ms-pac-man-by-ppo) with twice as many frames,
+# and scores half as much.
 #
 # To go on with it, type `labml-rl resume runs/fast-dqn/ms_pacman/seed-1 --total-frames
 # 10_000_000`. To try an idea of your own, begin with [a problem that takes a
