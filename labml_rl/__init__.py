@@ -36,10 +36,11 @@ pays a **reward** $r_t$: a number, for instance the points just scored. Then com
 $o_{t+1}$, and so on, until the **episode** is over: the ball is lost, the game is won.
 
 An observation is not everything. One picture does not show which way the ball is
-flying, and several of them still don't show all. The machine knows it, and all else
-that decides, with the action, what happens next. All that it knows is its **state**.
-The agent sees only the observation, and has to decide by that. (In other books this is
-a **partially observable Markov decision process**, or POMDP.)
+flying, and several of them still don't show all. The machine that runs the game does
+know which way, and everything else that decides, with the action, what happens next.
+All of that together is its **state**. The agent sees only the observation, and has to
+decide by that. (In other books this is a **partially observable Markov decision
+process**, or POMDP.)
 
 One thing makes this harder than learning from examples. Nobody says which action would
 have been right; there is a reward, often much later, for something among all that was
@@ -76,7 +77,8 @@ can be compared.
 
 ## The five algorithms
 
-Three learn a policy and a value, by which they judge what the policy did:
+Three learn a policy, and a **value**: the return to expect after an observation. By
+that they judge what the policy did, better or worse than expected:
 
 | what | [A2C](a2c/__init__.py) | [PPO](ppo/__init__.py) |
 |---|---|---|
@@ -89,7 +91,8 @@ Three learn a policy and a value, by which they judge what the policy did:
 The third is [IMPALA](impala/__init__.py). It is like A2C, but the games go on while the
 network learns, and so it learns from steps that are a little old.
 
-The other two learn a value for each action, and take the action with the largest:
+The other two learn a value for each action, the return to expect if it is taken now.
+They need no policy, and take the action with the largest:
 
 | what | [DQN](dqn/__init__.py) | [PQN](pqn/__init__.py) |
 |---|---|---|
