@@ -175,6 +175,9 @@ class NatureBody(nn.Module):
         """
         ### The order that it likes best
 
+        The layer below is faster if the pixels of an observation lie in memory in
+        another order. If it will be looked at several times, it is sorted once, here.
+
         Args:
             observations: as above, shape `(N, …)`.
 

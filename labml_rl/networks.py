@@ -232,7 +232,7 @@ def entropy_of(logits: Tensor) -> Tensor:
         $H$, in nats (so it is called with natural logarithms), shape `(…)`.
     """
     log_probs = logits.log_softmax(-1)  # (…, A)
-    # No probability times an infinite logarithm would be NaN.
+    # A probability of 0 times its logarithm, which is infinite, would be NaN.
     finite = log_probs.clamp(min=torch.finfo(log_probs.dtype).min)
     return -(log_probs.exp() * finite).sum(-1)
 

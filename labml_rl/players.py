@@ -64,8 +64,8 @@ if __name__ == "__main__":
     players.close()
 ```
 
-Of these [settings](speed.py), only those count that say how to be fast. How many games
-there are and who plays them is said beside them.
+Of the [settings](speed.py), only those count here that say how to be fast. How many
+games there are, and who plays them, the other arguments say.
 
 All this is right for a small network on a processor. With a GPU, one large question is
 cheaper than many small ones, and there the games are [brought to the
@@ -240,8 +240,8 @@ class Players:
 
     def begin(self) -> None:
         """
-        In two steps: let the others begin with the next rollout, and do not wait. This
-        process plays its own share, if it has one, before it returns.
+        The first half of a rollout: let the others begin, and do not wait for them.
+        This process plays its own share, if it has one, before it returns.
 
         Raises:
             ValueError: if weights of the network were replaced. The others would go on
@@ -258,7 +258,7 @@ class Players:
 
     def finish(self) -> list[dict[str, float]]:
         """
-        Wait until all have played.
+        The second half: wait until all have played.
 
         Returns:
             The scores of the games that ended.

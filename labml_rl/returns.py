@@ -81,8 +81,8 @@ class Rollout:
     r"""
     ## The rollout
 
-    This is all that has to be known of it here, and each entry is given by name, since
-    the two kinds of ends are easily swapped.
+    This is all that the functions of this page have to know of one. Each entry is given
+    by name, since the [two kinds of ends][Rollout.following] are easily swapped.
 
     Args:
         rewards: $r_t$, shape `(T, N)`, float32 or float64. [The games](batch.py) pay
@@ -278,9 +278,9 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     That is **variance**, and it takes many games to average it out.
 
     The value of the next observation has little of it. Which one comes may be chance,
-    but then the network answers the same to the same question. But it may be wrong, and
-    when learning begins it always is. That is **bias**, and no number of games averages
-    it out.
+    but to the same one the network always gives the same answer. That answer may be
+    wrong, though, and when learning begins it always is. This is **bias**, and no
+    number of games averages it out.
 
     The **n-step return** has a part of both. It counts $n$ rewards that were seen, and
     for the rest it trusts the network:

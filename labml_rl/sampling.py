@@ -55,7 +55,7 @@ from labml_rl.environments import final_observations, scores_of
 from labml_rl.networks import draw, log_probs_of
 from labml_rl.returns import Rollout
 
-# Of a network that remembers it takes and gives what that remembers, too.
+# A network that remembers gets what it remembered as well, and gives what it does now.
 ActorCriticFunction = Callable[..., tuple[Tensor, ...]]
 Prepare = Callable[[Tensor], Tensor]
 
@@ -69,9 +69,9 @@ class Samples:
     kept as well: after the first step of learning, the network would say something
     else.
 
-    What follows an observation is in the next row, but where an episode ended with this
-    step: there, the next row is the first of another one. What was seen after the last
-    step is in row $T$ of the sheet, `games.sheet.observations`.
+    What follows an observation is in the next row, except where an episode ended with
+    this step: there, the next row is the first of another one. What was seen after the
+    last step is in row $T$ of the sheet, `sampler.sheet.observations`.
 
     Args:
         observations: $o_t$, shape `(T, N, …)`.
@@ -307,7 +307,8 @@ class Player:
             # network says of its last observation. That is seldom, and not worth a
             # place in the batch.
             if truncated[t].any():
-                # All others have been given the type of the space by the batch.
+                # The batch gives its observations the type of the space. These have not
+                # been in it.
                 final = final_observations(infos, truncated[t])
                 last = self.seen(final.astype(shown.dtype, copy=False))
                 rows = torch.from_numpy(np.flatnonzero(truncated[t])).to(last.device)

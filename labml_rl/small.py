@@ -252,9 +252,9 @@ class PQNSettings(pqn.Settings):
     ## PQN
 
     [PQN](pqn/__init__.py) learns action values, as DQN does, and it learns the pole.
-    DQN's targets count one reward or three, and these most of those that were seen. It
-    still can unlearn what it knew: with most seeds there is a fall somewhere in the
-    curve.
+    The targets of DQN count one reward or three, and those of PQN most of the rewards
+    that were seen. It still can unlearn what it knew: with most seeds there is a fall
+    somewhere in the curve.
 
     ![The mean score of the last hundred games of PQN in CartPole, over the frames
     played: it ends at 500](../assets/figures/run-small-pqn-cartpolev1-seed-11.svg)

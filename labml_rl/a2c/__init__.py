@@ -181,12 +181,12 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     !!! warning "Cut the advantage off"
         The advantage is a number here, not a function of the weights. If a gradient
         goes through the value in it, this loss gets smaller the larger the value is,
-        since no logarithm of a probability is above zero. [Its own loss][value_loss]
-        pulls the value back. Where the two balance, the critic is $H / c_v$ too high:
-        $H$ is the [entropy][labml_rl.networks.entropy_of] of the policy, and $c_v$ the
-        weight of the critic's loss. The returns that are made with such values are
-        wrong in turn, and nothing fails. So the function refuses an advantage that
-        still has a gradient.
+        since no logarithm of a probability is above zero. It pushes by the mean of
+        $-\log \pi$, which is the [entropy][labml_rl.networks.entropy_of] $H$ of the
+        policy. [The value's own loss][value_loss] pulls back, by its weight $c_v$ times
+        the error. Where the two balance, the critic is $H / c_v$ too high. The returns
+        that are made with such values are wrong in turn, and nothing fails. So the
+        function refuses an advantage that still has a gradient.
 
     !!! warning "The sign"
         Without the minus the agent learns to lose, and it learns that fast.

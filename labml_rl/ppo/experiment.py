@@ -74,8 +74,8 @@ The paper is silent on most of them, and readers of the authors' code have [list
 groups have measured what some of them are worth. A is [Andrychowicz et al.
 (2021)](https://arxiv.org/abs/2006.05990), who trained 250,000 agents with many settings
 at once. E is [Engstrom et al. (2020)](https://arxiv.org/abs/2005.12729), who switched
-four decisions on and off; where it says "much", the best agents needed it. These are
-the ones that are on the pages of this book:
+four decisions on and off; "much (E)" means that their best agents needed it. These are
+the decisions that are on the pages of this book:
 
 | decision | how much it matters |
 |---|---|
@@ -110,7 +110,7 @@ The same settings have other names in other programs, and some count something e
 | `value_coefficient` 0.5 | `vf_coef` 0.25 | `vf_coef` 0.5 |
 | `entropy_coefficient` | `ent_coef` | `ent_coef` |
 | `max_gradient_norm` | `max_grad_norm` | `max_grad_norm` |
-| `max_divergence` | `target_kl`, one and a half times | `target_kl` |
+| `max_divergence` | 1.5 times their `target_kl` | `target_kl` |
 | `total_frames`, 4 a step | `total_timesteps` | `total_timesteps` |
 
 Stable-Baselines3's loss of the critic has no half in it, so its 0.5 is 1.0 here. And

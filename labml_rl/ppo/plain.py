@@ -127,8 +127,8 @@ def learn(
                 logits, values = network(observations[rows])  # (B, A), (B,)
                 log_probs = log_probs_of(logits, actions[rows])  # (B,)
 
-                # The three losses: act so that the advantages grow, but not too far
-                # from the policy that played; know what to expect; stay undecided.
+                # The three losses: make good actions likelier, but not too far from
+                # the policy that played; know what to expect; stay undecided.
                 policy = clipped_policy_loss(
                     log_probs,
                     old_log_probs[rows],
