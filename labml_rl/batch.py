@@ -207,7 +207,9 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             Observations, rewards (float64), `terminated` and `truncated` (bool), all
             with a row for each environment, and infos. In the infos, each key has an
             array with such rows, and its namesake with an underscore says which of them
-            count: a finished game's score is in `infos["final_info"]["episode"]["r"]`.
+            count. So the scores of finished games are in
+            `infos["final_info"]["episode"]["r"]`, and `infos["final_info"]["_episode"]`
+            says in which rows.
 
         Raises:
             InvalidAction: if they are too few or too many, of another shape, or if

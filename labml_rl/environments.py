@@ -380,8 +380,8 @@ def frames_per_step(name: str) -> int:
     step. So the answer is kept.
 
     Returns:
-        How many frames of the emulator go by in one step of the agent: 4 in a game. All
-        other environments have steps alone, and 1 is meant.
+        How many frames of the emulator go by in one step of the agent: 4 in an Atari
+        game. All other environments have no frames, and each step is counted as one.
     """
     return FRAMES_PER_STEP if is_atari(name) else 1
 

@@ -25,6 +25,9 @@ obs, info = game.reset()  # uint8, (4, 84, 84)
 obs, reward, terminated, truncated, info = game.step(2)
 ```
 
+`reset` begins an episode, and `step` plays one action, here number 2, and says what
+came of it. What each of the five answers means stands [beside the class][Game].
+
 ## What the agent sees
 
 One picture shows where things are. Four of them, from the latest four actions,

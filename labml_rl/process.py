@@ -24,8 +24,9 @@ work.
 
 ## What a message costs
 
-The sender packs it, the system copies it in and wakes the other process up, copies it
-out, and the receiver unpacks it. Then the answer goes the same way.
+The sender packs the message. The system copies it into the pipe, wakes the other
+process up, and copies it out again, and the receiver unpacks it. Then the answer goes
+the same way.
 
 ![Bars: a step of a game takes longest, nearly all of it in the emulator. Next comes a
 worker that answers with an observation, then one that answers with nothing, and last
@@ -80,8 +81,8 @@ STOP_SIGNALS = tuple(
     if hasattr(signal, name)
 )
 
-# A request that does not fit into the pipe waits until the worker reads. If it does not
-# for so many seconds, it is given up.
+# A request that does not fit into the pipe waits until the worker reads. A worker that
+# does not for so many seconds is given up.
 SEND_SECONDS = 60
 
 # Longer waits are made of such slices. See [below][Worker._wait].
@@ -104,8 +105,8 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
         make: makes the object.
     """
     # Signals that ask a program to stop reach all of its processes at once. What
-    # follows is for the parent to decide: [a run](runs/signals.py) ends the update that
-    # it is in, and needs its workers for that. So they do not listen.
+    # follows is for the parent to decide: [a run](runs/signals.py) completes the update
+    # that it is in, and needs its workers for that. So they do not listen.
     for each in STOP_SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)

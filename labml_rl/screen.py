@@ -255,13 +255,14 @@ class Screens:
         if not len(stale):
             return self._picture
 
-        # The grey of one colour, except where there are two.
+        # The grey of the last frame; and where the two differ, that of the pair.
         grey = np.asarray(cv2.LUT(self._last.pixels[stale], self._grey_of_one))
         self._grey_pixels[stale] = grey
         two = self._last.pixels[differ], self._before.pixels[differ]
         self._grey_pixels[differ] = self._grey_of_two[two]
 
-        # The tiles, one below the other, make a picture, too. It is shrunk at once.
+        # The tiles that changed, one below the other, make a tall picture, and a single
+        # call shrinks it.
         changed = np.zeros(self._grey_tiles.shape[:2], np.bool_)
         changed.reshape(-1)[self._tile_of_word[stale]] = True
         large = self._grey_tiles[changed]  # (tiles, rows, columns)

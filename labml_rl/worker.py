@@ -35,12 +35,10 @@ if __name__ == "__main__":
     is defined there does not exist for such a worker, so environments belong in a
     module.
 
-What is new is what does *not* go through the pipe. An observation has 28 KB. To send
-it, the worker packs it, the system copies it in, copies it out, and the agent unpacks
-it and puts it in its batch. [The page before](process.py) shows what that costs. Memory
-that both processes see needs none of it: the game [writes its
-picture][labml_rl.game.Game.observe_into] where the agent will read it, and the pipe
-carries a few bytes.
+What is new is what does *not* go through the pipe. An observation has 28 KB, and [the
+page before](process.py) shows what it costs to send it. Memory that both processes see
+needs none of that: the game [writes its picture][labml_rl.game.Game.observe_into] where
+the agent will read it, and the pipe carries a few bytes.
 
 ```text
 the agent                     a worker

@@ -68,9 +68,10 @@ A wrapper that does not find what it needs says so when it is made. (Only whethe
 are lives, for [EpisodicLife][], turns out with the first `reset`.)
 
 To train an agent in a pipeline of your own, register it [as any other
-environment](../environments.py). It is treated like one, too: a frame is then one step,
-so a run of ten million frames has ten million steps. And the settings of Atari games do
-nothing, so whatever is wanted of them belongs in the pipeline, such as [ClipReward][].
+environment](../environments.py). It is treated like one, too: each of its steps is
+counted as one frame, so a run of ten million frames has ten million steps. And the
+settings of Atari games do nothing, so whatever is wanted of them belongs in the
+pipeline, such as [ClipReward][].
 Only the lives of [EpisodicLife][] are known there, too: a game goes on after each, and
 is saved and counted as one.
 """
@@ -221,7 +222,8 @@ def nature_dqn_env(
 def _one_game(
     game: str, seed: int | None, options: dict[str, Any]
 ) -> gymnasium.Env[Any, Any]:
-    # The game knows names, checks options and loads emulators. A twin lends all that.
+    # A [Game][labml_rl.game.Game] knows names, checks options and loads emulators. One
+    # that nobody plays lends all that.
     twin = make_game(game, seed=seed, **options)
     chosen = twin.options
     frames = Frames(twin._load, chosen.max_frames, chosen.render_mode, seed)

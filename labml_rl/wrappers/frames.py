@@ -43,8 +43,9 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
     )
     ```
 
-    Otherwise it holds each action for four frames, and in each of these, with a
-    probability of 0.25, ignores it. Nothing that is put around it can undo that.
+    Without these two arguments, it holds each action for four frames, and in each of
+    them, with a probability of 0.25, ignores it. Nothing that is put around it can undo
+    that.
 
     This one draws its random numbers in the same order as [Game][labml_rl.game.Game],
     so that the two can be compared. And it always has all 18 actions, so that the
