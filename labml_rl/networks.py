@@ -171,7 +171,7 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
 
     Args:
         logits: shape `(…, A)`. Where one is NaN, nothing says so, and the action is 0.
-        dice: from 0 to 1, shape `(…)`.
+        dice: where each dart hits, from 0 to 1, shape `(…)`.
 
     Returns:
         Actions, shape `(…)`.

@@ -332,7 +332,9 @@ class Worker:
             has to travel. One at the top level of a module can, and so can a
             `functools.partial` of it. A `lambda` cannot.
         name: for error messages: whatever tells this worker from the others.
-        start_method: `"fork"`, `"spawn"` or `"forkserver"`; `None` is Python's default.
+        start_method: `"fork"`, which copies this process; `"spawn"`, which starts a new
+            Python; `"forkserver"`, which copies one that was started for that; `None`
+            is Python's default.
 
     Raises:
         TypeError: if `make` cannot travel.

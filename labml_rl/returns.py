@@ -90,7 +90,7 @@ class Rollout:
         values: $V(o_t)$, shape `(T + 1, N)`, of the type of the rewards.
         terminated: whether the episode ended with step $t$, shape `(T, N)`, bool.
         truncated: whether it was cut off after step $t$, the same.
-        final_values: the values of the final observations where it was, shape
+        final_values: the values of the final observations where it was cut off, shape
             `(T, N)`, of the type of the rewards. May be left out if it never was.
 
     Raises:
@@ -360,7 +360,8 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     ### One sum instead of many
 
     The parts of this mixture need not be computed. Look at the **error** of a single
-    step, by how much it went better than expected:
+    step, by how much it went better than expected (others call it the
+    *temporal-difference error*):
 
     $$\delta_t = r_t + \gamma F_t - V(o_t)$$
 

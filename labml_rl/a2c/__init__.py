@@ -26,7 +26,7 @@ and much better for a graphics card. That is A2C.
 
 ## The policy gradient
 
-### The gradient of a chance
+### One action
 
 Let us forget time for a moment. The agent sees $o$ once, draws an action $a$ from its
 policy $\pi_\theta(a \mid o)$, is paid $G$, and the game is over. The numbers $\theta$
@@ -254,7 +254,7 @@ def total_loss(
     $$L = L_\text{policy} + c_v L_\text{value} - c_e \operatorname{mean}(H)$$
 
     How much each should weigh depends on how large rewards are. That is one more reason
-    to clip them.
+    to clip them, that is, to pay [only their sign][labml_rl.game.GameOptions].
 
     Args:
         logits: $\ell$, shape `(…, A)`.

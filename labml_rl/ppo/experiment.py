@@ -151,9 +151,9 @@ class Settings(PolicySettings):
     """
     ## Settings
 
-    These are the settings (*hyperparameters*) of Schulman et al. (2017) for Atari, in
-    their table 5, and where their table says nothing, or something other than their
-    code, those of the code, which is what the world compares with. Many are tied to
+    These are the settings (*hyperparameters*) of Schulman et al. (2017) for Atari, from
+    their table 5. Where the table says nothing, or something other than their code,
+    they are those of the code, which is what the world compares with. Many are tied to
     each other: a larger batch can bear a larger learning rate, and so on.
 
     Args:

@@ -32,10 +32,10 @@ let this function and the experiment learn side by side, and compare all weights
 
 To begin a project of your own, copy this page, and make it yours line by line. For a
 game, give it `make_environments("Pong", 8, seed=1, clip_rewards=True,
-episodic_life=True, copy=False)`, a network of that shape, and the [settings for
-games][labml_rl.ppo.experiment.Settings]. All of it is computed on the processor. When a
-run takes longer than you can wait beside it, move on to the experiment, which takes a
-GPU as well.
+episodic_life=True, copy=False)`, a network that fits, `ActorCritic((4, 84, 84), 6)`,
+and the [settings for games][labml_rl.ppo.experiment.Settings]. All of it is computed on
+the processor. When a run takes longer than you can wait beside it, move on to the
+experiment, which takes a GPU as well.
 """
 
 from collections import deque
