@@ -386,9 +386,10 @@ class PolicyExperiment(RolloutExperiment[P]):
 
         In the beginning everything is wrong, and large steps are good. In the end what
         was learned should not be shaken any more. So the learning rate goes down to 0
-        in a straight line (**annealing**), and a run that is planned twice as long
-        learns differently from its first frame on. So a run that is over can't just [go
-        on][labml_rl.runs.loop.lengthen]; that page says what can be done.
+        in a straight line, which is called **annealing**. The price: a run that is
+        planned twice as long learns differently from its first update on, and one that
+        is over can't just [go on][labml_rl.runs.loop.lengthen]. That page says what can
+        be done.
 
         Returns:
             The learning rate, from now until the next update; that of the first group,

@@ -72,8 +72,8 @@ environment](../environments.py). It is treated like one, too: each of its steps
 counted as one frame, so a run of ten million frames has ten million steps. And the
 settings of Atari games do nothing, so whatever is wanted of them belongs in the
 pipeline, such as [ClipReward][].
-Only the lives of [EpisodicLife][] are known there, too: a game goes on after each, and
-is saved and counted as one.
+One thing alone is known of it, the lives of [EpisodicLife][]: a game goes on after
+each, and is saved and counted as one.
 """
 
 from functools import partial
