@@ -78,7 +78,7 @@ can be compared.
 ## The five algorithms
 
 Three learn a policy, and a **value**: the return to expect after an observation. By
-that they judge what the policy did, better or worse than expected:
+that they judge whether an action turned out better or worse than expected:
 
 | what | [A2C](a2c/__init__.py) | [PPO](ppo/__init__.py) |
 |---|---|---|
