@@ -110,6 +110,9 @@ whole file. Only where a chapter begins with more prose than code, as here, the 
 comes first. What you see is what the tests run, so it cannot say one thing and do
 another.
 
+Some chapters end with questions, and the answers are folded up below them. The tests
+compute these, too.
+
 Shapes stand after the lines that make them: `# (4, 84, 84)` is an array of four
 pictures, 84 rows by 84 columns each. A box like the one below marks a place where many
 programs go wrong. Some of them are named there, such as the emulator ALE and the

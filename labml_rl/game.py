@@ -768,3 +768,19 @@ def _rom(name: str) -> Path:
     path = roms.get_rom_path(name)
     assert path is not None, f"ALE has no game {name!r}"
     return path
+
+
+# ## Questions
+#
+# 1. A run took 10 million frames. How many actions is that? And how long would it have
+#    taken on the console?
+# 2. In Breakout, with `episodic_life`, the second of the five balls is lost. What do
+#    `terminated`, `truncated` and `info["lives"]` say? What does the next `reset` do?
+# 3. With `clip_rewards`, a brick of the upper rows breaks. The reward is 1, and the
+#    score of the game has grown by 7. Is that a bug?
+#
+# ??? tip "Answers"
+#     1. Two and a half million, and at 60 frames a second 46 hours.
+#     2. `True`, `False` and 3: nothing follows in this episode, and nobody stopped
+#        watching. The game goes on: `reset` serves the third ball.
+#     3. No. The agent is paid the sign of the points. A score is always the points.

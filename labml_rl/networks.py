@@ -342,3 +342,19 @@ class QNetwork(nn.Module):
         """
         answer = in_full(self.head, self.body(observations))
         return answer.view(len(answer), -1, self.atoms) if self.atoms else answer
+
+
+# ## Questions
+#
+# 1. The logits of two actions are 0 and $\log 3$. How likely are the two? And if 5 is
+#    added to both logits?
+# 2. The dart of a game hits at 0.3. Which of these two actions does it take?
+# 3. An agent that has learned nothing yet takes all actions equally often. What is its
+#    entropy with the 4 actions of Breakout, and with all 18?
+#
+# ??? tip "Answers"
+#     1. ¼ and ¾. The softmax divides 1 and 3 by their sum. With 5 more it is the same:
+#        above and below the line, all is multiplied by $e^5$.
+#     2. The second. The first has the line from 0 to 0.25.
+#     3. $\log 4 = 1.39$ and $\log 18 = 2.89$. That is where the curves of `entropy`
+#        begin.

@@ -461,3 +461,21 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
         later = errors[t] + discount * gae_lambda * torch.where(ends[t], 0.0, later)
         advantages[t] = later
     return advantages
+
+
+# ## Questions
+#
+# 1. Three steps pay 1, 0 and 2, and the third ends the game. With $\gamma = 0.5$, what
+#    are their returns?
+# 2. Now a time limit has cut the game off after the third step, and the network says
+#    that the final observation is worth 4. What are the returns?
+# 3. With $\gamma = 0.99$, after how many steps does a reward count for half? How long
+#    is that, with 15 steps a second?
+# 4. A single step has an error, 0.4, and $\gamma\lambda = 0.5$. What are the advantages
+#    of the step two before it, and of the one behind it?
+#
+# ??? tip "Answers"
+#     1. 1.5, 1 and 2. Go backwards: 2, then $0 + 0.5 \cdot 2$, then $1 + 0.5 \cdot 1$.
+#     2. 2, 2 and 4. The last is $2 + 0.5 \cdot 4$ now.
+#     3. After 69, which are 4.6 seconds.
+#     4. 0.1, and 0. Praise goes to what came before, and never to what came after.

@@ -360,3 +360,25 @@ class RMSProp(torch.optim.Optimizer):
             roots = torch._foreach_add(squares, group["epsilon"])
             torch._foreach_sqrt_(roots)
             torch._foreach_addcdiv_(learned, gradients, roots, -group["lr"])
+
+
+# ## Questions
+#
+# 1. The two actions of a policy have the probabilities 0.9 and 0.1. Whichever is drawn,
+#    its advantage is 1. How far does that push its own logit up? What comes of it, on
+#    average?
+# 2. All advantages of a batch are 0. Does the policy change?
+# 3. Yesterday `policy_loss` was $-0.02$, and today it is 0.01. Is the agent worse?
+# 4. All rewards are doubled. What becomes of the three parts of the loss?
+#
+# ??? tip "Answers"
+#     1. By 0.1 and by 0.9, 1 less the probability. The rare one is pushed nine times as
+#        hard, and drawn a ninth as often. So on average neither gets likelier, as it
+#        should be where both are equally good.
+#     2. Its own loss has no gradient then. But the entropy bonus has one: it makes the
+#        probabilities more alike. And a body that it shares with the critic changes
+#        with that.
+#     3. Nobody can tell from that. The value of this loss means nothing.
+#     4. Once the critic has learned the new returns, advantages are twice as large and
+#        so is the loss of the actor. That of the critic is four times as large. The
+#        entropy stays, and so counts for less.

@@ -377,3 +377,19 @@ def td_loss(
         check_shapes(values=values, weights=weights)
         losses = weights * losses
     return losses.mean(), errors.detach()
+
+
+# ## Questions
+#
+# 1. The reward is 1, and $\gamma = 0.99$. Of the two actions that may follow, the
+#    network says 2.5 and 2, and the target network 2 and 3. What is the target? And
+#    with double Q-learning?
+# 2. What are the Huber losses of errors of 0.5 and of 3, and what are their slopes?
+# 3. All that a network says is too large by 10. Does it play worse for that?
+#
+# ??? tip "Answers"
+#     1. $1 + 0.99 \cdot 3 = 3.97$. With double Q-learning the network chooses the first
+#        action, and it is $1 + 0.99 \cdot 2 = 2.98$.
+#     2. 0.125 with a slope of 0.5, and 2.5 with a slope of 1.
+#     3. No: the largest is still the largest. What does harm is that some values are
+#        more too large than others.

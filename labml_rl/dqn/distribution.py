@@ -365,3 +365,18 @@ def distribution_loss(
         check_shapes(divergences=divergences, weights=weights)
         losses = weights * losses
     return losses.mean(), divergences.detach()
+
+
+# ## Questions
+#
+# 1. The atoms are 0, 1 and 2, the discount is 0.9, and the reward 0.5. The target
+#    network is certain that what follows is worth 1. What is the target?
+# 2. The game ends with a reward of 5. What is the target now?
+# 3. One action brings 1 for certain, the other 0 or 3, as a coin falls. Which does the
+#    agent take?
+#
+# ??? tip "Answers"
+#     1. 60% for the atom 1 and 40% for the atom 2. All is moved to 1.4, and the mean of
+#        these is 1.4.
+#     2. All on the last atom, 2. The network can't say more.
+#     3. The second, with a mean of 1.5. It knows of the risk, and acts by the mean.

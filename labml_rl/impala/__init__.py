@@ -263,3 +263,19 @@ def vtrace(
     after[:-1] = torch.where(ends[:-1], following[:-1], targets[1:])
     advantages = rhos * (rewards + discount * after - values)  # (T, N)
     return targets, advantages
+
+
+# ## Questions
+#
+# 1. $\mu$ took an action with probability 0.2, and $\pi$ takes it with 0.3. What are
+#    $\rho_t$ and $c_t$ if both cuts are 1? And the other way around?
+# 2. $\mu$ takes left and right equally often, and $\pi$ takes left with 0.8. Of which
+#    policy are the values that V-trace learns, with $\bar{\rho} = 1$?
+# 3. All ratios are 0.5, and $\gamma$ is 1. Only the third step of an episode has an
+#    error, 1. By how much does it move the target of the first?
+#
+# ??? tip "Answers"
+#     1. 1 and 1: what is above is cut. The other way around, ⅔ and ⅔.
+#     2. The smaller of both are 0.5 and 0.2. Made 1 in all, that is left with 0.71, and
+#        right with 0.29.
+#     3. By $c_0 \, c_1 \, \rho_2 = 0.125$.

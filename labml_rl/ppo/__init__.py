@@ -439,3 +439,23 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
 
     # Rounded, the variance of equal numbers is not always 0.
     return torch.where(returns.max() > returns.min(), 1 - unforeseen, 0.0)
+
+
+# ## Questions
+#
+# 1. An action had an advantage of $-1$, and $\epsilon$ is 0.2. What is its part of the
+#    objective with a ratio of 0.7, and what with 1.5? Which of them has a gradient?
+# 2. 8 games play 128 steps each, and then there are 4 epochs of 4 minibatches. How many
+#    steps does the optimiser take, with how many steps of play each?
+# 3. Somebody did not keep the old log-probabilities, and computes them for each
+#    minibatch, with the network of that moment. What is wrong?
+# 4. The standard deviation of the returns is 2, and the explained variance 0.75. What
+#    is that of the critic's errors?
+#
+# ??? tip "Answers"
+#     1. $-0.8$, without a gradient: it is less likely by enough. $-1.5$, with one: it
+#        went the wrong way.
+#     2. 16 steps, with 256 each. So each step of play is learned from four times.
+#     3. All ratios are 1, always, and nothing is ever clipped. It is A2C's loss, and 16
+#        steps with it from the same play.
+#     4. 1. A quarter of the variance, which is 4, is left, and the root of 1 is 1.

@@ -261,3 +261,18 @@ class ReplayMemory(Rings):
         """
         super().set_state(state)
         self._dice.bit_generator.state = state["dice"]
+
+
+# ## Questions
+#
+# 1. A memory has a million steps of a single game. How long was that game played?
+# 2. A batch of 32 is drawn after every fourth step. How often is a step drawn, on
+#    average, before it is overwritten? How many are never drawn?
+# 3. With $n = 3$ and $\gamma = 0.9$, a step is paid 1, so is the next, and that ends
+#    the game. What do `returns` and `discounts` say of it? And if it was cut off there?
+#
+# ??? tip "Answers"
+#     1. Four million frames, at 60 a second, are 18.5 hours.
+#     2. Eight times. One in three thousand is never drawn: $e^{-8} = 0.0003$.
+#     3. 1.9 and 0. If it was cut off, 1.9 and $0.9^2 = 0.81$, for the value of the
+#        final observation.

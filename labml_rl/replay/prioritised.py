@@ -320,3 +320,18 @@ class PrioritisedMemory(ReplayMemory):
         self.tree.leaves[: len(powers)] = powers
         self.tree.rebuild()
         self.largest = state["largest"]
+
+
+# ## Questions
+#
+# 1. Two steps have errors of 3 and $-1$, and $\alpha$ is 1. How often is each drawn?
+#    What are their weights if both are in the batch and $\beta$ is 1?
+# 2. And with $\alpha = 0$?
+# 3. A return is 1 in one of four tries, and 0 in the others. The one is drawn half of
+#    the time, and $\beta$ is 0. What does the network learn that the try is worth?
+#
+# ??? tip "Answers"
+#     1. Three quarters of the time and one quarter: the sign does not matter. The
+#        weights are ⅓ and 1.
+#     2. Both equally often, with a weight of 1: that is replay without priorities.
+#     3. A half. With $\beta = 1$ it would be right, a quarter.

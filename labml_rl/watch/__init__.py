@@ -241,3 +241,20 @@ def main(
         description="Let a trained agent play whole games, and film it.",
     )
     watch(experiment_class or experiment_of(watching.run), watching, protocol)
+
+
+# ## Questions
+#
+# 1. In ten games an agent scores 400 on average, with a standard deviation of 120.
+#    Another scores 460, with the same. Is it better?
+# 2. How many games would it take until both standard errors are 12?
+# 3. The curve of a run ends at 300, and the agent scores 350 when it is watched. Which
+#    is right?
+#
+# ??? tip "Answers"
+#     1. Nobody knows yet. Each mean has a standard error of $120 / \sqrt{10} = 38$, and
+#        60 is less than three times that.
+#     2. A hundred: $120 / \sqrt{100} = 12$.
+#     3. Both. The curve is of the last hundred games of training, by an agent that was
+#        still changing, and DQN's explored more. These are other games, by the last
+#        one.
