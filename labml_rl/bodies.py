@@ -369,3 +369,16 @@ def make_body(
     if len(shape) == 1:
         return VectorBody(shape)
     return NatureBody(shape, channels_last=channels_last)
+
+
+# ## Questions
+#
+# 1. A game has pictures of 64 × 64 pixels. How large are they behind each of the three
+#    convolutions? How many inputs does the last layer have?
+# 2. How much of the picture can one place of the last box see?
+#
+# ??? tip "Answers"
+#     1. 15, 6 and 4 a side. So there are $64 \cdot 4 \cdot 4 = 1024$ inputs.
+#     2. 36 × 36 pixels. The first window is 8 pixels wide. The second adds three more
+#        of these, each 4 pixels further, and the third two more of those, each 8 further:
+#        $8 + 3 \cdot 4 + 2 \cdot 8 = 36$.

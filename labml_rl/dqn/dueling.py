@@ -144,3 +144,15 @@ class DuelingNetwork(nn.Module):
             values = values[:, None]  # (N, 1, K)
             advantages = advantages.view(len(seen), -1, self.atoms)  # (N, A, K)
         return values + advantages - advantages.mean(1, keepdim=True)
+
+
+# ## Questions
+#
+# 1. The streams say $V = 2$ and $A = (1, 2, 6)$. What are the action values?
+# 2. Now the second stream says $A = (5, 6, 10)$. What are they?
+# 3. What is the sum of the three advantages, once their mean is gone?
+#
+# ??? tip "Answers"
+#     1. The mean of $A$ is 3, so they are $(0, 1, 5)$.
+#     2. The same: what all advantages have in common does not count.
+#     3. 0, always. So the mean of the action values is $V$.

@@ -123,3 +123,16 @@ def explore(
             f"shape {shape}, not {tuple(values.shape)}"
         )
     return torch.where(instead, anything, values.argmax(-1))
+
+
+# ## Questions
+#
+# 1. With $\varepsilon = 0.1$ and 18 actions, how often is the best one taken?
+# 2. In 16 games at once, how often does none of them explore?
+# 3. $\varepsilon$ goes from 1 to 0.1 within a million steps. What is it after a million
+#    *frames*?
+#
+# ??? tip "Answers"
+#     1. In $1 - 0.1 + 0.1 / 18 = 0.906$ of all steps.
+#     2. In $0.9^{16} = 0.185$ of all steps.
+#     3. 0.775: that is a quarter of the way.

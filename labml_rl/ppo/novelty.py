@@ -233,3 +233,19 @@ def _eyes(shape: tuple[int, ...]) -> tuple[nn.Sequential, int]:
         nn.Flatten(),
     )
     return eyes, eyes(torch.zeros(1, *shape)).shape[1]
+
+
+# ## Questions
+#
+# 1. The first heap is one number, 4, and the second is three zeros. What are mean and
+#    variance of all four, by the formula of the page?
+# 2. Somebody lets the predictor begin with the very weights of the target. What is the
+#    agent paid?
+# 3. The target answers with 512 numbers, and the predictor is off by 0.1 in each. What
+#    is $n(o)$?
+#
+# ??? tip "Answers"
+#     1. The mean is 1. Within the heaps nothing varies, so the variance is
+#        $\frac{1 \cdot 3}{16} \cdot 4^2 = 3$.
+#     2. Nothing, for anything. It is right about all that it has never seen.
+#     3. 0.01. It is a mean, and so it would be the same with ten numbers.

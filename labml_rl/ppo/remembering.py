@@ -102,7 +102,8 @@ c_t)$.
 A rollout is 128 steps, and a game goes on in the next. The notes go on, too, but as
 mere numbers: no gradient runs back from one rollout into the one before it. This is
 called **truncated backpropagation through time**. An agent can still remember for
-longer than 128 steps. But it only learns to note what pays within them.
+longer than 128 steps. But it only learns to note what pays within them, be it in points
+or in what the critic expects at their end.
 """
 
 from typing import SupportsInt
@@ -342,3 +343,21 @@ class RecurrentActorCritic(nn.Module):
             Logits, shape `(…, A)`, and values, shape `(…)`.
         """
         return in_full(self.policy, said), in_full(self.value, expected).squeeze(-1)
+
+
+# ## Questions
+#
+# 1. Nothing is written, and the gate that keeps is 0.9 open in each step. How much of a
+#    number is left after ten steps? And if it is 0.99 open?
+# 2. An LSTM of 512 units plays 8 games. How many numbers does it carry from step to
+#    step?
+# 3. A key is seen in step 10, and the door in step 200 of an episode. Rollouts have 128
+#    steps. Can the agent learn to note the key?
+#
+# ??? tip "Answers"
+#     1. $0.9^{10} = 0.35$, and $0.99^{10} = 0.90$.
+#     2. $c$ and $h$ for each game: $8 \cdot 2 \cdot 512 = 8192$.
+#     3. Not at once: between the two there is the edge of a rollout, and the gradient
+#        ends there. But if the notes happen to tell of the key, the critic can learn to
+#        expect more with them. What it expects at the edge is then a reason to take
+#        better notes.

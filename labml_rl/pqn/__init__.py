@@ -315,3 +315,19 @@ class PlaceNorm(nn.LayerNorm):
         # With 16 bits, a GPU computes norms in full, and answers in full.
         normed = super().forward(pictures.permute(0, 2, 3, 1)).to(pictures.dtype)
         return normed.permute(0, 3, 1, 2)
+
+
+# ## Questions
+#
+# 1. Three steps pay 0, 0 and 1, and the third ends the game. What follows them is worth
+#    0.6, 0.8 and 0. What are the targets with $\gamma = 0.9$ and $\lambda = 0.5$?
+# 2. And with $\lambda = 0$?
+# 3. With $\varepsilon = 0.1$ and four actions, what are the probabilities of the
+#    policy?
+#
+# ??? tip "Answers"
+#     1. Go backwards: 1, then $0.9 \cdot (0.4 + 0.5) = 0.81$, then
+#        $0.9 \cdot (0.3 + 0.405) = 0.6345$. These are the values and advantages of [the
+#        example of GAE][labml_rl.returns.gae], added up.
+#     2. 0.54, 0.72 and 1: only the last step hears of the point.
+#     3. 0.925 for the best action, and 0.025 for each of the others.

@@ -16,13 +16,19 @@ from torch import tensor
 import labml_rl
 from labml_rl.a2c import policy_loss, total_loss
 from labml_rl.a2c import value_loss as critic_loss
+from labml_rl.bodies import NatureBody
 from labml_rl.dqn import following_values, huber
 from labml_rl.dqn.distribution import expectation, project
+from labml_rl.dqn.dueling import DuelingNetwork
+from labml_rl.dqn.exploring import Linear, explore
 from labml_rl.game import Game, GameOptions, make_game
 from labml_rl.impala import vtrace
 from labml_rl.networks import draw, entropy_of, log_probs_of
 from labml_rl.ppo import clip_fraction, clipped_policy_loss, explained_variance
 from labml_rl.ppo.experiment import Settings
+from labml_rl.ppo.novelty import Moments, Novelty
+from labml_rl.ppo.remembering import RememberingBody
+from labml_rl.pqn import epsilon_greedy, lambda_returns
 from labml_rl.replay import ReplayMemory
 from labml_rl.replay.prioritised import PrioritisedMemory
 from labml_rl.returns import Rollout, discounted_returns, gae
@@ -324,6 +330,111 @@ def test_of_the_distribution():
     means = expectation(tensor([[0, 1, 0, 0], [0.5, 0, 0, 0.5]]), torch.arange(4.0))
     assert means.tolist() == [1, 1.5]
     assert risk.startswith("The second, with a mean of 1.5.")
+
+
+def test_of_seeing():
+    sides, sees = answers("bodies")[1:]
+    body, found = NatureBody((4, 64, 64)), []
+    numbers = torch.zeros(1, 4, 64, 64, dtype=torch.uint8)
+    for layer in body.layers:
+        if isinstance(layer, torch.nn.Linear):
+            inputs = layer.in_features
+            break
+        numbers = layer(numbers)
+        found.append(numbers.shape[-1])
+    assert found[:6:2] == [15, 6, 4]
+    assert sides.startswith("15, 6 and 4 a side.")
+    assert f"$64 \\cdot 4 \\cdot 4 = {inputs}$" in sides
+    # A picture of that size has a single place in the last box, and one less has none.
+    NatureBody((4, 36, 36))
+    with pytest.raises(ValueError, match="too small"):
+        NatureBody((4, 35, 36))
+    assert sees.startswith("36 × 36 pixels.")
+    assert f"$8 + 3 \\cdot 4 + 2 \\cdot 8 = {8 + 3 * 4 + 2 * 8}$" in sees
+
+
+def test_of_exploring():
+    best, none, quarter = answers("dqn.exploring")[1:]
+    dice, times = torch.Generator().manual_seed(1), 100_000
+    values = torch.zeros(times, 18)
+    values[:, 3] = 1
+    taken = explore(lambda: values, (times, 18), 0.1, dice) == 3
+    often = 1 - 0.1 + 0.1 / 18
+    assert taken.float().mean().item() == pytest.approx(often, abs=0.004)
+    assert f"$1 - 0.1 + 0.1 / 18 = {often:.3f}$" in best
+    assert f"$0.9^{{16}} = {0.9**16:.3f}$" in none
+    epsilon = Linear(1.0, 0.1, 1_000_000)(1_000_000 / 4)
+    assert quarter.startswith(f"{epsilon:g}:")
+
+
+def test_of_the_dueling_network():
+    values, same, total = answers("dqn.dueling")[1:]
+    network = DuelingNetwork((4,), 3)
+    torch.nn.init.zeros_(network.value.weight)
+    for bias in ((1.0, 2.0, 6.0), (5.0, 6.0, 10.0)):
+        with torch.no_grad():
+            network.value.bias.fill_(2)
+            network.advantage.bias.copy_(tensor(bias))
+        found = network(torch.zeros(1, 4))[0]
+        assert found.tolist() == [0, 1, 5]
+        assert found.mean() == 2
+    assert "$(0, 1, 5)$" in values
+    assert same.startswith("The same:")
+    assert total.startswith("0, always.")
+
+
+def test_of_pqn():
+    targets, one_step, policy = answers("pqn")[1:]
+    # What is worth 9 is the beginning of the next game.
+    rollout = Rollout(
+        rewards=tensor([[0.0], [0.0], [1.0]]),
+        values=tensor([[0.5], [0.6], [0.8], [9.0]]),
+        terminated=tensor([[False], [False], [True]]),
+        truncated=tensor([[False]] * 3),
+    )
+    found = lambda_returns(rollout, discount=0.9, td_lambda=0.5)[:, 0]
+    assert found.tolist() == pytest.approx([0.6345, 0.81, 1])
+    assert "$0.9 \\cdot (0.4 + 0.5) = 0.81$" in targets
+    assert "$0.9 \\cdot (0.3 + 0.405) = 0.6345$" in targets
+    found = lambda_returns(rollout, discount=0.9, td_lambda=0)[:, 0]
+    assert found.tolist() == pytest.approx([0.54, 0.72, 1])
+    assert one_step.startswith("0.54, 0.72 and 1:")
+    probs = epsilon_greedy(tensor([[0.0, 2.0, 1.0, 1.0]]), 0.1)[0]
+    assert probs.tolist() == pytest.approx([0.025, 0.925, 0.025, 0.025])
+    assert policy == "0.925 for the best action, and 0.025 for each of the others."
+
+
+def test_of_remembering():
+    left, numbers, _ = answers("ppo.remembering")[1:]
+    assert left == f"$0.9^{{10}} = {0.9**10:.2f}$, and $0.99^{{10}} = {0.99**10:.2f}$."
+    carried = 8 * RememberingBody((4,), 512).memory
+    assert f"$8 \\cdot 2 \\cdot 512 = {carried}$" in numbers
+
+
+def test_of_curiosity():
+    heaps, nothing, off = answers("ppo.novelty")[1:]
+    moments = Moments()
+    moments.add(tensor([4.0]))
+    moments.add(torch.zeros(3))
+    assert (moments.mean.item(), moments.variance.item()) == (1, 3)
+    assert heaps.startswith("The mean is 1.")
+    assert heaps.endswith("$\\frac{1 \\cdot 3}{16} \\cdot 4^2 = 3$.")
+
+    novelty, seen = Novelty((4,)), torch.randn(5, 4)
+    assert (novelty(seen) > 0).all()
+    novelty.predictor = novelty.target
+    assert not novelty(seen).any()
+    assert nothing.startswith("Nothing, for anything.")
+    novelty.predictor = torch.nn.Sequential(novelty.target, Off())
+    assert novelty(seen).tolist() == pytest.approx([0.01] * 5, rel=1e-4)
+    assert off.startswith("0.01.")
+
+
+class Off(torch.nn.Module):
+    """A layer that makes all numbers too large by 0.1."""
+
+    def forward(self, numbers):
+        return numbers + 0.1
 
 
 def test_of_watching():
