@@ -380,5 +380,5 @@ def make_body(
 # ??? tip "Answers"
 #     1. 15, 6 and 4 a side. So there are $64 \cdot 4 \cdot 4 = 1024$ inputs.
 #     2. 36 × 36 pixels. The first window is 8 pixels wide. The second adds three more
-#        of these, each 4 pixels further, and the third two more of those, each 8 further:
-#        $8 + 3 \cdot 4 + 2 \cdot 8 = 36$.
+#        of these, each 4 pixels further, and the third adds two more of those, each 8
+#        pixels further: $8 + 3 \cdot 4 + 2 \cdot 8 = 36$.
