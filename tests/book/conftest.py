@@ -1,12 +1,19 @@
 """What several tests of the book need."""
 
 import multiprocessing
+import os
 from collections.abc import Iterator
 
 import pytest
 
 from labml_rl import game
 from tests.book.catch import Catch
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _logs_of_peers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Stable-Baselines3 makes a folder for its logs, and would leave it in `/tmp`."""
+    os.environ["SB3_LOGDIR"] = str(tmp_path_factory.mktemp("sb3"))
 
 
 @pytest.fixture
