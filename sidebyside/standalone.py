@@ -184,7 +184,9 @@ def missing_pictures(source: Source, folder: Path, root: Path) -> Iterator[Press
 def is_below(file: Path, root: Path) -> bool:
     """Whether there is such a file, in this folder or deeper."""
     try:
-        return file.is_file() and file.resolve().is_relative_to(root.resolve())
+        # The page has a folder of its own in the site, which is nowhere on the disk.
+        file = file.resolve()
+        return file.is_file() and file.is_relative_to(root.resolve())
     except OSError:
         # No file can have such a name.
         return False

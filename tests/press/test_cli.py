@@ -160,15 +160,17 @@ def test_dark_colours_go_by_the_system(book):
     assert "slate" not in dark.partition("</style>")[0]
 
 
-def test_pictures_of_a_site_are_found(book):
+def test_pictures_of_a_site_are_found(book, capsys):
     docs = Path("documents/assets")
     docs.mkdir(parents=True)
     (docs / "far.png").write_bytes(DOT)
     (book / "thing.py").write_text('"""![far](../assets/far.png)"""\n')
     assert "data:image" not in page()
+    assert "is not in" in capsys.readouterr().err
     assert "data:image" in page("--docs", "documents")
     Path("documents").rename("docs")
     assert "data:image" in page()
+    assert not capsys.readouterr().err
 
 
 def test_links_to_other_pages_are_words(book):
