@@ -122,6 +122,10 @@ BESIDE = {
     **{"small-rnd": "small-ppo"},
 }
 BESIDE_IN = {"mspacman": {"ppo": "fast-dqn", "pqn": "fast-dqn"}}
+
+# Runs that are drawn beside another one of the same algorithm, and what is different in
+# that.
+BESIDE_RUN = {"a2c-breakout-seed-2": ("seed-1", "rms_epsilon")}
 NAMES = {"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO", "rnd": "RND"}
 AFTER = {
     "ppo": "PPO's paper, 40M frames",
@@ -248,17 +252,34 @@ def peer_curve(record: dict[str, Any]) -> list[tuple[float, float]]:
 
 def others_of(folder: Path, frames: float) -> list[list[tuple[float, float]]]:
     """The curves of other runs that a curve is drawn beside, up to so many frames."""
-    algorithm, game, _ = folder.parts[-3:]
-    other = peer_of_book(algorithm, game)
-    if other is None:
+    if varied := varied_of(folder):
+        curves = [curve_of(varied[0])]
+    elif other := peer_of_book(folder):
+        curves = curves_of(other, folder.parts[-2])
+    else:
         return []
-    curves = curves_of(other, game)
     return [[point for point in curve if point[0] <= frames] for curve in curves]
 
 
-def peer_of_book(algorithm: str, game: str) -> str | None:
+def peer_of_book(folder: Path) -> str | None:
     """The algorithm whose runs of the same game a curve is drawn beside."""
+    algorithm, game, _ = folder.parts[-3:]
     return (BESIDE | BESIDE_IN.get(game, {})).get(algorithm)
+
+
+def varied_of(folder: Path) -> tuple[Path, str] | None:
+    """The run with another setting that a curve is drawn beside, and that setting."""
+    seed, name = BESIDE_RUN.get("-".join(folder.parts[-3:]), (None, ""))
+    return (folder.parent / seed, name) if seed else None
+
+
+def name_of_others(folder: Path) -> str:
+    """What the curves are called that a curve is drawn beside."""
+    if varied := varied_of(folder):
+        other, name = varied
+        record = json.loads((other / "run.json").read_text())
+        return f"{name} = {record['settings'][name]:g}"
+    return family_of(peer_of_book(folder) or "")
 
 
 def family_of(algorithm: str) -> str:
@@ -425,8 +446,13 @@ def draw_marks(
     marks: list[tuple[str, float]],
     heights: list[float],
     lines: list[list[tuple[float, float]]],
-) -> None:
-    """Marks that are close together: a dashed line for each, and one name for all."""
+) -> bool:
+    """
+    Marks that are close together: a dashed line for each, and one name for all.
+
+    Returns:
+        Whether there was room for the name.
+    """
     for y in heights:
         ends = [(LEFT, y), (RIGHT, y)]
         line(drawing, ends, stroke=FAINT, stroke_dasharray="3 4")
@@ -441,8 +467,22 @@ def draw_marks(
     if free:
         x, anchor = free[0]
         drawing.words(x, y - 5, words, colour=FAINT, size=13, text_anchor=anchor)
-    else:
-        drawing.words(LEFT, 48, f"dashed: {words}", colour=FAINT, size=13)
+    return bool(free)
+
+
+def draw_groups(
+    drawing: Drawing,
+    groups: list[list[tuple[str, float]]],
+    height: Callable[[float], float],
+    lines: list[list[tuple[float, float]]],
+) -> None:
+    """All marks. Names that curves leave no room for stand together at the top."""
+    unnamed: list[tuple[str, float]] = []
+    for group in groups:
+        if not draw_marks(drawing, group, [height(y) for _, y in group], lines):
+            unnamed += group
+    if unnamed:
+        drawing.words(LEFT, 48, f"dashed: {told(unnamed)}", colour=FAINT, size=13)
 
 
 def draw_beside(
@@ -524,10 +564,9 @@ def draw(folder: Path) -> str:
         y = at(0, height)[1]
         if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for score in alone):
             write_height(height)
-    for group in groups:
-        draw_marks(drawing, group, [at(0, score)[1] for _, score in group], lines)
-    if others and (other := peer_of_book(*folder.parts[-3:-1])):
-        draw_beside(drawing, lines[1:], family_of(other))
+    draw_groups(drawing, groups, lambda score: at(0, score)[1], lines)
+    if others:
+        draw_beside(drawing, lines[1:], name_of_others(folder))
     line(drawing, lines[0], stroke=COLOURS[0], stroke_width="2.5")
     if peer:
         colour = COLOURS[1 if others else 2]

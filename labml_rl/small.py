@@ -160,6 +160,7 @@ class A2CSettings(a2c.Settings):
     device: str = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "float32"
     learning_rate: float = 5e-3
+    rms_epsilon: float = 1e-5
     entropy_coefficient: float = 0.0
 
 

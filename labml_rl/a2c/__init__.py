@@ -309,11 +309,24 @@ class RMSProp(torch.optim.Optimizer):
     !!! warning "Two optimisers, one name"
         PyTorch's RMSProp begins with $s = 0$ and has its $\epsilon$ outside of the
         root. That of TensorFlow 1, with which A2C's settings were found, begins with
-        $s = 1$ and has it inside. With $\alpha = 0.99$ it takes hundreds of updates
-        until the squares of small gradients have brought $s$ down from 1. So its first
-        steps are small, and PyTorch's are large. With the settings of one in the other,
-        A2C can be unstable. Stable-Baselines3 found the same, and has a copy of its
-        own too. Here is the one of TensorFlow.
+        $s = 1$ and has it inside. With $\alpha = 0.99$ it takes nearly two thousand
+        updates until $s$ has come down to $10^{-8}$. So its first steps are small, and
+        PyTorch's are large. With the settings of one in the other, A2C can be unstable.
+        Stable-Baselines3 found the same, and has a copy of its own too. Here is the one
+        of TensorFlow.
+
+    !!! warning "A large epsilon"
+        Inside the root, $\epsilon$ is added to the *squares* of gradients, and these
+        are small. The loss is a mean over 80 steps, and its gradient, with a length of
+        about 0.1 at first, is spread over 1.7 million weights: that makes squares of
+        less than $10^{-8}$. Baselines has $\epsilon = 10^{-5}$, more than a thousand
+        times as much. Then the root is the same for all weights, always, and what is
+        left is plain gradient descent in small steps. PyTorch's $\epsilon$ of the same
+        size, behind the root, is like $10^{-10}$ in here. That is what this book has
+        now. It had $10^{-5}$ at first, and in Breakout its A2C [stood still for ten
+        million frames](experiment.py#what-it-has-learned). (What an $\epsilon$ means
+        depends on the size of the gradients, and that on whether losses are added up or
+        averaged. [DQN](../dqn/rmsprop.py) has the same trap.)
 
     Args:
         parameters: what is to be learned.
@@ -328,7 +341,7 @@ class RMSProp(torch.optim.Optimizer):
         lr: float,
         *,
         decay: float = 0.99,
-        epsilon: float = 1e-5,
+        epsilon: float = 1e-10,
     ) -> None:
         super().__init__(parameters, {"lr": lr, "decay": decay, "epsilon": epsilon})
 

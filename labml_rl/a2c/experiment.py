@@ -31,30 +31,29 @@ until all frames are played:
     one step of RMSProp on the loss of all 80
 ```
 
-Of the curves that a run draws, look at `entropy`: it begins at $\log A$ and falls
-slowly, in Space Invaders from 1.79 to 1.4 within four million frames. (Then it rises
-again, to 1.6 at the end; we do not know why.) Don't look at `policy_loss`: in games it
-stays near 0, with a good agent and with a bad one.
+Of the curves that a run draws, look at `entropy`: it begins at $\log A$ and falls, in
+the first run below from 1.39 to 0.9 within eight million frames. Don't look at
+`policy_loss`: in games it stays near 0, with a good agent and with a bad one.
 
 ## What it has learned
 
-![The mean score of the last hundred games of A2C in Breakout, over the frames played:
-it stays near 2 for ten million frames, then rises faster and faster, and ends at
-107](../../assets/figures/run-a2c-breakout-seed-1.svg)
+![The mean score of the last hundred games of A2C in Breakout, over the frames played,
+and far below it that of a run with a large epsilon: it ends at
+442](../../assets/figures/run-a2c-breakout-seed-2.svg)
 
 *Breakout, with as many frames as in the [paper on
-PPO](https://arxiv.org/abs/1707.06347), and one seed. There A2C came to 303. For ten
-million frames there is hardly any progress, and those who stop there see nothing. The
-short line is [another library's A2C](../../results.md#breakout-by-a2c) with the same
-settings.*
+PPO](https://arxiv.org/abs/1707.06347), where A2C came to 303, and one seed. The thin
+curve is an earlier run, with [an epsilon that is too large][labml_rl.a2c.RMSProp]: for
+ten million frames there is hardly any progress. [How we found
+out](../../results.md#breakout-by-a2c).*
 
 ![The mean score of the last hundred games of A2C in Space Invaders, over the frames
 played: it ends at 246](../../assets/figures/run-a2c-spaceinvaders-seed-1.svg)
 
-*Space Invaders, with a quarter of those frames. The agent scores more than random play
-does, but only a third of what theirs had. In the first three million frames, and with
-one seed, another library's A2C with the same settings [does no
-better](../../results.md#space-invaders-by-a2c).*
+*Space Invaders, with a quarter of those frames, and with the large epsilon. The agent
+scores more than random play does, but only a third of what theirs had. In the first
+three million frames, and with one seed, another library's A2C with the same settings
+[does no better](../../results.md#space-invaders-by-a2c).*
 
 ![The mean score of the last hundred games of A2C in CartPole, over the frames played:
 it ends at 500](../../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)
@@ -88,10 +87,10 @@ class Settings(PolicySettings):
     ## Settings
 
     Those of Mnih et al. (2016), and where they say nothing, those of the A2C in
-    Baselines, by which the method is known. Sixteen games and five steps make a batch
-    of 80, so the network learns often, a little each time. The network is that of
-    Baselines, too. Theirs was smaller: two convolutions, with 16 and 32 filters, and
-    256 features.
+    Baselines, by which the method is known, with one exception: its epsilon [is too
+    large][labml_rl.a2c.RMSProp]. Sixteen games and five steps make a batch of 80, so
+    the network learns often, a little each time. The network is that of Baselines, too.
+    Theirs was smaller: two convolutions, with 16 and 32 filters, and 256 features.
 
     Args:
         num_envs: how many games are played at once.
@@ -99,14 +98,14 @@ class Settings(PolicySettings):
         learning_rate: of RMSProp, at the beginning. It goes down to 0 in a straight
             line. From Baselines.
         decay: of RMSProp's mean of squares.
-        rms_epsilon: what keeps RMSProp from dividing by zero. From Baselines.
+        rms_epsilon: what keeps RMSProp from dividing by zero. In Baselines it is 1e-5.
     """
 
     num_envs: int = 16
     steps: int = 5
     learning_rate: float = 7e-4
     decay: float = 0.99
-    rms_epsilon: float = 1e-5
+    rms_epsilon: float = 1e-10
 
     def __post_init__(self) -> None:
         super().__post_init__()

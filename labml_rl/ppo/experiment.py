@@ -36,11 +36,13 @@ until all frames are played:
 ## What it has learned
 
 ![The mean score of the last hundred games of PPO in Breakout, over the frames played,
-and far below it that of A2C: it ends at
-428](../../assets/figures/run-ppo-breakout-seed-1.svg)
+and those of two runs of A2C, one that is ahead for most of the time, and one far below:
+it ends at 428](../../assets/figures/run-ppo-breakout-seed-1.svg)
 
 *Breakout, with as many frames as in the [paper](https://arxiv.org/abs/1707.06347),
-beside [A2C](../a2c/experiment.py). The dashed lines are what others score.*
+beside [A2C](../a2c/experiment.py). The lower of its two runs has [an epsilon that is
+too large][labml_rl.a2c.RMSProp]. The other is ahead of PPO at first, and less steady;
+in whole games it scores less in the end. The dashed lines are what others score.*
 
 ![The first two minutes of a game of Breakout, and beside it what the agent expects and
 how likely it is to take each
@@ -60,8 +62,9 @@ nearly all of them.*
 played, and below it that of A2C, which stays flat: the first ends at
 481](../../assets/figures/run-ppo-spaceinvaders-seed-1.svg)
 
-*Space Invaders, beside [A2C](../a2c/experiment.py), which had as many frames. In whole
-games PPO scores 478 points, and A2C 251, with one seed each.*
+*Space Invaders, beside [A2C](../a2c/experiment.py), which had as many frames, and [an
+epsilon that is too large][labml_rl.a2c.RMSProp]. In whole games PPO scores 478 points,
+and A2C 251, with one seed each.*
 
 Each run, with its command, its machine and what its agent scores, is on the [page of
 results](../../results.md).

@@ -47,9 +47,10 @@ ends at 271](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
 run of [A2C](../a2c/experiment.py) as far as that.*
 
 Epsilon goes down over the first million frames, and until then A2C is ahead. At the end
-of three million the agent of PQN scores 337 in whole games, and that of A2C scored 251
-after ten. It is one game and one seed of each, and a short run: the authors play forty
-million frames and more.
+of three million the agent of PQN scores 337 in whole games, and that of A2C, which had
+[an epsilon that is too large][labml_rl.a2c.RMSProp], scored 251 after ten. It is one
+game and one seed of each, and a short run: the authors play forty million frames and
+more.
 
 ![The mean score of the last hundred games of PQN in Pong, over the frames played: it
 stays near −20 for five million frames, and ends at

@@ -55,10 +55,12 @@ are two sides.
 
 !!! warning "What a comparison has to have"
     The same games and frames for both, the same protocol, and as much care with the
-    settings of the one as with those of the other. This program shows the frames.
-    Below the table, where the example above ends, it shows the protocol of each side as
-    well, since by default [all play as in their training](agent.py), and that need not
-    be the same: DQN takes one action in twenty at random. The rest is up to you.
+    settings of the one as with those of the other. (The example lacks that: these runs
+    of A2C had [an epsilon that is too large][labml_rl.a2c.RMSProp].) This program shows
+    the frames. Below the table, where the example above ends, it shows the protocol of
+    each side as well, since by default [all play as in their training](agent.py), and
+    that need not be the same: DQN takes one action in twenty at random. The rest is up
+    to you.
 """
 
 from collections.abc import Iterator, Sequence

@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 
 from figures import policies as figure
 from labml_rl import a2c, ppo
-from labml_rl.networks import draw, entropy_of, log_probs_of
+from labml_rl.networks import ActorCritic, draw, entropy_of, log_probs_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -148,6 +148,36 @@ class TestRMSProp:
             squares = 0.9 * squares + 0.1 * gradient**2
             expected -= 0.1 * gradient / np.sqrt(squares + 0.01)
         assert weight.item() == pytest.approx(expected)
+
+    def test_squares_come_down_as_slowly_as_the_page_says(self):
+        updates = np.log(1e-8) / np.log(0.99)
+        assert 1_800 < updates < 1_900
+        assert "nearly two thousand" in str(a2c.RMSProp.__doc__)
+
+    @pytest.mark.parametrize(("epsilon", "divides"), [(1e-5, False), (1e-10, True)])
+    def test_a_large_epsilon_leaves_plain_gradient_descent(self, epsilon, divides):
+        """Of two weights, one with gradients ten times as large as the other's."""
+        weight = torch.nn.Parameter(torch.zeros(2))
+        optimizer = a2c.RMSProp([weight], lr=7e-4, epsilon=epsilon)
+        for _ in range(3_000):
+            before = weight.detach().clone()
+            weight.grad = torch.tensor([1e-4, 1e-3])
+            optimizer.step()
+        small, large = (before - weight).abs().tolist()
+        assert large / small == pytest.approx(1 if divides else 10, rel=0.05)
+
+    def test_gradients_of_the_recorded_run_are_as_small_as_the_page_says(self):
+        """Those of the first ten million frames, in which it stood still."""
+        run = ROOT / "results" / "runs" / "a2c" / "breakout" / "seed-1"
+        with (run / "progress.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        early = [row for row in rows if float(row["frames"]) <= 10e6]
+        norm = np.median([float(row["gradient_norm"]) for row in early])
+        weights = sum(each.numel() for each in ActorCritic((4, 84, 84), 4).parameters())
+        assert round(weights, -5) == 1_700_000
+        assert norm == pytest.approx(0.1, rel=0.3)
+        assert 1000 * norm**2 / weights < 1000 * 1e-8 <= 1e-5
+        assert max(float(row["return_mean"]) for row in early) < 4
 
     def test_it_goes_on_from_a_saved_state(self):
         def make():
