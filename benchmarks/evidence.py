@@ -250,36 +250,19 @@ def peer_curve(record: dict[str, Any]) -> list[tuple[float, float]]:
     ]
 
 
-def others_of(folder: Path, frames: float) -> list[list[tuple[float, float]]]:
-    """The curves of other runs that a curve is drawn beside, up to so many frames."""
-    if varied := varied_of(folder):
-        curves = [curve_of(varied[0])]
-    elif other := peer_of_book(folder):
-        curves = curves_of(other, folder.parts[-2])
-    else:
-        return []
-    return [[point for point in curve if point[0] <= frames] for curve in curves]
+def others_of(folder: Path) -> tuple[str, list[list[tuple[float, float]]]]:
+    """The curves of other runs that a curve is drawn beside, and what they are called.
 
-
-def peer_of_book(folder: Path) -> str | None:
-    """The algorithm whose runs of the same game a curve is drawn beside."""
-    algorithm, game, _ = folder.parts[-3:]
-    return (BESIDE | BESIDE_IN.get(game, {})).get(algorithm)
-
-
-def varied_of(folder: Path) -> tuple[Path, str] | None:
-    """The run with another setting that a curve is drawn beside, and that setting."""
-    seed, name = BESIDE_RUN.get("-".join(folder.parts[-3:]), (None, ""))
-    return (folder.parent / seed, name) if seed else None
-
-
-def name_of_others(folder: Path) -> str:
-    """What the curves are called that a curve is drawn beside."""
-    if varied := varied_of(folder):
-        other, name = varied
-        record = json.loads((other / "run.json").read_text())
-        return f"{name} = {record['settings'][name]:g}"
-    return family_of(peer_of_book(folder) or "")
+    They are those of another seed with another setting, or of another algorithm.
+    """
+    algorithm, game, seed = folder.parts[-3:]
+    if varied := BESIDE_RUN.get(f"{algorithm}-{game}-{seed}"):
+        other, setting = folder.parent / varied[0], varied[1]
+        settings = json.loads((other / "run.json").read_text())["settings"]
+        return f"{setting} = {settings[setting]:g}", [curve_of(other)]
+    if beside := (BESIDE | BESIDE_IN.get(game, {})).get(algorithm):
+        return family_of(beside), curves_of(beside, game)
+    return "", []
 
 
 def family_of(algorithm: str) -> str:
@@ -522,7 +505,8 @@ def draw(folder: Path) -> str:
     drawing = Drawing(290, f"The curve of {name}")
     evaluations, peer = evaluations_of(folder), peer_of(folder)
     their_curve = peer_curve(peer[1]) if peer else []
-    others = others_of(folder, curve[-1][0])
+    name_of_others, others = others_of(folder)
+    others = [[each for each in other if each[0] <= curve[-1][0]] for other in others]
     beside = list(chain(evaluations, their_curve, *others))
     heights = [score for _, score in (*curve, *beside)]
 
@@ -566,7 +550,7 @@ def draw(folder: Path) -> str:
             write_height(height)
     draw_groups(drawing, groups, lambda score: at(0, score)[1], lines)
     if others:
-        draw_beside(drawing, lines[1:], name_of_others(folder))
+        draw_beside(drawing, lines[1:], name_of_others)
     line(drawing, lines[0], stroke=COLOURS[0], stroke_width="2.5")
     if peer:
         colour = COLOURS[1 if others else 2]

@@ -61,14 +61,14 @@ def answers(name):
     return parts(inspect.getsource(import_module(f"labml_rl.{name}")))[1]
 
 
-def one_game(rewards, values=0.0, *, cut_off=None):
+def one_game(rewards, *, cut_off=None):
     """A game of some steps, of which the last ends it."""
     steps = len(rewards)
     ends = torch.arange(steps)[:, None] == steps - 1
     final = None if cut_off is None else torch.full((steps, 1), float(cut_off))
     return Rollout(
         rewards=tensor(rewards, dtype=torch.float32)[:, None],
-        values=torch.full((steps + 1, 1), values),
+        values=torch.zeros(steps + 1, 1),
         terminated=ends & (cut_off is None),
         truncated=ends & (cut_off is not None),
         final_values=final,
@@ -224,10 +224,10 @@ def test_of_ppo():
 def test_of_impala():
     cuts, policy, product = answers("impala")[1:]
 
-    def counted(ratios, errors, **cuts):
+    def counted(ratios, errors):
         rollout = one_game(errors)
         log_ratios = tensor(ratios).log()[:, None]
-        targets, _ = vtrace(rollout, log_ratios, discount=1, **cuts)
+        targets, _ = vtrace(rollout, log_ratios, discount=1)
         return targets[0].item()
 
     assert counted([0.3 / 0.2], [1]) == 1
