@@ -1278,7 +1278,11 @@ def test_a_terminal_without_rows_has_no_bar(rows, monkeypatch):
         experiment.advance()
         bar.show()
         bar.close()
-        said = os.read(ours, 4096).decode()
+        print("THE END", file=terminal, flush=True)
+        # What was written arrives bit by bit.
+        said = ""
+        while "THE END" not in said:
+            said += os.read(ours, 4096).decode()
         monkeypatch.undo()
     os.close(ours)
     experiment.close()
