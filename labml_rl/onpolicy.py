@@ -335,7 +335,9 @@ class PolicyExperiment(RolloutExperiment[P]):
             are.
 
         It plays and learns in the same mode, that of training. Dropout or batch norm
-        would make it answer otherwise when it looks again.
+        would make it answer otherwise when it looks again. If it keeps a number that is
+        no weight, such as a mean of observations, make a buffer of it, and change that
+        in place: [players](players.py) see nothing else.
 
         Args:
             settings: of the algorithm.

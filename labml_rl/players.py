@@ -141,8 +141,8 @@ class Players:
     Args:
         makers: a function for each environment, which makes it.
         names: what to call each of them in an error.
-        network: that of the agent. Its weights are moved to memory that all see, and
-            must be changed where they are from then on, as optimisers do it.
+        network: that of the agent. Its weights and buffers are moved to memory that all
+            see, and must be changed where they are from then on, as optimisers do it.
         spaces: those of an environment: of observations and of actions.
         steps: $T$, how many to play in each environment.
         settings: how fast to be.
@@ -244,14 +244,14 @@ class Players:
         This process plays its own share, if it has one, before it returns.
 
         Raises:
-            ValueError: if weights of the network were replaced. The others would go on
-                with the old ones.
+            ValueError: if weights of the network were replaced, or buffers, such as
+                the mean of all observations. The others would go on with the old ones.
         """
         if self.workers and addresses(self.network) != self._shared:
             raise ValueError(
-                "weights of the network are somewhere else than when the players were "
-                "made, and these don't see them: write new ones into the old ones, as "
-                "load_state_dict and copy_ do"
+                "weights or buffers of the network are somewhere else than when the "
+                "players were made, and these don't see them: write new ones into the "
+                "old ones, as load_state_dict and copy_ do"
             )
         self.sheet.throw(self.generator)
         self._played = self._begin(Player.play)
@@ -326,9 +326,10 @@ class Players:
 def addresses(network: nn.Module) -> list[int]:
     """
     Returns:
-        Where in memory the weights are.
+        Where in memory the weights are, and the buffers.
     """
-    return [each.data_ptr() for each in network.parameters()]
+    numbers = chain(network.parameters(), network.buffers())
+    return [each.data_ptr() for each in numbers]
 
 
 def check_room(needed: int) -> None:

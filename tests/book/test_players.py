@@ -13,14 +13,14 @@ import torch
 from gymnasium.spaces import Box, Discrete
 
 from labml_rl import runs
-from labml_rl.batch import SerialGames
+from labml_rl.batch import SerialGames, spaces_of_first
 from labml_rl.environments import environment_makers
 from labml_rl.networks import ActorCritic
 from labml_rl.players import Players
 from labml_rl.ppo.experiment import Experiment, Settings
 from labml_rl.process import WorkerError
 from labml_rl.runs import checkpoint
-from labml_rl.sampling import Sampler
+from labml_rl.sampling import Sampler, check_spaces
 from labml_rl.speed import SpeedSettings, few_threads, in_precision, preparer
 from tests.book.test_worker import START_METHODS, Fragile
 
@@ -116,6 +116,41 @@ def test_weights_that_were_replaced_are_noticed():
     players.sample()
     network.load_state_dict(new, assign=True)
     with pytest.raises(ValueError, match="write new ones into the old ones"):
+        players.sample()
+    players.close()
+    assert nobody_is_left(players)
+
+
+class Centred(ActorCritic):
+    """It subtracts a mean, which is no weight."""
+
+    mean: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__((4,), 2)
+        self.register_buffer("mean", torch.zeros(4))
+
+    def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return super().forward(observations - self.mean)
+
+
+def test_buffers_that_were_replaced_are_noticed():
+    """A mean of observations is one, and the workers would go on with the old one."""
+    network = Centred()
+    makers, names = environment_makers("CartPole-v1", 2, seed=1)
+    players = Players(
+        makers,
+        names,
+        network,
+        check_spaces(*spaces_of_first(makers, names)),
+        steps=2,
+        settings=SpeedSettings(),
+        workers=2,
+    )
+    network.mean += 1
+    players.sample()
+    network.mean = network.mean + 1
+    with pytest.raises(ValueError, match=r"weights or buffers .* write new ones into"):
         players.sample()
     players.close()
     assert nobody_is_left(players)
