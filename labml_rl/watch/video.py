@@ -89,7 +89,7 @@ class Stage:
         name, options = saved.settings.game, saved.game_options(protocol)
         seed = seed_of(protocol, FILMING)
         self._camera: Camera | None = None
-        self._all_frames = all_frames
+        self._name, self._all_frames = name, all_frames
         self.env: gymnasium.Env[Any, Any]
         if is_atari(name):
             load = loader(name, options.get("sticky_actions", 0.0))
@@ -154,13 +154,27 @@ class Stage:
         """
         Returns:
             What there was to see in the last step, shapes `(height, width, 3)`.
+
+        Raises:
+            ValueError: if an environment shows something else than a picture.
         """
         frames = [] if self._camera is None else self._camera.take()
         if not frames:
-            return [np.asarray(self.env.render(), np.uint8)]
+            return [self._rendered()]
         if self._all_frames:
             return frames
         return [np.maximum(frames[-2], frames[-1]) if len(frames) > 1 else frames[-1]]
+
+    def _rendered(self) -> Pixels:
+        picture = np.asarray(self.env.render())
+        # Colours from 0 to 1 would become a film that is black.
+        if picture.dtype.kind not in "ui" or picture.shape[2:] != (3,):
+            raise ValueError(
+                f"{self._name} can't be filmed: its render() must return uint8 of "
+                f"shape (height, width, 3), and this is {picture.dtype} of shape "
+                f"{picture.shape}"
+            )
+        return picture.astype(np.uint8, copy=False)
 
 
 class Video:

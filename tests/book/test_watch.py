@@ -1,6 +1,7 @@
 """Watching: whole games are counted, none is left out, and a film shows one."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -635,6 +636,25 @@ def test_what_does_not_say_that_it_can_be_filmed(tmp_path, monkeypatch):
             Tiny, [str(folder), "--video", str(tmp_path / "a.mp4")], program="labml-rl"
         )
     close.assert_called_once()
+
+
+@pytest.mark.filterwarnings("ignore:.*RGB-array rendering")
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        (None, "object of shape ()"),
+        (np.zeros((30, 40), np.uint8), "uint8 of shape (30, 40)"),
+        (np.ones((30, 40, 3)), "float64 of shape (30, 40, 3)"),
+    ],
+)
+def test_what_shows_no_picture_is_told_what_one_is(tmp_path, monkeypatch, shown, words):
+    """Colours from 0 to 1 would make a black film, without a word."""
+    saved = saved_of(SHORT_OR_LONG, tmp_path / "run")
+    monkeypatch.setattr(ShortOrLong, "render", lambda _: shown)
+    right = "its render() must return uint8 of shape (height, width, 3), and this is "
+    with pytest.raises(ValueError, match=re.escape(right + words)):
+        film(saved, Protocol(), tmp_path / "film.mp4")
+    assert not list(tmp_path.glob("film*"))
 
 
 def test_the_checkpoint_of_another_network(cart, tmp_path):
