@@ -395,10 +395,7 @@ def dispatch(arguments: list[str]) -> NoReturn:
                 )
             )
         case ["train", "-h" | "--help"]:
-            print(f"usage: {program} train ALGORITHM [OPTIONS]\n")
-            print(fill(f"ALGORITHM is one of {', '.join(ALGORITHMS)}."))
-            print(f"{program} train ppo --help lists the options of one.")
-            sys.exit(0)
+            run(_help_to_train, program)
         case ["train", *_]:
             what = f"train what? There are {', '.join(ALGORITHMS)}"
             run(_refuse, f"{what}. {program} train ppo --help lists the options of one")
@@ -410,6 +407,12 @@ def dispatch(arguments: list[str]) -> NoReturn:
             run(_compare, None, rest, program=program)
         case _:
             run(_refuse, f"no command {arguments[0]!r}; see labml-rl --help")
+
+
+def _help_to_train(program: str) -> None:
+    print(f"usage: {program} train ALGORITHM [OPTIONS]\n")
+    print(fill(f"ALGORITHM is one of {', '.join(ALGORITHMS)}."))
+    print(f"{program} train ppo --help lists the options of one.")
 
 
 def _watch(*arguments: Any, **options: Any) -> None:

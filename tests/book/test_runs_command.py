@@ -309,6 +309,19 @@ def test_who_stops_reading_what_is_printed_sees_no_traceback():
     assert done.returncode == 128 + signal.SIGPIPE
 
 
+def test_who_does_not_read_the_help_sees_no_traceback():
+    command = f"{shlex.quote(sys.executable)} -m labml_rl train --help"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command} | true"],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.returncode == 128 + signal.SIGPIPE
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the full disk is that of Linux")
 def test_a_disk_on_which_there_is_no_room_for_what_is_printed_is_one_sentence():
     for flush in (True, False):
