@@ -114,7 +114,19 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Protocol,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 import gymnasium
 import numpy as np
@@ -187,6 +199,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_heard(type(self))
+        check_kinds(self)
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, float) and not math.isfinite(value):
@@ -244,6 +257,49 @@ def check_heard(settings_class: type[Settings]) -> None:
                 "a type behind each name, or its settings are ignored: "
                 f"{', '.join(sorted(ignored))}"
             )
+
+
+KINDS = {
+    bool: "True or False",
+    int: "an int, a whole number without a point",
+    float: "a number",
+}
+
+
+def check_kinds(settings: Settings) -> None:
+    """
+    ### Settings of another kind
+
+    Python takes anything for a setting. With `double="no"` it would be switched on, and
+    with `optimizer_name="sgd"` a run would learn with RMSProp and note that it was SGD.
+    A program refuses such things when they are typed, and this does so in Python.
+
+    Args:
+        settings: those to check. Some of your own may be neither a switch nor a number
+            nor a choice, and these are not looked at.
+
+    Raises:
+        ValueError: if one is of another kind than it should be; it says which, and what
+            would be right.
+    """
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        kinds = (each.type,)
+        if get_origin(each.type) in (Union, UnionType):
+            kinds = get_args(each.type)
+        if value is None and NoneType in kinds:
+            continue
+        kind, *others = (kind for kind in kinds if kind is not NoneType)
+        if get_origin(kind) is Literal:
+            fits = value in get_args(kind)
+            right = " or ".join(map(repr, get_args(kind)))
+        elif isinstance(kind, type) and kind in KINDS:
+            fits = isinstance(value, int | float if kind is float else kind)
+            right = KINDS[kind]
+        else:
+            continue
+        if not fits and not others:
+            raise ValueError(f"{each.name} must be {right}, not {value!r}")
 
 
 def require(

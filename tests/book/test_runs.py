@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import struct
@@ -21,7 +22,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import gymnasium
 import numpy as np
@@ -875,6 +876,43 @@ def test_a_setting_beyond_its_limits_is_told_all_of_them():
     ):
         with pytest.raises(ValueError, match=f"total_frames must be {words}, not 5$"):
             runs.require(Settings(total_frames=5), "total_frames", **limits)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "right"),
+    [
+        ("double", "no", "True or False"),
+        ("double", 1, "True or False"),
+        ("optimizer_name", "sgd", "'rmsprop' or 'adam'"),
+        ("precision", "float16", "'auto' or 'float32' or 'bfloat16'"),
+        ("total_frames", 4e7, "an int, a whole number without a point"),
+        ("workers", 1.0, "an int, a whole number without a point"),
+        ("stack", "4", "an int, a whole number without a point"),
+        ("learning_rate", None, "a number"),
+        ("max_gradient_norm", "10", "a number"),
+    ],
+)
+def test_a_setting_of_another_kind_is_refused(name, value, right):
+    """Most would be taken for something else, without a word."""
+    message = f"{name} must be {right}, not {value!r}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        DQNSettings(**{name: value})
+
+
+def test_settings_of_your_own_may_be_of_any_kind():
+    @dataclass(frozen=True, kw_only=True)
+    class Own(Settings):
+        scale: float = 1
+        either: int | str = "auto"
+        choice: Literal["a", "b"] | None = None
+        widths: tuple[int, ...] = (64, 64)
+        quoted: "int" = 3
+
+    assert Own().scale == 1
+    assert Own(either=4, choice="b", widths=(), quoted=4).either == 4
+    wrong: Any = "c"
+    with pytest.raises(ValueError, match="choice must be 'a' or 'b', not 'c'"):
+        Own(choice=wrong)
 
 
 class Planned(Tiny):
