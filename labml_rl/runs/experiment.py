@@ -565,8 +565,14 @@ class Experiment(ABC, Generic[S]):
 
         Raises:
             NotFiniteError: if one of these numbers is not finite, or a weight.
+            TypeError: if it returned something else.
         """
         metrics = self.update()
+        if not isinstance(metrics, Mapping):
+            raise TypeError(
+                "update() must return what is worth plotting, by name, as "
+                f"`return {{'loss': …}}`, not {type(metrics).__name__}"
+            )
         self.updates += 1
         now = f"after {self.frames:,} frames, in update {self.updates:,}"
         for name, value in metrics.items():

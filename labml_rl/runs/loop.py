@@ -98,6 +98,7 @@ class Run:
         best = import_module("..watch.best", __package__)
         self.best = best.Best(folder, experiment)
         self._saved_frames = 0
+        self.begun = False  # whether there is an update to be kept
 
     def save(self) -> None:
         """
@@ -181,6 +182,7 @@ class Run:
                 f"{self.folder.record} is {asked}. It has to stay as it was"
             ) from error
         self._saved_frames = self.experiment.frames
+        self.begun = self.experiment.updates > 0
         now = session(self.experiment.frames, type(self.experiment))
         self.record["sessions"].append(now)
         self.folder.write_record(self.record)
@@ -218,7 +220,7 @@ class Run:
                 number = ear.heard or signal.SIGINT
                 raise Stopped(number, f"Stopped at once. {self._left()}") from error
             except Exception as error:
-                if self.experiment.updates:
+                if self.begun:
                     error.add_note(self._left())
                 raise
             if not self.experiment.done:
@@ -240,10 +242,12 @@ class Run:
             except RunError:
                 # Of a disk that is full, there may be enough left for the checkpoint.
                 # The run is not finished with it, since its curve is not.
+                self.begun = True
                 self._write_checkpoint()
                 with contextlib.suppress(RunError):
                     self._write_record(finished=False)
                 raise
+            self.begun = True
             bar.show()
             if time.monotonic() >= due:
                 self.save()
@@ -337,7 +341,7 @@ def train(
         try:
             run.go_on(checkpoint_minutes)
         except Exception as error:
-            if not experiment.updates and not isinstance(error, NotFiniteError):
+            if not run.begun and not isinstance(error, NotFiniteError):
                 place.discard()
             raise
     return place.path

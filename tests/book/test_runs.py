@@ -798,6 +798,30 @@ def test_a_run_that_fails_in_its_first_update_leaves_nothing(tmp_path):
     runs.train(Failing, Settings(), folder=path)
 
 
+@pytest.mark.parametrize(
+    ("returned", "error", "words"),
+    [
+        (None, TypeError, r"update\(\) must return .*, not NoneType"),
+        ({"frames": 1.0}, KeyError, "each curve has columns of these names: frames"),
+        ({"loss": "low"}, TypeError, "must be real number, not str"),
+    ],
+)
+def test_so_does_one_whose_first_update_returns_no_numbers(
+    tmp_path, returned, error, words
+):
+    class Unfinished(Tiny):
+        def update(self) -> Any:
+            super().update()
+            return returned
+
+    path = tmp_path / "run"
+    for _ in range(2):
+        with pytest.raises(error, match=words) as caught:
+            runs.train(Unfinished, Settings(), folder=path)
+        assert not hasattr(caught.value, "__notes__")
+        assert not path.exists()
+
+
 def test_how_a_run_is_resumed_from_python_and_from_a_program():
     assert loop.way_to_resume(Tiny, "a b") == "runs.resume(Tiny, 'a b')"
     assert loop.way_to_resume(Tiny, "a b", "python c.py") == "python c.py resume 'a b'"
