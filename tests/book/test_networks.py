@@ -199,7 +199,13 @@ def test_only_bytes_are_divided():
 
 @pytest.mark.parametrize(
     ("shape", "channels_last"),
-    [(ATARI, False), ((96, 40, 3), True), ((1, 36, 44), False)],
+    [
+        (ATARI, False),
+        ((96, 40, 3), True),
+        ((1, 36, 44), False),
+        # As Gymnasium's GrayscaleObservation(keep_dim=True) has them.
+        ((84, 84, 1), True),
+    ],
 )
 def test_blocks_are_the_same_pictures(shape, channels_last):
     body = NatureBody(shape, channels_last=channels_last)
