@@ -566,8 +566,15 @@ class Experiment(ABC, Generic[S]):
         Raises:
             NotFiniteError: if one of these numbers is not finite, or a weight.
             TypeError: if it returned something else.
+            ValueError: if it has not counted up `frames`.
         """
+        before = self.frames
         metrics = self.update()
+        if self.frames <= before:
+            raise ValueError(
+                "update() must count up frames, or the run never ends: there were "
+                f"{before:,} before, and are {self.frames:,} now"
+            )
         if not isinstance(metrics, Mapping):
             raise TypeError(
                 "update() must return what is worth plotting, by name, as "

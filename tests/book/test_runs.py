@@ -822,6 +822,19 @@ def test_so_does_one_whose_first_update_returns_no_numbers(
         assert not path.exists()
 
 
+def test_a_run_that_would_never_end_says_so(tmp_path):
+    class Endless(Tiny):
+        def update(self) -> Any:
+            before = self.frames
+            metrics = super().update()
+            self.frames = before
+            return metrics
+
+    with pytest.raises(ValueError, match=r"update\(\) must count up frames, or"):
+        runs.train(Endless, Settings(), folder=tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
 def test_how_a_run_is_resumed_from_python_and_from_a_program():
     assert loop.way_to_resume(Tiny, "a b") == "runs.resume(Tiny, 'a b')"
     assert loop.way_to_resume(Tiny, "a b", "python c.py") == "python c.py resume 'a b'"
