@@ -150,11 +150,7 @@ class NatureBody(nn.Module):
             ValueError: if an observation has another shape.
             TypeError: if they are not bytes, or not in a tensor.
         """
-        if not isinstance(observations, Tensor):
-            raise TypeError(
-                f"observations must be a tensor, not {type(observations).__name__}: "
-                "torch.from_numpy() makes one of an array"
-            )
+        check_tensor(observations)
         if observations.dtype != torch.uint8:
             raise TypeError(
                 f"observations must be uint8, not {observations.dtype}: the network "
@@ -323,6 +319,7 @@ class VectorBody(nn.Module):
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         super().__init__()
+        self.shape = tuple(shape)
         (count,) = shape
         self.layers = nn.Sequential(
             nn.Linear(count, self.features),
@@ -339,7 +336,17 @@ class VectorBody(nn.Module):
 
         Returns:
             The features, shape `(N, 64)`.
+
+        Raises:
+            ValueError: if an observation has another shape, or stands alone.
+            TypeError: if they are not in a tensor.
         """
+        check_tensor(observations)
+        if observations.shape[1:] != self.shape:
+            raise ValueError(
+                f"observations must have shape (N, {self.shape[0]}), not "
+                f"{tuple(observations.shape)}"
+            )
         numbers = observations.float()
         if observations.dtype == torch.uint8:
             numbers = numbers / 255
@@ -352,6 +359,18 @@ class VectorBody(nn.Module):
             The observations as they are.
         """
         return observations
+
+
+def check_tensor(observations: Any) -> None:
+    """
+    Raises:
+        TypeError: if it is something else, an array of NumPy for instance.
+    """
+    if not isinstance(observations, Tensor):
+        raise TypeError(
+            f"observations must be a tensor, not {type(observations).__name__}: "
+            "torch.from_numpy() makes one of an array"
+        )
 
 
 def make_body(

@@ -186,6 +186,23 @@ def test_bytes_are_scaled_once():
     assert torch.equal(observations, before)
 
 
+def test_numbers_of_another_shape_are_refused():
+    """One that stands alone would get an answer, too, of another shape."""
+    body = VectorBody((4,))
+    for shape in ((4,), (2, 5), (2, 3, 4)):
+        message = rf"must have shape \(N, 4\), not \({', '.join(map(str, shape))}"
+        with pytest.raises(ValueError, match=message):
+            body(torch.zeros(shape))
+
+
+@pytest.mark.parametrize("body", [NatureBody(ATARI), VectorBody((4,))])
+def test_what_is_no_tensor_is_told_how_to_be_one(body):
+    with pytest.raises(
+        TypeError, match=r"not ndarray: torch\.from_numpy\(\) makes one"
+    ):
+        body(np.zeros((1, 4)))
+
+
 def test_only_bytes_are_divided():
     body = VectorBody((3,))
     numbers = torch.tensor([[0, 51, 255]])
