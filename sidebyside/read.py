@@ -571,6 +571,9 @@ def encoding_of(data: bytes) -> str:
     try:
         return tokenize.detect_encoding(lambda: next(head, b""))[0]
     except SyntaxError as error:
+        # Of bytes that are not UTF-8, Python says here which one is the first.
+        if error.msg.startswith("invalid"):
+            data.decode()
         raise ValueError(error.msg) from None
 
 
@@ -610,10 +613,20 @@ def read(data: bytes, path: str, module: str) -> Source:
     except (RecursionError, MemoryError):
         raise too_deep(path) from None
     except (LookupError, ValueError) as error:
+        line, words = 1, str(error)
+        if isinstance(error, UnicodeDecodeError):
+            line, words = undecoded(data, error)
         raise PressError(
             path,
-            1,
-            f"the file cannot be decoded: {error}",
+            line,
+            f"the file cannot be decoded: {words}",
             "Save it as UTF-8, or declare its encoding on the first line.",
         ) from None
     return source
+
+
+def undecoded(data: bytes, error: UnicodeDecodeError) -> tuple[int, str]:
+    """The line of the first byte that is no text, and what is wrong with it."""
+    before = data[: error.start].decode(error.encoding, "replace")
+    line = sum(1 for _ in io.StringIO(f"{before}x", newline=""))
+    return line, f"the byte 0x{data[error.start]:02x} is not {error.encoding.upper()}"

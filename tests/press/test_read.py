@@ -46,6 +46,10 @@ def test_docstring_lines(literal, lines):
         (b"x = 1\n  y = 2\n", "module.py:2: this is not Python: unexpected indent"),
         (b"x = '\xff'\n", "module.py:1: "),
         (b"# coding: no-such\n", "module.py:1: the file cannot be decoded: unknown"),
+        (b"# coding: no\n# \xe9", "module.py:1: the file cannot be decoded: unknown"),
+        (b"# coding: ascii\nx = 1\n# \xe9", "module.py:3: the file cannot be decoded"),
+        (b"x\r# \xe9", "module.py:2: the file cannot be decoded: the byte 0xe9 is"),
+        (b"a\r\nb\nc\n\xff", "module.py:4: the file cannot be decoded: the byte 0xff"),
         (b"x = 1\0\n", "module.py:1: "),
     ],
 )
