@@ -402,7 +402,12 @@ def write_markdown(options: argparse.Namespace) -> int:
             mistakes.append(error)
         else:
             texts[page.path] = render(page, templates)
-    if give_up(mistakes, options.strict):
+    # On a page a file has its name from the package, and here from where one is.
+    here = Path.cwd()
+    if give_up(
+        [each.in_file(named_from(root / each.path, here)) for each in mistakes],
+        options.strict,
+    ):
         return 1
 
     pages = [options.output / name for name in texts]

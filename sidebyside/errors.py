@@ -50,6 +50,12 @@ class PressError(Exception):
         self.column = column
         self.at = at
 
+    def in_file(self, path: str) -> "PressError":
+        """The same mistake, with another name of its file."""
+        return PressError(
+            path, self.line, self.found, self.remedy, column=self.column, at=self.at
+        )
+
 
 def too_deep(path: str) -> PressError:
     """What exhausts Python's stack is a mistake like any other."""

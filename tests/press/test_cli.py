@@ -482,6 +482,19 @@ def test_markdown_of_a_part_has_its_names_from_the_whole(book, capsys):
     assert made == {"book/part/index.md", "book/part/one.md"}
 
 
+def test_markdown_names_a_file_so_that_an_editor_finds_it(book, monkeypatch, capsys):
+    Path("src").mkdir()
+    book.rename("src/book")
+    Path("src/book/broken.py").write_text("x = (\n")
+    assert main(["markdown", "src/book", "-o", "out"]) == 1
+    assert capsys.readouterr().err.startswith("src/book/broken.py:1: ")
+    monkeypatch.chdir("src/book")
+    assert main(["markdown", ".", "-o", "../../out"]) == 1
+    assert capsys.readouterr().err.startswith("broken.py:1: ")
+    page = Path("../../out/book/index.md").read_text()
+    assert "source: book/__init__.py\n" in page
+
+
 def test_no_page_replaces_another(book, capsys):
     (book / "index.py").write_text("")
     assert main(["markdown", "book", "-o", "out"]) == 1
