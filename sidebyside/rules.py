@@ -315,8 +315,9 @@ def commented_out(source: Source) -> Iterator[Finding]:
     ## SBS301: code that was commented out
 
     A paragraph of a comment is code if Python understands all of it, and it does
-    something: an assignment, a call, a loop. Words that happen to be Python, such as
-    `x or y` or `Note: this`, do nothing. Fenced and indented code was meant to be read.
+    something: an assignment, a call, a loop, or an `else:` that has lost its `if`.
+    Words that happen to be Python, such as `x or y` or `Note: this`, do nothing. Fenced
+    and indented code was meant to be read.
     """
     for block in prose_blocks(source):
         numbers = (comment.line for comment in block)
@@ -339,18 +340,44 @@ def commented_out(source: Source) -> Iterator[Finding]:
                 )
 
 
+# What can't begin a program, and what has to stand in front of it.
+BRANCH = re.compile(r"(?:(?P<condition>elif|else)|except|finally)\b.*:(?P<alone> *\n)?")
+
+
 def does_something(text: str) -> bool:
     """Whether a text is Python that does something."""
     if text.startswith(" ") or not re.search(r"[=(:]|\b(import|del)\b", text):
         return False
+    branch = BRANCH.match(text)
+    if branch:
+        head = "if x:" if branch["condition"] else "try:"
+        text = f"{head}\n    pass\n{text}"
     tree = tree_of(text)
-    return tree is not None and any(is_deed(each, text) for each in tree.body)
+    if tree is None:
+        return False
+    if branch and branch["alone"]:
+        return True
+    statements = branches(tree.body[0]) if branch else tree.body
+    return any(is_deed(each, text) for each in statements)
+
+
+def branches(statement: ast.stmt) -> list[ast.stmt]:
+    """What is done in the branches of a statement, but for its first."""
+    match statement:
+        case ast.If(orelse=rest):
+            return rest
+        case ast.Try(handlers=handlers, orelse=rest, finalbody=last):
+            return [*(each for one in handlers for each in one.body), *rest, *last]
+    return []
 
 
 def is_deed(statement: ast.stmt, text: str) -> bool:
     """Whether a statement in a text does something, and is not only words."""
     match statement:
-        case ast.Expr(value=ast.Call(func=function)):
+        case (
+            ast.Expr(value=ast.Call(func=function))
+            | ast.Raise(exc=ast.Call(func=function))
+        ):
             # Words have a space before a bracket: `YYYYMMDD (8)` is no call.
             return not re.search(rf"{re.escape(ast.unparse(function))}\s+\(", text)
         case ast.Expr(value=ast.Await() | ast.Yield() | ast.YieldFrom()):
