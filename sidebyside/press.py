@@ -40,6 +40,8 @@ EXTENSIONS = (
 )
 # What stands beside a package, and is none of its modules.
 BESIDE = {"setup.py", "conftest.py", "noxfile.py"}
+# What stands in the folder of a project, and in none that is imported.
+OF_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 # Other people's code, and what tools have made of one's own.
 NOT_WRITTEN = {"build", "dist", "node_modules", "site-packages", "venv"}
 # Those that have lines of their own, in a stylesheet and in a script.
@@ -199,7 +201,8 @@ def packages_meant(folder: Path) -> list[Path]:
     In a project whose package is `src/kiln`, to name `src` is an easy slip. The pages
     would come out as `src/kiln/…`, and `import kiln` would lead nowhere. A folder
     without an `__init__.py` can also be a namespace, whose name is part of every
-    import. So the imports tell, or a package that has the name of its folder once more.
+    import. So the imports tell, or a package that has the name of its folder once more,
+    or a file that stands beside packages, such as `pyproject.toml`.
     And a folder that has modules of its own is meant as it is, unless they are a
     project's `setup.py` and the like.
 
@@ -222,7 +225,10 @@ def packages_meant(folder: Path) -> list[Path]:
     imported = {name for text in texts for name in IMPORT.findall(text)}
     names = {package.name for package in inside} - sys.stdlib_module_names
     is_no_name = folder.name == "src" or not folder.name.isidentifier()
-    is_slip = folder.name not in imported and (is_no_name or names & imported)
+    is_project = any((folder / name).is_file() for name in OF_PROJECTS)
+    is_slip = folder.name not in imported and (
+        is_no_name or is_project or names & imported
+    )
     return inside if is_slip or folder.name in names else []
 
 

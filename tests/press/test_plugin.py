@@ -494,6 +494,9 @@ def test_the_folder_above_a_package_is_no_package(site, code):
         ({"my-kiln/kiln/__init__.py": "", "my-kiln/b/c.py": ""}, ["kiln"]),
         ({"my-kiln/kiln/__init__.py": "", "my-kiln/setup.py": ""}, ["kiln"]),
         ({"my-kiln/src/kiln/__init__.py": "", "my-kiln/noxfile.py": ""}, ["kiln"]),
+        ({"mine/kiln/__init__.py": "", "mine/setup.py": ""}, ["kiln"]),
+        ({"mine/src/kiln/__init__.py": "", "mine/pyproject.toml": ""}, ["kiln"]),
+        ({"ns/kiln/__init__.py": "import ns.kiln", "ns/pyproject.toml": ""}, []),
         ({"kiln/kiln/__init__.py": "", "kiln/conftest.py": "import kiln"}, ["kiln"]),
     ],
 )
