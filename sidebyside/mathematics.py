@@ -18,7 +18,8 @@ And ordinary comments speak of `$PATH` and of `^foo$`. So these are no formulas 
 
 - two words next to each other, unless they are in braces or with a command such as
   `\in`: nobody means "`$BAR, or lines with ^foo$`" as mathematics;
-- what a version control system writes, such as `$Id$`.
+- what a version control system writes, such as `$Id$`;
+- what begins outside of code and ends in it, as in "costs $5 in `${CURRENCY}`".
 
 [SBS205][sidebyside.rules.dollars] names the first of these, in case it was meant for
 one: words in a formula want `\text{…}`. In there, dollars make formulas again, as in
@@ -51,7 +52,7 @@ PATTERN = re.compile(
     | ^[ >]*(?P<rows>\\begin\{{(?P<name>(?:align|alignat|equation|gather)\*?)\}}
       (?>{TEXT}|[^$\n]|\n(?!\s*\n))*?\\end\{{(?P=name)\}})[ ]*$
     | \$\$(?P<display>(?>{TEXT}|[^$\\\n]|\\.|\n(?!\s*\n))+?)\$\$
-    | \$(?![\s$])(?P<inline>(?>{TEXT}|[^$\\\n]|\\[^\n]|\n(?!\s*\n))+?)(?<!\s)\$
+    | \$(?![\s$])(?P<inline>(?>{TEXT}|[^$\\\n`]|\\[^\n]|\n(?!\s*\n))+?)(?<!\s)\$
     """
     + BEHIND,
     re.VERBOSE | re.MULTILINE | re.DOTALL,

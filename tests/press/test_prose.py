@@ -1247,6 +1247,10 @@ def test_a_word_with_a_colon_is_no_field():
         ("$PATH are expanded; costs 5$", []),
         ("a $learning rate$x$", [("x", False)]),
         ("$Id$, $Revision: 1.2$", []),
+        # Code
+        ("costs $5 in `${X}`; $`a`$", []),
+        ("US$6. `$` and `$$`. $x$", [("x", False)]),
+        (r"$\text{``a''}$", [(r"\text{``a''}", False)]),
         (r"$x \in X where it is$", [(r"x \in X where it is", False)]),
         ("$a_{two words} = dt$", [("a_{two words} = dt", False)]),
         ("$sin x$, $max$", [("sin x", False), ("max", False)]),
