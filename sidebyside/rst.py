@@ -25,7 +25,7 @@ reader sees at least what the author wrote.
 | ``` ``int``\ s ``` | `int`s |
 | `:Author: somebody` | a list |
 | `#. words` | an item of a list with numbers |
-| `.. index::`, `.. autofunction::`, `.. a comment` | nothing |
+| `.. index::`, `.. autofunction::`, `.. a comment`, `:meta private:` | nothing |
 
 Names such as ``:class:`Game` `` are for [links][sidebyside.links].
 
@@ -91,6 +91,9 @@ FACT = re.compile(
     r"|status|version):(?: +(?P<words>.*))?"
 )
 
+# What is said to Sphinx of the thing itself.
+META = re.compile(r" *:meta (?:private|public|hide-value):")
+
 # Titles below which code stands in any case.
 EXAMPLES = {"Example", "Examples", "Usage"}
 # The kinds of boxes, and their titles.
@@ -108,6 +111,10 @@ BOXES = {
     "tip": ("tip", "Tip"),
     "todo": ("note", "To do"),
     "topic": ("note", ""),
+    "version-added": ("info", "Added in version {}"),
+    "version-changed": ("info", "Changed in version {}"),
+    "version-deprecated": ("warning", "Deprecated since version {}"),
+    "version-removed": ("warning", "Removed in version {}"),
     "versionadded": ("info", "Added in version {}"),
     "versionchanged": ("info", "Changed in version {}"),
     "versionremoved": ("warning", "Removed in version {}"),
@@ -242,7 +249,9 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
             if text.lstrip().startswith("#. "):
                 text = text.replace("#", "1", 1)
                 rest = ((number, text), *rest[1:])
-            if text.lstrip().startswith(">>> "):
+            if hides and META.fullmatch(text):
+                taken = rest[:1]
+            elif text.lstrip().startswith(">>> "):
                 taken = tuple(example(rest, indentation(text)))
                 done += taken
             elif (mark := MARK.fullmatch(text)) and depth < DEEPEST:

@@ -137,6 +137,13 @@ def test_sessions_are_left_alone():
             ".. versionadded:: 1.2 With words",
             '!!! info "Added in version 1.2"\n    With words',
         ),
+        (".. version-added:: 1.2", '!!! info "Added in version 1.2"'),
+        (
+            ".. version-deprecated:: 2\n  x",
+            '!!! warning "Deprecated since version 2"\n    x',
+        ),
+        (":meta private:", ""),
+        ("A.\n\n:param x: y\n:meta hide-value:", "A.\n:param x: y"),
         ('.. admonition:: A "title"\n\n   x', "!!! note \"A 'title'\"\n    x"),
         (
             ".. tip::\n\n   .. note::\n\n      x\n\n   y",
