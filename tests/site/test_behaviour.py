@@ -211,6 +211,30 @@ def test_lines_of_code_fit_on_a_laptop(browser, site):
             assert not any(cut)
 
 
+def test_a_long_name_stays_on_its_side(browser, tmp_path):
+    """A section that is used says so, and names in other people's code are long."""
+    name = "Test" + "VeryLong" * 10
+    (tmp_path / "mkdocs.yml").write_text(
+        CONFIG.replace("nav: [index.md, book/index.md, book/game.md]", "")
+    )
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "long.py").write_text(
+        f'class {name}:\n    """A."""\n\n    def of_it(self):\n        """F."""\n\n\n'
+        f'def g(it: {name}):\n    """G."""\n    it.of_it()\n'
+    )
+    done = build(tmp_path)
+    assert done.returncode == 0, done.stderr
+    url = (tmp_path / "site" / "book" / "long.html").as_uri()
+    for width in (320, 1024):
+        with visit(browser, url, viewport={"width": width, "height": 700}) as seen:
+            wide = seen.page.locator(".sbs-uses").evaluate_all(
+                "all => all.map(e => e.scrollWidth - e.clientWidth)"
+            )
+            assert len(wide) == 2
+            assert max(wide) <= 1
+
+
 def test_keys_lead_through_a_page_without_code(browser, site):
     with visit(browser, (site / "results.html").as_uri(), viewport=DESKTOP) as seen:
         page = seen.page
