@@ -80,6 +80,8 @@ ITEMS = re.compile(f"^{ITEM.pattern}", re.MULTILINE)
 BOX = re.compile(r" *(?:!!!|\?\?\?\+?|===) *\S")
 # What else has text indented below it: a definition, and a footnote.
 AROUND = re.compile(rf"{BOX.pattern}| *:(?: |$)| *\[\^[^\]]+\]:")
+# What stands below the head of a table.
+COLUMNS = re.compile(r"^ *\|(?: *:?-+:? *\|)+ *$", re.MULTILINE)
 FENCE = re.compile(r"[ >]*(`{3,}|~{3,})")
 # An item of a list of arguments that has no title: `x, y : int`.
 TERM = re.compile(r"[*`\\]*\w[\w.*`\\]*(?:, [*\w.`\\]+)* : +\S")
@@ -354,6 +356,32 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
         if not is_behind:
             nested = indentation(made) // 4
         done.append((number, made))
+    return Prose(tuple(done))
+
+
+def open_tables(prose: Prose) -> Prose:
+    """
+    ## Tables without a blank line
+
+    For these it is as with lists: what stands right above a table keeps it from being
+    one.
+
+    Args:
+        prose: any prose.
+    """
+    if not COLUMNS.search(prose.text):
+        return prose
+    done: list[tuple[int, str]] = []
+    is_code = fences(prose.lines)
+    for at, (number, text) in enumerate(prose.lines):
+        below = prose.lines[at + 1][1] if at + 1 < len(prose.lines) else ""
+        is_head = text.lstrip().startswith("|") and COLUMNS.fullmatch(below)
+        above = done[-1][1] if done else ""
+        is_words = bool(above) and not above.lstrip().startswith("|")
+        is_below = indentation(above) <= indentation(text)
+        if is_head and is_words and is_below and not is_code[at]:
+            done.append((number, ""))
+        done.append((number, text))
     return Prose(tuple(done))
 
 

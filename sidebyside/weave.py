@@ -28,7 +28,14 @@ from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
 from sidebyside.links import Place, labels_of, set_labels, set_links
 from sidebyside.mathematics import FormulaError, continued, find, typeset
-from sidebyside.prose import Prose, fences, open_lists, open_title, stripped
+from sidebyside.prose import (
+    Prose,
+    fences,
+    open_lists,
+    open_tables,
+    open_title,
+    stripped,
+)
 from sidebyside.read import Source, once
 from sidebyside.rst import set_rst
 from sidebyside.scopes import variables
@@ -265,7 +272,7 @@ def weave(
         if has_fields(prose):
             types = types_of(definition.node) if definition else None
             prose = set_fields(prose, types, is_module=section.kind is Kind.MODULE)
-        prose = open_lists(prose, continued(prose.text))
+        prose = open_lists(open_tables(prose), continued(prose.text))
         prose = set_links(prose, section.scope, source, places, report, labels=labels)
         rows.append(
             Row(

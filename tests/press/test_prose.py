@@ -462,6 +462,31 @@ def test_lists_that_need_no_help_are_left_alone(text):
     assert open_lists(prose(text)).text == text
 
 
+def table(indent):
+    return "".join(
+        f"\n{indent}{row}" for row in ("| a | b |", "|---|:-:|", "| 1 | 2 |")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is:" + table(""), "p table"),
+        ("- It is:" + table("  ") + "\n- Two", "ul li p table li p"),
+        ("!!! note\n    It is:" + table("    "), "div p p table"),
+        (
+            "F.\n\nArgs:\n    x: one of" + table("        "),
+            "p p dl dt code code dd p table",
+        ),
+        ("F." + table("") + "\n|---|---|\n| 3 | 4 |", "p table"),
+        ("```\nF" + table("") + "\n```", "div pre code"),
+    ],
+)
+def test_tables_without_a_blank_line_are_tables(text, expected):
+    tags = re.findall(r"<(p|ul|li|div|pre|code|table|dl|dt|dd)\b", html_of(text))
+    assert " ".join(tags) == expected
+
+
 def examples_in(text):
     html = Markdown(extensions=[*EXTENSIONS]).convert(open_examples(prose(text)).text)
     code = re.findall(r"<code[^>]*>(.*?)</code>", html, re.DOTALL)
