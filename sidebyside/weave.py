@@ -46,6 +46,9 @@ from sidebyside.symbols import set_symbols
 LEAST_ESSAY, ESSAY = 24, 4
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 SYMBOLS = re.compile(r"""(?:^|[{,])\s*["']?symbols["']?\s*:""")
+# What YAML makes of the TeX `\theta` in double quotes begins with a tab, and so on.
+ESCAPES = dict(zip("\a\b\t\n\v\f\r\x1b", map("\\{}".format, "abtnvfre"), strict=True))
+ESCAPED = re.compile("[\0-\x1f]")
 # More letters, more levels and more values in one of them is nothing that a person
 # would write into front matter.
 LONG, DEEP, WIDE = 10_000, 20, 10_000
@@ -378,11 +381,17 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
         meta = (parsed(text) or {}) if few else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error)
+        remedy = (
+            "Write `key: value` lines, and put quotes around a value that has a colon."
+        )
+        if "escape" in problem:
+            remedy = "Put a value that has a backslash into single quotes."
         raise PressError(
             source.path,
             number + 1 + (mark.line if mark else 0),
-            f"the front matter is not YAML: {getattr(error, 'problem', None) or error}",
-            "Write `key: value` lines, and put quotes around a value that has a colon.",
+            f"the front matter is not YAML: {problem}",
+            remedy,
         ) from None
     except RecursionError:
         meta = None
@@ -429,6 +438,10 @@ def mistake_in_symbols(symbols: Any) -> tuple[str, str, str] | None:
         if not isinstance(tex, str) or not tex:
             words = f"the symbol of `{name}` is empty, or no text to YAML"
             return name, words, f"Put it into quotes: `{name}: '…'`."
+        if ESCAPED.search(tex):
+            meant = ESCAPED.sub(lambda sign: ESCAPES.get(sign[0], "…"), tex)
+            words = f"the symbol of `{name}` has lost a backslash to YAML"
+            return name, words, f"Put it into single quotes: `{name}: '{meant}'`."
     return None
 
 

@@ -85,6 +85,16 @@ def test_a_symbol_that_would_break_a_formula_leaves_it_alone():
         ),
         ("\n  b: c\n  a: {c}", "6: the symbol of `a` is empty, or no text to YAML."),
         ("\n  a: ''", "5: the symbol of `a` is empty, or no text to YAML."),
+        (
+            '\n  a: "x"\n  b: "\\beta_\\theta"',
+            "6: the symbol of `b` has lost a backslash to YAML. Put it into single "
+            "quotes: `b: '\\beta_\\theta'`.",
+        ),
+        (
+            '\n  a: "\\pi"',
+            "5: the front matter is not YAML: found unknown escape character 'p'. "
+            "Put a value that has a backslash into single quotes.",
+        ),
     ],
 )
 def test_symbols_that_are_none_are_refused_with_their_line(symbols, message):
