@@ -77,14 +77,11 @@ def what_stops_a_build(source: Source) -> Iterator[Finding]:
             section.prose, source.path, lambda e: errors.append(("SBS201", e))
         )
     for code, error in errors:
-        yield found(
-            source,
-            error.line,
-            code,
-            error.found,
-            error.remedy,
-            at="$" * (code == "SBS201"),
-        )
+        at = error.at.partition("\n")[0]
+        if at not in source.lines[error.line - 1]:
+            # There, each backslash is written twice.
+            at = "$"
+        yield found(source, error.line, code, error.found, error.remedy, at=at)
 
 
 def links(source: Source, places: Mapping[str, Place]) -> Iterator[Finding]:

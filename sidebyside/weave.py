@@ -520,15 +520,16 @@ def check_formulas(prose: Prose, path: str, report: Report = stop) -> Prose:
         try:
             typeset(formula.tex, formula.display)
         except FormulaError as error:
+            tex = text[formula.start : formula.stop]
             report(
                 PressError(
                     path,
                     prose.line_at(formula.start),
                     f"the formula `{formula.tex}` can't be set: {error}",
                     "Correct it, or write `\\$` if a dollar was meant.",
+                    at=tex,
                 )
             )
-            tex = text[formula.start : formula.stop]
             ticks = "`" * (max(map(len, re.findall("`+", tex)), default=0) + 1)
             pieces += [text[end : formula.start], f"{ticks}{tex}{ticks}"]
             end = formula.stop

@@ -277,6 +277,17 @@ def test_each_link_of_a_line_has_its_own_column():
     ]
 
 
+def test_each_formula_of_a_line_has_its_own_column():
+    text = DOC + "# $a$, $\\b$, $c^d^e$ and $$f\n# \\g$$\nx = 1\n"
+    text += 'def f():\n    """A $\\\\b$."""\n'
+    assert [(each.line, each.column) for each in findings(text)] == [
+        (2, 8),
+        (2, 14),
+        (2, 26),
+        (6, 10),
+    ]
+
+
 # ---- Pictures
 
 
