@@ -139,6 +139,7 @@ HIDDEN = re.compile(
 RULE = re.compile(r" *=+(?: +=+)+")
 UNDERLINE = re.compile(r" *(?:~{3,}|\^{3,})")
 DRAWN = re.compile(r" *\+--[+-]*-\+")
+EDGE = re.compile(r" *\+(?:-{2,}\+|={2,}\+)+")
 # A row of a table that is written as a list, one of its cells, and what is no text.
 ROW = re.compile(r"[-*+] +(?=[-*+](?: |$))")
 CELL = re.compile(r" *(?P<mark>[-*+])(?: +(?P<words>.*))?")
@@ -268,6 +269,10 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
                 DRAWN.fullmatch(text) and not (done and done[-1][1])
             ):
                 taken, made = table(rest)
+                deep = within(done, indentation(text))
+                done += ((n, deep + line if line else "") for n, line in made)
+            elif text.lstrip().startswith(("+--", "+==")):
+                taken, made = drawing(rest)
                 deep = within(done, indentation(text))
                 done += ((n, deep + line if line else "") for n, line in made)
         if not taken:
@@ -722,6 +727,22 @@ def table(lines: Lines) -> tuple[Lines, Lines]:
     if not rows:
         return own, fenced(dedented(own), "text")
     return own, (*in_markdown([(first, row) for row in rows]), (last, ""))
+
+
+def drawing(lines: Lines) -> tuple[Lines, Lines]:
+    """
+    What is drawn with the same signs, but is no table, such as one with words around
+    it. It is shown as it was drawn, too.
+
+    Returns:
+        Its lines, and what becomes of them.
+    """
+    own = tuple(
+        takewhile(lambda line: line[1].lstrip()[:1] == "+" or "|" in line[1], lines)
+    )
+    if sum(EDGE.match(text) is not None for _, text in own) < 2:
+        return (), ()
+    return own, fenced(dedented(own), "text")
 
 
 def in_markdown(rows: list[tuple[int, list[str]]]) -> Lines:

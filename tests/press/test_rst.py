@@ -310,8 +310,14 @@ def test_boxes_and_code_stay_in_lists_of_arguments():
             "+----+\n| a  |\n|  b |\n+----+",
             "```text\n+----+\n| a  |\n|  b |\n+----+\n```",
         ),
+        (
+            "Key:\n  +--- a\n  v   | no |\n+===+=====+\n| x | |\n+---+-----+\nMore.",
+            "Key:\n```text\n  +--- a\n  v   | no |\n+===+=====+\n| x | |\n"
+            "+---+-----+\n```\nMore.",
+        ),
         # And these are no tables.
         ("==  ==\n1   2", None),
+        ("+-- a\n+-- b\n+---+", None),
         ("a = = b", None),
     ],
 )
