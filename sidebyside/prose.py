@@ -284,7 +284,8 @@ def open_title(prose: Prose) -> Prose:
         return prose
     number, title = lines[first]
     title = title.strip()
-    if not SHORT.fullmatch(title):
+    # Between two lines it may be long.
+    if not ((title and first) or SHORT.fullmatch(title)):
         return prose
     return Prose(((number, f"# {title}"), *lines[first + 2 :]))
 

@@ -139,7 +139,7 @@ HIDDEN = re.compile(
 RULE = re.compile(r" *=+(?: +=+)+")
 UNDERLINE = re.compile(r" *(?:~{3,}|\^{3,})")
 DRAWN = re.compile(r" *\+--[+-]*-\+")
-EDGE = re.compile(r" *\+(?:-{2,}\+|={2,}\+)+")
+EDGE = re.compile(r" *\+(?:-+\+|=+\+)+")
 # A row of a table that is written as a list, one of its cells, and what is no text.
 ROW = re.compile(r"[-*+] +(?=[-*+](?: |$))")
 CELL = re.compile(r" *(?P<mark>[-*+])(?: +(?P<words>.*))?")
@@ -271,7 +271,7 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
                 taken, made = table(rest)
                 deep = within(done, indentation(text))
                 done += ((n, deep + line if line else "") for n, line in made)
-            elif text.lstrip().startswith(("+--", "+==")):
+            elif text.lstrip().startswith(("+-", "+=")):
                 taken, made = drawing(rest)
                 deep = within(done, indentation(text))
                 done += ((n, deep + line if line else "") for n, line in made)

@@ -693,6 +693,10 @@ def test_underlined_titles_of_docstrings():
         html = as_page(f'"""\n{text}\n"""\n')
         assert html.count("<h1") == 1
         assert '<h1 id="title">Title</h1>' in html
+    line, title = "=" * 75, "Series, " * 8 + "and their sums"
+    html = as_page(f'"""\n{line}\n{title}\n{line}\n\nWords\n"""\n')
+    assert f">{title}</h1>" in html
+    assert "=====" not in html
     assert ">Title</h2>" in as_page('"""\nWords\n\nTitle\n-----\n"""\n')
 
 

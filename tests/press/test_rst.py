@@ -315,6 +315,10 @@ def test_boxes_and_code_stay_in_lists_of_arguments():
             "Key:\n```text\n  +--- a\n  v   | no |\n+===+=====+\n| x | |\n"
             "+---+-----+\n```\nMore.",
         ),
+        (
+            "Key:\n+-+--+\n|a|b |\n+-+--+",
+            "Key:\n```text\n+-+--+\n|a|b |\n+-+--+\n```",
+        ),
         # And these are no tables.
         ("==  ==\n1   2", None),
         ("+-- a\n+-- b\n+---+", None),
