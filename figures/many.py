@@ -20,7 +20,11 @@ from labml_rl.watch.many import human_normalised, interquartile_mean
 
 SCORES = Path(__file__).parents[1] / "results" / "published" / "hessel2018.csv"
 LEFT, RIGHT, TOP, BOTTOM = 78, WIDTH - 20, 52, 250
-SIDES = (("ppo", COLOURS[0]), ("a2c", COLOURS[1]))
+SIDES = (
+    ("ppo", "PPO", COLOURS[0]),
+    ("a2c", "A2C", COLOURS[1]),
+    ("large-epsilon", "A2C, rms_epsilon = 1e-05", FAINT),
+)
 PANELS_TOP, WIDE, HIGH, BELOW = 92, 150, 90, 58
 POINTS = 200  # of a curve that sums up others
 LEFTS = (54, WIDTH - 20 - WIDE)
@@ -85,16 +89,24 @@ def draw(scores: dict[str, float]) -> str:
 Curve = list[tuple[float, float]]
 
 
-def middle(curves: dict[str, list[Curve]]) -> Curve:
-    """The interquartile mean over frames: the middle half of all runs of five games."""
-    runs = [(each, name) for name, of_game in curves.items() for each in of_game]
-    begin = max(curve[0][0] for curve, _ in runs)
-    end = min(curve[-1][0] for curve, _ in runs)
+def curves_of(side: str) -> dict[str, Curve]:
+    """The curve of each of the five games."""
+    algorithm, seed = evidence.IN_FIVE[side]
+    return {
+        name: evidence.curve_of(evidence.KEPT / algorithm / name / seed)
+        for name in evidence.FIVE_GAMES
+    }
+
+
+def middle(curves: dict[str, Curve]) -> Curve:
+    """The interquartile mean over frames: the middle half of the five games."""
+    begin = max(curve[0][0] for curve in curves.values())
+    end = min(curve[-1][0] for curve in curves.values())
     found = []
     for frames in np.linspace(begin, end, POINTS):
         scores = [
             human_normalised(name, np.interp(frames, *np.transpose(curve)))
-            for curve, name in runs
+            for name, curve in curves.items()
         ]
         found.append((float(frames), float(interquartile_mean([scores]))))
     return found
@@ -104,21 +116,17 @@ def draw_five() -> str:
     """A panel for each game, two in a row, and one for what they come to."""
     drawing = Drawing(PANELS_TOP + 3 * (HIGH + BELOW) - 20, "Curves of five games")
     drawing.words(20, 30, "The last hundred games of training", size=14)
-    for place, (algorithm, colour) in enumerate(SIDES):
-        words = evidence.family_of(algorithm)
+    for place, (_, words, colour) in enumerate(SIDES):
         drawing.words(20 + 60 * place, 54, words, colour=colour, size=13)
 
     names = evidence.FIVE_GAMES
     titles = {key.lower(): title for key, title in evidence.TITLES.items()}
-    sides = [
-        ({name: evidence.curves_of(algorithm, name) for name in names}, colour)
-        for algorithm, colour in SIDES
-    ]
+    sides = [(curves_of(side), colour) for side, _, colour in SIDES]
     panels = [
         (
             titles.get(name, name.capitalize()),
             ",.10g",
-            [(each, colour) for curves, colour in sides for each in curves[name]],
+            [(curves[name], colour) for curves, colour in sides],
         )
         for name in names
     ]

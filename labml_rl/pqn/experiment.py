@@ -40,17 +40,16 @@ is there in its place is one number, $\varepsilon$.
 ## What it has learned
 
 ![The mean score of the last hundred games of PQN in Space Invaders, over the frames
-played, and beside it that of a run of A2C, which is ahead at first and then flat: it
-ends at 271](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
+played, and beside it those of two runs of A2C, which are ahead at first and then flat:
+it ends at 271](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
 
 *Space Invaders, three million frames in 23 minutes on two cores, beside the recorded
-run of [A2C](../a2c/experiment.py) as far as that.*
+runs of [A2C](../a2c/experiment.py) as far as that.*
 
 Epsilon goes down over the first million frames, and until then A2C is ahead. At the end
-of three million the agent of PQN scores 337 in whole games, and that of A2C, which had
-[an epsilon that is too large][labml_rl.a2c.RMSProp], scored 251 after ten. It is one
-game and one seed of each, and a short run: the authors play forty million frames and
-more.
+of three million PQN is, and its agent scores 337 in whole games. It is one game and one
+seed, and a short run: the authors play forty million frames and more. (A2C begins to
+rise only after that.)
 
 ![The mean score of the last hundred games of PQN in Pong, over the frames played: it
 stays near −20 for five million frames, and ends at

@@ -210,15 +210,20 @@ def test_all_that_stands_below_the_games():
 def test_the_example_of_the_page_is_what_the_kept_runs_come_to():
     kept = ROOT / "results" / "runs"
     sides = []
-    for algorithm in ("ppo", "a2c"):
+    for algorithm, seed in (("ppo", "seed-1"), ("a2c", "seed-2")):
         side = Side(algorithm, 0)
         for game in WEIGHTS:
-            folder = kept / algorithm / game.replace("_", "") / "seed-1"
+            folder = kept / algorithm / game.replace("_", "") / seed
             side.frames = json.loads((folder / "run.json").read_text())["frames"]
             scores = json.loads((folder / "scores.json").read_text())
             side.points[game] = [scores["mean"]]
         sides.append(side)
     assert "\n".join(table_of(sides)) in compare.__doc__
+    five = json.loads((ROOT / "results" / "runs.json").read_text())["five"]
+    before, now = (
+        f"{five[side]['interquartile_mean']:.0%}" for side in ("large-epsilon", "a2c")
+    )
+    assert f"came to {before} in these games, in place of {now}" in compare.__doc__
 
 
 def test_a_median_of_which_nobody_knows_anything_is_called_so():
