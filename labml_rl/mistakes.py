@@ -511,7 +511,7 @@ class OldGradients(SmallPPO):
             The optimiser, which zeroes nothing.
         """
         optimizer = super().make_optimizer()
-        optimizer.zero_grad = lambda set_to_none=True: None  # type: ignore[method-assign]
+        optimizer.zero_grad = lambda *_: None  # type: ignore[method-assign]
         return optimizer
 
 

@@ -193,7 +193,7 @@ class Apart(BlockProcessor):
 
 
 @contextlib.contextmanager
-def any_fence(stage: Preprocessor) -> Iterator[None]:
+def any_fence(stage: Any) -> Iterator[None]:
     """
     ### Fences of other engines
 
@@ -202,7 +202,7 @@ def any_fence(stage: Preprocessor) -> Iterator[None]:
     would begin one, and all that follows be turned inside out. So it is plain code.
 
     Args:
-        stage: any. Only that of fences has such a switch.
+        stage: a preprocessor. Only that of fences has such a switch.
     """
     config = getattr(stage, "config", {})
     before = config.get("relaxed_headers")
@@ -210,11 +210,11 @@ def any_fence(stage: Preprocessor) -> Iterator[None]:
         yield
         return
     # It looks into its options only once.
-    config["relaxed_headers"] = stage.relaxed_headers = True  # type: ignore[attr-defined]
+    config["relaxed_headers"] = stage.relaxed_headers = True
     try:
         yield
     finally:
-        config["relaxed_headers"] = stage.relaxed_headers = before  # type: ignore[attr-defined]
+        config["relaxed_headers"] = stage.relaxed_headers = before
 
 
 class Tags(InlineProcessor):

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, Template
@@ -144,7 +145,8 @@ def skip_hidden(theme: Theme) -> None:
         env = get_env()
         loader = env.loader
         assert isinstance(loader, FileSystemLoader)
-        loader.list_templates = lambda: visible(loader.searchpath)  # type: ignore[method-assign]
+        fewer = partial(visible, loader.searchpath)
+        loader.list_templates = fewer  # type: ignore[method-assign]
         return env
 
     theme.get_env = with_fewer  # type: ignore[method-assign]
@@ -481,8 +483,9 @@ def rendering_of(
 
 def restore(page: Page, rendered: Rendered, config: MkDocsConfig, files: Files) -> None:
     """Leave the same on another page. Links lead to the files of this build."""
+    autorefs: Any = config.plugins.get("autorefs")
     for args, options in rendered.registered:
-        config.plugins["autorefs"].register_anchor(page, *args, **options)  # type: ignore[attr-defined]
+        autorefs.register_anchor(page, *args, **options)
     for name in rendered.handlers:
         handlers_of(config).get_handler(name)
     page.content = rendered.content

@@ -437,7 +437,7 @@ class NotZeroed(SmallDQN):
             The optimiser, which zeroes nothing.
         """
         optimizer = super().make_optimizer()
-        optimizer.zero_grad = lambda set_to_none=True: None  # type: ignore[method-assign]
+        optimizer.zero_grad = lambda *_: None  # type: ignore[method-assign]
         return optimizer
 
 

@@ -201,14 +201,23 @@ def test_a_key_leads_to_the_last_section(browser, site):
             page.wait_for_function("id => location.hash === `#${id}`", arg=expected)
 
 
-def test_lines_of_code_fit_on_a_laptop(browser, site):
-    laptop = {"width": 1280, "height": 800}
-    for name in ("labml_rl/game.html", "sidebyside/plugin.html"):
-        with visit(browser, (site / name).as_uri(), viewport=laptop) as seen:
-            cut = seen.page.locator(".sbs-code pre > code").evaluate_all(
-                "all => all.map(e => e.scrollWidth > e.clientWidth + 1)"
-            )
-            assert not any(cut)
+def test_lines_of_code_and_formulas_fit_on_a_laptop(browser, site):
+    """960 and 1220 pixels: the narrowest with two columns, without and with a menu."""
+    fits = {
+        width: [".sbs-code pre > code", ".sbs-prose sbs-math.display"]
+        for width in (960, 1024, 1220, 1279, 1280, 1366)
+    }
+    for width in (1280, 1366):
+        fits[width] += [".sbs-prose pre > code"]
+    for name in ("labml_rl/batch", "labml_rl/returns", "sidebyside/names"):
+        with visit(browser, (site / f"{name}.html").as_uri()) as seen:
+            for width, things in fits.items():
+                seen.page.set_viewport_size({"width": width, "height": 800})
+                for thing in things:
+                    cut = seen.page.locator(thing).evaluate_all(
+                        "all => all.map(e => e.scrollWidth > e.clientWidth + 1)"
+                    )
+                    assert not any(cut), f"{thing} of {name} at {width} pixels"
 
 
 def test_a_long_name_stays_on_its_side(browser, tmp_path):
