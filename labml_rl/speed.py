@@ -102,7 +102,7 @@ pictures are picked out of main memory, and go to the GPU while nobody computes.
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeVar
@@ -292,6 +292,38 @@ def make_adam(
         eps: what keeps it from dividing by zero.
     """
     return torch.optim.Adam(parameters, lr=lr, eps=eps, fused=True)
+
+
+def numbers_of(
+    seen: Mapping[str, Tensor | float], device: torch.device
+) -> dict[str, Tensor]:
+    """
+    ## What is worth plotting
+
+    A loss of your own may have more to say than that of the book. What it gives may be
+    tensors or plain numbers, but a curve has one number for each update.
+
+    Args:
+        seen: what was measured in a batch, by name.
+        device: where the network is.
+
+    Returns:
+        The same as tensors without a gradient, each a single number.
+
+    Raises:
+        ValueError: if something is more than a single number.
+    """
+    numbers = {
+        name: torch.as_tensor(each, device=device).detach()
+        for name, each in seen.items()
+    }
+    for name, number in numbers.items():
+        if number.ndim:
+            raise ValueError(
+                "what is worth plotting must be single numbers, and "
+                f"{name} has shape {tuple(number.shape)}; give its mean"
+            )
+    return numbers
 
 
 def means_of(learned: Sequence[dict[str, Tensor]]) -> dict[str, float]:

@@ -113,6 +113,7 @@ from labml_rl.speed import (
     in_precision,
     make_adam,
     means_of,
+    numbers_of,
     precision_of,
     preparer,
 )
@@ -364,7 +365,13 @@ class Experiment(SpeedExperiment[Settings]):
                 break
         metrics: dict[str, float | None] = dict.fromkeys(self.measured)
         if learned:
-            metrics |= means_of(learned)
+            found = means_of(learned)
+            if strange := found.keys() ^ metrics.keys():
+                raise ValueError(
+                    "losses() must give what is named in measured, and nothing else; "
+                    f"only one of the two has {', '.join(sorted(strange))}"
+                )
+            metrics |= found
         return metrics | {"epsilon": self.epsilon, "remembered": len(self.memory)}
 
     @torch.no_grad()
@@ -546,10 +553,7 @@ class Experiment(SpeedExperiment[Settings]):
                     f"{self.updates + 1:,}"
                 )
             self.memory.update(batch.places, errors)
-        return {
-            name: torch.as_tensor(each, device=self.device).detach()
-            for name, each in seen.items()
-        }
+        return numbers_of(seen, self.device)
 
     def sync(self) -> None:
         """

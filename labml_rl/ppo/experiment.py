@@ -146,7 +146,7 @@ from labml_rl.ppo import (
 from labml_rl.returns import gae
 from labml_rl.runs import require
 from labml_rl.sampling import Samples
-from labml_rl.speed import make_adam, means_of
+from labml_rl.speed import make_adam, means_of, numbers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,12 +351,7 @@ class Experiment(PolicyExperiment[Settings]):
 
         # A compiled program writes its answers to the same memory, too, so they are
         # copied.
-        numbers = torch.stack(
-            [
-                torch.as_tensor(each, device=self.device).detach()
-                for each in seen.values()
-            ]
-        )
+        numbers = torch.stack([*numbers_of(seen, self.device).values()])
         return dict(zip(seen, numbers, strict=True))
 
     def answers(self, batch: "Batch") -> tuple[Tensor, Tensor]:

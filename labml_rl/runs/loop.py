@@ -292,8 +292,8 @@ def train(
 
     Raises:
         RunError: if it can't begin, if the settings are those of another algorithm or
-            can't be kept, or if an algorithm of your own has the name of one of the
-            book's.
+            can't be kept, or if an algorithm of your own has no name, or that of one of
+            the book's.
         CheckpointError: if a checkpoint can't be written.
         Stopped: if somebody stopped it.
         NotFiniteError: if a number is not finite.
@@ -306,7 +306,12 @@ def train(
             f"{wanted.__module__}.{wanted.__qualname__}, and these are "
             f"{found.__module__}.{found.__qualname__}"
         )
-    name = experiment_class.algorithm
+    name = getattr(experiment_class, "algorithm", "")
+    if not name or name == ".." or Path(name).name != name:
+        raise RunError(
+            f"{experiment_class.__qualname__} needs the name of its algorithm, with "
+            f'which a folder can be named, as algorithm = "my-dqn"; it has {name!r}'
+        )
     if name in ALGORITHMS and not is_of_the_book(experiment_class):
         raise RunError(
             f"{experiment_class.__qualname__} is not the {name} of the book, and its "

@@ -134,7 +134,7 @@ class Saved:
         Raises:
             RunError: if there is no such run, or if `best` is asked for and it has kept
                 none.
-            CheckpointError: if its checkpoint can't be read.
+            CheckpointError: if its checkpoint is gone, or can't be read.
         """
         folder = RunFolder(path)
         record = folder.read_record()
@@ -146,6 +146,11 @@ class Saved:
                 f"{path} has no best agent: its evaluate_every_frames is "
                 f"{settings.evaluate_every_frames:,}, and it has had "
                 f"{record['frames']:,} frames"
+            )
+        if record["finished"] and not file.exists():
+            raise checkpoint.CheckpointError(
+                f"there is no {file} any more; this trains the agent anew: "
+                f"{record['command']}"
             )
         state = checkpoint.load(file, only=("network", "frames", "of"))
         check_origin(file, state, origin(experiment_class.algorithm, settings))

@@ -314,8 +314,10 @@ def test_more_sides_than_letters(monkeypatch, folder):
 def test_what_is_missing_is_missed_before_anybody_plays(folder, tmp_path, capsys):
     shutil.copytree(folder / "cart-2", tmp_path / "broken")
     (tmp_path / "broken" / "checkpoint.safetensors").unlink()
-    with pytest.raises(checkpoint.CheckpointError, match=r"checkpoint\.safetensors"):
+    with pytest.raises(checkpoint.CheckpointError) as caught:
         compared(capsys, folder / "cart-1", tmp_path / "broken")
+    words = r"no .*checkpoint\.safetensors any more; this trains the agent anew: \w"
+    assert re.search(words, str(caught.value))
     with pytest.raises(runs.RunError, match="has no best agent"):
         compared(capsys, folder / "cart-1", "--best")
     with pytest.raises(runs.RunError, match="sticky_actions is for Atari games"):

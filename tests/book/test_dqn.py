@@ -411,6 +411,30 @@ def test_what_is_drawn_may_be_a_plain_number():
     assert seen[-1] == 0.5
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (torch.ones(7), r"must be single numbers, and weight has shape \(7,\)"),
+        (None, "only one of the two has weight"),
+    ],
+)
+def test_what_can_not_be_drawn_is_refused(more, message):
+    class Wrong(Experiment):
+        measured = Experiment.measured if more is None else Weighed.measured
+
+        def losses(self, batch):
+            errors, seen = super().losses(batch)
+            return errors, seen | {"weight": 0.5 if more is None else more}
+
+    settings = Settings(
+        game="CartPole-v1", workers=0, num_envs=1, capacity=300, warm_up_steps=100
+    )
+    with closing(Wrong(settings)) as experiment:
+        experiment.play(settings.warm_up_steps)
+        with pytest.raises(ValueError, match=message):
+            experiment.advance()
+
+
 # --- memory that is kept ---
 
 # Each tensor is a little larger than the one before, which nobody needs any more. How

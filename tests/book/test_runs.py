@@ -835,6 +835,16 @@ def test_a_run_that_would_never_end_says_so(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["", "a/b", "..", None])
+def test_an_algorithm_needs_a_name_that_a_folder_can_have(tmp_path, name):
+    class Nameless(Tiny):
+        algorithm = name
+
+    with pytest.raises(runs.RunError, match=f"Nameless needs the name .* {name!r}"):
+        runs.train(Nameless, Settings(), runs=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_how_a_run_is_resumed_from_python_and_from_a_program():
     assert loop.way_to_resume(Tiny, "a b") == "runs.resume(Tiny, 'a b')"
     assert loop.way_to_resume(Tiny, "a b", "python c.py") == "python c.py resume 'a b'"
