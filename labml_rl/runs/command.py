@@ -453,8 +453,7 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     status, message = 0, ""
     try:
         with tidy():
-            do(*arguments, **options)
-            sys.stdout.flush()
+            _print_all_of(do, *arguments, **options)
     except BrokenPipeError:
         # Whoever read what was printed has had enough: `labml-rl watch RUN | head`.
         _print_no_more()
@@ -489,6 +488,15 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         # Words of a run.json are in it, and some characters are orders to a terminal.
         print(re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", message), file=sys.stderr)
     sys.exit(status)
+
+
+def _print_all_of(do: Callable[..., None], *arguments: Any, **options: Any) -> None:
+    try:
+        do(*arguments, **options)
+    except SystemExit:  # after --help
+        sys.stdout.flush()
+        raise
+    sys.stdout.flush()
 
 
 # An error may be of some other file. So we try to print once more.

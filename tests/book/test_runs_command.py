@@ -309,8 +309,9 @@ def test_who_stops_reading_what_is_printed_sees_no_traceback():
     assert done.returncode == 128 + signal.SIGPIPE
 
 
-def test_who_does_not_read_the_help_sees_no_traceback():
-    command = f"{shlex.quote(sys.executable)} -m labml_rl train --help"
+@pytest.mark.parametrize("typed", ["train --help", "train ppo --help"])
+def test_who_does_not_read_the_help_sees_no_traceback(typed):
+    command = f"{shlex.quote(sys.executable)} -m labml_rl {typed}"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command} | true"],
         cwd=Path(__file__).parents[2],
