@@ -228,9 +228,23 @@ def curve_of(folder: Path) -> list[tuple[float, float]]:
         ]
 
 
-def curves_of(algorithm: str, game: str) -> list[list[tuple[float, float]]]:
-    """The curves of all runs that are kept of a game, by their seeds."""
-    return [curve_of(each) for each in sorted((KEPT / algorithm / game).glob("seed-*"))]
+def planned(folder: Path) -> int:
+    """How many frames a run was to have."""
+    settings = json.loads((folder / "run.json").read_text())["settings"]
+    return int(settings["total_frames"])
+
+
+def curves_of(
+    algorithm: str, game: str, frames: int
+) -> list[list[tuple[float, float]]]:
+    """
+    The curves of the runs that are kept of a game, by their seeds: of those that were
+    planned for so many frames or more, the shortest. (With a longer plan, the learning
+    rate goes down more slowly.)
+    """
+    runs = sorted((KEPT / algorithm / game).glob("seed-*"))
+    plans = [plan for plan in map(planned, runs) if plan >= frames]
+    return [curve_of(each) for each in runs if not plans or planned(each) == min(plans)]
 
 
 def evaluations_of(folder: Path) -> list[tuple[float, float]]:
@@ -272,7 +286,7 @@ def others_of(folder: Path) -> tuple[str, list[list[tuple[float, float]]]]:
         settings = json.loads((other / "run.json").read_text())["settings"]
         return f"{setting} = {settings[setting]:g}", [curve_of(other)]
     if beside := (BESIDE | BESIDE_IN.get(game, {})).get(algorithm):
-        return family_of(beside), curves_of(beside, game)
+        return family_of(beside), curves_of(beside, game, planned(folder))
     return "", []
 
 

@@ -190,6 +190,23 @@ def test_no_curve_strikes_words_out(path):
         assert not inside, words
 
 
+@pytest.mark.parametrize(("planned", "shown"), [(3, 10), (10, 10), (11, 40), (99, 0)])
+def test_a_curve_is_drawn_beside_runs_with_the_same_plan(
+    tmp_path, monkeypatch, planned, shown
+):
+    monkeypatch.setattr(evidence, "KEPT", tmp_path)
+    for seed, total in enumerate((10, 40, 10, 40)):
+        folder = tmp_path / "a2c" / "pong" / f"seed-{seed}"
+        folder.mkdir(parents=True)
+        record = {"settings": {"total_frames": total}}
+        (folder / "run.json").write_text(json.dumps(record))
+        (folder / "progress.csv").write_text(f"frames,return_mean\n{total},{seed}\n")
+    curves = evidence.curves_of("a2c", "pong", planned)
+    seen = [(frames, seed) for ((frames, seed),) in curves]
+    every = [(10, 0), (40, 1), (10, 2), (40, 3)]
+    assert seen == [each for each in every if shown in (0, each[0])]
+
+
 @pytest.mark.parametrize(
     ("low", "high", "numbers"),
     [
