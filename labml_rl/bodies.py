@@ -331,18 +331,19 @@ class VectorBody(nn.Module):
     def forward(self, observations: Tensor) -> Tensor:
         """
         Args:
-            observations: $o$, shape `(N, D)`. Bytes, the memory of the console for
-                instance, are divided by 255, and all else is taken as it is.
+            observations: $o$, shape `(N, D)`, or with more axes in front. Bytes, the
+                memory of the console for instance, are divided by 255, and all else is
+                taken as it is.
 
         Returns:
-            The features, shape `(N, 64)`.
+            The features, shape `(N, 64)`, or with as many axes in front.
 
         Raises:
             ValueError: if an observation has another shape, or stands alone.
             TypeError: if they are not in a tensor.
         """
         check_tensor(observations)
-        if observations.shape[1:] != self.shape:
+        if observations.ndim < 2 or observations.shape[-1:] != self.shape:
             raise ValueError(
                 f"observations must have shape (N, {self.shape[0]}), not "
                 f"{tuple(observations.shape)}"

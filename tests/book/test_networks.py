@@ -189,10 +189,11 @@ def test_bytes_are_scaled_once():
 def test_numbers_of_another_shape_are_refused():
     """One that stands alone would get an answer, too, of another shape."""
     body = VectorBody((4,))
-    for shape in ((4,), (2, 5), (2, 3, 4)):
+    for shape in ((4,), (2, 5), (2, 4, 3)):
         message = rf"must have shape \(N, 4\), not \({', '.join(map(str, shape))}"
         with pytest.raises(ValueError, match=message):
             body(torch.zeros(shape))
+    assert body(torch.zeros(2, 3, 4)).shape == (2, 3, 64)
 
 
 @pytest.mark.parametrize("body", [NatureBody(ATARI), VectorBody((4,))])
