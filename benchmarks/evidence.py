@@ -228,10 +228,10 @@ def curve_of(folder: Path) -> list[tuple[float, float]]:
         ]
 
 
-def planned(folder: Path) -> int:
-    """How many frames a run was to have."""
-    settings = json.loads((folder / "run.json").read_text())["settings"]
-    return int(settings["total_frames"])
+def settings_of(folder: Path) -> dict[str, Any]:
+    """The settings of a run that is kept."""
+    settings: dict[str, Any] = json.loads((folder / "run.json").read_text())["settings"]
+    return settings
 
 
 def curves_of(
@@ -243,8 +243,9 @@ def curves_of(
     rate goes down more slowly.)
     """
     runs = sorted((KEPT / algorithm / game).glob("seed-*"))
-    plans = [plan for plan in map(planned, runs) if plan >= frames]
-    return [curve_of(each) for each in runs if not plans or planned(each) == min(plans)]
+    plans = {each: settings_of(each)["total_frames"] for each in runs}
+    shortest = min((plan for plan in plans.values() if plan >= frames), default=None)
+    return [curve_of(each) for each, plan in plans.items() if shortest in (None, plan)]
 
 
 def evaluations_of(folder: Path) -> list[tuple[float, float]]:
@@ -283,10 +284,10 @@ def others_of(folder: Path) -> tuple[str, list[list[tuple[float, float]]]]:
     algorithm, game, seed = folder.parts[-3:]
     if varied := BESIDE_RUN.get(f"{algorithm}-{game}-{seed}"):
         other, setting = folder.parent / varied[0], varied[1]
-        settings = json.loads((other / "run.json").read_text())["settings"]
-        return f"{setting} = {settings[setting]:g}", [curve_of(other)]
+        return f"{setting} = {settings_of(other)[setting]:g}", [curve_of(other)]
     if beside := (BESIDE | BESIDE_IN.get(game, {})).get(algorithm):
-        return family_of(beside), curves_of(beside, game, planned(folder))
+        frames = settings_of(folder)["total_frames"]
+        return family_of(beside), curves_of(beside, game, frames)
     return "", []
 
 

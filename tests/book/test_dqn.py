@@ -402,11 +402,13 @@ class Weighed(Experiment):
         return errors, seen | {"weight": 0.5}
 
 
+SHORT = Settings(
+    game="CartPole-v1", workers=0, num_envs=1, capacity=300, warm_up_steps=100
+)
+
+
 def test_what_is_drawn_may_be_a_plain_number():
-    settings = Settings(
-        game="CartPole-v1", workers=0, num_envs=1, capacity=300, warm_up_steps=100
-    )
-    with closing(Weighed(settings)) as experiment:
+    with closing(Weighed(SHORT)) as experiment:
         seen = [experiment.advance()[0]["weight"] for _ in range(2)]
     assert seen[-1] == 0.5
 
@@ -426,11 +428,8 @@ def test_what_can_not_be_drawn_is_refused(more, message):
             errors, seen = super().losses(batch)
             return errors, seen | {"weight": 0.5 if more is None else more}
 
-    settings = Settings(
-        game="CartPole-v1", workers=0, num_envs=1, capacity=300, warm_up_steps=100
-    )
-    with closing(Wrong(settings)) as experiment:
-        experiment.play(settings.warm_up_steps)
+    with closing(Wrong(SHORT)) as experiment:
+        experiment.play(SHORT.warm_up_steps)
         with pytest.raises(ValueError, match=message):
             experiment.advance()
 
