@@ -10,8 +10,10 @@ from hypothesis import settings
 # Before anything imports PyTorch; programs that a test starts have it from here, too.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# What the tests compare bit for bit is equal on a processor, and not on a GPU.
-os.environ["CUDA_VISIBLE_DEVICES"] = ""
+# What the tests compare bit for bit is equal on a processor, and not on a GPU. One file
+# of tests is for that alone, and asks for it.
+if not os.environ.get("TEST_GPU"):
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 # Who is started in the background of a script, or by nohup, ignores signals, and so do
 # all programs that it starts. Those of the tests are to hear them.

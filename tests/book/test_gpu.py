@@ -1,0 +1,144 @@
+"""On a GPU, if there is one and it is asked for: with TEST_GPU=1 in the environment.
+
+What is compared bit for bit elsewhere is compared to a few digits here.
+"""
+
+import contextlib
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch.nn.utils import parameters_to_vector
+
+from labml_rl import runs, small
+from labml_rl.bodies import NatureBody
+from labml_rl.networks import ActorCritic
+from labml_rl.ppo import experiment as ppo
+from labml_rl.runs import checkpoint
+from labml_rl.runs.command import find_experiment
+from labml_rl.speed import in_precision, precision_of
+from labml_rl.watch.agent import Protocol, Saved
+from labml_rl.watch.scores import measure
+from tests.book.test_learning import frames_until
+
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is asked for"),
+    pytest.mark.timeout(300),
+]
+TINY: dict[str, dict[str, Any]] = {
+    "a2c": {"num_envs": 4},
+    "impala": {"num_envs": 4, "workers": 2},
+    "ppo": {"num_envs": 4, "steps": 16},
+    "recurrent-ppo": {"num_envs": 4, "steps": 16},
+    "rnd": {"num_envs": 4, "steps": 16},
+    "dqn": {"capacity": 400, "warm_up_steps": 40},
+    "fast-dqn": {"capacity": 1000, "warm_up_steps": 400},
+    "rainbow": {"capacity": 400, "warm_up_steps": 40},
+    "fast-rainbow": {"capacity": 1000, "warm_up_steps": 400},
+    "pqn": {"num_envs": 4, "steps": 8, "minibatches": 2},
+}
+CATCH = ppo.Settings(game="Pong", workers=0, total_frames=120_000, steps=64)
+
+
+def learned(settings, updates=2):
+    """Weights after some updates, and what was measured in them."""
+    with contextlib.closing(ppo.Experiment(settings)) as experiment:
+        metrics = [experiment.advance()[0] for _ in range(updates)]
+        weights = parameters_to_vector(experiment.network.parameters())
+    return weights.detach().cpu(), metrics
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_the_network_answers_as_on_a_processor(blocks, monkeypatch):
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
+    torch.manual_seed(0)
+    network = ActorCritic((4, 84, 84), 6)
+    seen = torch.randint(0, 256, (64, 4, 84, 84), dtype=torch.uint8)
+    expected = network(seen)
+    network.cuda()
+    seen = seen.cuda()
+    if blocks:
+        assert isinstance(network.body, NatureBody)
+        seen = network.body.prepared(seen)
+    for answer, right in zip(network(seen), expected, strict=True):
+        torch.testing.assert_close(answer.cpu(), right, rtol=1e-4, atol=1e-4)
+    settings = ppo.Settings()
+    assert precision_of(settings, torch.device("cuda")) == torch.bfloat16
+    with in_precision(settings, torch.device("cuda")):
+        answers = network(seen)
+    for answer, right in zip(answers, expected, strict=True):
+        assert answer.dtype == torch.float32
+        torch.testing.assert_close(answer.cpu(), right, rtol=0.05, atol=0.05)
+
+
+@pytest.mark.parametrize("algorithm", TINY)
+def test_each_algorithm_learns_there_and_goes_on(algorithm, tmp_path):
+    """It plays, learns, is saved, restored, and plays on."""
+    experiment_class = find_experiment(algorithm)
+    given: dict[str, Any] = {"game": "Pong", "workers": 0, "device": "cuda"}
+    given |= TINY[algorithm]
+    settings = experiment_class.settings_class(**given)
+    path = tmp_path / "checkpoint.safetensors"
+    with contextlib.closing(experiment_class(settings)) as experiment:
+        before = parameters_to_vector(experiment.network.parameters()).clone()
+        while torch.equal(
+            before, parameters_to_vector(experiment.network.parameters())
+        ):
+            assert experiment.frames < 10_000
+            experiment.advance()
+        checkpoint.save(path, experiment.get_state())
+        frames = experiment.frames
+        after = parameters_to_vector(experiment.network.parameters())
+    with contextlib.closing(experiment_class(settings)) as experiment:
+        experiment.set_state(checkpoint.load(path))
+        assert experiment.frames == frames
+        weights = parameters_to_vector(experiment.network.parameters())
+        assert weights.is_cuda
+        assert torch.equal(weights, after)
+        experiment.advance()
+        assert experiment.frames > frames
+
+
+@pytest.mark.usefixtures("catch")
+def test_a_game_is_learned_from_its_pixels_there():
+    settings = replace(CATCH, learning_rate=5e-4, device="cuda")
+    assert frames_until(settings, 7.2) < [float("inf")]
+
+
+def test_cartpole_is_solved_there():
+    settings = small.PPOSettings(total_frames=100_000, device="cuda")
+    (solved,) = frames_until(settings, 450)
+    assert solved < float("inf")
+
+
+@pytest.mark.usefixtures("catch")
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_one_program_learns_the_same(precision):
+    """In the first update to a few digits; then the games begin to differ."""
+    settings = replace(
+        CATCH, device="cuda", num_envs=4, steps=32, precision=precision, seed=3
+    )
+    (plain, metrics), (compiled, its_metrics) = (
+        learned(replace(settings, compile=compiles), updates=1)
+        for compiles in (False, True)
+    )
+    assert its_metrics[0] == pytest.approx(metrics[0], rel=0.05, abs=0.01)
+    torch.testing.assert_close(compiled, plain, rtol=0.0, atol=0.01)
+
+
+def test_halves_play_and_learn_there():
+    settings = ppo.Settings(
+        game="Pong", num_envs=4, workers=1, steps=16, halves=True, device="cuda"
+    )
+    _, metrics = learned(settings)
+    assert all(metrics[-1][name] is not None for name in ("loss", "entropy"))
+
+
+def test_its_agent_is_watched_there_and_on_a_processor(tmp_path):
+    settings = small.PPOSettings(device="cuda", total_frames=2_000)
+    folder = runs.train(small.SmallPPO, settings, folder=tmp_path / "run")
+    for device in ("cuda", "cpu"):
+        saved = Saved.of(folder, small.SmallPPO)
+        found = measure(saved, Protocol(), games=2, workers=0, device=device)
+        assert len(found.played) == 2
