@@ -12,7 +12,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -104,42 +104,65 @@ def labml(page: str) -> Any:
         return importlib.import_module(f"labml_nn.rl.{page}")
 
 
-def loop(envs: Any, losses: Losses = plain_losses) -> Iterator[None]:
+@dataclass(frozen=True)
+class Size:
+    """How much is played between two updates, and in what parts it is learned from."""
+
+    games: int = GAMES
+    steps: int = STEPS
+    minibatch: int = MINIBATCH
+
+
+PAPER = Size()
+
+
+def loop(
+    envs: Any,
+    losses: Losses = plain_losses,
+    *,
+    size: Size = PAPER,
+    device: str = "cpu",
+) -> Iterator[None]:
     """
     A loop in the manner of CleanRL: float32, all in one function.
 
     Args:
         envs: a vector environment of Gymnasium's interface.
         losses: of policy and values.
+        size: of rollout and minibatches.
+        device: where the network is.
     """
+
+    def there(array: Any) -> torch.Tensor:
+        return torch.tensor(np.asarray(array), dtype=torch.float32).to(device)
+
+    zeros = partial(torch.zeros, device=device)
     space = getattr(envs, "single_action_space", envs.action_space)
-    network = Network(int(space.n))
+    network = Network(int(space.n)).to(device)
     optimizer = torch.optim.Adam(network.parameters(), lr=2.5e-4, eps=1e-5)
-    shape = (STEPS, GAMES)
-    observations = torch.zeros(*shape, 4, 84, 84)
-    actions = torch.zeros(shape, dtype=torch.int64)
-    log_probs, rewards, ends = (
-        torch.zeros(shape),
-        torch.zeros(shape),
-        torch.zeros(shape),
-    )
-    values = torch.zeros(STEPS + 1, GAMES)
-    seen = torch.tensor(np.asarray(envs.reset()[0]), dtype=torch.float32)
+    shape = (size.steps, size.games)
+    observations = zeros(*shape, 4, 84, 84)
+    actions = zeros(shape, dtype=torch.int64)
+    log_probs, rewards, ends = zeros(shape), zeros(shape), zeros(shape)
+    values = zeros(size.steps + 1, size.games)
+    seen = there(envs.reset()[0])
     while True:
         with torch.no_grad():
-            for t in range(STEPS):
+            for t in range(size.steps):
                 observations[t] = seen
                 logits, values[t] = network(seen)
                 policy = torch.distributions.Categorical(logits=logits)
                 actions[t] = policy.sample()  # type: ignore[no-untyped-call]
                 log_probs[t] = policy.log_prob(actions[t])  # type: ignore[no-untyped-call]
-                after, reward, terminated, truncated, _ = envs.step(actions[t].numpy())
-                rewards[t] = torch.tensor(reward)
-                ends[t] = torch.tensor(terminated | truncated, dtype=torch.float32)
-                seen = torch.tensor(np.asarray(after), dtype=torch.float32)
+                after, reward, terminated, truncated, _ = envs.step(
+                    actions[t].cpu().numpy()
+                )
+                rewards[t] = there(reward)
+                ends[t] = there(terminated | truncated)
+                seen = there(after)
             values[-1] = network(seen)[1]
-            advantages, later = torch.zeros(shape), torch.zeros(GAMES)
-            for t in reversed(range(STEPS)):
+            advantages, later = zeros(shape), zeros(size.games)
+            for t in reversed(range(size.steps)):
                 goes_on = 1 - ends[t]
                 error = rewards[t] + 0.99 * values[t + 1] * goes_on - values[t]
                 later = error + 0.99 * 0.95 * goes_on * later
@@ -151,12 +174,12 @@ def loop(envs: Any, losses: Losses = plain_losses) -> Iterator[None]:
                 *(advantages, advantages + values[:-1]),
             )
         ]
-        rows = np.arange(STEPS * GAMES)
+        rows = np.arange(size.steps * size.games)
         for _ in range(EPOCHS):
             np.random.shuffle(rows)
-            for start in range(0, len(rows), MINIBATCH):
+            for start in range(0, len(rows), size.minibatch):
                 seen_then, done, old, gained, aim = (
-                    each[rows[start : start + MINIBATCH]] for each in flat
+                    each[rows[start : start + size.minibatch]] for each in flat
                 )
                 logits, found = network(seen_then)
                 policy = torch.distributions.Categorical(logits=logits)
@@ -171,7 +194,9 @@ def loop(envs: Any, losses: Losses = plain_losses) -> Iterator[None]:
         yield
 
 
-def plain() -> Iterator[None]:
+def plain(
+    size: Size = PAPER, *, threads: int = 2, device: str = "cpu"
+) -> Iterator[None]:
     """The loop over EnvPool, as CleanRL has it."""
     import envpool
 
@@ -179,12 +204,14 @@ def plain() -> Iterator[None]:
         envpool.make(
             "Breakout-v5",
             env_type="gymnasium",
-            num_envs=GAMES,
-            num_threads=2,
+            num_envs=size.games,
+            num_threads=threads,
             episodic_life=True,
             reward_clip=True,
             seed=1,
-        )
+        ),
+        size=size,
+        device=device,
     )
 
 
@@ -212,7 +239,7 @@ def with_labml() -> Iterator[None]:
     return loop(AsyncVectorEnv([gymnasium_game] * GAMES), labml_losses)
 
 
-def sb3() -> Iterator[None]:
+def sb3(device: str = "cpu") -> Iterator[None]:
     """Stable-Baselines3's PPO."""
     from stable_baselines3 import PPO
     from stable_baselines3.common.atari_wrappers import AtariWrapper
@@ -232,7 +259,7 @@ def sb3() -> Iterator[None]:
         clip_range=0.1,
         ent_coef=0.01,
         seed=1,
-        device="cpu",
+        device=device,
     )
     while True:
         learner.learn(STEPS * GAMES, reset_num_timesteps=False)

@@ -67,6 +67,7 @@ class RolloutSettings(SpeedSettings):
         halves: on a GPU, or without players, play the games in two halves that [take
             turns][labml_rl.sampling.take_turns]. Each has as many workers as the
             settings say.
+        graphs: on a GPU, [record](graphs.py) what it does in a step, and replay it.
     """
 
     steps: int
@@ -75,6 +76,7 @@ class RolloutSettings(SpeedSettings):
     max_gradient_norm: float = 0.5
     players: bool = True
     halves: bool = False
+    graphs: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,6 +127,11 @@ class RolloutExperiment(SpeedExperiment[S]):
 
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
+        if settings.graphs and self.device.type != "cuda":
+            raise ValueError(
+                f"graphs is for a GPU, and the network is on the {self.device}: leave "
+                "it out"
+            )
         options = self.game_options(settings) | self.training_options(settings)
         makers, names = environment_makers(
             settings.game, settings.num_envs, seed=settings.seed, **options
@@ -186,6 +193,7 @@ class RolloutExperiment(SpeedExperiment[S]):
                 device=self.device,
                 generator=self.generator,
                 prepare=preparer(self.network, settings),
+                graphs=settings.graphs,
             )
             stack.pop_all()
         return sampler
@@ -400,5 +408,8 @@ class PolicyExperiment(RolloutExperiment[P]):
         left = 1 - self.frames / self.settings.total_frames
         rates = [first * max(left, 0.0) for first in self.first_rates]
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate
         return rates[0]

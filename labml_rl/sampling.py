@@ -52,6 +52,7 @@ from torch import Tensor
 
 from labml_rl.batch import Games
 from labml_rl.environments import final_observations, scores_of
+from labml_rl.graphs import Recorded
 from labml_rl.networks import draw, log_probs_of
 from labml_rl.returns import Rollout
 
@@ -202,6 +203,40 @@ class Sheet:
         )
 
 
+@dataclass(frozen=True)
+class Situation:
+    """
+    ## What is decided on
+
+    Args:
+        observations: what the games show, shape `(N, …)`.
+        memories: what the network remembers of them, shape `(N, M)`.
+        dice: a number from 0 to 1 for each, shape `(N,)`.
+    """
+
+    observations: Tensor
+    memories: Tensor
+    dice: Tensor
+
+
+@dataclass(frozen=True)
+class Decision:
+    """
+    ## What is decided
+
+    Args:
+        logits: shape `(N, A)`.
+        values: shape `(N,)`.
+        memories: what the network remembers now, shape `(N, M)`.
+        actions: int64, shape `(N,)`.
+    """
+
+    logits: Tensor
+    values: Tensor
+    memories: Tensor
+    actions: Tensor
+
+
 class Player:
     r"""
     ## The player
@@ -220,6 +255,7 @@ class Player:
         sheet: where everything is written down.
         prepare: puts observations into the order that [the network likes
             best][labml_rl.bodies.NatureBody.prepared], and in which they are kept.
+        graphs: [record](graphs.py) what a GPU does in a step, and replay it.
 
     Raises:
         ValueError: if the games do not begin the next episode in the step that ends the
@@ -232,6 +268,8 @@ class Player:
         network: ActorCriticFunction,
         sheet: Sheet,
         prepare: Prepare | None = None,
+        *,
+        graphs: bool = False,
     ) -> None:
         mode = games.metadata["autoreset_mode"]
         if mode != AutoresetMode.SAME_STEP:
@@ -241,6 +279,7 @@ class Player:
             )
         self.games, self.network, self.sheet = games, network, sheet
         self.prepare = prepare or as_they_are
+        self.decide = Recorded(self.decision) if graphs else self.decision
         self.begin(games.reset()[0])
 
     def seen(self, observations: Any) -> Tensor:
@@ -292,12 +331,14 @@ class Player:
         sheet.observations[0] = sheet.observations[-1]
         sheet.memories[0] = sheet.memories[-1]
         for t in range(len(sheet.actions)):
-            logits, values, after = self.ask(sheet.observations[t], sheet.memories[t])
-            sheet.logits[t], sheet.values[t] = logits, values
-            actions = draw(logits, sheet.dice[t])  # (N,)
-            sheet.actions[t] = actions
+            decision = self.decide(
+                Situation(sheet.observations[t], sheet.memories[t], sheet.dice[t])
+            )
+            sheet.logits[t], sheet.values[t] = decision.logits, decision.values
+            sheet.actions[t] = decision.actions
+            after = decision.memories
 
-            self.games.step_async(actions.cpu().numpy())
+            self.games.step_async(decision.actions.cpu().numpy())
             yield
             played = self.games.step_wait()
             shown, rewards[t], terminated[t], truncated[t], infos = played
@@ -323,6 +364,20 @@ class Player:
             if infos:
                 scores += scores_of(infos)
         _, sheet.values[-1], _ = self.ask(sheet.observations[-1], sheet.memories[-1])
+
+    def decision(self, situation: "Situation") -> "Decision":
+        """
+        ### Decide
+
+        Args:
+            situation: what all games show.
+
+        Returns:
+            What the network says of it, and what is done.
+        """
+        logits, values, after = self.ask(situation.observations, situation.memories)
+        actions = draw(logits, situation.dice)  # (N,)
+        return Decision(logits, values, after, actions)
 
     @property
     def remembers(self) -> bool:
@@ -424,6 +479,7 @@ class Sampler:
         device: where the network is, and where the rollout is to be.
         generator: the dice for the actions, on the same device.
         prepare: what is done to observations.
+        graphs: [record](graphs.py) what a GPU does in a step, and replay it.
 
     Raises:
         ValueError: if the games do not begin the next episode in the step that ends the
@@ -440,6 +496,7 @@ class Sampler:
         device: torch.device | str = "cpu",
         generator: torch.Generator | None = None,
         prepare: Prepare | None = None,
+        graphs: bool = False,
     ) -> None:
         batches = list(games) if isinstance(games, Sequence) else [games]
         spaces = [(b.single_observation_space, b.single_action_space) for b in batches]
@@ -453,7 +510,7 @@ class Sampler:
         self.generator = generator
         self.shares = [slice(*each) for each in pairwise(edges)]
         self.players = [
-            Player(batch, network, self.sheet.columns(rows), prepare)
+            Player(batch, network, self.sheet.columns(rows), prepare, graphs=graphs)
             for batch, rows in zip(batches, self.shares, strict=True)
         ]
 

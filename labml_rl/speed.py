@@ -277,7 +277,11 @@ def preparer(
 
 
 def make_adam(
-    parameters: Iterable[nn.Parameter], *, lr: float, eps: float
+    parameters: Iterable[nn.Parameter],
+    *,
+    lr: float,
+    eps: float,
+    recorded: torch.device | None = None,
 ) -> torch.optim.Adam:
     """
     ## One update for all weights
@@ -290,8 +294,13 @@ def make_adam(
         parameters: what is to be learned.
         lr: the learning rate.
         eps: what keeps it from dividing by zero.
+        recorded: the GPU, if its steps are to be [recorded](graphs.py) there. All that
+            changes from step to step is then kept as a tensor on it.
     """
-    return torch.optim.Adam(parameters, lr=lr, eps=eps, fused=True)
+    if recorded is None:
+        return torch.optim.Adam(parameters, lr=lr, eps=eps, fused=True)
+    rate = torch.tensor(lr, device=recorded)
+    return torch.optim.Adam(parameters, lr=rate, eps=eps, fused=True, capturable=True)
 
 
 def numbers_of(

@@ -127,10 +127,10 @@ class Settings(PolicySettings):
         require(self, "rms_epsilon", "ratio_clip", "trace_clip", above=0)
         require(self, "trace_clip", at_most=self.ratio_clip)
         require(self, "lag", at_least=0)
-        if self.halves or not self.players:
+        if self.halves or self.graphs or not self.players:
             raise ValueError(
                 "IMPALA's actors have the network and games of their own: leave "
-                "--halves and --no-players"
+                "--halves, --graphs and --no-players"
             )
 
     def decided(self) -> Self:

@@ -133,6 +133,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from labml_rl.graphs import Recorded, copied
 from labml_rl.networks import entropy_of, log_probs_of
 from labml_rl.onpolicy import PolicyExperiment, PolicySettings
 from labml_rl.ppo import (
@@ -233,8 +234,9 @@ class Experiment(PolicyExperiment[Settings]):
         # none left open.
         self.compute: Losses = type(self).losses
         if settings.compile:
-            self.compute = torch.compile(self.compute, mode="reduce-overhead")
+            self.compute = torch.compile(self.compute)
         super().__init__(settings)
+        self.recorded = Recorded(self.learn) if settings.graphs else None
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         r"""
@@ -250,6 +252,7 @@ class Experiment(PolicyExperiment[Settings]):
             self.network.parameters(),
             lr=settings.learning_rate,
             eps=settings.adam_epsilon,
+            recorded=self.device if settings.graphs else None,
         )
 
     def update(self) -> dict[str, float]:
@@ -270,12 +273,13 @@ class Experiment(PolicyExperiment[Settings]):
         # What a game shows within a few steps looks nearly the same, and lies close
         # together in this list. It would pull a minibatch in one direction, so each
         # pass has another order.
+        learn = self.recorded or self.learn
         learned: list[dict[str, Tensor]] = []
         for _ in range(settings.epochs):
             count = len(batch)
             order = torch.randperm(count, generator=self.generator, device=self.device)
             for rows in order.chunk(settings.minibatches):
-                learned.append(self.learn(batch.rows(rows)))
+                learned.append(copied(learn(batch.rows(rows))))
 
             # The clip is [no fence][labml_rl.ppo.clipped_policy_loss]. This is one:
             # **early stopping**.
@@ -334,8 +338,6 @@ class Experiment(PolicyExperiment[Settings]):
         Returns:
             What is worth plotting, by name.
         """
-        # The old gradients have to go first: a compiled program writes all of its
-        # gradients to the same memory.
         self.optimizer.zero_grad()
         seen = self.compute(self, batch)
         seen["loss"].backward()  # type: ignore[no-untyped-call]
@@ -348,11 +350,7 @@ class Experiment(PolicyExperiment[Settings]):
             self.network.parameters(), self.settings.max_gradient_norm
         )
         self.optimizer.step()
-
-        # A compiled program writes its answers to the same memory, too, so they are
-        # copied.
-        numbers = torch.stack([*numbers_of(seen, self.device).values()])
-        return dict(zip(seen, numbers, strict=True))
+        return numbers_of(seen, self.device)
 
     def answers(self, batch: "Batch") -> tuple[Tensor, Tensor]:
         """

@@ -111,10 +111,10 @@ class Settings(ppo.Settings):
                 f"a minibatch is made of whole games, and {self.num_envs} games can't "
                 f"be cut into {self.minibatches} minibatches of one size"
             )
-        if self.compile:
+        if self.compile or self.graphs:
             raise ValueError(
-                "compile is for networks without a memory: with one, each batch is cut "
-                "where its episodes begin, and would be compiled anew"
+                "compile and graphs are for networks without a memory: with one, each "
+                "batch is cut where its episodes begin, which is never the same"
             )
 
 

@@ -97,6 +97,7 @@ from labml_rl.a2c import value_loss
 from labml_rl.dqn import taken
 from labml_rl.dqn.exploring import Linear
 from labml_rl.environments import frames_per_step, has_channels_last
+from labml_rl.graphs import Recorded, copied
 from labml_rl.onpolicy import RolloutExperiment, RolloutSettings
 from labml_rl.pqn import PQNetwork, epsilon_greedy, lambda_returns
 from labml_rl.speed import in_precision, means_of
@@ -174,6 +175,10 @@ class Experiment(RolloutExperiment[Settings]):
     evaluation_epsilon = 0.001
     network: PQNetwork
 
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.recorded = Recorded(self.learn) if settings.graphs else None
+
     @staticmethod
     def make_network(
         settings: Any,
@@ -220,7 +225,10 @@ class Experiment(RolloutExperiment[Settings]):
         """
         # All weights at once: a call for each layer would take longer.
         return torch.optim.RAdam(
-            self.network.parameters(), lr=self.settings.learning_rate, foreach=True
+            self.network.parameters(),
+            lr=self.settings.learning_rate,
+            foreach=True,
+            capturable=self.settings.graphs,
         )
 
     @property
@@ -258,23 +266,22 @@ class Experiment(RolloutExperiment[Settings]):
         )  # (T, N)
 
         # From here on it no longer matters which step came after which.
-        batch = (
+        batch = Batch(
             samples.observations.flatten(0, 1),
             samples.actions.flatten(),
             returns.flatten(),
         )
+        learn = self.recorded or self.learn
         learned: list[dict[str, Tensor]] = []
         for _ in range(settings.epochs):
             steps = returns.numel()
             order = torch.randperm(steps, generator=self.generator, device=self.device)
             for rows in order.chunk(settings.minibatches):
-                picked = (each.index_select(0, rows) for each in batch)
-                learned.append(self.learn(*picked))
+                picked = (each.index_select(0, rows) for each in vars(batch).values())
+                learned.append(copied(learn(Batch(*picked))))
         return means_of(learned) | {"epsilon": epsilon}
 
-    def learn(
-        self, observations: Tensor, actions: Tensor, returns: Tensor
-    ) -> dict[str, Tensor]:
+    def learn(self, batch: "Batch") -> dict[str, Tensor]:
         r"""
         ### One step of the optimiser
 
@@ -284,17 +291,15 @@ class Experiment(RolloutExperiment[Settings]):
         $$L = \tfrac{1}{2} \operatorname{mean} \big( (Q(o_t, a_t) - G_t)^2 \big)$$
 
         Args:
-            observations: $o_t$, shape `(B, …)`.
-            actions: $a_t$, shape `(B,)`.
-            returns: $G_t$, the same.
+            batch: the steps to learn from.
 
         Returns:
             What is worth plotting, by name.
         """
         with in_precision(self.settings, self.device):
-            action_values = self.network.action_values(observations)  # (B, A)
-        values = taken(action_values, actions)  # (B,)
-        loss = value_loss(values, returns)
+            action_values = self.network.action_values(batch.observations)  # (B, A)
+        values = taken(action_values, batch.actions)  # (B,)
+        loss = value_loss(values, batch.returns)
 
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -307,7 +312,23 @@ class Experiment(RolloutExperiment[Settings]):
         values = values.detach()
         return {
             "loss": loss.detach(),
-            "td_error": (returns - values).abs().mean(),
+            "td_error": (batch.returns - values).abs().mean(),
             "action_value": values.mean(),
             "gradient_norm": norm,
         }
+
+
+@dataclass(frozen=True)
+class Batch:
+    r"""
+    ## A batch
+
+    Args:
+        observations: $o_t$, shape `(B, …)`.
+        actions: $a_t$, shape `(B,)`.
+        returns: $G_t$, the same.
+    """
+
+    observations: Tensor
+    actions: Tensor
+    returns: Tensor

@@ -101,7 +101,7 @@ from labml_rl.watch.scores import measure
 # is learned.
 MAY_DIFFER = {
     *("game", "seed", "workers", "device", "precision", "compile", "players", "halves"),
-    *("evaluate_every_frames", "evaluation_games"),
+    *("graphs", "evaluate_every_frames", "evaluation_games"),
 }
 
 # Of two runs, the bootstrap makes an interval that is [much too

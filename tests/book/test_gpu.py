@@ -4,7 +4,7 @@ What is compared bit for bit elsewhere is compared to a few digits here.
 """
 
 import contextlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from torch.nn.utils import parameters_to_vector
 
 from labml_rl import runs, small
 from labml_rl.bodies import NatureBody
+from labml_rl.graphs import WARM_UP, Recorded, copied
 from labml_rl.networks import ActorCritic
 from labml_rl.ppo import experiment as ppo
 from labml_rl.runs import checkpoint
@@ -101,8 +102,9 @@ def test_each_algorithm_learns_there_and_goes_on(algorithm, tmp_path):
 
 
 @pytest.mark.usefixtures("catch")
-def test_a_game_is_learned_from_its_pixels_there():
-    settings = replace(CATCH, learning_rate=5e-4, device="cuda")
+@pytest.mark.parametrize("graphs", [False, True])
+def test_a_game_is_learned_from_its_pixels_there(graphs):
+    settings = replace(CATCH, learning_rate=5e-4, device="cuda", graphs=graphs)
     assert frames_until(settings, 7.2) < [float("inf")]
 
 
@@ -114,24 +116,114 @@ def test_cartpole_is_solved_there():
 
 @pytest.mark.usefixtures("catch")
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_one_program_learns_the_same(precision):
+@pytest.mark.parametrize("how", ["compile", "graphs"])
+def test_one_program_learns_the_same(how, precision):
     """In the first update to a few digits; then the games begin to differ."""
     settings = replace(
         CATCH, device="cuda", num_envs=4, steps=32, precision=precision, seed=3
     )
-    (plain, metrics), (compiled, its_metrics) = (
-        learned(replace(settings, compile=compiles), updates=1)
-        for compiles in (False, True)
+    (plain, metrics), (other, its_metrics) = (
+        learned(each, updates=1)
+        for each in (
+            settings,
+            replace(settings, compile=how == "compile", graphs=how == "graphs"),
+        )
     )
     assert its_metrics[0] == pytest.approx(metrics[0], rel=0.05, abs=0.01)
-    torch.testing.assert_close(compiled, plain, rtol=0.0, atol=0.01)
+    torch.testing.assert_close(other, plain, rtol=0.0, atol=0.01)
 
 
-def test_halves_play_and_learn_there():
+@dataclass(frozen=True)
+class Numbers:
+    """What a recorded function gets."""
+
+    numbers: torch.Tensor
+
+
+def test_what_is_recorded_is_done_once_in_each_call():
+    total = torch.zeros(3, device="cuda")
+
+    def add(given):
+        total.add_(given.numbers)
+        return {"total": total.sum(), "twice": 2 * given.numbers}
+
+    adds, expected = Recorded(add), torch.zeros(3)
+    for call in range(WARM_UP + 4):
+        numbers = torch.arange(3.0) + call
+        expected += numbers
+        seen = adds(Numbers(numbers.cuda()))
+        assert torch.equal(total.cpu(), expected)
+        assert torch.equal(seen["twice"].cpu(), 2 * numbers)
+        kept = copied({"total": seen["total"]})
+        assert kept["total"].item() == expected.sum()
+    with pytest.raises(ValueError, match=r"numbers was recorded with shape \(3,\)"):
+        adds(Numbers(torch.zeros(1, device="cuda")))
+
+
+def test_what_waits_for_the_gpu_is_not_recorded():
+    waits: Recorded[Numbers, float] = Recorded(lambda given: given.numbers.sum().item())
+    numbers = Numbers(torch.zeros(1, device="cuda"))
+    for _ in range(WARM_UP):
+        assert waits(numbers) == 0
+    with pytest.raises(RuntimeError) as raised:
+        waits(numbers)
+    assert "--no-graphs" in raised.value.__notes__[0]
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("algorithm", ["ppo", "rnd", "pqn", "a2c"])
+@pytest.mark.usefixtures("catch")
+def test_who_plays_by_the_record_sees_what_was_learned(algorithm, precision):
+    """The network says the same of what is on the sheet, after each update."""
+    experiment_class = find_experiment(algorithm)
+    given: dict[str, Any] = {"game": "Pong", "workers": 0, "device": "cuda"}
+    given |= TINY[algorithm] | {"graphs": True, "precision": precision}
+    settings = experiment_class.settings_class(**given)
+    experiment: Any = experiment_class(settings)
+    with contextlib.closing(experiment):
+        sheet = experiment.games.sheet
+        for _ in range(4):
+            experiment.play()
+            precise = in_precision(experiment.settings, experiment.device)
+            with precise, torch.no_grad():
+                for seen, said in zip(sheet.observations, sheet.values, strict=True):
+                    _, values = experiment.network(seen)
+                    torch.testing.assert_close(values, said, rtol=0.02, atol=0.02)
+            before = sheet.values.clone()
+            experiment.advance()
+            for each in experiment.network.parameters():
+                each.data.mul_(1.1)
+        assert not torch.allclose(before, sheet.values)
+
+
+@pytest.mark.usefixtures("catch")
+def test_the_rate_of_a_recorded_step_goes_down():
+    """Where it is 0, nothing moves."""
+    settings = replace(
+        CATCH, device="cuda", num_envs=4, steps=32, graphs=True, total_frames=8_192
+    )
+    with contextlib.closing(ppo.Experiment(settings)) as experiment:
+        moved = []
+        while not experiment.done:
+            before = parameters_to_vector(experiment.network.parameters()).clone()
+            experiment.advance()
+            after = parameters_to_vector(experiment.network.parameters())
+            moved.append((after - before).abs().mean().item())
+        experiment.frames = settings.total_frames
+        before = after.clone()
+        experiment.update()
+        after = parameters_to_vector(experiment.network.parameters())
+    assert len(moved) == 16
+    assert 0 < moved[-1] < moved[8]
+    assert torch.equal(before, after)
+
+
+@pytest.mark.parametrize("graphs", [False, True])
+def test_halves_play_and_learn_there(graphs):
     settings = ppo.Settings(
         game="Pong", num_envs=4, workers=1, steps=16, halves=True, device="cuda"
     )
-    _, metrics = learned(settings)
+    _, metrics = learned(replace(settings, graphs=graphs))
     assert all(metrics[-1][name] is not None for name in ("loss", "entropy"))
 
 

@@ -379,7 +379,7 @@ def test_a_penalty_on_the_divergence_keeps_the_policy_where_it_is(
     """As somebody would write it who derives an experiment, with a number to draw."""
     compiler = torch.compile
     monkeypatch.setattr(
-        torch, "compile", lambda losses, mode: compiler(losses, backend="aot_eager")
+        torch, "compile", lambda losses: compiler(losses, backend="aot_eager")
     )
 
     def losses(self, batch):

@@ -23,7 +23,7 @@ from labml_rl.pqn import (
     epsilon_greedy,
     lambda_returns,
 )
-from labml_rl.pqn.experiment import Experiment, Settings
+from labml_rl.pqn.experiment import Batch, Experiment, Settings
 from labml_rl.returns import discounted_returns
 from labml_rl.runs import checkpoint
 from labml_rl.watch.agent import Protocol, Saved
@@ -214,7 +214,8 @@ def test_steps_of_the_optimiser_by_hand():
     returns = torch.linspace(-3, 3, 6)
     with closing(Experiment(settings)) as experiment:
         network = deepcopy(experiment.network)
-        found = [experiment.learn(observations, actions, returns) for _ in range(7)]
+        batch = Batch(observations, actions, returns)
+        found = [experiment.learn(batch) for _ in range(7)]
         moved = list(experiment.network.parameters())
     optimizer = torch.optim.RAdam(network.parameters(), lr=0.1)
     for seen in found:
@@ -241,9 +242,9 @@ class Watched(Experiment):
         super().__init__(settings)
         self.noted: list[tuple[torch.Tensor, ...]] = []
 
-    def learn(self, observations, actions, returns):
-        self.noted.append((observations, actions, returns))
-        return {"loss": returns.new_zeros(())}
+    def learn(self, batch):
+        self.noted.append((batch.observations, batch.actions, batch.returns))
+        return {"loss": batch.returns.new_zeros(())}
 
 
 def test_each_pass_has_all_steps_in_another_order():
@@ -269,10 +270,10 @@ def test_each_pass_has_all_steps_in_another_order():
 class Changing(Watched):
     """Its weights become others with each batch."""
 
-    def learn(self, observations, actions, returns):
+    def learn(self, batch):
         for each in self.network.parameters():
             each.data.add_(0.1 * torch.randn_like(each))
-        return super().learn(observations, actions, returns)
+        return super().learn(batch)
 
 
 def test_the_targets_are_of_the_network_that_played():

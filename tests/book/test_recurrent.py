@@ -365,7 +365,8 @@ def test_a_game_shows_one_picture_and_more_if_told_to():
         ({"minibatches": 0}, "into 0 minibatches"),
         ({"stack": 0}, "stack must be at least 1"),
         ({"units": 0}, "units must be at least 1"),
-        ({"compile": True}, "compile is for networks without a memory"),
+        ({"compile": True}, "compile and graphs are for networks without a memory"),
+        ({"graphs": True}, "compile and graphs are for networks without a memory"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(changes, message):

@@ -371,8 +371,7 @@ def test_one_program_of_the_losses_computes_the_same(monkeypatch):
     """All but the last step, in which a compiler makes code for this very machine."""
     original = torch.compile
 
-    def without_the_last_step(losses, *, mode):
-        assert mode == "reduce-overhead"  # CUDA graphs
+    def without_the_last_step(losses):
         return original(losses, backend="aot_eager")
 
     monkeypatch.setattr(torch, "compile", without_the_last_step)

@@ -1,0 +1,201 @@
+r"""
+---
+title: A step, recorded
+summary: >-
+  What a GPU does in one step, recorded once as a CUDA graph and replayed, in place of a
+  hundred orders from Python.
+---
+
+# A step, recorded
+
+A GPU waits for orders. Each operation of PyTorch is an order or two: *multiply these*,
+*add those*, *set what is below zero to zero*. Python looks up what is meant, checks
+types and shapes, and puts the order on a list, which takes some ten microseconds. The
+GPU works down the list.
+
+For one step of the optimiser there are about two hundred orders: the network, the loss,
+the way back, Adam. With 256 observations, the GPU is done with most of them in two or
+three microseconds. So it mostly waits for Python. A faster GPU would wait longer.
+
+But the orders are the same in each step. So let the driver take them down once, and
+from then on say only: *the same again*. What was taken down is called a **CUDA graph**:
+
+```text
+asked      Python  a...b...c...d...e...f...
+           GPU      a   b   c   d   e   f
+
+recorded   Python  again.
+           GPU        abcdef
+```
+
+This is what PPO learns in, and what the network plays with, if `graphs` is set. [What
+it is worth](../benchmarks/gpu.md) has been measured: it is the trick that counts most
+on a GPU.
+
+```bash
+labml-rl train ppo --num-envs 128 --steps 32 \
+  --minibatches 16 --halves --graphs
+```
+
+!!! warning "What was not taken down is not done"
+    Only orders to the GPU are on the record. What Python did meanwhile, it did once: a
+    number that it computed is in the record as it was, and a counter that it counted up
+    stays as it is. So whatever changes from step to step must be in a tensor, and must
+    be changed in place. This includes the learning rate: [Adam has it as a
+    tensor][labml_rl.speed.make_adam] then. If an experiment of your own computes
+    something in its `losses` from a number that changes, don't set `graphs`.
+
+    What Python has to *wait* for can't be on the record at all: `item()`, or an `if`
+    that asks for a number of the GPU. PyTorch refuses to record that.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+Given = TypeVar("Given")
+Answer = TypeVar("Answer")
+
+# How often it is asked before it is recorded. The libraries below PyTorch look around
+# in the first calls: they ask for memory, and try which of their programs is fastest.
+WARM_UP = 3
+
+
+class Recorded(Generic[Given, Answer]):
+    """
+    ## A function, recorded
+
+    It is called like the function itself, and each call is one call, the first ones
+    too. So it can be a step of the optimiser, which must not be done twice.
+
+    Args:
+        function: does something on the GPU with the tensors that it is given, and
+            doesn't wait for it. What it returns may be anything, with tensors in it.
+    """
+
+    def __init__(self, function: Callable[[Given], Answer]) -> None:
+        self.function = function
+        self.calls = 0
+        self.graph: torch.cuda.CUDAGraph | None = None
+
+        # A record belongs to no place on the usual list of orders, so it is taken down
+        # on a list of its own, a *stream*.
+        self.stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+
+    def __call__(self, given: Given) -> Answer:
+        """
+        ### Do it, or do it again
+
+        Args:
+            given: a dataclass of tensors, with the same shapes each time.
+
+        Returns:
+            What the function returns. Its tensors are the same memory each time, and
+            the next call writes over them.
+
+        Raises:
+            ValueError: if something has another shape or type than when it was
+                recorded.
+            RuntimeError: if something in the function can't be recorded.
+        """
+        self.calls += 1
+        if self.calls <= WARM_UP:
+            self.stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self.stream), fresh_casts():
+                answer = self.function(given)
+            torch.cuda.current_stream().wait_stream(self.stream)
+            return answer
+        if self.graph is None:
+            self.record(given)
+        else:
+            self.put(given)
+        assert self.graph is not None
+        self.graph.replay()
+        return self.answer
+
+    def record(self, given: Given) -> None:
+        """
+        ### Record
+
+        A record knows its tensors by their addresses, and not by what is in them. So it
+        gets places of its own for what it is given, and [whatever comes later is put
+        there][Recorded.put]. While it is recorded, nothing is done.
+
+        Args:
+            given: as in a call.
+        """
+        kept = {name: each.clone() for name, each in vars(given).items()}
+        self.given: Any = replace(given, **kept)  # type: ignore[type-var]
+        graph = torch.cuda.CUDAGraph()
+        try:
+            with (
+                torch.cuda.graph(graph, stream=self.stream),
+                fresh_casts(),
+            ):
+                self.answer = self.function(self.given)
+        except RuntimeError as error:
+            error.add_note(
+                "This happened while a step was recorded for the GPU, with the setting "
+                "graphs. What waits for the GPU, such as item(), can't be recorded: "
+                "--no-graphs goes without"
+            )
+            raise
+        self.graph = graph
+
+    def put(self, given: Given) -> None:
+        """
+        Args:
+            given: what is to take the place of what it was recorded with.
+
+        Raises:
+            ValueError: if it has another shape or type. To copy would make it fit.
+        """
+        for name, place in vars(self.given).items():
+            each = vars(given)[name]
+            if each.shape != place.shape or each.dtype != place.dtype:
+                raise ValueError(
+                    f"{name} was recorded with shape {tuple(place.shape)} and "
+                    f"{place.dtype}, and now has {tuple(each.shape)} and {each.dtype}"
+                )
+            place.copy_(each)
+
+
+def fresh_casts() -> torch.autocast:
+    """
+    ## Weights that have been converted
+
+    [Autocast][labml_rl.speed.in_precision] remembers the weights that it has converted
+    to 16 bits. On a record that would be a trap: it would go on with the converted
+    weights of the step in which it was made, and not see that the agent learns. So in
+    here nothing is remembered, and converting them is part of the record.
+
+    Returns:
+        The autocast that there is, without its memory.
+    """
+    return torch.autocast(
+        "cuda",
+        torch.get_autocast_dtype("cuda"),
+        enabled=torch.is_autocast_enabled("cuda"),
+        cache_enabled=False,
+    )
+
+
+def copied(seen: dict[str, Tensor]) -> dict[str, Tensor]:
+    """
+    ## What was measured
+
+    The next step writes its numbers to where those of this one are. They are to be
+    asked for [once, after the last][labml_rl.speed.means_of], so they are copied until
+    then.
+
+    Args:
+        seen: what a step has measured, by name, single numbers.
+
+    Returns:
+        The same, in memory of their own.
+    """
+    numbers = torch.stack([*seen.values()])
+    return dict(zip(seen, numbers, strict=True))
