@@ -136,7 +136,8 @@ def main() -> None:
     record: dict[str, Any] = provenance("benchmarks.gpu", PACKAGES)
     record["machine"]["gpu"] = torch.cuda.get_device_name()
     record["machine"]["available_cores"] = available_cores()
-    record["versions"]["cudnn"] = torch.backends.cudnn.version()
+    cudnn = torch.backends.cudnn.version()  # type: ignore[no-untyped-call]
+    record["versions"]["cudnn"] = cudnn
     record["seconds"] = seconds
     record["rates"] = {}
     for name in names:
