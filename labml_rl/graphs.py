@@ -28,14 +28,17 @@ recorded   Python  again.
            GPU        abcdef
 ```
 
-This is what PPO learns in, and what the network plays with, if `graphs` is set. [What
-it is worth](../benchmarks/gpu.md) has been measured: it is the trick that counts most
-on a GPU.
+With the setting `graphs`, each step in which PPO or [PQN](pqn/experiment.py) learns is
+such a record, and so is each in which the network is asked what to do:
 
 ```bash
 labml-rl train ppo --num-envs 128 --steps 32 \
-  --minibatches 16 --halves --graphs
+  --minibatches 8 --halves --graphs
 ```
+
+What it is worth [has not been measured yet](speed.py#with-a-gpu). That it changes
+nothing has been tested, on a processor, with a stand-in for the driver: an agent that
+is recorded plays and learns the same, bit for bit.
 
 !!! warning "What was not taken down is not done"
     Only orders to the GPU are on the record. What Python did meanwhile, it did once: a
@@ -163,7 +166,7 @@ class Recorded(Generic[Given, Answer]):
             place.copy_(each)
 
 
-def fresh_casts() -> torch.autocast:
+def fresh_casts(kind: str = "cuda") -> torch.autocast:
     """
     ## Weights that have been converted
 
@@ -172,13 +175,16 @@ def fresh_casts() -> torch.autocast:
     weights of the step in which it was made, and not see that the agent learns. So in
     here nothing is remembered, and converting them is part of the record.
 
+    Args:
+        kind: of device.
+
     Returns:
         The autocast that there is, without its memory.
     """
     return torch.autocast(
-        "cuda",
-        torch.get_autocast_dtype("cuda"),
-        enabled=torch.is_autocast_enabled("cuda"),
+        kind,
+        torch.get_autocast_dtype(kind),
+        enabled=torch.is_autocast_enabled(kind),
         cache_enabled=False,
     )
 

@@ -29,6 +29,7 @@ switched off.
 | waking threads | one thread while playing | [few threads][few_threads] |
 | many small updates | one for all weights | [fused Adam][make_adam] |
 | asking for memory | keeping what one has | [keeping memory][keep_memory] |
+| giving orders to a GPU | recording them | [a step, recorded](graphs.py) |
 
 Of those that can be switched off, 16 bits bring most on two processors, then few
 threads. On [a third](../benchmarks/policies.md#other-processors), 16 bits make PPO
@@ -77,8 +78,10 @@ PPO has eight games.
 ## With a GPU
 
 A run takes a GPU if there is one, and the games stay on the processor. All records of
-this book are of two cores without a GPU, and nobody has measured it with one. So here
-is what there is for it, and no promise.
+this book are of two cores without a GPU. Beside sixteen cores and a large one, PPO and
+IMPALA have been tried for a minute each. That is too short for a record, but one could
+see where the time went: most of it, Python spent giving orders. So here is what there
+is for it, and no promise.
 
 A GPU is done with eight observations before Python has asked about the next eight. It
 should be asked seldom, and about much at once:
@@ -88,16 +91,20 @@ should be asked seldom, and about much at once:
   advantages look less far ahead, and trust the critic more.
 - **By turns**: one half of the games is played while [the network
   answers][labml_rl.sampling.take_turns] for the other.
+- **One order**: what it does in each step is [recorded once and replayed](graphs.py).
 - **One program**: [network and losses][labml_rl.ppo.experiment.Experiment.losses] of
-  PPO are compiled into one, which the GPU gets in one piece.
+  PPO are compiled into one, which does the same in fewer operations.
 
 ```bash
-labml-rl train ppo --num-envs 64 --steps 16 \
-  --halves --compile
+labml-rl train ppo --num-envs 128 --steps 32 \
+  --minibatches 8 --halves --graphs
 ```
 
-All of that is for PPO. DQN learns on a GPU, too, and waits there for each batch: the
-pictures are picked out of main memory, and go to the GPU while nobody computes.
+All of that is for PPO. PQN has all but the last, and so has A2C, which plays by the
+record, and learns without. With IMPALA, [the actors](impala/actors.py) play on the
+processor while the GPU learns. DQN learns on a GPU, too, and waits there for each
+batch: the pictures are picked out of main memory, and go to the GPU while nobody
+computes.
 """
 
 import ctypes

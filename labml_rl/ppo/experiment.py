@@ -376,9 +376,10 @@ class Experiment(PolicyExperiment[Settings]):
 
         Some fifty small operations are in this, and as many again in the way back. A
         GPU is done with each of them before Python has asked for the next. With the
-        setting `compile`, `torch.compile` makes one program of all, and the GPU gets it
-        in one piece. A processor has no use for that: a batch keeps it busy for much
-        longer than it takes to ask, and the compiled step took a little longer.
+        setting `compile`, `torch.compile` makes one program of all, with fewer
+        operations, and with `graphs` they are [recorded](../graphs.py). A processor has
+        no use for either: a batch keeps it busy for much longer than it takes to ask,
+        and the compiled step took a little longer.
 
         Args:
             batch: the steps to learn from.

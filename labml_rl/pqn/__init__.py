@@ -205,7 +205,8 @@ def epsilon_greedy(action_values: Tensor, epsilon: Tensor | float) -> Tensor:
         Probabilities, shape `(N, A)`.
     """
     count = action_values.shape[-1]
-    best = nn.functional.one_hot(action_values.argmax(-1), count)  # (N, A)
+    first = action_values.argmax(-1, keepdim=True)  # (N, 1)
+    best = torch.zeros_like(action_values).scatter(-1, first, 1.0)  # (N, A)
     return epsilon / count + (1 - epsilon) * best
 
 
