@@ -134,10 +134,7 @@ class Recorded(Generic[Given, Answer]):
         self.given: Any = replace(given, **kept)  # type: ignore[type-var]
         graph = torch.cuda.CUDAGraph()
         try:
-            with (
-                torch.cuda.graph(graph, stream=self.stream),
-                fresh_casts(),
-            ):
+            with torch.cuda.graph(graph, stream=self.stream), fresh_casts():
                 self.answer = self.function(self.given)
         except RuntimeError as error:
             error.add_note(
