@@ -203,40 +203,6 @@ class Sheet:
         )
 
 
-@dataclass(frozen=True)
-class Situation:
-    """
-    ## What is decided on
-
-    Args:
-        observations: what the games show, shape `(N, …)`.
-        memories: what the network remembers of them, shape `(N, M)`.
-        dice: a number from 0 to 1 for each, shape `(N,)`.
-    """
-
-    observations: Tensor
-    memories: Tensor
-    dice: Tensor
-
-
-@dataclass(frozen=True)
-class Decision:
-    """
-    ## What is decided
-
-    Args:
-        logits: shape `(N, A)`.
-        values: shape `(N,)`.
-        memories: what the network remembers now, shape `(N, M)`.
-        actions: int64, shape `(N,)`.
-    """
-
-    logits: Tensor
-    values: Tensor
-    memories: Tensor
-    actions: Tensor
-
-
 class Player:
     r"""
     ## The player
@@ -432,6 +398,43 @@ class Player:
     def close(self) -> None:
         """Close the games."""
         self.games.close()
+
+
+@dataclass(frozen=True)
+class Situation:
+    """
+    ## What it decides on
+
+    What the network is asked in a step, in one piece, so that it can be
+    [recorded](graphs.py).
+
+    Args:
+        observations: what the games show, shape `(N, …)`.
+        memories: what the network remembers of them, shape `(N, M)`.
+        dice: a number from 0 to 1 for each, shape `(N,)`.
+    """
+
+    observations: Tensor
+    memories: Tensor
+    dice: Tensor
+
+
+@dataclass(frozen=True)
+class Decision:
+    """
+    ## What it decides
+
+    Args:
+        logits: shape `(N, A)`.
+        values: shape `(N,)`.
+        memories: what the network remembers now, shape `(N, M)`.
+        actions: int64, shape `(N,)`.
+    """
+
+    logits: Tensor
+    values: Tensor
+    memories: Tensor
+    actions: Tensor
 
 
 def take_turns(players: Sequence[Player]) -> list[dict[str, float]]:
