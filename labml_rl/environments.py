@@ -169,7 +169,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._goes_on = False
         observation, info = self.env.reset()
         # Between two lives, the game may have ended, and another have begun.
-        if has_score(info):
+        if has_points(info):
+            info = info | {"episode": self._score(info)}
             self._return, self._steps = 0.0, 0
         return observation, info
 
@@ -177,8 +178,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         """
         Returns:
             What the environment does; at the end of an episode, with the sum of its
-            rewards and the number of its steps in `info["episode"]`, if it has nothing
-            there itself.
+            rewards and the number of its steps in `info["episode"]`, as far as it has
+            nothing there itself.
 
         Raises:
             ResetNeeded: before the first `reset`.
@@ -192,9 +193,14 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         lost = terminated and self._has_lives
         self._goes_on = lost and bool(self.env.get_wrapper_attr("goes_on"))
         over = (terminated or truncated) and not self._goes_on
-        if over and not has_score(info):
-            info = info | {"episode": {"r": self._return, "l": self._steps}}
+        if over:
+            info = info | {"episode": self._score(info)}
         return observation, reward, terminated, truncated, info
+
+    # The environment may know the points, and not how many steps they took.
+    def _score(self, info: dict[str, Any]) -> dict[str, Any]:
+        known = info["episode"] if has_points(info) else {"r": self._return}
+        return {"l": self._steps} | known
 
     def _noted(self, action: Any) -> Any:
         space = self.action_space
@@ -430,13 +436,18 @@ def ended(infos: dict[str, Any]) -> list[tuple[int, float, int, bool]]:
     return found
 
 
-def has_score(info: dict[str, Any]) -> bool:
+def has_points(info: dict[str, Any]) -> bool:
     """
-    Whether it has the score of an episode. Some environments have something else under
+    Whether it has the points of an episode. Some environments have something else under
     that name, such as a number.
     """
     score = info.get("episode")
-    return isinstance(score, dict) and {"r", "l"} <= score.keys()
+    return isinstance(score, dict) and "r" in score
+
+
+def has_score(info: dict[str, Any]) -> bool:
+    """Whether it has these, and the steps that they took."""
+    return has_points(info) and "l" in info["episode"]
 
 
 def has_channels_last(space: Box) -> bool:

@@ -38,14 +38,15 @@ labml-rl train ppo --num-envs 128 --steps 32 \
 
 What it is worth [has not been measured yet](speed.py#with-a-gpu). That it changes
 nothing has been tested, on a processor, with a stand-in for the driver: an agent that
-is recorded plays and learns the same, bit for bit.
+is recorded plays and learns the same, bit for bit. (Only its learning rate, as a
+tensor, has 32 bits in place of 64.)
 
 !!! warning "What was not taken down is not done"
     Only orders to the GPU are on the record. What Python did meanwhile, it did once: a
     number that it computed is in the record as it was, and a counter that it counted up
     stays as it is. So whatever changes from step to step must be in a tensor, and must
-    be changed in place. This includes the learning rate: [Adam has it as a
-    tensor][labml_rl.speed.make_adam] then. If an experiment of your own computes
+    be changed in place. This includes the weights, and the learning rate: [Adam has it
+    as a tensor][labml_rl.speed.make_adam] then. If an experiment of your own computes
     something in its `losses` from a number that changes, don't set `graphs`.
 
     What Python has to *wait* for can't be on the record at all: `item()`, or an `if`
@@ -54,10 +55,11 @@ is recorded plays and learns the same, bit for bit.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from itertools import chain
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 Given = TypeVar("Given")
 Answer = TypeVar("Answer")
@@ -67,32 +69,35 @@ Answer = TypeVar("Answer")
 WARM_UP = 3
 
 
-class Recorded(Generic[Given, Answer]):
+class Recorded:
     """
     ## A function, recorded
 
-    It is called like the function itself, and each call is one call, the first ones
-    too. So it can be a step of the optimiser, which must not be done twice.
+    Each call of it is one call of the function, the first ones too. So it can be a step
+    of the optimiser, which must not be done twice.
 
     Args:
-        function: does something on the GPU with the tensors that it is given, and
-            doesn't wait for it. What it returns may be anything, with tensors in it.
+        device: the GPU.
+        network: whose weights it works with. They must stay where they are.
     """
 
-    def __init__(self, function: Callable[[Given], Answer]) -> None:
-        self.function = function
+    def __init__(self, device: torch.device, network: Any) -> None:
+        self.device, self.network = device, network
         self.calls = 0
         self.graph: torch.cuda.CUDAGraph | None = None
 
         # A record belongs to no place on the usual list of orders, so it is taken down
         # on a list of its own, a *stream*.
-        self.stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        self.stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
 
-    def __call__(self, given: Given) -> Answer:
+    def __call__(self, function: Callable[[Given], Answer], given: Given) -> Answer:
         """
         ### Do it, or do it again
 
         Args:
+            function: does something on the GPU with the tensors that it is given, and
+                doesn't wait for it. What it returns may be anything, with tensors in
+                it. It must be the same each time.
             given: a dataclass of tensors, with the same shapes each time.
 
         Returns:
@@ -101,25 +106,29 @@ class Recorded(Generic[Given, Answer]):
 
         Raises:
             ValueError: if something has another shape or type than when it was
-                recorded.
+                recorded, or if weights or buffers of the network were replaced.
             RuntimeError: if something in the function can't be recorded.
         """
         self.calls += 1
+        usual = torch.cuda.current_stream(self.device)
         if self.calls <= WARM_UP:
-            self.stream.wait_stream(torch.cuda.current_stream())
+            self.stream.wait_stream(usual)
             with torch.cuda.stream(self.stream), fresh_casts():
-                answer = self.function(given)
-            torch.cuda.current_stream().wait_stream(self.stream)
+                answer = function(given)
+            usual.wait_stream(self.stream)
             return answer
         if self.graph is None:
-            self.record(given)
+            # If it is refused, PyTorch would not leave its stream.
+            with torch.cuda.stream(usual):
+                self.record(function, given)
         else:
             self.put(given)
         assert self.graph is not None
         self.graph.replay()
-        return self.answer
+        again: Answer = self.answer
+        return again
 
-    def record(self, given: Given) -> None:
+    def record(self, function: Callable[[Given], Any], given: Given) -> None:
         """
         ### Record
 
@@ -128,14 +137,17 @@ class Recorded(Generic[Given, Answer]):
         there][Recorded.put]. While it is recorded, nothing is done.
 
         Args:
-            given: as in a call.
+            function: as in a call.
+            given: the same.
         """
         kept = {name: each.clone() for name, each in vars(given).items()}
         self.given: Any = replace(given, **kept)  # type: ignore[type-var]
         graph = torch.cuda.CUDAGraph()
         try:
             with torch.cuda.graph(graph, stream=self.stream), fresh_casts():
-                self.answer = self.function(self.given)
+                self.answer: Any = function(self.given)
+        except torch.OutOfMemoryError:
+            raise
         except RuntimeError as error:
             error.add_note(
                 "This happened while a step was recorded for the GPU, with the setting "
@@ -143,16 +155,23 @@ class Recorded(Generic[Given, Answer]):
                 "--no-graphs goes without"
             )
             raise
-        self.graph = graph
+        self.graph, self.places = graph, addresses(self.network)
 
-    def put(self, given: Given) -> None:
+    def put(self, given: Any) -> None:
         """
         Args:
             given: what is to take the place of what it was recorded with.
 
         Raises:
-            ValueError: if it has another shape or type. To copy would make it fit.
+            ValueError: if it has another shape or type, which to copy would make fit;
+                or if the network is somewhere else.
         """
+        if addresses(self.network) != self.places:
+            raise ValueError(
+                "weights or buffers of the network are somewhere else than when a step "
+                "was recorded: write new ones into the old ones, as load_state_dict "
+                "and copy_ do"
+            )
         for name, place in vars(self.given).items():
             each = vars(given)[name]
             if each.shape != place.shape or each.dtype != place.dtype:
@@ -161,6 +180,55 @@ class Recorded(Generic[Given, Answer]):
                     f"{place.dtype}, and now has {tuple(each.shape)} and {each.dtype}"
                 )
             place.copy_(each)
+
+
+def addresses(network: Any) -> list[int]:
+    """
+    Args:
+        network: or any function, of which nothing is known.
+
+    Returns:
+        Where in memory its weights are, and its buffers.
+    """
+    if not isinstance(network, nn.Module):
+        return []
+    numbers = chain(network.parameters(), network.buffers())
+    return [each.data_ptr() for each in numbers]
+
+
+def asked(function: Callable[[Given], Answer], given: Given) -> Answer:
+    """
+    ## Without a record
+
+    In place of a [record][Recorded], where there is none.
+
+    Args:
+        function: what to do.
+        given: with what.
+
+    Returns:
+        What the function returns.
+    """
+    return function(given)
+
+
+def check_rates(optimizer: torch.optim.Optimizer) -> None:
+    """
+    ## A rate that goes down
+
+    Args:
+        optimizer: whose step is to be recorded.
+
+    Raises:
+        ValueError: if a learning rate of it is a number. In the record it would stay
+            what it was when that was made.
+    """
+    if not all(isinstance(each["lr"], Tensor) for each in optimizer.param_groups):
+        raise ValueError(
+            "with graphs, a learning rate must be a tensor on the GPU, and be changed "
+            "in place, with fill_(). Otherwise the recorded step goes on with the "
+            f"first. In {type(optimizer).__name__} it is a number"
+        )
 
 
 def fresh_casts(kind: str = "cuda") -> torch.autocast:

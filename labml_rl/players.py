@@ -87,6 +87,7 @@ from gymnasium.spaces import Box, Discrete
 from torch import nn
 
 from labml_rl.batch import MakeEnv, SerialGames, listed
+from labml_rl.graphs import addresses
 from labml_rl.process import Worker, close_all, time_for
 from labml_rl.sampling import Player, Samples, Sheet, blank, dealt, memory_of
 from labml_rl.speed import SpeedSettings, in_precision, keep_memory, preparer
@@ -321,15 +322,6 @@ class Players:
         close_all(self.workers)
         for player in self.own:
             player.close()
-
-
-def addresses(network: nn.Module) -> list[int]:
-    """
-    Returns:
-        Where in memory the weights are, and the buffers.
-    """
-    numbers = chain(network.parameters(), network.buffers())
-    return [each.data_ptr() for each in numbers]
 
 
 def check_room(needed: int) -> None:

@@ -52,7 +52,7 @@ from torch import Tensor
 
 from labml_rl.batch import Games
 from labml_rl.environments import final_observations, scores_of
-from labml_rl.graphs import Recorded
+from labml_rl.graphs import Recorded, asked
 from labml_rl.networks import draw, log_probs_of
 from labml_rl.returns import Rollout
 
@@ -245,7 +245,7 @@ class Player:
             )
         self.games, self.network, self.sheet = games, network, sheet
         self.prepare = prepare or as_they_are
-        self.decide = Recorded(self.decision) if graphs else self.decision
+        self.how = Recorded(sheet.values.device, network) if graphs else asked
         self.begin(games.reset()[0])
 
     def seen(self, observations: Any) -> Tensor:
@@ -297,8 +297,9 @@ class Player:
         sheet.observations[0] = sheet.observations[-1]
         sheet.memories[0] = sheet.memories[-1]
         for t in range(len(sheet.actions)):
-            decision = self.decide(
-                Situation(sheet.observations[t], sheet.memories[t], sheet.dice[t])
+            decision = self.how(
+                self.decision,
+                Situation(sheet.observations[t], sheet.memories[t], sheet.dice[t]),
             )
             sheet.logits[t], sheet.values[t] = decision.logits, decision.values
             sheet.actions[t] = decision.actions

@@ -330,7 +330,11 @@ def numbers_of(
         ValueError: if something is more than a single number.
     """
     numbers = {
-        name: torch.as_tensor(each, device=device).detach()
+        name: (
+            torch.full((), each, device=device)
+            if isinstance(each, int | float)
+            else torch.as_tensor(each, device=device).detach()
+        )
         for name, each in seen.items()
     }
     for name, number in numbers.items():

@@ -395,7 +395,12 @@ class Experiment(SpeedExperiment[Settings]):
 
                 after, rewards, terminated, truncated, infos = self.games.step(actions)
                 ends = terminated | truncated
-                final = final_observations(infos, ends) if ends.any() else None
+                final = None
+                if ends.any():
+                    # The batch gives observations the type of the space. These have not
+                    # been in it.
+                    final = final_observations(infos, ends)
+                    final = final.astype(after.dtype, copy=False)
                 self.memory.add(
                     actions,
                     rewards,

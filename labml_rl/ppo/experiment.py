@@ -133,7 +133,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from labml_rl.graphs import Recorded, copied
+from labml_rl.graphs import Recorded, asked, check_rates, copied
 from labml_rl.networks import entropy_of, log_probs_of
 from labml_rl.onpolicy import PolicyExperiment, PolicySettings
 from labml_rl.ppo import (
@@ -236,7 +236,9 @@ class Experiment(PolicyExperiment[Settings]):
         if settings.compile:
             self.compute = torch.compile(self.compute)
         super().__init__(settings)
-        self.recorded = Recorded(self.learn) if settings.graphs else None
+        self.how = asked
+        if settings.graphs:
+            self.how = Recorded(self.device, self.network)
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         r"""
@@ -273,13 +275,15 @@ class Experiment(PolicyExperiment[Settings]):
         # What a game shows within a few steps looks nearly the same, and lies close
         # together in this list. It would pull a minibatch in one direction, so each
         # pass has another order.
-        learn = self.recorded or self.learn
+        if self.how is not asked:
+            check_rates(self.optimizer)
         learned: list[dict[str, Tensor]] = []
         for _ in range(settings.epochs):
             count = len(batch)
             order = torch.randperm(count, generator=self.generator, device=self.device)
             for rows in order.chunk(settings.minibatches):
-                learned.append(copied(learn(batch.rows(rows))))
+                seen = self.how(self.learn, batch.rows(rows))
+                learned.append(copied(seen))
 
             # The clip is [no fence][labml_rl.ppo.clipped_policy_loss]. This is one:
             # **early stopping**.

@@ -97,7 +97,7 @@ from labml_rl.a2c import value_loss
 from labml_rl.dqn import taken
 from labml_rl.dqn.exploring import Linear
 from labml_rl.environments import frames_per_step, has_channels_last
-from labml_rl.graphs import Recorded, copied
+from labml_rl.graphs import Recorded, asked, copied
 from labml_rl.onpolicy import RolloutExperiment, RolloutSettings
 from labml_rl.pqn import PQNetwork, epsilon_greedy, lambda_returns
 from labml_rl.speed import in_precision, means_of
@@ -177,7 +177,9 @@ class Experiment(RolloutExperiment[Settings]):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.recorded = Recorded(self.learn) if settings.graphs else None
+        self.how = asked
+        if settings.graphs:
+            self.how = Recorded(self.device, self.network)
 
     @staticmethod
     def make_network(
@@ -271,14 +273,13 @@ class Experiment(RolloutExperiment[Settings]):
             samples.actions.flatten(),
             returns.flatten(),
         )
-        learn = self.recorded or self.learn
         learned: list[dict[str, Tensor]] = []
         for _ in range(settings.epochs):
             steps = returns.numel()
             order = torch.randperm(steps, generator=self.generator, device=self.device)
             for rows in order.chunk(settings.minibatches):
                 picked = (each.index_select(0, rows) for each in vars(batch).values())
-                learned.append(copied(learn(Batch(*picked))))
+                learned.append(copied(self.how(self.learn, Batch(*picked))))
         return means_of(learned) | {"epsilon": epsilon}
 
     def learn(self, batch: "Batch") -> dict[str, Tensor]:

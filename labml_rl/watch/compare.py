@@ -101,7 +101,8 @@ from labml_rl.watch.scores import measure
 # is learned.
 MAY_DIFFER = {
     *("game", "seed", "workers", "device", "precision", "compile", "players", "halves"),
-    *("graphs", "evaluate_every_frames", "evaluation_games"),
+    *("graphs", "blocks", "few_threads", "keep_memory"),
+    *("evaluate_every_frames", "evaluation_games"),
 }
 
 # Of two runs, the bootstrap makes an interval that is [much too

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, Self
 
 import pytest
@@ -97,8 +96,11 @@ def capture(graph: FakeGraph, stream: Any) -> Iterator[None]:
                 place.detach().copy_(number)
 
 
-class Stream(SimpleNamespace):
+class Stream:
     """In place of `torch.cuda.Stream`: here all is done in order anyway."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
 
     def wait_stream(self, other: Self) -> None:
         assert isinstance(other, Stream)

@@ -39,6 +39,7 @@ TINY: dict[str, dict[str, Any]] = {
     "fast-rainbow": {"capacity": 1000, "warm_up_steps": 400},
     "pqn": {"num_envs": 4, "steps": 8, "minibatches": 2},
 }
+GPU = torch.device("cuda")
 CATCH = ppo.Settings(game="Pong", workers=0, total_frames=120_000, steps=64)
 
 
@@ -147,26 +148,29 @@ def test_what_is_recorded_is_done_once_in_each_call():
         total.add_(given.numbers)
         return {"total": total.sum(), "twice": 2 * given.numbers}
 
-    adds, expected = Recorded(add), torch.zeros(3)
+    adds, expected = Recorded(GPU, None), torch.zeros(3)
     for call in range(WARM_UP + 4):
         numbers = torch.arange(3.0) + call
         expected += numbers
-        seen = adds(Numbers(numbers.cuda()))
+        seen = adds(add, Numbers(numbers.cuda()))
         assert torch.equal(total.cpu(), expected)
         assert torch.equal(seen["twice"].cpu(), 2 * numbers)
         kept = copied({"total": seen["total"]})
         assert kept["total"].item() == expected.sum()
     with pytest.raises(ValueError, match=r"numbers was recorded with shape \(3,\)"):
-        adds(Numbers(torch.zeros(1, device="cuda")))
+        adds(add, Numbers(torch.zeros(1, device="cuda")))
 
 
 def test_what_waits_for_the_gpu_is_not_recorded():
-    waits: Recorded[Numbers, float] = Recorded(lambda given: given.numbers.sum().item())
+    def item(given):
+        return given.numbers.sum().item()
+
+    waits = Recorded(GPU, None)
     numbers = Numbers(torch.zeros(1, device="cuda"))
     for _ in range(WARM_UP):
-        assert waits(numbers) == 0
+        assert waits(item, numbers) == 0
     with pytest.raises(RuntimeError) as raised:
-        waits(numbers)
+        waits(item, numbers)
     assert "--no-graphs" in raised.value.__notes__[0]
 
 

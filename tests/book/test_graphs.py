@@ -1,5 +1,7 @@
 """A step that is recorded learns the same as one that is not."""
 
+import gc
+import weakref
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +11,7 @@ import torch
 from torch.nn.utils import parameters_to_vector
 
 from labml_rl import graphs
+from labml_rl.a2c import RMSProp
 from labml_rl.graphs import WARM_UP, Recorded, copied
 from labml_rl.ppo import experiment as ppo
 from labml_rl.ppo import rnd
@@ -30,6 +33,7 @@ SIZE: dict[str, Any] = {
 }
 PPO = ppo.Settings(**SIZE, max_gradient_norm=0.05, learning_rate=1e-3)
 UPDATES = 4
+CPU = torch.device("cpu")
 
 
 @pytest.fixture(autouse=True)
@@ -55,9 +59,9 @@ def prepared(experiment: Any) -> Any:
 
 def recorded(experiment: Any) -> Any:
     """As it would be there altogether."""
-    experiment.recorded = Recorded(experiment.learn)
+    experiment.how = Recorded(experiment.device, experiment.network)
     for player in experiment.games.players:
-        player.decide = Recorded(player.decision)
+        player.how = Recorded(experiment.device, experiment.network)
     return prepared(experiment)
 
 
@@ -88,9 +92,9 @@ def test_it_learns_and_plays_the_same(experiment_class, settings, precision):
     its_metrics, its_weights = learned(experiment)
     assert its_metrics == metrics
     assert torch.equal(its_weights, weights)
-    assert experiment.recorded.graph.replays == experiment.recorded.calls - WARM_UP
+    assert experiment.how.graph.replays == experiment.how.calls - WARM_UP
     (player,) = experiment.games.players
-    assert player.decide.graph.replays == UPDATES * settings.steps - WARM_UP
+    assert player.how.graph.replays == UPDATES * settings.steps - WARM_UP
 
 
 @pytest.mark.usefixtures("catch")
@@ -125,7 +129,7 @@ def test_the_rate_goes_down_in_the_record_too():
         for _ in range(4):
             experiment.advance()
         assert experiment.done
-        assert experiment.recorded.graph is not None
+        assert experiment.how.graph is not None
         before = parameters_to_vector(experiment.network.parameters()).clone()
         experiment.update()
         after = parameters_to_vector(experiment.network.parameters())
@@ -149,11 +153,85 @@ def test_what_the_optimiser_remembers_is_saved(tmp_path):
         assert rate.data_ptr() == address
 
 
+@pytest.mark.usefixtures("catch")
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        lambda weights: torch.optim.SGD(weights, lr=0.1),
+        lambda weights: RMSProp(weights, lr=0.1, decay=0.9, epsilon=1e-5),
+    ],
+    ids=["SGD", "RMSProp"],
+)
+def test_a_rate_that_would_stay_is_refused(optimizer):
+    with closing(recorded(ppo.Experiment(PPO))) as experiment:
+        experiment.optimizer = optimizer(experiment.network.parameters())
+        with pytest.raises(ValueError, match=r"must be a tensor on the GPU.*a number"):
+            experiment.advance()
+
+
+@pytest.mark.usefixtures("catch")
+def test_weights_that_were_replaced_are_refused():
+    with closing(recorded(ppo.Experiment(PPO))) as experiment:
+        experiment.advance()
+        bias = experiment.network.value.bias
+        bias.data = bias.data.clone()
+        with pytest.raises(
+            ValueError, match="than when a step was recorded: write new"
+        ):
+            experiment.advance()
+
+
+class Weighted(ppo.Experiment):
+    """With a number that is none of PyTorch's."""
+
+    algorithm = "weighted-ppo"
+
+    def losses(self, batch):
+        return super().losses(batch) | {"weight": 0.5, "count": 3}
+
+
+@pytest.mark.usefixtures("catch")
+def test_numbers_may_be_drawn_that_are_no_tensors():
+    with closing(recorded(Weighted(PPO))) as experiment:
+        for _ in range(2):
+            metrics, _ = experiment.advance()
+    assert (metrics["weight"], metrics["count"]) == (0.5, 3)
+
+
+@pytest.mark.usefixtures("catch", "nobody_stays")
+@pytest.mark.parametrize("graphs", [False, True])
+def test_what_is_forgotten_is_freed_at_once(graphs):
+    """Without the collector, which comes when it likes: there is much memory in it."""
+    gc.disable()
+    try:
+        experiment: Any = ppo.Experiment(PPO)
+        if graphs:
+            recorded(experiment)
+        experiment.advance()
+        experiment.close()
+        forgotten = [
+            weakref.ref(each)
+            for each in (experiment, experiment.games.players[0], experiment.network)
+        ]
+        del experiment
+        assert [each() for each in forgotten] == [None] * 3
+    finally:
+        gc.enable()
+
+
 @dataclass(frozen=True)
 class Numbers:
     """What a recorded function gets."""
 
     numbers: torch.Tensor
+
+
+def double(given: Numbers) -> torch.Tensor:
+    return 2 * given.numbers
+
+
+def item(given: Numbers) -> float:
+    return given.numbers.sum().item()
 
 
 def test_each_call_is_done_once():
@@ -163,16 +241,16 @@ def test_each_call_is_done_once():
         total.add_(given.numbers)
         return {"total": total.sum(), "twice": 2 * given.numbers}
 
-    adds, expected = Recorded(add), torch.zeros(3)
+    adds, expected = Recorded(CPU, None), torch.zeros(3)
     for call in range(WARM_UP + 4):
         numbers = torch.arange(3.0) + call
         expected += numbers
-        seen = adds(Numbers(numbers))
+        seen = adds(add, Numbers(numbers))
         assert torch.equal(total, expected)
         assert torch.equal(seen["twice"], 2 * numbers)
         kept = copied({"total": seen["total"]})
         assert kept["total"].item() == expected.sum()
-    again = adds(Numbers(numbers))
+    again = adds(add, Numbers(numbers))
     assert again["total"] is seen["total"]
     assert kept["total"].item() == expected.sum()
 
@@ -181,20 +259,20 @@ def test_each_call_is_done_once():
     "other", [torch.zeros(1), torch.zeros(3, 1), torch.zeros(3, dtype=torch.float64)]
 )
 def test_what_would_be_broadcast_or_converted_is_refused(other):
-    doubles: Recorded[Numbers, torch.Tensor] = Recorded(lambda given: 2 * given.numbers)
+    doubles = Recorded(CPU, None)
     for _ in range(WARM_UP + 1):
-        doubles(Numbers(torch.zeros(3)))
+        doubles(double, Numbers(torch.zeros(3)))
     with pytest.raises(ValueError, match=r"numbers was recorded with shape \(3,\) and"):
-        doubles(Numbers(other))
+        doubles(double, Numbers(other))
 
 
 def test_what_waits_for_the_gpu_is_not_recorded():
-    waits: Recorded[Numbers, float] = Recorded(lambda given: given.numbers.sum().item())
+    waits = Recorded(CPU, None)
     numbers = Numbers(torch.ones(3))
     for _ in range(WARM_UP):
-        assert waits(numbers) == 3
+        assert waits(item, numbers) == 3
     with pytest.raises(RuntimeError) as raised:
-        waits(numbers)
+        waits(item, numbers)
     assert "--no-graphs goes without" in raised.value.__notes__[0]
 
 

@@ -7,9 +7,11 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.spaces import Box, Discrete
 from torch.nn.functional import smooth_l1_loss
 
 from labml_rl import runs
@@ -368,6 +370,33 @@ def test_what_was_not_learned_yet_is_not_drawn(tmp_path, monkeypatch):
         mean = (measured[4][name] + measured[5][name]) / 2
         assert float(rows[2][name]) == pytest.approx(mean)
     assert float(rows[0]["epsilon"]) == 1
+
+
+class Careless(gymnasium.Env[Any, Any]):
+    """It says that it shows int32, and shows what NumPy makes by itself."""
+
+    observation_space = Box(0, 100, (2,), np.int32)
+    action_space = Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.steps = 0
+        return np.array([0, 1]), {}
+
+    def step(self, action):
+        self.steps += 1
+        return np.array([self.steps, 1]), 1.0, self.steps == 5, False, {}
+
+
+def test_all_that_is_remembered_is_of_the_type_of_the_space():
+    where = f"{__name__}:Careless"
+    gymnasium.register("Careless", where, disable_env_checker=True)
+    try:
+        with closing(dqn.Experiment(replace(SMALL, game="Careless"))) as experiment:
+            experiment.advance()
+            assert experiment.episodes > 0
+    finally:
+        del gymnasium.registry["Careless"]
 
 
 def test_learning_from_a_batch_by_hand(monkeypatch):

@@ -20,6 +20,7 @@ from labml_rl.environments import (
     scores_of,
 )
 from labml_rl.game import make_game
+from labml_rl.wrappers import ClipReward, CountSteps, EpisodeStatistics, EpisodicLife
 
 
 def play(games, steps, seed):
@@ -352,6 +353,54 @@ def test_what_is_no_score_gives_way_to_one(own):
 def test_a_score_of_its_own_stays():
     *_, info = stepped(Own({"r": 7.0, "l": 9, "t": 1}), 1)
     assert info["episode"] == {"r": 7.0, "l": 9, "t": 1}
+
+
+def test_points_of_its_own_get_their_steps():
+    *_, info = stepped(Own({"r": 7.0}), 1)
+    assert info["episode"] == {"r": 7.0, "l": 1}
+
+
+class TwoLives(gymnasium.Env[Any, Any]):
+    """Seven points a frame. The second life ends in the next frame, or later."""
+
+    observation_space = Box(0, 255, (2,), np.uint8)
+    action_space = Discrete(2)
+
+    def __init__(self) -> None:
+        self.games = 0
+
+    def get_action_meanings(self):
+        return ["NOOP", "FIRE"]
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.frame, self.games = 0, self.games + 1
+        self.end = 4 if self.games % 2 else 6
+        return np.zeros(2, np.uint8), {"lives": 2}
+
+    def step(self, action):
+        self.frame += 1
+        over = self.frame >= self.end
+        lives = 0 if over else 1 + (self.frame < 3)
+        return np.zeros(2, np.uint8), 7.0, over, False, {"lives": lives}
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_nothing_on_the_way_can_falsify_a_score(counts):
+    """Rewards are clipped, lives are episodes, and some games end between two."""
+
+    def make():
+        env = ClipReward(EpisodicLife(EpisodeStatistics(TwoLives())))
+        return Resumable(CountSteps(env) if counts else env, seed=1)
+
+    scores = []
+    with SerialGames([make]) as games:
+        games.reset()
+        for _ in range(16):
+            *_, infos = games.step(np.array([0]))
+            scores += scores_of(infos)
+    short, long = {"r": 28.0, "l": 3}, {"r": 42.0, "l": 5}
+    assert scores == [short, long, short, long]
 
 
 def stepped(env, action):
