@@ -303,9 +303,10 @@ class QNetwork(nn.Module):
 
     What goes through the body gets smaller from layer to layer. In Breakout it comes
     out at about a twenty-fifth of its size, and in other games at a ninth to a
-    thirty-fourth. For DQN this helps. It learns from the largest of its own answers, so
-    an answer that is large by chance would become a target. If all begin near zero,
-    there is none.
+    thirty-fourth. For DQN this helps. What its network is to say of one step is made of
+    the largest that it says [of the next](dqn/__init__.py). So an answer that is large
+    by chance would be learned as if it were true. If all begin near zero, there is
+    none.
 
     Args:
         shape: of one observation.

@@ -151,7 +151,9 @@ class Rollout:
         \end{cases}$$
 
         Here $\bar{o}_t$ is the final observation, which the agent never acted on. [The
-        games](batch.py) have it in their `infos`:
+        games](batch.py) have it in the `infos` of the step, in an array with a row for
+        each game. With a function `value_of` that asks the critic, and `T` steps of `N`
+        games:
 
         ```python
         final_values = torch.full((T, N), torch.nan)

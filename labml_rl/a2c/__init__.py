@@ -80,10 +80,11 @@ $$\begin{aligned}
 \end{aligned}$$
 
 One thing in it is silly: the action at time $t$ is praised for rewards that came before
-it. It had no part in them. Leave them out, and the average does not change, since each
-of them is a number that was settled before $a_t$ was drawn, and [the next
-section][policy_loss] shows that such numbers add nothing. What is left is the return
-$G_t$ from $t$ on, also called the **reward-to-go**:
+it. It had no part in them. Leave them out, and the average does not change. Take all
+games that are the same up to $o_t$. In these, each earlier reward is one number, and
+[the next section][policy_loss] shows that such numbers add nothing, on average over
+what the agent does then. And that is so whatever came before. What is left is the
+return $G_t$ from $t$ on, also called the **reward-to-go**:
 
 $$\nabla J(\theta) = \operatorname{E} \Big[
 \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \, G_t \Big]$$
@@ -143,8 +144,15 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     pushed up. With one, the better goes up and the other down.*
 
     In numbers: the two are equally likely, and now left always pays 5, and right always
-    8. For a softmax, the derivative of $\log \pi(a \mid o)$ by the logit of $a$ itself
-    is 1 less its probability, and by the logit of another action it is minus the
+    8. With logits $\ell$ and a softmax,
+
+    $$\frac{\partial \log \pi(a \mid o)}{\partial \ell_b}
+    = \frac{\partial}{\partial \ell_b}
+    \Big( \ell_a - \log \sum_c e^{\ell_c} \Big)
+    = [a = b] - \pi(b \mid o)$$
+
+    where $[a = b]$ is 1 for the same action and 0 for another. So by the logit of $a$
+    itself it is 1 less its probability, and by that of another action it is minus the
     probability of that one. Here these are $½$ and $-½$. So drawing an action moves its
     own logit by $½(G - b)$, and the other one by $-½(G - b)$:
 
@@ -319,11 +327,12 @@ class RMSProp(torch.optim.Optimizer):
         Inside the root, $\epsilon$ is added to the *squares* of gradients, and these
         are small. The loss is a mean over 80 steps, and its gradient, with a length of
         about 0.1 at first, is spread over 1.7 million weights: that makes squares of
-        less than $10^{-8}$. Baselines has $\epsilon = 10^{-5}$, more than a thousand
-        times as much. Then the root is the same for all weights, always, and what is
-        left is plain gradient descent in small steps. PyTorch's $\epsilon$ of the same
-        size, behind the root, is like $10^{-10}$ in here. That is what this book has
-        now. It had $10^{-5}$ at first, and in Breakout its A2C [stood still for ten
+        less than $10^{-8}$ on average. Baselines has $\epsilon = 10^{-5}$, more than a
+        thousand times as much. Once $s$ has come down, the root is then nearly the same
+        for all weights but some in the heads, mostly the critic's, and what is left for
+        the rest is plain gradient descent in small steps. PyTorch's $\epsilon$ of the
+        same size, behind the root, is like $10^{-10}$ in here. That is what this book
+        has now. It had $10^{-5}$ at first, and in Breakout its A2C [stood still for ten
         million frames](experiment.py#what-it-has-learned). (What an $\epsilon$ means
         depends on the size of the gradients, and that on whether losses are added up or
         averaged. [DQN](../dqn/rmsprop.py) has the same trap.)

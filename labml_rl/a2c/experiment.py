@@ -89,8 +89,9 @@ class Settings(PolicySettings):
     ## Settings
 
     Those of Mnih et al. (2016), and where they say nothing, those of the A2C in
-    Baselines, by which the method is known, with one exception: its epsilon [is too
-    large][labml_rl.a2c.RMSProp]. Sixteen games and five steps make a batch of 80, so
+    Baselines, by which the method is known, with two exceptions: its epsilon [is too
+    large][labml_rl.a2c.RMSProp], and its last version weighs the critic [twice as
+    much][labml_rl.a2c.value_loss]. Sixteen games and five steps make a batch of 80, so
     the network learns often, a little each time. The network is that of Baselines, too.
     Theirs was smaller: two convolutions, with 16 and 32 filters, and 256 features.
 

@@ -126,12 +126,15 @@ class Settings(settings.Settings):
     table does not say so, but [the first author
     does](https://github.com/Kaixhin/Rainbow/wiki/Matteo's-Notes).
 
-    Beyond its settings, the program of this book differs from theirs in five ways.
-    Priorities are divergences, as in their paper, and [not
+    Their own program was, as far as we know, never published, so there may be
+    differences that nobody sees. These are known. Priorities are divergences, as in
+    their paper, and [not
     cross-entropies][labml_rl.dqn.distribution.distribution_loss]. All advantages [begin
-    at 0](dueling.py). Each row of a batch has [noise of its own](noisy.py), and the two
-    streams share that of their inputs, where DQN Zoo draws it for each. And when the
-    agent is [measured](../watch/__init__.py), one action in twenty is random.
+    at 0](dueling.py). When the agent is [measured](../watch/__init__.py), one action in
+    twenty is random. And beside DQN Zoo: the gradient of the two streams is [made
+    smaller](dueling.py) before it goes into the body. Each row of a batch has [noise of
+    its own](noisy.py), which is not cut off at ±2, and the two streams share that of
+    their inputs. And the last layers have a bias besides that of their noise.
 
     !!! warning "How much noise?"
         They have 0.5, as Fortunato et al. have. But a footnote says that they drew the

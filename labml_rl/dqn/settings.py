@@ -19,8 +19,8 @@ The game differs from theirs in six ways:
 - [The button][labml_rl.game.Game.reset] is pressed for the agent.
 - Before the first picture of an episode their stack has black ones, and ours has the
   first again.
-- After a lost life, their agent does nothing for up to 30 frames. Ours waits for one
-  step.
+- After a lost life, their agent does nothing for up to half a second, 31 frames. Ours
+  waits for one step.
 - With theirs, a step in which a life is lost ends at once. Here it goes on to its
   fourth frame.
 - Games are cut off after 108,000 frames, as in later papers. Their program lets games

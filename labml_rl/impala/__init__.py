@@ -146,11 +146,17 @@ def vtrace(
     They look alike, and do different things.
 
     **$\bar{\rho}$ says what is learned.** The values come to rest where the targets,
-    on average, ask for no change. There they are the values of one certain policy.
-    (This is theorem 1 of the paper. It is exact if each observation has a value of its
-    own, as in a table.) To get that policy, take $\pi$, cut each probability at
-    $\bar{\rho}$ times that of $\mu$, and divide by their sum, so that they add up to 1.
-    For two actions and $\bar{\rho} = 1$:
+    on average, ask for no change. With errors $\delta(a)$ after an action, and a single
+    step, that is where
+
+    $$\sum_a \mu(a) \min \Big( \bar{\rho}, \frac{\pi(a)}{\mu(a)} \Big) \delta(a)
+    = \sum_a \min \big( \bar{\rho} \mu(a), \pi(a) \big) \delta(a) = 0$$
+
+    So they are the values of one certain policy. (This is theorem 1 of the paper. It is
+    exact if each observation has a value of its own, as in a table.) To get that
+    policy, take $\pi$, cut each probability at $\bar{\rho}$ times that of $\mu$, and
+    divide by their sum, so that they add up to 1. For two actions and
+    $\bar{\rho} = 1$:
 
     | policy | left | right |
     |---|---|---|
@@ -208,8 +214,8 @@ def vtrace(
     up for the half, and the later errors would count in full for the first target.
 
     !!! warning "Whose values?"
-        Of the network that learns, as it is now. Those that the actors wrote down on
-        the sheet are older. They are only good for what nobody else has seen: the
+        Of the network that learns, as it is now. Those that the actors wrote down while
+        they played are older. They are only good for what nobody else has seen: the
         observation after a [time limit][labml_rl.returns.Rollout.following].
 
     Args:

@@ -348,8 +348,8 @@ class Experiment(PolicyExperiment[Settings]):
 
         # Now and then a gradient is many times as long as usual. One step along it
         # could undo a day's work, so there is **gradient clipping**. The limit of the
-        # authors is a short one: in the recorded runs of PPO the mean of an update is
-        # mostly above it. So it cuts often.
+        # authors is a short one: in the curves of the recorded runs of PPO, where a
+        # point is the mean of several updates, it is mostly exceeded. So it cuts often.
         seen["gradient_norm"] = nn.utils.clip_grad_norm_(
             self.network.parameters(), self.settings.max_gradient_norm
         )

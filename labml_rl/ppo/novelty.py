@@ -28,10 +28,11 @@ than what was seen once. But hardly any two pictures of a game are the same in e
 pixel, and then each is seen once.
 
 [Burda et al. (2018)](https://arxiv.org/abs/1810.12894) let two networks do the
-counting. The first, the **target** $f$, has random weights, and keeps them. It makes a
-row of numbers of each observation, which mean nothing. The second, the **predictor**
-$\hat{f}$, begins with other random weights and learns to say the same numbers, from all
-that the agent sees. Its error is the reward:
+counting. The first, the **target** $f$, has random weights, and keeps them. (It has
+nothing to do with the target network of DQN, which moves on.) It makes a row of numbers
+of each observation, which mean nothing. The second, the **predictor** $\hat{f}$, begins
+with other random weights and learns to say the same numbers, from all that the agent
+sees. Its error is the reward:
 
 $$n(o) = \operatorname{mean} \Big( \big( \hat{f}(o) - f(o) \big)^2 \Big)$$
 

@@ -89,12 +89,16 @@ do. So it is off-policy, too, and the less so the less it explores.)
 A target network has the promise stand still for a while. That slows the growth, and
 here it does no more: $w$ comes to 1.98 times what it was, and then the promise is
 renewed. **Layer normalisation** ([Ba et al., 2016](https://arxiv.org/abs/1607.06450))
-goes at the cause, that one screen is *larger* than the other. With many features in
-place of one, a step moves a screen's own value by the square of the length of its
-features, and that of another screen by no more than the product of both lengths. If all
-lengths are equal, no value moves further than the one that is learned. The second row
-is the worst case of that. So a norm stands behind each layer of the body, before its
-ReLU. From each number it subtracts their mean, and divides by their standard deviation:
+goes at the cause, that one screen is *larger* than the other. With many features $x$ in
+place of one, a value is $w \cdot x$, and its gradient by $w$ is $x$. A step that
+corrects an error $\delta$ moves $w$ by $\alpha \delta x$, with the learning rate
+$\alpha$, and with it the value of any other screen $x'$ by
+$\alpha \delta \, x \cdot x'$. For the screen itself $x \cdot x$ is the square of the
+length of its features, and for another $x \cdot x'$ is no more than the product of both
+lengths. If all lengths are equal, no value moves further than the one that is learned.
+The second row is the worst case of that. So a norm stands behind each layer of the
+body, before its ReLU. From each number it subtracts their mean, and divides by their
+standard deviation:
 
 $$y_i = g_i \, \frac{x_i - \operatorname{mean}(x)}{\operatorname{std}(x)} + b_i$$
 

@@ -209,7 +209,8 @@ def interval(
     out. The **bootstrap** pretends to have done so: it draws as many runs as there are
     out of those that there are, some of them twice and some not at all, and computes
     the number again. It does so two thousand times. What the middle 95% of all these
-    numbers span is the **interval**.
+    numbers span is the **interval**. (To [bootstrap](../returns.py) a return is
+    something else: the two have only their name in common.)
 
     If the intervals of two algorithms are far apart, seeds are no likely reason. If
     they overlap, that does not prove that the two are equally good.
