@@ -146,10 +146,12 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     In numbers: the two are equally likely, and now left always pays 5, and right always
     8. With logits $\ell$ and a softmax,
 
-    $$\frac{\partial \log \pi(a \mid o)}{\partial \ell_b}
-    = \frac{\partial}{\partial \ell_b}
-    \Big( \ell_a - \log \sum_c e^{\ell_c} \Big)
-    = [a = b] - \pi(b \mid o)$$
+    $$\begin{aligned}
+    \frac{\partial \log \pi(a \mid o)}{\partial \ell_b}
+    &= \frac{\partial}{\partial \ell_b}
+    \Big( \ell_a - \log \sum_c e^{\ell_c} \Big) \\
+    &= [a = b] - \pi(b \mid o)
+    \end{aligned}$$
 
     where $[a = b]$ is 1 for the same action and 0 for another. So by the logit of $a$
     itself it is 1 less its probability, and by that of another action it is minus the

@@ -149,8 +149,10 @@ def vtrace(
     on average, ask for no change. With errors $\delta(a)$ after an action, and a single
     step, that is where
 
-    $$\sum_a \mu(a) \min \Big( \bar{\rho}, \frac{\pi(a)}{\mu(a)} \Big) \delta(a)
-    = \sum_a \min \big( \bar{\rho} \mu(a), \pi(a) \big) \delta(a) = 0$$
+    $$\begin{aligned}
+    &\sum_a \mu(a) \min \Big( \bar{\rho}, \frac{\pi(a)}{\mu(a)} \Big) \delta(a) \\
+    &= \sum_a \min \big( \bar{\rho} \mu(a), \pi(a) \big) \delta(a) = 0
+    \end{aligned}$$
 
     So they are the values of one certain policy. (This is theorem 1 of the paper. It is
     exact if each observation has a value of its own, as in a table.) To get that
