@@ -59,12 +59,12 @@ ends at 20](../../assets/figures/run-ppo-pong-seed-1.svg)
 nearly all of them.*
 
 ![The mean score of the last hundred games of PPO in Space Invaders, over the frames
-played, and those of two runs of A2C, one that is as high in the end, and one that stays
-flat: it ends at 481](../../assets/figures/run-ppo-spaceinvaders-seed-1.svg)
+played, and those of three runs of A2C, two that are a little higher in the end, and one
+that stays flat: it ends at 481](../../assets/figures/run-ppo-spaceinvaders-seed-1.svg)
 
 *Space Invaders, beside [A2C](../a2c/experiment.py) with as many frames. (The flat one
-has the large epsilon.) In whole games PPO scores 478 points, and A2C 501, with one seed
-each: neither is ahead.*
+has the large epsilon.) In whole games PPO scores 478 points, and A2C 501 and 598, with
+two seeds.*
 
 Each run, with its command, its machine and what its agent scores, is on the [page of
 results](../../results.md).

@@ -40,7 +40,7 @@ is there in its place is one number, $\varepsilon$.
 ## What it has learned
 
 ![The mean score of the last hundred games of PQN in Space Invaders, over the frames
-played, and beside it those of two runs of A2C, which are ahead at first and then flat:
+played, and beside it those of three runs of A2C, which are ahead at first and then flat:
 it ends at 271](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
 
 *Space Invaders, three million frames in 23 minutes on two cores, beside the recorded
