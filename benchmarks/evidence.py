@@ -497,11 +497,19 @@ def draw_groups(
 def draw_beside(
     drawing: Drawing, lines: list[list[tuple[float, float]]], name: str
 ) -> None:
-    """Other curves, and above the end of the highest what they are of."""
-    for each in lines:
+    """
+    Other curves than the first, and above the end of the highest what they are of; or
+    below them, if the first goes through there.
+    """
+    others = lines[1:]
+    for each in others:
         line(drawing, each, stroke=COLOURS[2])
-    x, y = min((each[-1] for each in lines), key=lambda end: end[1])
-    drawing.words(x, y - 8, name, colour=COLOURS[2], size=13, text_anchor="end")
+    x, y = min((each[-1] for each in others), key=lambda end: end[1])
+    wide = WIDTH_OF_LETTER * len(name)
+    lowest = max(b for each in others for a, b in each if a >= x - wide)
+    places = (y - 8, lowest + 18)
+    y = next((y for y in places if is_free((x, "end"), y, name, lines[:1])), y - 8)
+    drawing.words(x, y, name, colour=COLOURS[2], size=13, text_anchor="end")
 
 
 def draw_frames(drawing: Drawing, frames: float, seed: int) -> None:
@@ -576,7 +584,7 @@ def draw(folder: Path) -> str:
             write_height(height)
     draw_groups(drawing, groups, lambda score: at(0, score)[1], lines)
     if others:
-        draw_beside(drawing, lines[1:], name_of_others)
+        draw_beside(drawing, lines, name_of_others)
     line(drawing, lines[0], stroke=COLOURS[0], stroke_width="2.5")
     if peer:
         colour = COLOURS[1 if others else 2]

@@ -40,8 +40,8 @@ is there in its place is one number, $\varepsilon$.
 ## What it has learned
 
 ![The mean score of the last hundred games of PQN in Space Invaders, over the frames
-played, and beside it those of three runs of A2C, which are ahead at first and then flat:
-it ends at 271](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
+played, and beside it those of three runs of A2C, which are ahead at first and then
+flat: it ends at 271](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
 
 *Space Invaders, three million frames in 23 minutes on two cores, beside the recorded
 runs of [A2C](../a2c/experiment.py) as far as that.*
