@@ -131,12 +131,13 @@ need not know them:
 Half of the pages are about speed and safety. You can understand every algorithm without
 them. If you want to know how agents learn, read these first, in this order:
 
-1. This page, and [the game](game.py) down to its options.
-2. [Seeing](bodies.py) down to the layer that takes bytes, [networks](networks.py),
-   [returns and advantages](returns.py), [A2C](a2c/__init__.py) and [its
-   experiment](a2c/experiment.py).
-3. [A problem that takes a minute](small.py): train an agent. Leave the exercises, and
-   what is said of PPO's curves, for later.
+1. This page, and of [the game](game.py) the introduction, the section [The
+   game][labml_rl.game.Game] and the questions at its end.
+2. [Seeing](bodies.py), without the layer that takes bytes and its blocks,
+   [networks](networks.py), [returns and advantages](returns.py),
+   [A2C](a2c/__init__.py) and [its experiment](a2c/experiment.py).
+3. [A problem that takes a minute](small.py), down to *When it does not learn*: train an
+   agent.
 4. [PPO](ppo/__init__.py), [all of it on one page](ppo/plain.py), and [its
    experiment](ppo/experiment.py). Now what you left of [that page](small.py).
 5. [DQN](dqn/__init__.py), [exploring](dqn/exploring.py), [replay](replay/__init__.py),

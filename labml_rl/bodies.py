@@ -86,8 +86,8 @@ class NatureBody(nn.Module):
         # The first convolution looks through all four pictures at once, so it can see
         # which way something moves.
         #
-        # There is no pooling between them. In a photograph it may not matter where the
-        # cat sits. In a game it matters where the ball is.
+        # There is no pooling between the layers. In a photograph it may not matter
+        # where the cat sits. In a game it matters where the ball is.
         channels, *sides = (shape[2], *shape[:2]) if channels_last else shape
         convolutions = [
             FirstConvolution(channels, 32, kernel_size=8, stride=SIDE),

@@ -91,8 +91,9 @@ class ActorCritic(nn.Module):
         self.value = nn.Linear(self.body.features, 1)
 
         # With a few numbers there is little to see, and a second body costs nothing. A
-        # shared one does harm here: the critic's errors are large, tens of points in
-        # [CartPole](small.py), and their gradients drown those of the actor. With
+        # shared one does harm here. Both will [learn at once][labml_rl.a2c.total_loss],
+        # by the sum of two losses. The critic's errors are large, tens of points in
+        # [CartPole](small.py), and their gradients would drown those of the actor. With
         # simulated robots, too, two bodies were better in four problems of five
         # ([Andrychowicz et al., 2021](https://arxiv.org/abs/2006.05990)).
         self.value_body = VectorBody(shape) if len(shape) == 1 else None
@@ -239,7 +240,8 @@ def entropy_of(logits: Tensor) -> Tensor:
 
 def check_one_each(logits: Tensor, **others: Tensor) -> None:
     """
-    Fewer would be broadcast, or the rest of the logits ignored, and nobody would know.
+    With fewer actions than rows of logits, the actions would be broadcast, or the rest
+    of the logits ignored, and nobody would know.
 
     Raises:
         ValueError: if there is not one number for each row of logits.

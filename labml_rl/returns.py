@@ -396,7 +396,8 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     Where the episode ends or the rollout stops, the sum stops too. Say that $r_t$ and
     $r_{t+1}$ are the last rewards that are known. Then $\hat{A}_t^{(3)}$,
     $\hat{A}_t^{(4)}$ and so on can count only these two, and are all equal to
-    $\hat{A}_t^{(2)}$. So that one has their weights, too.
+    $\hat{A}_t^{(2)}$. So that one has their weights, too: its own becomes all that was
+    left, $\lambda$. The sum over errors stays as it is, and just ends there.
 
     ### An example
 

@@ -20,7 +20,8 @@ labml-rl watch runs/small-ppo/CartPole-v1/seed-1
 ```
 
 `tensorboard --logdir runs`, in another terminal, shows the curves of all runs while
-they grow.
+they grow. And with `--video pole.mp4`, `watch` films the pole. For that, Gymnasium
+needs pygame: `pip install "gymnasium[classic-control]"`.
 
 There are no pixels. The agent sees four numbers: where the cart is, how far the pole
 leans, and how fast both of these change. Each step is worth a point. An episode ends
@@ -53,7 +54,7 @@ mistakes were planted [in PPO](mistakes.py), and fifteen [in DQN](dqn/mistakes.p
 show what each of them looks like.
 
 Be patient before you search. A score that rises, falls and rises again is normal, for
-A2C above all. And A2C below stood at 21 points for the first 26,000 of its 500,000
+A2C above all. And A2C below had 20 to 24 points in the first 26,000 of its 500,000
 frames, with an entropy of 0.69: that is $\log 2$, as for two actions that are equally
 likely. Then make the problem smaller: one seed, one change at a time.
 
@@ -66,9 +67,11 @@ pole stands, all returns are alike: there is no variance to explain, and
 ## Try it yourself
 
 Each of these takes a minute or so, the first four with `labml-rl train small-ppo`. Say
-first what you expect. `--folder` keeps the runs apart.
+first what you expect. Each needs a folder of its own, such as `--folder
+runs/epochs-1`.
 
-1. Train with `--seed` 1 to 5. How far apart are the five curves?
+1. Train with `--seed` 2 to 5, besides the run of seed 1 that you have. How far apart
+   are the five curves?
 2. `--epochs 1`: what is `clip_fraction` now, and why?
 3. `--gae-lambda 0`, then `--gae-lambda 1`: which has more bias, and which more
    variance?
@@ -147,7 +150,9 @@ class A2CSettings(a2c.Settings):
 
     It takes one step for each rollout, where PPO takes twenty, so it needs more of
     them. The learning rate was chosen among three, with other seeds than 3, which the
-    curve has.
+    curve has. (The epsilon is [the large one][labml_rl.a2c.RMSProp]. It does no harm
+    here: in two networks of 4,500 weights each, gradients of the same length have
+    squares that are larger than it.)
 
     ![The mean score of the last hundred games of A2C in CartPole, over the frames
     played: it ends at 500](../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)

@@ -153,10 +153,10 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     &= [a = b] - \pi(b \mid o)
     \end{aligned}$$
 
-    where $[a = b]$ is 1 for the same action and 0 for another. So by the logit of $a$
-    itself it is 1 less its probability, and by that of another action it is minus the
-    probability of that one. Here these are $½$ and $-½$. So drawing an action moves its
-    own logit by $½(G - b)$, and the other one by $-½(G - b)$:
+    where $[a = b]$ is 1 for the same action and 0 for another. So it is
+    $1 - \pi(a \mid o)$ for the logit of $a$ itself, and $-\pi(b \mid o)$ for that of
+    another action $b$. Here these are $½$ and $-½$. So drawing an action moves its own
+    logit by $½(G - b)$, and the other one by $-½(G - b)$:
 
     | drawn | left, right, no baseline | left, right, $b = 6.5$ |
     |---|---|---|

@@ -31,7 +31,8 @@ until all frames are played:
     one step of RMSProp on the loss of all 80
 ```
 
-Of the curves that a run draws, look at `entropy`: it begins at $\log A$ and falls, in
+Of the curves that a run draws (`tensorboard --logdir runs` shows them, and they are in
+`progress.csv` in its folder), look at `entropy`: it begins at $\log A$ and falls, in
 the first run below from 1.39 to 0.9 within eight million frames. Don't look at
 `policy_loss`: in games it stays near 0, with a good agent and with a bad one.
 

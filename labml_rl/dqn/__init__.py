@@ -145,7 +145,8 @@ network -- Q(o, a) -----> error <--- y -- target
 
 Mnih et al. tried with and without. These are the best scores of agents that were
 measured now and then within 10 million steps, with the best of three learning rates
-(their extended data, table 3, which [says frames](exploring.py)):
+(their extended data, table 3, which calls them frames; [why they are
+steps](exploring.py)):
 
 | game | both | replay alone | target network alone | neither |
 |---|---|---|---|---|

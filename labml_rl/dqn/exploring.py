@@ -30,7 +30,7 @@ nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line
     The paper itself shows that the program is right: its 50 million frames are "38
     days", and 38 days of 60 frames a second are 200 million. So where it says frames,
     it counts steps. [DQN Zoo](https://github.com/google-deepmind/dqn_zoo), by the same
-    company, does count frames, and has four times as many: 4,000,000 until
+    company, DeepMind, does count frames, and has four times as many: 4,000,000 until
     $\varepsilon$ has come down. If you take the paper's first number for frames, your
     agent explores for only a quarter of the time. In this book the names of settings
     say what they count.

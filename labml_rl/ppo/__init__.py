@@ -92,7 +92,7 @@ $$J(\pi') - J(\pi) \approx \operatorname{E}_{\text{games of } \pi}
 
 The right side is called the **surrogate objective**. How large is the error? In short:
 as large as the *square* of the step from $\pi$ to $\pi'$. That is all that the code
-needs. If you believe it, go on below the last formula.
+needs. If you believe it, go on with *Two lessons are in it*, below the argument.
 
 Let the two policies play with the same dice, and say that in any state they draw
 different actions with a probability of at most $\alpha$. Then the error is a product of
@@ -104,8 +104,8 @@ two small numbers:
   other games add to each average at most $t\alpha$ times the largest number in it. So
   the two averages differ by at most $2 t \alpha$ times that number.
 - What is averaged is, in each state, the mean of $A^\pi$ over the actions of $\pi'$.
-  Over those of $\pi$ it would be 0, since no policy does better than itself. The
-  actions differ with a probability of at most $\alpha$, so it is at most
+  Over those of $\pi$ it would be 0, since $V^\pi$ is just the mean of $Q^\pi$ over
+  these. The actions differ with a probability of at most $\alpha$, so it is at most
   $2\alpha \max |A^\pi|$.
 
 So the error at step $t$ is at most $2 t \alpha \cdot 2 \alpha \max |A^\pi|$. With

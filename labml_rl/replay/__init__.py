@@ -31,9 +31,13 @@ it.
 At the end of this page there is a [ReplayMemory][]:
 
 ```python
-from labml_rl.environments import final_observations
+from labml_rl.environments import (
+    final_observations,
+    make_environments,
+)
 from labml_rl.replay import ReplayMemory
 
+games = make_environments("Pong", 16, seed=1)
 memory = ReplayMemory(
     games.single_observation_space,
     games.num_envs,
@@ -169,7 +173,8 @@ class ReplayMemory(Rings):
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
-        # At each head a few steps are not complete. Only if these matter, count.
+        # The newest steps of each game can't be drawn yet: what follows them is not
+        # there. Only if there are too few others, count.
         incomplete = self.num_envs * (self.frames.stack + self.n)
         if len(self) - incomplete < batch_size:
             ready = int(self.can_be_drawn(np.arange(self.written)).sum())

@@ -11,14 +11,15 @@ After hours of training there is a file with a few million numbers. How well doe
 play? And how does it *look* when it plays? One command answers both:
 
 ```sh
-labml-rl watch runs/ppo/breakout/seed-1
+labml-rl watch results/runs/ppo/breakout/seed-1
 labml-rl watch runs/ppo/breakout/seed-1 --games 100
 labml-rl watch runs/ppo/breakout/seed-1 --video b.mp4
 ```
 
-The first lets the agent play ten games, and prints what it scored in each and on
-average. The second lets it play a hundred. The third makes [a film](video.py) as well,
-which shows [what the agent expects](picture.py), and what it is about to do.
+That in `results` comes with the book, and those in `runs` are yours. The first lets the
+agent play ten games, and prints what it scored in each and on average. The second lets
+it play a hundred. The third makes [a film](video.py) as well, which shows [what the
+agent expects](picture.py), and what it is about to do.
 
 ## What a score means
 
@@ -75,11 +76,12 @@ the scores.
 
 ## How many games
 
-Ten games that vary by a third give an average that is right to about a tenth. That is
-its [standard error][labml_rl.watch.scores.Result.standard_error], which is printed
-beside it. If two agents differ by less than three times as much, play more. To compare
-two *algorithms*, no number of games will do: train several seeds of each, and [set them
-side by side](compare.py).
+Ten games whose standard deviation is a third of their mean give an average that is
+right to about a tenth. That is its [standard
+error][labml_rl.watch.scores.Result.standard_error], which is printed beside it. If two
+agents differ by less than three times as much, play more. To compare two *algorithms*,
+no number of games will do: train several seeds of each, and [set them side by
+side](compare.py).
 
 !!! warning "The best of many"
     Measure a hundred checkpoints and report the best one, and you report luck. If all

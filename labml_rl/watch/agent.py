@@ -60,11 +60,11 @@ class Protocol:
     training](__init__.py).
 
     Args:
-        greedy: take the likeliest action, in place of drawing one from the policy. DQN
-            and PQN always take the best.
+        greedy: take the likeliest action, in place of drawing one from the policy; or
+            with DQN and PQN, the best one always.
         epsilon: with this probability, take any action instead, so that the agent can't
-            get stuck. None is what is usual: 0.05 for DQN, 0.001 for PQN, and 0 for
-            those that draw their actions.
+            get stuck. None is what is usual: 0.05 for DQN and 0.001 for PQN, unless
+            they are to be greedy, and 0 for those that draw their actions.
         sticky_actions: with this probability an Atari game ignores an action and
             repeats the one before. None is as in training.
         serve: press the button for the agent after each life that is lost, if that was
@@ -184,7 +184,8 @@ class Saved:
         """
         if protocol.epsilon is not None:
             return protocol.epsilon
-        return self.experiment_class.evaluation_epsilon or 0.0
+        usual = self.experiment_class.evaluation_epsilon or 0.0
+        return 0.0 if protocol.greedy else usual
 
     def how_it_decides(self, protocol: Protocol) -> str:
         """In words."""

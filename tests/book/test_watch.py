@@ -218,6 +218,19 @@ def test_how_it_decides(cart):
     assert np.allclose(mixed, [0.1, 0.8, 0.1], atol=0.015)
 
 
+def test_whoever_learns_values_can_be_greedy_too(cart):
+    class Valued(Tiny):
+        evaluation_epsilon = 0.05
+
+    saved = replace(Saved.of(cart, Tiny), experiment_class=Valued)
+    usual = "It takes the best action, and any with probability 0.05"
+    assert saved.how_it_decides(Protocol()) == usual
+    greedy = Protocol(greedy=True)
+    assert saved.how_it_decides(greedy) == "It takes the best action"
+    assert saved.epsilon(greedy) == 0
+    assert saved.epsilon(replace(greedy, epsilon=0.2)) == 0.2
+
+
 def test_the_protocol_is_as_in_training_but_for_what_is_measured(breakout):
     saved = replace(breakout, experiment_class=WithLives)
     assert saved.game_options(Protocol()) == {

@@ -3,11 +3,14 @@
 import contextlib
 import os
 import re
+from itertools import pairwise
 
 import pytest
+from mkdocs.exceptions import PluginError
 from playwright.sync_api import TimeoutError, ViewportSize, expect
 
 from hooks.tables import on_page_content
+from hooks.way import way
 from tests.site.conftest import ROOT, visit
 
 DESKTOP = ViewportSize(width=1440, height=900)
@@ -465,3 +468,23 @@ def test_each_link_leads_somewhere(site):
                 assert f'id="{anchor}"' in texts[target], f"{path.name}: {href}"
             checked += 1
     assert checked > 100
+
+
+def test_the_short_way_leads_from_page_to_page(site):
+    """To the last, and no page has two ways on."""
+    names = way((ROOT / "labml_rl" / "__init__.py").read_text(encoding="utf-8"))
+    assert names[:2] == ["labml_rl/index.md", "labml_rl/game.md"]
+    assert len(names) > 10
+    pages = [name.replace(".md", ".html") for name in names]
+    led = re.compile(r'<p class="book-way">[^<]*<a href="([^"]+)">([^<]+)</a>')
+    for page, following in pairwise(pages):
+        ((address, title),) = led.findall((site / page).read_text(encoding="utf-8"))
+        assert (site / page).parent.joinpath(address).resolve() == site / following
+        assert f"<title>{title} - " in (site / following).read_text(encoding="utf-8")
+    for page in set(all_pages(site)) - {*pages[:-1]}:
+        assert "book-way" not in (site / page).read_text(encoding="utf-8")
+
+
+def test_a_short_way_that_is_gone_is_missed():
+    with pytest.raises(PluginError, match="has no links in The short way"):
+        way("### The short way\n\nNo links.\n\n### All of it\n")

@@ -1,0 +1,53 @@
+"""
+Whoever reads the short way is led from each of its pages to the next. The order is that
+of the list on the first page.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+
+FIRST = "labml_rl/index.md"
+LIST = re.compile(r"### The short way\n(.*?)\n### ", re.DOTALL)
+LINK = re.compile(r"\]\(([\w/]+)\.py\)")
+
+
+def way(source: str) -> list[str]:
+    """
+    Args:
+        source: of the module that has the list.
+
+    Returns:
+        The pages of the short way, each once, in order.
+
+    Raises:
+        PluginError: if there is no such list.
+    """
+    found = LIST.search(source)
+    names = LINK.findall(found[1]) if found else []
+    if not names:
+        raise PluginError("labml_rl/__init__.py has no links in The short way")
+    pages = [f"labml_rl/{name.replace('__init__', 'index')}.md" for name in names]
+    return list(dict.fromkeys([FIRST, *pages]))
+
+
+def on_page_context(context: Any, page: Page, config: Any, nav: Navigation) -> None:
+    """Say at the foot of a page of the short way where it goes on."""
+    root = Path(config.config_file_path).parent
+    names = way((root / "labml_rl" / "__init__.py").read_text(encoding="utf-8"))
+    if page.file.src_uri not in names[:-1]:
+        return
+    name = names[names.index(page.file.src_uri) + 1]
+    following = next((each for each in nav.pages if each.file.src_uri == name), None)
+    if following is None:
+        raise PluginError(f"the short way goes to {name}, which is no page")
+    address = get_relative_url(following.file.url, page.file.url)
+    page.content = (
+        f'{page.content}\n<p class="book-way">The short way goes on with '
+        f'<a href="{address}">{following.title}</a>.</p>\n'
+    )
