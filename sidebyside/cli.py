@@ -342,10 +342,12 @@ def write_page(options: argparse.Namespace) -> int:
         shown = named_from(file.resolve(), package.parent) if package else file.name
         page = replace(page, source=replace(source, path=shown))
     html = standalone(page, environment(), folder, root)
+    # The name of a file may have bytes that are no letters.
+    data = html.encode(errors="replace")
     if str(output) == "-":
-        sys.stdout.buffer.write(html.encode())
+        sys.stdout.buffer.write(data)
     else:
-        output.write_text(html, encoding="utf-8")
+        output.write_bytes(data)
     return 0
 
 

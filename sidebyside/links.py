@@ -42,7 +42,7 @@ from urllib.parse import unquote
 
 from sidebyside.bindings import imports
 from sidebyside.errors import PressError, Report, stop
-from sidebyside.mathematics import find
+from sidebyside.mathematics import in_formulas
 from sidebyside.prose import CODE, INDEX, Prose
 from sidebyside.read import Source
 
@@ -297,9 +297,12 @@ def replaced(
     if not any(sign in text for sign in ("](", "][", "]:", ":`")):
         return prose
     references = labels | dict(labels_in(text)).keys()
+    is_formula = in_formulas(text)
     pieces: list[str] = []
     end = 0
     for match in LINK.finditer(text):
+        if is_formula(match.start()):
+            continue
         if match["file"] or match["target"]:
             group = "file" if match["file"] else "target"
             if place := module(match[group]):
@@ -393,7 +396,7 @@ def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
     if not labels:
         return prose
     text = prose.text
-    formulas = [range(formula.start, formula.stop) for formula in find(text)]
+    is_formula = in_formulas(text)
     pieces: list[str] = []
     end = 0
     for match in LABEL.finditer(text):
@@ -401,7 +404,7 @@ def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
         is_note = label.startswith("^")
         new = labels.get(label if is_note else normal(label))
         at = text.find("[", match.start())
-        if new is None or any(at in formula for formula in formulas):
+        if new is None or is_formula(at):
             continue
         stop = at + len(label) + 2
         if match["used"] and not is_note and text[at - 1 : at] != "]":
@@ -464,7 +467,10 @@ def pictures_in(text: str) -> Iterator[Picture]:
     if "![" not in text and "<img" not in text:
         return
     references = dict(labels_in(text))
+    is_formula = in_formulas(text)
     for match in PICTURE.finditer(text):
+        if is_formula(match.start()):
+            continue
         named = match["name"] or match["alt"]
         html = match["double"] or match["single"]
         address = html or match["angled"] or match["inline"]

@@ -114,6 +114,20 @@ def find(text: str) -> Iterator[Formula]:
             yield Formula(start, stop, tex, match["display"] is not None)
 
 
+def in_formulas(text: str) -> Callable[[int], bool]:
+    """
+    What looks like a link, such as `[x]_` or `[t][n]`, is none there.
+
+    Args:
+        text: of Markdown.
+
+    Returns:
+        Whether a place in the text, in characters, is within a formula.
+    """
+    formulas = [range(each.start, each.stop) for each in find(text)]
+    return lambda at: any(at in each for each in formulas)
+
+
 def unquoted(match: re.Match[str], tex: str) -> str:
     """A formula without the marks of the quotation that it stands in."""
     if "\n" not in tex or ">" not in tex:

@@ -61,6 +61,7 @@ from sidebyside.press import (
     WithUnread,
     asset_bytes,
     assets,
+    bytes_of,
     find_modules,
     make,
     named_from,
@@ -433,9 +434,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     def load(self, module: Module) -> Source:
         """Read a module, if it is another than in the build before."""
-        data = module.file.read_bytes()
+        data = bytes_of(module)
         before, source = self.loaded.get(module.path, (b"", None))
-        if source is None or before != data:
+        # A package that became part of another has other names.
+        if source is None or before != data or source.module != module.name:
             source = read(data, module.path, module.name)
             self.loaded[module.path] = data, source
         return source

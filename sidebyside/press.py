@@ -271,9 +271,22 @@ def load(module: Module) -> Source:
     ## Reading one
 
     Raises:
-        PressError: if it is not Python.
+        PressError: if it is not Python, or can't be read at all.
     """
-    return read(module.file.read_bytes(), module.path, module.name)
+    return read(bytes_of(module), module.path, module.name)
+
+
+def bytes_of(module: Module) -> bytes:
+    """
+    Raises:
+        PressError: if its file can't be read.
+    """
+    try:
+        return module.file.read_bytes()
+    except OSError as error:
+        wrong = f"the file can't be read: {error.strerror}"
+        remedy = "Let it be read, or leave it out."
+        raise PressError(module.path, 1, wrong, remedy) from error
 
 
 def load_all(modules: Iterable[Module], report: Report = stop) -> list[Source]:

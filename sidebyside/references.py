@@ -71,10 +71,11 @@ def references(book: Book, source: Source) -> tuple[Reference, ...]:
             case ast.alias(name=name):
                 if thing := book.imported(in_import):
                     found.append(columns.starting(node, name, thing.name))
-            case ast.ImportFrom(module=module, level=level):
-                parents = in_import.removesuffix(module or "")
-                if at := columns.behind(node, "." * level + (module or "")):
-                    found += columns.dotted(node, at + level, module or "", parents)
+            # The dot of `from . import a` is no name.
+            case ast.ImportFrom(module=str(module), level=level):
+                parents = in_import.removesuffix(module)
+                if at := columns.behind(node, "." * level + module):
+                    found += columns.dotted(node, at + level, module, parents)
     ordered = sorted(filter(None, found), key=lambda r: (r.line, r.column, -r.end))
     return tuple(without_overlaps(ordered))
 

@@ -40,7 +40,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain, groupby, pairwise, takewhile
 
-from sidebyside.mathematics import BEHIND, is_words
+from sidebyside.mathematics import BEHIND, in_formulas, is_words
 from sidebyside.prose import (
     AROUND,
     CODE,
@@ -965,7 +965,12 @@ def set_words(prose: Prose, targets: dict[str, str]) -> Prose:
     if not (targets or any(sign in text for sign in (":`", "`_", "]_", "\\ "))):
         return prose
 
+    is_formula = in_formulas(text)
+
     def shown(found: re.Match[str]) -> str:
+        is_bare = found["label"] or found["bare"] or found["name"] or found["joint"]
+        if is_bare and is_formula(found.start()):
+            return found[0]
         made = word(found, targets)
         return made + "\0" * (found[0].count("\n") - made.count("\n"))
 

@@ -36,11 +36,12 @@ from sidebyside.links import (
     set_links,
     still_of,
 )
-from sidebyside.mathematics import continued, find, unpaired
+from sidebyside.mathematics import continued, find, in_formulas, unpaired
 from sidebyside.prose import CODE, ITEM, Prose, fences
 from sidebyside.read import Definer, Definition, Docstring, Source, tree_of
 from sidebyside.split import comment_text, prose_blocks, split
 from sidebyside.symbols import pattern
+from sidebyside.things import is_overload
 from sidebyside.weave import (
     HEADING,
     check_formulas,
@@ -102,13 +103,17 @@ def links(source: Source, places: Mapping[str, Place]) -> Iterator[Finding]:
 OF_FIELDS = re.compile(
     r"\b(dataclass|define|frozen|mutable|attrs|NamedTuple|TypedDict|BaseModel)\b"
 )
+# A decorator that leaves a class as it is.
+PLAIN = re.compile(r"\b(final|total_ordering|runtime_checkable|unique|deprecated)\b")
 # A field that nobody may set.
 NOT_TAKEN = re.compile(r"\binit=False\b")
 ADDRESS = re.compile(
     CODE
     + r"""
+    | (?<=\w)\[\w*\]\(
     | \]\(\s*<?(?P<inline>[^\s)>][^)>\n]*)
-    | ^[ ]{0,3}\[[^\]\n]+\]:\s*<?(?P<reference>[^\s>]+)
+    | ^[ ]{0,3}\[(?!\^)[^\]\n]+\]:\s*<?(?P<reference>[^\s>]+)
+      (?=>?[ ]*(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\))?[ ]*$)
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
@@ -117,8 +122,10 @@ ADDRESS = re.compile(
 def addresses_in(source: Source) -> Iterator[tuple[Prose, int, str]]:
     """Yields the addresses of all links: the prose, the place in its text, and each."""
     for prose in proses(source):
+        is_formula = in_formulas(prose.text)
         for match in ADDRESS.finditer(prose.text):
-            if address := match["inline"] or match["reference"]:
+            address = match["inline"] or match["reference"]
+            if address and not is_formula(match.start()):
                 yield prose, match.start(), address
 
 
@@ -590,12 +597,10 @@ def parameters(node: Definer, is_method: bool) -> tuple[set[str], set[str], bool
         all: a class without an `__init__` of its own may inherit others.
     """
     if isinstance(node, ast.ClassDef):
-        for statement in node.body:
-            if isinstance(statement, Definer) and statement.name in (
-                "__init__",
-                "__new__",
-            ):
-                return parameters(statement, is_method=True)
+        makers, is_closed = makers_of(node)
+        if makers:
+            names, extra, is_all = parameters(makers[0], is_method=True)
+            return names, extra, is_all and is_closed
         fields = {
             statement.target.id
             for statement in node.body
@@ -609,7 +614,7 @@ def parameters(node: Definer, is_method: bool) -> tuple[set[str], set[str], bool
         if any(OF_FIELDS.search(ast.unparse(head)) for head in heads):
             return fields, set(), not node.bases
         # Elsewhere, an annotation says of what type an attribute is, and no more.
-        return set(), fields, not node.bases
+        return set(), fields, is_closed and not node.bases
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     named = arguments.kwonlyargs
@@ -624,6 +629,31 @@ def parameters(node: Definer, is_method: bool) -> tuple[set[str], set[str], bool
     extra = {a.arg for a in (arguments.vararg, arguments.kwarg) if a}
     # What `**options` takes may be listed by name.
     return names, extra | hidden, arguments.kwarg is None
+
+
+def makers_of(node: ast.ClassDef) -> tuple[list[Definer], bool]:
+    """
+    Args:
+        node: a class.
+
+    Returns:
+        What it is made by, its `__init__` or `__new__`, and whether that is all that
+        anybody can know: a decorator, a metaclass or an `if` may bring another.
+    """
+    own = [each for each in node.body if isinstance(each, Definer)]
+    named = [each for each in own if each.name in ("__init__", "__new__")]
+    makers = [each for each in named if not is_overload(each)]
+    inner = (
+        each
+        for statement in node.body
+        if isinstance(statement, ast.If | ast.Try)
+        for each in ast.walk(statement)
+        if isinstance(each, Definer) and each.name in ("__init__", "__new__")
+    )
+    heads = (ast.unparse(each) for each in node.decorator_list)
+    is_plain = all(PLAIN.search(each) or OF_FIELDS.search(each) for each in heads)
+    is_closed = is_plain and not node.keywords and next(inner, None) is None
+    return makers, is_closed
 
 
 def proses(source: Source) -> Iterator[Prose]:

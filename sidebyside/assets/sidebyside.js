@@ -18,12 +18,13 @@
 
   // ---- Lights -------------------------------------------------------------------------
 
-  /* The names in a piece of code: for each, its elements. */
+  /* The names in a piece of code: for each, its elements. Words in strings are none. */
   function namesIn(container) {
     const names = new Map();
     for (const element of container.querySelectorAll(".sbs-line *")) {
       const text = nameOf(element);
-      if (!element.childElementCount && NAME.test(text)) {
+      const isString = element.matches(".s1, .s2, .sd, .sa");
+      if (!element.childElementCount && !isString && NAME.test(text)) {
         if (!names.has(text)) names.set(text, []);
         names.get(text).push(element);
       }

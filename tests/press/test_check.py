@@ -544,3 +544,53 @@ def test_where_the_syntax_is_wrong(book, capsys):
 @pytest.mark.filterwarnings("error")
 def test_what_python_has_to_say_about_comments_is_of_no_interest():
     assert findings('# x = compile("\\d", y)\npass\n')
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        r"Its size is $[x]_+ = \max(0, x)$, and $f[x]_\theta$.",
+        r"All of $\hat{x}[t][n]$, $[x][y]$ and $\{a\}[b][]$.",
+        "As $[a](z.py)$ and $![q](r.png)$.",
+        "[^1]: Note: this one.",
+        "[^2]: setup.py does it.",
+        "It says arr[0](std::move(x)).",
+        "[x]: int: the x",
+    ],
+)
+def test_what_is_no_link(prose):
+    assert findings(f'r"""\n# A\n\n{prose}\n"""\n') == []
+
+
+MADE = """class A{head}:
+    \"\"\"
+    A.
+
+    Args:
+        a: one.
+        b: two.
+    \"\"\"
+{body}"""
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        ("(metaclass=M)", "    x = 1\n"),
+        ("", "    if X:\n        def __init__(self, a, b): pass\n"),
+        (
+            "",
+            "    @overload\n    def __init__(self, a): ...\n"
+            "    def __init__(self, a, b): pass\n",
+        ),
+    ],
+)
+def test_what_a_class_is_made_with_may_be_out_of_sight(head, body):
+    text = MADE.format(head=head, body=body)
+    assert "SBS402" not in dict(codes(text)).values()
+    assert (
+        "SBS402"
+        not in dict(codes("@strange\n" + MADE.format(head="", body=""))).values()
+    )
+    plain = MADE.format(head="", body="    def __init__(self, a): pass\n")
+    assert "SBS402" in dict(codes(plain)).values()

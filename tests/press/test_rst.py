@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from sidebyside.mathematics import FormulaError
@@ -488,8 +488,19 @@ def docstrings(draw):
     return "\n".join(["F.", "", *lines])
 
 
+def test_a_bracket_in_a_formula_is_no_reference():
+    html = html_of(r"Its part is $[x]_+ = \max(0, x)$, as in [1]_ and `a`_.")
+    assert r"[x]_+ = \max(0, x)" in html
+
+
+# Of a row with four cells, Markdown's tables of two columns leave out two.
+TOO_WIDE = re.compile(r"^ *\|---\|---\|\n(?:.+\n)* *\|it\|", re.MULTILINE)
+
+
 @given(docstrings())
+@example("F.\n\n- word0x\n  - word1x word1y\n|it| |word2x| word2y|")
 def test_each_word_is_still_there(text):
+    assume(not TOO_WIDE.search(text))
     try:
         html = html_of(text, report=lambda error: None)
     except FormulaError:

@@ -1,5 +1,6 @@
 """What a module could do to whoever makes a page of it, and must not."""
 
+import os
 import re
 import zlib
 from pathlib import Path
@@ -14,7 +15,7 @@ from sidebyside.guard import is_safe, lookalike
 from sidebyside.inventory import HEADER, sphinx_entries
 from sidebyside.links import file_of
 from sidebyside.mathematics import FormulaError, typeset
-from sidebyside.press import EXTENSIONS, find_modules
+from sidebyside.press import EXTENSIONS, Module, find_modules, load
 from sidebyside.read import read
 from sidebyside.reference import without_html
 from sidebyside.render import environment, render_error
@@ -173,3 +174,34 @@ def test_no_page_of_somebody_else_is_overwritten(tmp_path, monkeypatch, capsys):
     for _ in range(2):
         assert main(["markdown", "book", "-o", "out"]) == 0
         assert main(["page", "book/__init__.py"]) == 0
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch, capsys):
+    """A folder in place of it, as it may come to be while somebody looks."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").mkdir()
+    module = Module(Path("m.py"), "m.py", "m")
+    with pytest.raises(PressError, match=r"^m.py:1: the file can't be read: Is a dir"):
+        load(module)
+
+
+def test_a_name_that_is_no_text_is_shown_as_far_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(b"caf\xe9.py")
+    Path(name).write_text("x = 1\n")
+    assert main(["page", name, "-o", "out.html"]) == 0
+    assert "caf?.py" in Path("out.html").read_text(encoding="utf-8")
+
+
+def test_a_dot_is_no_name(tmp_path, monkeypatch):
+    """A link that shows nothing would be one that the Tab key stops at."""
+    package = tmp_path / "p"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "a.py").write_text("x = 1\n")
+    (package / "b.py").write_text("from . import a\nimport p\nfrom .a import x\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["markdown", "p", "-o", "out", "--links", "folders"]) == 0
+    page = (tmp_path / "out" / "p" / "b.md").read_text(encoding="utf-8")
+    assert '<a href="../">p</a>' in page
+    assert re.findall(r'href="\.\./[^>]*>([^<]*)<', page) == ["a", "p", "a", "x"]
