@@ -29,8 +29,16 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from sidebyside.mathematics import FormulaError, find, typeset
+from sidebyside.mathematics import TEXT, FormulaError, find, typeset
 from sidebyside.prose import Prose
+
+# With a sign above it, or of another alphabet, it is another symbol: $\hat{A}$ is not
+# $A$. And what stands in a formula as text is none.
+ANOTHER = re.compile(
+    r"\\(?:(?:wide)?(?:hat|tilde)|bar|vec|d?dot|check|breve|acute|grave|overline|underline"
+    r"|math(?:cal|bb|rm|bf|sf|it|tt|frak|scr)|operatorname\*?|boldsymbol|bm)\s*\{?\s*$"
+)
+WORDS = re.compile(TEXT)
 
 
 def set_symbols(prose: Prose, symbols: Mapping[str, str]) -> Prose:
@@ -72,8 +80,12 @@ def named(formula: str, display: bool, symbols: Mapping[str, str]) -> str:
     for name, tex in symbols.items():
         names.setdefault(tex, []).append(name)
 
+    words = [range(*match.span()) for match in WORDS.finditer(formula)]
+
     def wrap(match: re.Match[str]) -> str:
-        symbol = match[0]
+        symbol, at = match[0], match.start()
+        if ANOTHER.search(formula, 0, at) or any(at in each for each in words):
+            return symbol
         for name in names[match[0]]:
             # The outer braces let a symbol be a subscript, as in $V_\pi$.
             symbol = rf"{{\htmlData{{sbs={name}}}{{{symbol}}}}}"

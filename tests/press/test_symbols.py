@@ -40,6 +40,8 @@ def names(text: str) -> list[str]:
         (r"$\pi_\theta + \pi$", ["policies", "policy"]),
         (r"$a_{r_t} + a^{\pi}$", ["rewards", "policy"]),
         (r"$\sin n + \nu$", ["n"]),
+        (r"$\hat\theta + \mathcal{n} + \operatorname{n} + \tilde \pi$", []),
+        (r"$\text{n of n} + n$", ["n"]),
         ("`$r_t$`", []),
         ("no formula, r_t", []),
     ],
