@@ -175,6 +175,25 @@ def imports(source: Source) -> dict[str, str]:
     return {name: last.origin for name, (*_, last) in bindings.items() if last.origin}
 
 
+def may_bring(module: Scope, name: str) -> bool:
+    """
+    Args:
+        module: a module's scope.
+        name: one that it has, or may have.
+
+    Returns:
+        Whether `from module import *` brings it, if it is there. What stands in a list
+        that is made of others is not known, and brings nothing.
+    """
+    match module.bindings.get("__all__"):
+        case [Binding(value=ast.List(elts=elts) | ast.Tuple(elts=elts))]:
+            return any(isinstance(e, ast.Constant) and e.value == name for e in elts)
+        case None:
+            return not name.startswith("_")
+        case _:
+            return False
+
+
 def parsed(string: ast.Constant, text: str) -> ast.expr | None:
     """A string as an expression, at its own place in the file."""
     try:

@@ -111,6 +111,8 @@ PROSE = re.compile(
     "False|True|(?:Notes?|Warnings?|Tips?|Examples?|Hints?|Important|Caution|Default"
     "|Usage|Otherwise|or|of|optional|Remarks?|Returns?|See|TODO|Todo|Yields?)$"
 )
+# Of these, the first is what is yielded.
+GIVES = re.compile("(?:Async)?(?:Iterator|Iterable|Generator)")
 QUOTED = re.compile(r"""(['"])([^'"]*)\1""")
 
 
@@ -136,6 +138,11 @@ def types_of(node: Definer) -> dict[str, str]:
     match node.returns:
         case None | ast.Constant(value=None | "None"):
             pass
+        case ast.Subscript(value=ast.Name(id=name), slice=given) as returns:
+            types["return"] = spelled(returns)
+            if GIVES.fullmatch(name):
+                first = given.elts[0] if isinstance(given, ast.Tuple) else given
+                types["yield"] = spelled(first)
         case returns:
             types["return"] = spelled(returns)
     return types
@@ -292,7 +299,8 @@ def definitions(
     """Each item as a term with its type, and a definition."""
     comes_back = listing.title in ("Returns", "Yields")
     for number, name, kind, text in listing.entries:
-        known = types.get("return" if comes_back else name.lstrip("*"), "")
+        keys = {"Returns": "return", "Yields": "yield"}
+        known = types.get(keys.get(listing.title, name.lstrip("*")), "")
         if comes_back and (name or is_block(text)):
             known = ""
         shown = kind or known

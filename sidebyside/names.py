@@ -18,7 +18,7 @@ what stands in for it if the import fails, it leads nowhere.
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from sidebyside.bindings import scopes
+from sidebyside.bindings import may_bring, scopes
 from sidebyside.inventory import Entry
 from sidebyside.read import Definer, Source
 from sidebyside.scopes import (
@@ -223,16 +223,10 @@ class Book:
         if module not in self.modules:
             return True
         scope = self.modules[module].module
-        match scope.bindings.get("__all__"):
-            case [Binding(value=ast.List(elts=elts) | ast.Tuple(elts=elts))]:
-                return any(
-                    isinstance(e, ast.Constant) and e.value == name for e in elts
-                )
-            case None if not name.startswith("_"):
-                has = name in scope.bindings or f"{module}.{name}" in self.modules
-                return has or self.is_exported(name, scope)
-            case _:
-                return False
+        if not may_bring(scope, name) or "__all__" in scope.bindings:
+            return may_bring(scope, name)
+        has = name in scope.bindings or f"{module}.{name}" in self.modules
+        return has or self.is_exported(name, scope)
 
     def named_outside(self, name: str) -> Thing:
         """Something that is not defined in the book."""

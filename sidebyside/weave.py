@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.constructor import ConstructorError
 
-from sidebyside.bindings import imports, scopes
+from sidebyside.bindings import imports, may_bring, scopes
 from sidebyside.errors import PressError, Report, stop
 from sidebyside.fields import has_fields, set_fields, types_of
 from sidebyside.highlight import Link, highlight
@@ -183,7 +183,32 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
                 for member in (full, *known[slice(*inside)]):
                     alias = f"{package.module}.{name}{member.removeprefix(full)}"
                     places.setdefault(alias, places[member])
+    add_starred(places, {source.module: source for source in sources})
     return places
+
+
+def add_starred(places: dict[str, Place], sources: Mapping[str, Source]) -> None:
+    """
+    What a module has by `from … import *` is there by its own name as well.
+
+    Args:
+        places: what can be linked to so far. More is added.
+        sources: all modules, by name.
+    """
+    stars = {
+        name: [star for star, _ in scopes(source).module.stars if star in sources]
+        for name, source in sources.items()
+    }
+    # A star may bring what another one has brought.
+    before = -1
+    while any(stars.values()) and before < len(places):
+        before, known = len(places), sorted(places)
+        for module, star in ((m, star) for m, each in stars.items() for star in each):
+            inside = bisect_left(known, f"{star}."), bisect_left(known, f"{star}/")
+            for member in known[slice(*inside)]:
+                inner = member.removeprefix(f"{star}.")
+                if may_bring(scopes(sources[star]).module, inner.partition(".")[0]):
+                    places.setdefault(f"{module}.{inner}", places[member])
 
 
 def is_stub(section: Section, source: Source) -> bool:

@@ -1447,3 +1447,17 @@ def test_a_definition_stands_beside_its_prose():
     comment = "".join(f"# {line}".rstrip() + "\n" for line in text.splitlines())
     (row,) = rows_of(f"{comment}x = 1\n")
     assert row.essay
+
+
+@pytest.mark.parametrize(
+    ("returns", "expected"),
+    [
+        ("Iterator[int]", ["int"]),
+        ("AsyncGenerator[list[str], None]", ["list[str]"]),
+        ("Generator", []),
+        ("list[int]", []),
+    ],
+)
+def test_what_is_yielded_is_of_the_first_type(returns, expected):
+    html = html_of("F.\n\nYields:\n    each number.", f"def f() -> {returns}")
+    assert re.findall(r'class="sbs-type">([^<]+)<', html) == expected

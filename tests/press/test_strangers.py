@@ -205,3 +205,21 @@ def test_a_dot_is_no_name(tmp_path, monkeypatch):
     page = (tmp_path / "out" / "p" / "b.md").read_text(encoding="utf-8")
     assert '<a href="../">p</a>' in page
     assert re.findall(r'href="\.\./[^>]*>([^<]*)<', page) == ["a", "p", "a", "x"]
+
+
+def test_what_a_star_brings_is_found_in_prose(tmp_path, monkeypatch, capsys):
+    """And what it does not bring, is not."""
+    package = tmp_path / "p"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .a import *\n")
+    (package / "a.py").write_text("from .c import *\ndef f(): pass\ndef _g(): pass\n")
+    (package / "c.py").write_text('__all__ = ["h"]\ndef h(): pass\ndef k(): pass\n')
+    (package / "b.py").write_text(
+        '"""# B\n\n[f][], [p.f][], [p.h][] and [p.a.h][]."""\nfrom p.a import *\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "p", "--select", "SBS202"]) == 0
+    (package / "b.py").write_text('"""# B\n\n[p._g][] and [p.k][]."""\n')
+    capsys.readouterr()
+    assert main(["check", "p", "--select", "SBS202"]) == 1
+    assert capsys.readouterr().out.count("SBS202") == 2
