@@ -185,11 +185,32 @@ class Apart(BlockProcessor):
                 continue
             if not any(sign in text for sign in signs):
                 continue
-            with any_fence(stage):
+            with any_fence(stage), guarded_fences(stage):
                 lines = stage.run(lines)
             for n, html in enumerate(store.rawHtmlBlocks[before:], start=before):
                 store.rawHtmlBlocks[n] = disarmed(html) if isinstance(html, str) else ""
         self.parser.parseChunk(parent, "\n".join(lines))
+
+
+@contextlib.contextmanager
+def guarded_fences(stage: Any) -> Iterator[None]:
+    """
+    ### Fences that are none
+
+    Below a line of indented code, a fence turns out to be none when the page is parsed,
+    and `pymdownx.superfences` puts back what it has kept of it. By then the guard has
+    been past.
+
+    Args:
+        stage: a preprocessor. Only that of fences keeps anything.
+    """
+    extension = getattr(stage, "extension", None)
+    kept = getattr(getattr(extension, "stash", None), "stash", {})
+    before = set(kept)
+    yield
+    for key in kept.keys() - before:
+        text, column = kept[key]
+        kept[key] = guarded(text), column
 
 
 @contextlib.contextmanager

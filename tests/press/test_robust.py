@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown import Markdown
 
@@ -685,6 +685,7 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.lists(PIECES, max_size=6), min_size=1, max_size=4))
+@example([["    x: y", "~~~", CANARY, "~~~"]])
 def test_no_piece_of_source_becomes_an_element(blocks):
     parts = []
     for n, lines in enumerate(blocks):
