@@ -25,7 +25,7 @@ from typing import Any
 import torch
 
 from benchmarks.games_players import Task, measure
-from benchmarks.policies_learners import PAPER, Size, ours, plain, sb3
+from benchmarks.policies_learners import PAPER, Size, ours, plain, sb3, updates_of
 from benchmarks.record import ROOT, found_by, provenance, series, significant, write
 from labml_rl.worker import available_cores
 
@@ -53,13 +53,7 @@ def impala() -> Iterator[None]:
     from labml_rl.impala.experiment import Experiment, Settings
 
     settings = Settings(device="cuda", num_envs=IMPALA.games, steps=IMPALA.steps)
-    experiment = Experiment(settings)
-    try:
-        while True:
-            experiment.advance()
-            yield
-    finally:
-        experiment.close()
+    return updates_of(Experiment(settings))
 
 
 IMPALA = Size(games=128, steps=20)

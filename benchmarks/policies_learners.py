@@ -30,9 +30,12 @@ def ours(**changes: Any) -> Iterator[None]:
     """The PPO of this book, with its defaults but for some changes."""
     from labml_rl.ppo.experiment import Experiment, Settings
 
-    experiment = Experiment(
-        Settings(**{**asdict(Settings()), "device": "cpu", **changes})
-    )
+    settings = Settings(**{**asdict(Settings()), "device": "cpu", **changes})
+    return updates_of(Experiment(settings))
+
+
+def updates_of(experiment: Any) -> Iterator[None]:
+    """The updates of an experiment of this book."""
     try:
         while True:
             experiment.advance()

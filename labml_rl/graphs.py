@@ -166,12 +166,7 @@ class Recorded:
             ValueError: if it has another shape or type, which to copy would make fit;
                 or if the network is somewhere else.
         """
-        if addresses(self.network) != self.places:
-            raise ValueError(
-                "weights or buffers of the network are somewhere else than when a step "
-                "was recorded: write new ones into the old ones, as load_state_dict "
-                "and copy_ do"
-            )
+        check_addresses(self.network, self.places, "a step was recorded")
         for name, place in vars(self.given).items():
             each = vars(given)[name]
             if each.shape != place.shape or each.dtype != place.dtype:
@@ -194,6 +189,23 @@ def addresses(network: Any) -> list[int]:
         return []
     numbers = chain(network.parameters(), network.buffers())
     return [each.data_ptr() for each in numbers]
+
+
+def check_addresses(network: Any, known: list[int], since: str) -> None:
+    """
+    Args:
+        network: as above.
+        known: where its numbers were.
+        since: when that was, in words.
+
+    Raises:
+        ValueError: if some are somewhere else.
+    """
+    if addresses(network) != known:
+        raise ValueError(
+            f"weights or buffers of the network are somewhere else than when {since}: "
+            "write new ones into the old ones, as load_state_dict and copy_ do"
+        )
 
 
 def asked(function: Callable[[Given], Answer], given: Given) -> Answer:

@@ -35,6 +35,7 @@ from labml_rl.environments import (
     frames_per_step,
     has_channels_last,
 )
+from labml_rl.graphs import Recorded, asked
 from labml_rl.networks import ActorCritic
 from labml_rl.players import Players
 from labml_rl.runs.experiment import Playing
@@ -141,6 +142,8 @@ class RolloutExperiment(SpeedExperiment[S]):
         self.network = self.make_network(settings, *spaces).to(self.device)
         self.optimizer = self.make_optimizer()
 
+        # A step of learning is done as it is asked for, or by the record.
+        self.how = Recorded(self.device, self.network) if settings.graphs else asked
         self.games = self.make_players(makers, names, spaces)
 
     def make_players(

@@ -87,7 +87,7 @@ from gymnasium.spaces import Box, Discrete
 from torch import nn
 
 from labml_rl.batch import MakeEnv, SerialGames, listed
-from labml_rl.graphs import addresses
+from labml_rl.graphs import addresses, check_addresses
 from labml_rl.process import Worker, close_all, time_for
 from labml_rl.sampling import Player, Samples, Sheet, blank, dealt, memory_of
 from labml_rl.speed import SpeedSettings, in_precision, keep_memory, preparer
@@ -248,12 +248,9 @@ class Players:
             ValueError: if weights of the network were replaced, or buffers, such as
                 the mean of all observations. The others would go on with the old ones.
         """
-        if self.workers and addresses(self.network) != self._shared:
-            raise ValueError(
-                "weights or buffers of the network are somewhere else than when the "
-                "players were made, and these don't see them: write new ones into the "
-                "old ones, as load_state_dict and copy_ do"
-            )
+        if self.workers:
+            since = "the players were made, and these don't see them"
+            check_addresses(self.network, self._shared, since)
         self.sheet.throw(self.generator)
         self._played = self._begin(Player.play)
 

@@ -340,7 +340,7 @@ class Runner:
 
         over = terminated or truncated
         if over and self._mode == AutoresetMode.SAME_STEP:
-            final = {"final_obs": deepcopy(observation), "final_info": info}
+            final = {"final_obs": self._kept(observation), "final_info": info}
             observation, info = begun(env.reset())
             info = info | final
             over = False
@@ -351,6 +351,13 @@ class Runner:
         self._batch.terminated[row] = terminated
         self._batch.truncated[row] = truncated
         return info
+
+    # In the batch it would get the type of the space. This one is never in there.
+    def _kept(self, observation: Any) -> Any:
+        batch = self._batch.observations
+        if isinstance(observation, np.ndarray) and isinstance(batch, np.ndarray):
+            return observation.astype(batch.dtype)
+        return deepcopy(observation)
 
     def _write(self, row: int, observation: Any) -> None:
         if not self._in_place[row]:

@@ -315,10 +315,7 @@ class Player:
             # network says of its last observation. That is seldom, and not worth a
             # place in the batch.
             if truncated[t].any():
-                # The batch gives its observations the type of the space. These have not
-                # been in it.
-                final = final_observations(infos, truncated[t])
-                last = self.seen(final.astype(shown.dtype, copy=False))
+                last = self.seen(final_observations(infos, truncated[t]))
                 rows = torch.from_numpy(np.flatnonzero(truncated[t])).to(last.device)
                 _, values, _ = self.ask(last, after[rows])
                 values = values.to(sheet.final_values.dtype)

@@ -304,10 +304,11 @@ def make_adam(
         recorded: the GPU, if its steps are to be [recorded](graphs.py) there. All that
             changes from step to step is then kept as a tensor on it.
     """
-    if recorded is None:
-        return torch.optim.Adam(parameters, lr=lr, eps=eps, fused=True)
-    rate = torch.tensor(lr, device=recorded)
-    return torch.optim.Adam(parameters, lr=rate, eps=eps, fused=True, capturable=True)
+    is_recorded = recorded is not None
+    rate = torch.tensor(lr, device=recorded) if is_recorded else lr
+    return torch.optim.Adam(
+        parameters, lr=rate, eps=eps, fused=True, capturable=is_recorded
+    )
 
 
 def numbers_of(

@@ -124,8 +124,13 @@ def in_formulas(text: str) -> Callable[[int], bool]:
     Returns:
         Whether a place in the text, in characters, is within a formula.
     """
-    formulas = [range(each.start, each.stop) for each in find(text)]
-    return lambda at: any(at in each for each in formulas)
+
+    # Most texts have nothing that looks like a link, and nobody asks.
+    @cache
+    def formulas() -> list[range]:
+        return [range(each.start, each.stop) for each in find(text)]
+
+    return lambda at: any(at in each for each in formulas())
 
 
 def unquoted(match: re.Match[str], tex: str) -> str:

@@ -223,8 +223,9 @@ class Book:
         if module not in self.modules:
             return True
         scope = self.modules[module].module
-        if not may_bring(scope, name) or "__all__" in scope.bindings:
-            return may_bring(scope, name)
+        brings = may_bring(scope, name)
+        if not brings or "__all__" in scope.bindings:
+            return brings
         has = name in scope.bindings or f"{module}.{name}" in self.modules
         return has or self.is_exported(name, scope)
 

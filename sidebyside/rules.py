@@ -15,7 +15,7 @@ import ast
 import glob
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from html import unescape
 from itertools import groupby, islice
@@ -597,9 +597,9 @@ def parameters(node: Definer, is_method: bool) -> tuple[set[str], set[str], bool
         all: a class without an `__init__` of its own may inherit others.
     """
     if isinstance(node, ast.ClassDef):
-        makers, is_closed = makers_of(node)
-        if makers:
-            names, extra, is_all = parameters(makers[0], is_method=True)
+        maker, is_closed = maker_of(node)
+        if maker:
+            names, extra, is_all = parameters(maker, is_method=True)
             return names, extra, is_all and is_closed
         fields = {
             statement.target.id
@@ -631,7 +631,7 @@ def parameters(node: Definer, is_method: bool) -> tuple[set[str], set[str], bool
     return names, extra | hidden, arguments.kwarg is None
 
 
-def makers_of(node: ast.ClassDef) -> tuple[list[Definer], bool]:
+def maker_of(node: ast.ClassDef) -> tuple[Definer | None, bool]:
     """
     Args:
         node: a class.
@@ -640,20 +640,18 @@ def makers_of(node: ast.ClassDef) -> tuple[list[Definer], bool]:
         What it is made by, its `__init__` or `__new__`, and whether that is all that
         anybody can know: a decorator, a metaclass or an `if` may bring another.
     """
-    own = [each for each in node.body if isinstance(each, Definer)]
-    named = [each for each in own if each.name in ("__init__", "__new__")]
-    makers = [each for each in named if not is_overload(each)]
-    inner = (
-        each
-        for statement in node.body
-        if isinstance(statement, ast.If | ast.Try)
-        for each in ast.walk(statement)
-        if isinstance(each, Definer) and each.name in ("__init__", "__new__")
-    )
+
+    def makers(statements: Iterable[ast.AST]) -> Iterator[Definer]:
+        for each in statements:
+            if isinstance(each, Definer) and each.name in ("__init__", "__new__"):
+                yield each
+
+    maker = next((m for m in makers(node.body) if not is_overload(m)), None)
+    blocks = (each for each in node.body if isinstance(each, ast.If | ast.Try))
+    is_hidden = any(next(makers(ast.walk(each)), None) for each in blocks)
     heads = (ast.unparse(each) for each in node.decorator_list)
     is_plain = all(PLAIN.search(each) or OF_FIELDS.search(each) for each in heads)
-    is_closed = is_plain and not node.keywords and next(inner, None) is None
-    return makers, is_closed
+    return maker, is_plain and not node.keywords and not is_hidden
 
 
 def proses(source: Source) -> Iterator[Prose]:

@@ -395,12 +395,7 @@ class Experiment(SpeedExperiment[Settings]):
 
                 after, rewards, terminated, truncated, infos = self.games.step(actions)
                 ends = terminated | truncated
-                final = None
-                if ends.any():
-                    # The batch gives observations the type of the space. These have not
-                    # been in it.
-                    final = final_observations(infos, ends)
-                    final = final.astype(after.dtype, copy=False)
+                final = final_observations(infos, ends) if ends.any() else None
                 self.memory.add(
                     actions,
                     rewards,

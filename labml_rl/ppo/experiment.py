@@ -133,7 +133,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from labml_rl.graphs import Recorded, asked, check_rates, copied
+from labml_rl.graphs import asked, check_rates, copied
 from labml_rl.networks import entropy_of, log_probs_of
 from labml_rl.onpolicy import PolicyExperiment, PolicySettings
 from labml_rl.ppo import (
@@ -236,9 +236,6 @@ class Experiment(PolicyExperiment[Settings]):
         if settings.compile:
             self.compute = torch.compile(self.compute)
         super().__init__(settings)
-        self.how = asked
-        if settings.graphs:
-            self.how = Recorded(self.device, self.network)
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         r"""

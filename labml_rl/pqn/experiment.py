@@ -97,7 +97,7 @@ from labml_rl.a2c import value_loss
 from labml_rl.dqn import taken
 from labml_rl.dqn.exploring import Linear
 from labml_rl.environments import frames_per_step, has_channels_last
-from labml_rl.graphs import Recorded, asked, copied
+from labml_rl.graphs import copied
 from labml_rl.onpolicy import RolloutExperiment, RolloutSettings
 from labml_rl.pqn import PQNetwork, epsilon_greedy, lambda_returns
 from labml_rl.speed import in_precision, means_of
@@ -174,12 +174,6 @@ class Experiment(RolloutExperiment[Settings]):
     settings_class: ClassVar[type[Settings]] = Settings
     evaluation_epsilon = 0.001
     network: PQNetwork
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self.how = asked
-        if settings.graphs:
-            self.how = Recorded(self.device, self.network)
 
     @staticmethod
     def make_network(

@@ -4,7 +4,7 @@ What is compared bit for bit elsewhere is compared to a few digits here.
 """
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +13,6 @@ from torch.nn.utils import parameters_to_vector
 
 from labml_rl import runs, small
 from labml_rl.bodies import NatureBody
-from labml_rl.graphs import WARM_UP, Recorded, copied
 from labml_rl.networks import ActorCritic
 from labml_rl.ppo import experiment as ppo
 from labml_rl.runs import checkpoint
@@ -21,6 +20,10 @@ from labml_rl.runs.command import find_experiment
 from labml_rl.speed import in_precision, precision_of
 from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.scores import measure
+from tests.book.test_graphs import (
+    check_each_call_is_done_once,
+    check_what_waits_is_not_recorded,
+)
 from tests.book.test_learning import frames_until
 
 pytestmark = [
@@ -134,44 +137,12 @@ def test_one_program_learns_the_same(how, precision):
     torch.testing.assert_close(other, plain, rtol=0.0, atol=0.01)
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """What a recorded function gets."""
-
-    numbers: torch.Tensor
-
-
 def test_what_is_recorded_is_done_once_in_each_call():
-    total = torch.zeros(3, device="cuda")
-
-    def add(given):
-        total.add_(given.numbers)
-        return {"total": total.sum(), "twice": 2 * given.numbers}
-
-    adds, expected = Recorded(GPU, None), torch.zeros(3)
-    for call in range(WARM_UP + 4):
-        numbers = torch.arange(3.0) + call
-        expected += numbers
-        seen = adds(add, Numbers(numbers.cuda()))
-        assert torch.equal(total.cpu(), expected)
-        assert torch.equal(seen["twice"].cpu(), 2 * numbers)
-        kept = copied({"total": seen["total"]})
-        assert kept["total"].item() == expected.sum()
-    with pytest.raises(ValueError, match=r"numbers was recorded with shape \(3,\)"):
-        adds(add, Numbers(torch.zeros(1, device="cuda")))
+    check_each_call_is_done_once(GPU)
 
 
 def test_what_waits_for_the_gpu_is_not_recorded():
-    def item(given):
-        return given.numbers.sum().item()
-
-    waits = Recorded(GPU, None)
-    numbers = Numbers(torch.zeros(1, device="cuda"))
-    for _ in range(WARM_UP):
-        assert waits(item, numbers) == 0
-    with pytest.raises(RuntimeError) as raised:
-        waits(item, numbers)
-    assert "--no-graphs" in raised.value.__notes__[0]
+    check_what_waits_is_not_recorded(GPU)
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

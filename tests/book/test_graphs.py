@@ -234,25 +234,41 @@ def item(given: Numbers) -> float:
     return given.numbers.sum().item()
 
 
-def test_each_call_is_done_once():
-    total = torch.zeros(3)
+def check_each_call_is_done_once(device: torch.device) -> None:
+    total = torch.zeros(3, device=device)
 
     def add(given):
         total.add_(given.numbers)
         return {"total": total.sum(), "twice": 2 * given.numbers}
 
-    adds, expected = Recorded(CPU, None), torch.zeros(3)
+    adds, expected = Recorded(device, None), torch.zeros(3)
     for call in range(WARM_UP + 4):
         numbers = torch.arange(3.0) + call
         expected += numbers
-        seen = adds(add, Numbers(numbers))
-        assert torch.equal(total, expected)
-        assert torch.equal(seen["twice"], 2 * numbers)
+        seen = adds(add, Numbers(numbers.to(device)))
+        assert torch.equal(total.cpu(), expected)
+        assert torch.equal(seen["twice"].cpu(), 2 * numbers)
         kept = copied({"total": seen["total"]})
         assert kept["total"].item() == expected.sum()
-    again = adds(add, Numbers(numbers))
+    again = adds(add, Numbers(numbers.to(device)))
     assert again["total"] is seen["total"]
     assert kept["total"].item() == expected.sum()
+    with pytest.raises(ValueError, match=r"numbers was recorded with shape \(3,\)"):
+        adds(add, Numbers(torch.zeros(1, device=device)))
+
+
+def check_what_waits_is_not_recorded(device: torch.device) -> None:
+    waits = Recorded(device, None)
+    numbers = Numbers(torch.ones(3, device=device))
+    for _ in range(WARM_UP):
+        assert waits(item, numbers) == 3
+    with pytest.raises(RuntimeError) as raised:
+        waits(item, numbers)
+    assert "--no-graphs goes without" in raised.value.__notes__[0]
+
+
+def test_each_call_is_done_once():
+    check_each_call_is_done_once(CPU)
 
 
 @pytest.mark.parametrize(
@@ -267,13 +283,7 @@ def test_what_would_be_broadcast_or_converted_is_refused(other):
 
 
 def test_what_waits_for_the_gpu_is_not_recorded():
-    waits = Recorded(CPU, None)
-    numbers = Numbers(torch.ones(3))
-    for _ in range(WARM_UP):
-        assert waits(item, numbers) == 3
-    with pytest.raises(RuntimeError) as raised:
-        waits(item, numbers)
-    assert "--no-graphs goes without" in raised.value.__notes__[0]
+    check_what_waits_is_not_recorded(CPU)
 
 
 def test_without_a_gpu_it_is_refused():
