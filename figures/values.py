@@ -24,6 +24,7 @@ from figures.networks import (
 from figures.policies import BOTTOM, LEFTS, PANEL, TOP, line
 from labml_rl.dqn import huber
 from labml_rl.dqn.distribution import make_atoms, project
+from labml_rl.dqn.quantiles import leaning, levels_of
 from labml_rl.replay import ReplayMemory
 from labml_rl.replay.prioritised import PrioritisedMemory
 
@@ -34,6 +35,8 @@ STEPS = 14
 ERRORS = (2.0, 1.0, 0.5, 0.1)
 EXPONENTS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 REWARDS = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
+COUNTS = (1, 2, 3, 4, 8, 16)  # of quantiles
+LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
 def draw_huber() -> str:
@@ -293,12 +296,117 @@ def draw_projection(reward: float) -> str:
     return drawing.svg()
 
 
+def draw_quantiles(count: int) -> str:
+    """Return the figure of a distribution, and of what its quantiles say of it."""
+    drawing = Drawing(312, "How likely a return is to be less, and what atoms say")
+    x = np.linspace(-2, 2, 401)
+    either = [1 / (1 + np.exp(-(x - side) / 0.15)) for side in (-1, 1)]
+    below = (either[0] + either[1]) / 2
+    levels = levels_of(count).numpy()
+    places = np.interp(levels, below, x)
+    left, right, top, ground = 56.0, WIDTH - 20.0, 52.0, 236.0
+
+    def at(value: float, prob: float) -> tuple[float, float]:
+        across = left + (value + 2) / 4 * (right - left)
+        return across, ground - prob * (ground - top)
+
+    drawing.words(20, 30, "how likely a return is to be less", size=14, colour=BLUE)
+    drawing.words(
+        WIDTH - 20, 30, "what atoms say", size=14, colour=ORANGE, text_anchor="end"
+    )
+    for prob in (0, 1):
+        line(drawing, [at(-2, prob), at(2, prob)], stroke=FAINT)
+        height = at(-2, prob)[1] + 5
+        drawing.words(
+            left - 8, height, f"{prob}", colour=FAINT, size=13, text_anchor="end"
+        )
+    for value in range(-2, 3):
+        across = at(value, 0)[0]
+        words = f"{value}".replace("-", "−")
+        drawing.words(
+            across, ground + 40, words, colour=FAINT, size=13, text_anchor="middle"
+        )
+    curve = [at(*each) for each in zip(x, below, strict=True)]
+    line(drawing, curve, stroke=BLUE, stroke_width="3")
+    stairs = [at(-2, 0)]
+    for step, (place, level) in enumerate(zip(places, levels, strict=True)):
+        stairs += [at(place, step / count), at(place, (step + 1) / count)]
+        line(
+            drawing,
+            [at(place, level), (at(place, 0)[0], ground + 8)],
+            stroke=FAINT,
+            stroke_dasharray="2 4",
+        )
+    line(drawing, [*stairs, at(2, 1)], stroke=ORANGE, stroke_width="2")
+    for place, level in zip(places, levels, strict=True):
+        for y in (at(place, level)[1], ground + 14):
+            drawing.mark(
+                "circle", cx=round(at(place, 0)[0], 1), cy=round(y, 1), r=4, fill=ORANGE
+            )
+    middle = (left + right) / 2
+    drawing.words(middle, ground + 62, "the return", size=14, text_anchor="middle")
+    return drawing.svg()
+
+
+def draw_leaning(level: float) -> str:
+    """Return the figure of the loss of a quantile, and of its slope."""
+    drawing = Drawing(262, "What an error costs at a level, and the slope of that")
+    errors = torch.linspace(-3, 3, 241, dtype=torch.float64, requires_grad=True)
+    costs = leaning(errors, torch.tensor(level, dtype=torch.float64))
+    (slopes,) = torch.autograd.grad(costs.sum(), errors)
+    x = errors.detach().numpy()
+    sides = np.where(x < 0, level - 1, level)
+    curves = (
+        ("what it costs", costs.detach().numpy(), sides * x, 0.0, 2.7),
+        ("its slope", slopes.numpy(), sides, -1.0, 1.0),
+    )
+    for left, (title, found, sharp, low, high) in zip(LEFTS, curves, strict=True):
+
+        def at(
+            error: float,
+            value: float,
+            left: float = left,
+            low: float = low,
+            high: float = high,
+        ) -> tuple[float, float]:
+            across = left + (error + 3) / 6 * PANEL
+            return across, BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP)
+
+        drawing.words(left, 32, title)
+        line(drawing, [at(-3, 0), at(3, 0)], stroke=FAINT)
+        line(drawing, [at(0, low), at(0, high)], stroke=FAINT, stroke_dasharray="2 4")
+        for values, style in (
+            (sharp, {"stroke": ORANGE, "stroke_width": "1.5"}),
+            (found, {"stroke": BLUE, "stroke_width": "3"}),
+        ):
+            line(
+                drawing,
+                [at(*each) for each in zip(x, values, strict=True)],
+                **style,
+            )
+        for error, words in ((-2, "below"), (0, "0"), (2, "above")):
+            drawing.words(
+                at(error, 0)[0],
+                BOTTOM + 20,
+                words,
+                colour=FAINT,
+                size=13,
+                text_anchor="middle",
+            )
+    drawing.words(
+        WIDTH - 20, 32, f"τ = {level:g}", colour=BLUE, size=14, text_anchor="end"
+    )
+    return drawing.svg()
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "dqn-huber.svg": draw_huber,
     "replay-ring.svg": draw_ring,
     **{
         f"priorities-{each:g}.svg": partial(draw_priorities, each) for each in EXPONENTS
     },
+    **{f"quantiles-{each}.svg": partial(draw_quantiles, each) for each in COUNTS},
+    **{f"leaning-{each:g}.svg": partial(draw_leaning, each) for each in LEVELS},
     **{f"projection-{each:g}.svg": partial(draw_projection, each) for each in REWARDS},
 }
 

@@ -362,6 +362,10 @@ def does_something(text: str) -> bool:
     if branch and branch["alone"]:
         return True
     statements = branches(tree.body[0]) if branch else tree.body
+    match statements:
+        case [ast.If() | ast.For() | ast.While() | ast.With() as one]:
+            # In one line, `if needed: grow` is a note.
+            statements = statements if "\n" in text else one.body
     return any(is_deed(each, text) for each in statements)
 
 

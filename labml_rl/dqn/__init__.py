@@ -35,10 +35,11 @@ can be switched on one by one:
 | [the dueling network](dueling.py) | the network | no |
 | [priorities](../replay/prioritised.py) | which steps are drawn | no |
 | [distributions](distribution.py) | what is learned of each step | no |
+| [quantiles](quantiles.py) | the same, in another way | no |
 | [noisy networks](noisy.py) | which actions are taken | no |
 
 [The experiment](experiment.py) puts them together. All of what came after the paper at
-once is [Rainbow](rainbow.py).
+once, but for quantiles, is [Rainbow](rainbow.py).
 
 ## The Bellman equation
 

@@ -101,9 +101,8 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
         --lowest-return -20 --highest-return 20
     ```
 
-    [Dabney et al. (2018)](https://arxiv.org/abs/1710.10044) turn it around, and need no
-    range. There, all atoms are equally likely, and *where* they are is learned. That is
-    *quantile regression*, which is not in this book.
+    [Quantiles](quantiles.py) turn it around, and need no range. There, all atoms are
+    equally likely, and *where* they are is learned.
 
     !!! warning "Look at the range first"
         In [Acrobot][labml_rl.small.DQNSettings] each step costs a point, and returns

@@ -30,8 +30,8 @@ labml-rl train fast-dqn --game Pong
 labml-rl train small-dqn
 ```
 
-[Distributions](distribution.py) and [noise](noisy.py) are switches as well, and
-[Rainbow](rainbow.py) is all of it at once.
+[Distributions](distribution.py), [quantiles](quantiles.py) and [noise](noisy.py) are
+switches as well, and [Rainbow](rainbow.py) is all of it at once, but for quantiles.
 
 ## The whole of it
 
@@ -93,6 +93,7 @@ from labml_rl.dqn.distribution import (
 from labml_rl.dqn.dueling import DuelingNetwork
 from labml_rl.dqn.exploring import Linear, explore
 from labml_rl.dqn.noisy import NoisyLinear, add_noise
+from labml_rl.dqn.quantiles import QuantileNetwork, quantile_loss, quantile_targets
 from labml_rl.dqn.rmsprop import CentredRMSProp
 from labml_rl.dqn.settings import Settings
 from labml_rl.environments import (
@@ -203,8 +204,10 @@ class Experiment(SpeedExperiment[Settings]):
             observation_space.shape,
             action_space.n,
             channels_last=has_channels_last(observation_space),
-            atoms=settings.atoms if settings.distributional else None,
+            atoms=settings.atoms if settings.distributional else settings.quantiles,
         )
+        if settings.quantiles:
+            network = QuantileNetwork(network)
         if settings.distributional:
             atoms = make_atoms(
                 settings.lowest_return, settings.highest_return, settings.atoms
@@ -443,6 +446,8 @@ class Experiment(SpeedExperiment[Settings]):
         """
         if self.settings.distributional:
             return self.distribution_losses(batch)
+        if self.settings.quantiles:
+            return self.quantile_losses(batch)
 
         # PyTorch keeps the copy in 16 bits that it makes of a weight when it is needed
         # first. In older versions, [one that was made without a gradient never has
@@ -516,6 +521,44 @@ class Experiment(SpeedExperiment[Settings]):
         values = expectation(log_probs.detach().exp(), network.atoms)  # (B,)
         errors = expectation(target_probs, network.atoms) - values
         return divergences, {
+            "loss": loss,
+            "td_error": errors.abs().mean(),
+            "action_value": values.mean(),
+        }
+
+    def quantile_losses(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+        """
+        ### The loss of quantiles
+
+        The same again, for a network that learns [where the returns
+        are](quantiles.py).
+
+        Args:
+            batch: the steps to learn from.
+
+        Returns:
+            As [above][Experiment.losses]. What a memory with priorities is told is how
+            far the atoms are from their targets.
+        """
+        network, target = self.network, self.target
+        assert isinstance(network, QuantileNetwork)
+        assert isinstance(target, QuantileNetwork)
+        with in_precision(self.settings, self.device):
+            quantiles = network.quantiles(batch.observations)  # (B, A, K)
+            with torch.no_grad():
+                following = target.quantiles(batch.next_observations)  # (B, A, K)
+                if self.settings.double:
+                    means = network(batch.next_observations)  # (B, A)
+                else:
+                    means = following.mean(-1)  # (B, A)
+        best = taken(following, means.argmax(-1))  # (B, K)
+        targets = quantile_targets(best, batch.returns, batch.discounts)
+
+        quantiles = taken(quantiles, batch.actions)  # (B, K)
+        loss, surprises = quantile_loss(quantiles, targets, batch.weights)
+        values = quantiles.detach().mean(-1)  # (B,)
+        errors = targets.mean(-1) - values
+        return surprises, {
             "loss": loss,
             "td_error": errors.abs().mean(),
             "action_value": values.mean(),
@@ -607,6 +650,11 @@ def check_switches(network: nn.Module, settings: Settings) -> None:
     if settings.distributional and not isinstance(network, DistributionNetwork):
         raise ValueError(
             "with distributional, make_network must make a DistributionNetwork, not "
+            f"{type(network).__name__}"
+        )
+    if settings.quantiles and not isinstance(network, QuantileNetwork):
+        raise ValueError(
+            "with quantiles, make_network must make a QuantileNetwork, not "
             f"{type(network).__name__}"
         )
     layers = (isinstance(each, NoisyLinear) for each in network.modules())

@@ -113,6 +113,8 @@ class Settings(SpeedSettings):
         atoms: how many returns the distribution tells apart.
         lowest_return: the first of them.
         highest_return: the last.
+        quantiles: learn so many [quantiles of the returns](quantiles.py), 200 in the
+            paper, and not only their mean. None does not.
         noisy: explore by [noise in the weights](noisy.py), with epsilon or, if its
             start and end are 0, without.
         noise: how much of it there is in the beginning.
@@ -148,6 +150,7 @@ class Settings(SpeedSettings):
     atoms: int = 51
     lowest_return: float = -10.0
     highest_return: float = 10.0
+    quantiles: int | None = None
     noisy: bool = False
     noise: float = 0.5
     prioritised: bool = False
@@ -157,7 +160,7 @@ class Settings(SpeedSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self, "stack", at_least=1)
+        require(self, "stack", "quantiles", at_least=1)
         counts = ("learn_every_steps", "batch_size", "sync_every_steps", "turns", "n")
         require(self, *counts, "epsilon_steps", at_least=1)
         fractions = ("epsilon_start", "epsilon_end", "discount", "importance_start")
@@ -166,6 +169,12 @@ class Settings(SpeedSettings):
         require(self, *above_nothing, "max_gradient_norm", above=0)
         require(self, "priority_exponent", "noise", at_least=0)
         make_atoms(self.lowest_return, self.highest_return, self.atoms)
+
+        if self.distributional and self.quantiles:
+            raise ValueError(
+                "distributional and quantiles are two ways to learn the same: choose "
+                "one of them"
+            )
 
         # All games take a step at once.
         every, games = self.learn_every_steps, self.num_envs

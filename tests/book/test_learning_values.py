@@ -19,6 +19,7 @@ from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn import fast, td_loss
 from labml_rl.dqn.distribution import project
 from labml_rl.dqn.mistakes import MISTAKES
+from labml_rl.dqn.quantiles import quantile_loss, quantile_targets
 from labml_rl.dqn.settings import Settings
 from labml_rl.replay import ReplayMemory
 from labml_rl.replay.prioritised import PrioritisedMemory
@@ -80,6 +81,7 @@ PARTS: dict[str, dict[str, Any]] = {
         "lowest_return": 0.0,
         "highest_return": 20.0,
     },
+    "quantiles": {"quantiles": 8},
     "noisy": {"noisy": True, "epsilon_start": 0.0, "epsilon_end": 0.0},
 }
 # For pixels, which take more time.
@@ -157,6 +159,25 @@ def test_with_a_bug_in_the_distribution_it_learns_nothing(monkeypatch):
     assert learned(settings, GOOD) >= GOOD
     monkeypatch.setattr(
         dqn, "project", lambda p, z, r, d: project(p, z, r, torch.full_like(d, 0.95))
+    )
+    assert learned(settings, GOOD) < GOOD
+
+
+def test_with_a_bug_in_the_quantiles_it_learns_nothing(monkeypatch):
+    """The same, and errors that pull the other way."""
+    settings = replace(CART, total_frames=HALF, **PARTS["quantiles"])
+    assert learned(settings, GOOD) >= GOOD
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            dqn,
+            "quantile_targets",
+            lambda z, r, d: quantile_targets(z, r, torch.full_like(d, 0.95)),
+        )
+        assert learned(settings, GOOD) < GOOD
+    monkeypatch.setattr(
+        dqn,
+        "quantile_loss",
+        lambda z, y, w: quantile_loss(z, 2 * z.detach() - y, w),
     )
     assert learned(settings, GOOD) < GOOD
 
@@ -291,10 +312,15 @@ ALL: dict[str, Any] = {
     "distributional": True,
     "noisy": True,
 }
+ATOMS = ALL | {"distributional": False, "quantiles": 7}
 PONG: dict[str, Any] = {"game": "Pong", "learn_every_steps": 8, "turns": 5}
 
 
-@pytest.mark.parametrize("changes", [{}, ALL, PONG | ALL], ids=["plain", "all", "game"])
+@pytest.mark.parametrize(
+    "changes",
+    [{}, ALL, ATOMS, PONG | ALL],
+    ids=["plain", "all", "quantiles", "game"],
+)
 def test_a_run_that_was_interrupted_comes_to_the_same_end(tmp_path, changes):
     settings = replace(SMALL, **changes)
     experiment = dqn.Experiment(settings)

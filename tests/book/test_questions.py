@@ -18,9 +18,15 @@ from labml_rl.a2c import policy_loss, total_loss
 from labml_rl.a2c import value_loss as critic_loss
 from labml_rl.bodies import NatureBody
 from labml_rl.dqn import following_values, huber
-from labml_rl.dqn.distribution import expectation, project
+from labml_rl.dqn.distribution import expectation, make_atoms, project
 from labml_rl.dqn.dueling import DuelingNetwork
 from labml_rl.dqn.exploring import Linear, explore
+from labml_rl.dqn.quantiles import (
+    QuantileNetwork,
+    leaning,
+    levels_of,
+    quantile_targets,
+)
 from labml_rl.game import Game, GameOptions, make_game
 from labml_rl.impala import vtrace
 from labml_rl.networks import draw, entropy_of, log_probs_of
@@ -330,6 +336,40 @@ def test_of_the_distribution():
     means = expectation(tensor([[0, 1, 0, 0], [0.5, 0, 0, 0.5]]), torch.arange(4.0))
     assert means.tolist() == [1, 1.5]
     assert risk.startswith("The second, with a mean of 1.5.")
+
+
+def test_of_quantiles():
+    rest, over, worst = answers("dqn.quantiles")[1:]
+    levels = levels_of(2)
+    assert levels.tolist() == [1 / 4, 3 / 4]
+    # A thousand times as far apart, the round bottom is of no matter.
+    places = torch.arange(-1000.0, 4001.0, 50)
+    returns = 1000 * torch.arange(4.0)
+    for level, low, high in zip(levels, (0, 2000), (1000, 3000), strict=True):
+        costs = leaning(returns - places[:, None], level).mean(-1)
+        least = places[costs < costs.min() + 1]
+        assert (least[0].item(), least[-1].item()) == (low, high)
+    assert rest.startswith("At ¼ and ¾. The first rests anywhere from 0 to 1,")
+    assert rest.endswith("and the second from 2 to 3.")
+
+    end = tensor([5.0]), tensor([0.0])
+    assert quantile_targets(tensor([[1.0, 2.0]]), *end).tolist() == [[5, 5]]
+    certain = torch.full((1, 51), 1 / 51)
+    atoms = make_atoms(-10, 10, 51)
+    there = project(certain, atoms, *end)[0].nonzero()[:, 0]
+    assert atoms[there].tolist() == pytest.approx([4.8, 5.2])
+    halves = project(certain, atoms, *end)[0][there]
+    assert halves.tolist() == pytest.approx([0.5, 0.5], abs=1e-4)
+    narrow = project(certain, make_atoms(-2, 2, 51), *end)[0]
+    assert narrow[-1].item() == pytest.approx(1)
+    assert over.startswith("All are 5. With C51 it is half of each of the atoms 4.8")
+    assert over.endswith("or all on the atom 2.")
+
+    atoms = tensor([[[-1.0, 0.0, 4.0], [1.0, 1.0, 1.0]]])
+    network = QuantileNetwork(torch.nn.Identity())
+    assert network(atoms).tolist() == [[1, 1]]
+    assert atoms.min(-1).values.argmax().item() == 1
+    assert worst.startswith("The two means are 1, so it takes either.")
 
 
 def test_of_seeing():

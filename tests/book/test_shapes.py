@@ -80,6 +80,8 @@ def learners() -> Iterator[tuple[Any, Any]]:
         {"dueling": True, "noisy": True},
         {"prioritised": True, "double": True} | ATOMS_TOO,
         {"dueling": True, "noisy": True} | ATOMS_TOO,
+        {"prioritised": True, "double": True, "quantiles": ATOMS},
+        {"dueling": True, "noisy": True, "quantiles": ATOMS},
     ):
         yield dqn.Experiment, DQNSettings(**MEMORY | changes)
 
