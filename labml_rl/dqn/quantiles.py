@@ -49,8 +49,8 @@ is below with probability $\tau$.
 that the return is below a number. The stairs are what atoms say of it: all steps have
 the same height, and there is an atom at each.*
 
-So cut the way from 0 to 1 into $K$ equal pieces, and let there be an atom for the
-middle of each:
+So cut the probability, from 0 to 1, into $K$ equal pieces, and let there be an atom for
+the middle of each:
 
 $$\tau_i = \frac{2 i - 1}{2 K}$$
 
@@ -179,8 +179,8 @@ def leaning(errors: Tensor, levels: Tensor) -> Tensor:
         error, and what that finds is an *expectile*: a mean in which returns above
         count more, or less. Expectiles lie closer together than quantiles. With rewards
         of $\pm 1$ that is so for many positions. So don't read the atoms as
-        probabilities to the percent. In the paper the median without the round bottom
-        was 199%.
+        probabilities to the percent. (Without the round bottom, the human-normalised
+        median of the paper is 199% in place of 211%.)
 
     Args:
         errors: $u$, how far what was seen is above the atom, shape `(…)`.
