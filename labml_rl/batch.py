@@ -182,14 +182,14 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             seeds: Sequence[int | None] = spawn_seeds(int(seed), self.num_envs)
         else:
             seeds = [None] * self.num_envs if seed is None else list(seed)
-        options = dict(options or {})
-        mask = list(options.pop("reset_mask", [True] * self.num_envs))
+        own = None if options is None else dict(options)
+        mask = list((own or {}).pop("reset_mask", [True] * self.num_envs))
         for what, given in (("seeds", seeds), ("entries in reset_mask", mask)):
             if len(given) != self.num_envs:
                 raise ValueError(
                     f"{len(given)} {what} for {self.num_envs} environments"
                 )
-        arguments = [{"seed": each, "options": options or None} for each in seeds]
+        arguments = [{"seed": each, "options": own} for each in seeds]
         self._ask("reset", list(zip(mask, arguments, strict=True)))
         infos = self._infos(self._answer("reset"))
         return self._observations(), infos

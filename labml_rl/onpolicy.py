@@ -21,7 +21,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import gymnasium
 import torch
@@ -123,6 +123,9 @@ class RolloutExperiment(SpeedExperiment[S]):
         settings: of the algorithm.
     """
 
+    # What a network must have by which its algorithm asks it.
+    asks_for: ClassVar[tuple[str, ...]] = ()
+
     games: Source
     network: nn.Module
 
@@ -140,6 +143,13 @@ class RolloutExperiment(SpeedExperiment[S]):
         spaces = check_spaces(*spaces_of_first(makers, names))
         self.observation_space = spaces[0]
         self.network = self.make_network(settings, *spaces).to(self.device)
+        for name in self.asks_for:
+            if not hasattr(self.network, name):
+                raise ValueError(
+                    f"a network for {self.algorithm} needs "
+                    f"{' and '.join(self.asks_for)}, and "
+                    f"{type(self.network).__qualname__} has no {name}"
+                )
         self.optimizer = self.make_optimizer()
 
         # A step of learning is done as it is asked for, or by the record.

@@ -169,6 +169,7 @@ class Experiment(ppo.Experiment):
 
     algorithm = "recurrent-ppo"
     settings_class: ClassVar[type[ppo.Settings]] = Settings
+    asks_for = ("rows", "memory")
     network: RecurrentActorCritic
 
     @staticmethod
@@ -192,6 +193,11 @@ class Experiment(ppo.Experiment):
         action_space: gymnasium.Space[Any],
     ) -> RecurrentActorCritic:
         """
+        For a network of your own, override this. It needs what
+        [RecurrentActorCritic][labml_rl.ppo.remembering.RecurrentActorCritic] has: a
+        step that takes notes and gives new ones, `rows` that does so for many steps of
+        many games, and the number of notes, `memory`.
+
         Args:
             settings: of the algorithm.
             observation_space: that of one game.

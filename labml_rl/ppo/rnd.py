@@ -236,6 +236,7 @@ class Experiment(ppo.Experiment):
 
     algorithm = "rnd"
     settings_class: ClassVar[type[ppo.Settings]] = Settings
+    asks_for = ("both", "novelty", "paid")
     settings: Settings
     network: CuriousActorCritic
 
@@ -251,6 +252,10 @@ class Experiment(ppo.Experiment):
         action_space: gymnasium.Space[Any],
     ) -> CuriousActorCritic:
         """
+        For a network of your own, derive from [CuriousActorCritic][] and override this.
+        What RND asks for is all in there: both critics, the novelty, and the moments by
+        which it is paid.
+
         Args:
             settings: of the algorithm.
             observation_space: that of one game.

@@ -173,6 +173,7 @@ class Experiment(RolloutExperiment[Settings]):
     algorithm = "pqn"
     settings_class: ClassVar[type[Settings]] = Settings
     evaluation_epsilon = 0.001
+    asks_for = ("action_values", "epsilon")
     network: PQNetwork
 
     @staticmethod
@@ -182,6 +183,14 @@ class Experiment(RolloutExperiment[Settings]):
         action_space: gymnasium.Space[Any],
     ) -> PQNetwork:
         """
+        ### A network of your own
+
+        Override this. PQN asks its network for `action_values(observations)`, sets its
+        buffer `epsilon`, and plays by the logits and values that it gives when it is
+        called. The short way is to derive from [PQNetwork][labml_rl.pqn.PQNetwork], and
+        put another body into it. What the [page of
+        policies][labml_rl.onpolicy.PolicyExperiment.make_network] says holds here, too.
+
         Args:
             settings: of the algorithm.
             observation_space: that of one game.

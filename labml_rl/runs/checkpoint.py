@@ -181,7 +181,7 @@ def save(path: str | Path, state: State) -> None:
             metadata = {FORMAT: VERSION, "state": text, "sums": json.dumps(sums)}
             _write(file, tensors, metadata)
     except OSError as error:
-        left = "the one before is whole" if path.exists() else "and there is none yet"
+        left = "the one before is whole" if path.exists() else "and there is none"
         raise CheckpointError(
             f"the checkpoint {path} could not be written, {left}: {error}"
         ) from error
@@ -411,17 +411,14 @@ def load_weights(network: nn.Module, weights: dict[str, Tensor]) -> None:
     Raises:
         CheckpointError: if they don't fit; it names what differs.
     """
-    if not isinstance(weights, dict) or not all(
-        isinstance(each, Tensor) for each in weights.values()
-    ):
+    if not isinstance(weights, dict):
         raise CheckpointError("the checkpoint has something else for weights")
-    expected = {name: tuple(each.shape) for name, each in network.state_dict().items()}
-    found = {name: tuple(each.shape) for name, each in weights.items()}
+    expected, found = _shapes(network.state_dict()), _shapes(weights)
     differences = [
         *(f"{name} is missing" for name in expected.keys() - found.keys()),
         *(f"{name} is one too many" for name in found.keys() - expected.keys()),
         *(
-            f"{name} has the shape {found[name]} and not {expected[name]}"
+            f"{name} is {found[name]} and not {expected[name]}"
             for name in expected.keys() & found.keys()
             if expected[name] != found[name]
         ),
@@ -431,3 +428,13 @@ def load_weights(network: nn.Module, weights: dict[str, Tensor]) -> None:
         more = f"; and {len(differences) - 5} more" if len(differences) > 5 else ""
         raise CheckpointError(f"the checkpoint is of another network: {shown}{more}")
     network.load_state_dict(weights)
+
+
+# What a layer adds by `get_extra_state` may be anything.
+def _shapes(weights: dict[str, Any]) -> dict[str, str]:
+    def described(value: Any) -> str:
+        if isinstance(value, Tensor):
+            return f"of shape {tuple(value.shape)}"
+        return "something else than an array"
+
+    return {name: described(value) for name, value in weights.items()}

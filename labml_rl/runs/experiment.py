@@ -18,6 +18,7 @@ import torch
 from labml_rl import runs
 from labml_rl.environments import (
     frames_per_step,
+    has_channels_last,
     scores_of,
 )
 from labml_rl.networks import ActorCritic
@@ -41,7 +42,11 @@ class OneStep(runs.Experiment[runs.Settings]):
 
     @staticmethod
     def make_network(settings, seen, actions):
-        return ActorCritic(seen.shape, actions.n)
+        return ActorCritic(
+            seen.shape,
+            actions.n,
+            channels_last=has_channels_last(seen),
+        )
 
     @staticmethod
     def think(network, observations):
@@ -126,6 +131,7 @@ from typing import (
     Union,
     get_args,
     get_origin,
+    get_type_hints,
 )
 
 import gymnasium
@@ -282,11 +288,12 @@ def check_kinds(settings: Settings) -> None:
         ValueError: if one is of another kind than it should be; it says which, and what
             would be right.
     """
+    hints = get_type_hints(type(settings))  # types, even where they are kept as text
     for each in fields(settings):
         value = getattr(settings, each.name)
-        kinds = (each.type,)
-        if get_origin(each.type) in (Union, UnionType):
-            kinds = get_args(each.type)
+        kinds = (hints[each.name],)
+        if get_origin(*kinds) in (Union, UnionType):
+            kinds = get_args(*kinds)
         if value is None and NoneType in kinds:
             continue
         kind, *others = (kind for kind in kinds if kind is not NoneType)
@@ -396,6 +403,30 @@ class NotFiniteError(ArithmeticError):
     A run that has come to this point learns nothing more, but it still plays, and draws
     curves. So it stops with this error, before it writes a checkpoint.
     """
+
+
+def as_number(name: str, value: Any) -> float | None:
+    """
+    Args:
+        name: of what an update measured.
+        value: what it found; a tensor or an array may have a single entry.
+
+    Returns:
+        The number. A tensor of losses would keep all that was computed for it.
+
+    Raises:
+        TypeError: if it is none.
+    """
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        shape = f" of shape {tuple(value.shape)}" if hasattr(value, "shape") else ""
+        raise TypeError(
+            f"update() must return numbers, and {name} is a "
+            f"{type(value).__name__}{shape}"
+        ) from error
 
 
 class Playing(Protocol):
@@ -565,7 +596,7 @@ class Experiment(ABC, Generic[S]):
 
         Raises:
             NotFiniteError: if one of these numbers is not finite, or a weight.
-            TypeError: if it returned something else.
+            TypeError: if it returned something else, or something else among these.
             ValueError: if it has not counted up `frames`.
         """
         before = self.frames
@@ -582,6 +613,7 @@ class Experiment(ABC, Generic[S]):
             )
         self.updates += 1
         now = f"after {self.frames:,} frames, in update {self.updates:,}"
+        metrics = {name: as_number(name, value) for name, value in metrics.items()}
         for name, value in metrics.items():
             if value is not None and not math.isfinite(value):
                 raise NotFiniteError(f"{name} is {value} {now}")

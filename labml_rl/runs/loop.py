@@ -50,6 +50,7 @@ import signal
 import time
 import traceback
 from collections.abc import Iterator
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,7 @@ class Run:
     def _write_checkpoint(self) -> None:
         state = self.experiment.get_state() | {
             "of": origin(self.experiment.algorithm, self.experiment.settings),
+            "settings": asdict(self.experiment.settings),
             "curve": self.curve.get_state(),
             "evaluations": self.best.get_state(),
         }
@@ -158,12 +160,13 @@ class Run:
         ### Before the next frame
 
         Raises:
-            CheckpointError: if the checkpoint is missing, broken, or another's, or if
-                it has more games or fewer than `run.json` says.
+            CheckpointError: if the checkpoint is missing, broken, or another's.
+            RunError: if a setting in `run.json` is another than it was.
         """
         state = checkpoint.load(self.folder.checkpoint)
         of = origin(self.experiment.algorithm, self.experiment.settings)
         check_origin(self.folder.checkpoint, state, of)
+        self._check_settings(state.pop("settings", {}))
         try:
             self.curve.set_state(state.pop("curve"))
             self.best.set_state(state.pop("evaluations"))
@@ -173,19 +176,27 @@ class Run:
                 f"{self.folder.checkpoint} is not a checkpoint of this run, to go on "
                 f"from: it has no {error}"
             ) from error
-        except ValueError as error:
-            saved, asked = len(state["games"]), self.experiment.settings.num_envs
-            if saved == asked:
-                raise
-            raise checkpoint.CheckpointError(
-                f"{self.folder.checkpoint} has {saved} games in it, and num_envs in "
-                f"{self.folder.record} is {asked}. It has to stay as it was"
-            ) from error
         self._saved_frames = self.experiment.frames
         self.begun = self.experiment.updates > 0
         now = session(self.experiment.frames, type(self.experiment))
         self.record["sessions"].append(now)
         self.folder.write_record(self.record)
+
+    # (A checkpoint may be older than a setting, or than this check.)
+    def _check_settings(self, were: dict[str, Any]) -> None:
+        now = asdict(self.experiment.settings)
+        if self.experiment.needs_plan(self.experiment.settings) is None:
+            were = were | {"total_frames": now["total_frames"]}
+        if changed := [
+            f"{name} was {value!r} and is {now[name]!r}"
+            for name, value in were.items()
+            if name in now and now[name] != value
+        ]:
+            raise RunError(
+                f"{self.folder.record} was changed: {', '.join(changed)}. No settings "
+                "would lead to the numbers of such a run, so put it back as it was, or "
+                "begin another run"
+            )
 
     def go_on(self, checkpoint_minutes: float) -> None:
         """
@@ -255,6 +266,8 @@ class Run:
         self.save()
 
     def _left(self) -> str:
+        if not self.folder.checkpoint.exists():
+            return f"There is no {self.folder.checkpoint} any more to go on from"
         return (
             f"The checkpoint {self.folder.checkpoint} is of {self._saved_frames:,} "
             f"frames; to go on from there: {self.folder.resumed_by}"
@@ -504,8 +517,9 @@ def lengthen(
 
     The curve still rises, and the run is over. If nothing in it [depends on how long it
     was planned][Experiment.needs_plan], it may go on, and comes to the same weights as
-    one that was planned so from the beginning. Otherwise it would be a run that nobody
-    could do again with any settings, and it is refused.
+    one that was planned so from the beginning. Only the agent may have been [measured
+    and kept](../watch/best.py) once more, where the shorter run ended. Otherwise it
+    would be a run that nobody could do again with any settings, and it is refused.
 
     That is so with PPO and A2C, whose learning rate is 0 at the end. A new run can
     begin with the weights that the old one ended with. It counts its frames from 0, its

@@ -143,9 +143,9 @@ class Saved:
         file = folder.best if best else folder.checkpoint
         if best and not file.exists():
             raise RunError(
-                f"{path} has no best agent: its evaluate_every_frames is "
-                f"{settings.evaluate_every_frames:,}, and it has had "
-                f"{record['frames']:,} frames"
+                f"{path} has no best agent, or none any more: its "
+                f"evaluate_every_frames is {settings.evaluate_every_frames:,}, and it "
+                f"has had {record['frames']:,} frames"
             )
         if record["finished"] and not file.exists():
             raise checkpoint.CheckpointError(
@@ -241,7 +241,8 @@ class Saved:
     @property
     def trained_with_lives(self) -> bool:
         """Whether an episode of its training was over with a lost life."""
-        return bool(getattr(self.settings, "episodic_life", False))
+        usual = GameOptions.episodic_life
+        return bool(getattr(self.settings, "episodic_life", usual))
 
     def described(self, protocol: Protocol) -> str:
         """

@@ -45,6 +45,7 @@ class Counter(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         self.steps = 0
         self.episodes += 1
+        self.options = options
         info = {"seed": seed, "options": options} if seed or options else {}
         return self.observation(), info
 
@@ -57,6 +58,9 @@ class Counter(gymnasium.Env[Any, Any]):
 
     def observation(self):
         return np.array([self.episodes, self.steps])
+
+    def given(self):
+        return self.options
 
     def times(self, factor):
         return factor * self.length
@@ -282,6 +286,10 @@ def test_seeds_are_drawn_and_reach_the_environments(kind):
     with counters(kind) as games:
         _, infos = games.reset(seed=1)
         assert infos["seed"].tolist() == spawn_seeds(1, 3)
+        games.reset(options={"reset_mask": [True] * 3})
+        assert games.call("given") == ({}, {}, {}), "as Gymnasium does"
+        games.reset()
+        assert games.call("given") == (None, None, None)
         _, infos = games.reset(seed=[4, 5, 6], options={"new": True})
         assert infos["seed"].tolist() == [4, 5, 6]
         assert infos["options"]["new"].tolist() == [True] * 3

@@ -15,10 +15,12 @@ from torch import nn
 from torch.nn.functional import conv2d
 
 from figures import networks as figure
-from labml_rl import bodies, networks
+from labml_rl import bodies, networks, runs
 from labml_rl.bodies import VectorBody, as_blocks, make_body
 from labml_rl.game import available_games, make_game
 from labml_rl.networks import draw, entropy_of, log_probs_of, orthogonal_
+from labml_rl.ppo import recurrent, rnd
+from labml_rl.pqn import experiment as pqn
 
 # The types of torch do not know what is in a module, nor all that can be done with one.
 ActorCritic: Any = networks.ActorCritic
@@ -554,3 +556,29 @@ def test_a_network_in_float64_stays_so():
         body.layers.register_forward_pre_hook(lambda _, given: (given[0].double(),))
     logits, values = network(torch.randn(3, 4))
     assert logits.dtype == values.dtype == torch.float64
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "said"),
+    [
+        (
+            pqn,
+            "for pqn needs action_values and epsilon, and ActorCritic has no",
+        ),
+        (rnd, "for rnd needs both and novelty and paid, and ActorCritic has no both"),
+        (recurrent, "needs rows and memory, and ActorCritic has no rows"),
+    ],
+)
+def test_a_network_that_lacks_what_it_is_asked_for_is_named(
+    monkeypatch, tmp_path, algorithm, said
+):
+    def make_network(settings, observation_space, action_space):
+        return ActorCritic(observation_space.shape, action_space.n)
+
+    monkeypatch.setattr(
+        algorithm.Experiment, "make_network", staticmethod(make_network)
+    )
+    settings = algorithm.Settings(game="Pong", workers=0)
+    with pytest.raises(runs.RunError, match=said):
+        runs.train(algorithm.Experiment, settings, folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

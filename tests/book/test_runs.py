@@ -48,6 +48,7 @@ from labml_rl.runs.folder import RunFolder
 from labml_rl.runs.signals import Ear
 from labml_rl.sampling import Sampler
 from labml_rl.worker import available_cores
+from tests.book.future_settings import FutureSettings
 from tests.book.tiny_runs import HELD, Settings, Tiny
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +67,7 @@ def curve_of(path: Path) -> list[dict[str, str]]:
 def end_of(path: Path) -> dict[str, torch.Tensor]:
     """All that is left in the checkpoint, but for times."""
     state = checkpoint.load(path / "checkpoint.safetensors")
-    del state["curve"]
+    del state["curve"], state["settings"]
     flat: dict[str, torch.Tensor] = {}
     flat["text"] = checkpoint._flatten(state, "", flat)
     return flat
@@ -803,7 +804,7 @@ def test_a_run_that_fails_in_its_first_update_leaves_nothing(tmp_path):
     [
         (None, TypeError, r"update\(\) must return .*, not NoneType"),
         ({"frames": 1.0}, KeyError, "each curve has columns of these names: frames"),
-        ({"loss": "low"}, TypeError, "must be real number, not str"),
+        ({"loss": "low"}, TypeError, "loss is a str"),
     ],
 )
 def test_so_does_one_whose_first_update_returns_no_numbers(
@@ -883,17 +884,111 @@ def test_a_run_that_can_not_go_on_the_same_says_so(tmp_path, capsys):
     assert "stopped: which action a sticky one repeats" in sticky
 
 
-def test_games_that_were_edited_are_named(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("num_envs", 2, "num_envs was 4 and is 2"),
+        ("seed", 5, "seed was 1 and is 5"),
+    ],
+)
+def test_settings_that_were_edited_are_named(tmp_path, name, value, said):
     path = runs.train(Tiny, Settings(num_envs=4), folder=tmp_path / "run")
     file = path / "run.json"
     record = json.loads(file.read_text()) | {"finished": False}
-    record["settings"]["num_envs"] = 2
+    before = record["settings"] | {}
+    record["settings"][name] = value
     file.write_text(json.dumps(record))
-    with pytest.raises(
-        runs.CheckpointError,
-        match=f"{path}/checkpoint.* has 4 games in it, and num_envs in {file} is 2",
-    ):
+    with pytest.raises((runs.RunError, runs.CheckpointError), match=said):
         runs.resume(Tiny, path)
+    # Put back, it goes on; and a run may be longer than it was.
+    longer = before["total_frames"] + 16
+    record["settings"] = before | {"total_frames": longer}
+    file.write_text(json.dumps(record))
+    runs.resume(Tiny, path)
+    assert json.loads(file.read_text())["frames"] == longer
+
+
+def test_a_plan_that_was_edited_is_named(tmp_path):
+    class Planned(Tiny):
+        @staticmethod
+        def needs_plan(settings: Any) -> str:
+            return "it follows one"
+
+    path = runs.train(Planned, Settings(), folder=tmp_path / "run")
+    file = path / "run.json"
+    record = json.loads(file.read_text()) | {"finished": False}
+    record["settings"]["total_frames"] += 8
+    file.write_text(json.dumps(record))
+    with pytest.raises(runs.RunError, match=f"{file} was changed: total_frames was"):
+        runs.resume(Planned, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("rate", "much", "rate must be a number, not 'much'"),
+        ("how", "soon", "how must be 'slow' or 'fast', not 'soon'"),
+        ("seed", "one", "seed must be"),
+    ],
+)
+def test_types_that_are_kept_as_text_are_looked_at(name, value, said):
+    with pytest.raises(ValueError, match=said):
+        FutureSettings(**{name: value})
+    FutureSettings(rate=1, how="fast", workers=None)
+
+
+class Measuring(Tiny):
+    """It measures something in its own way."""
+
+    found: ClassVar[Any] = None
+
+    def update(self) -> Any:
+        return {**super().update(), "found": self.found}
+
+
+@pytest.mark.parametrize(
+    "number", [torch.tensor(0.5), np.float32(0.5), torch.full((1, 1), 0.5), 0.5]
+)
+def test_what_is_measured_may_be_a_number_of_any_kind(tmp_path, monkeypatch, number):
+    monkeypatch.setattr(Measuring, "found", number)
+    path = runs.train(Measuring, Settings(total_frames=8), folder=tmp_path / "run")
+    assert {row["found"] for row in curve_of(path)} == {"0.5"}
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (torch.zeros(3), r"found is a Tensor of shape \(3,\)"),
+        (np.zeros((2, 2)), r"found is a ndarray of shape \(2, 2\)"),
+        ("much", "found is a str$"),
+    ],
+)
+def test_what_is_measured_must_be_a_number(tmp_path, monkeypatch, found, said):
+    monkeypatch.setattr(Measuring, "found", found)
+    with pytest.raises(TypeError, match=rf"must return numbers, and {said}"):
+        runs.train(Measuring, Settings(), folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+class Moved(Tiny):
+    """While it learns, somebody deletes its folder."""
+
+    folder: ClassVar[Path]
+
+    def update(self) -> Any:
+        if self.frames:
+            shutil.rmtree(self.folder)
+            raise OSError("the network is down")
+        return super().update()
+
+
+def test_a_folder_that_is_gone_is_not_said_to_be_there(tmp_path):
+    Moved.folder = tmp_path / "run"
+    with pytest.raises(OSError, match="is down") as caught:
+        runs.train(Moved, Settings(), folder=tmp_path / "run")
+    (note,) = caught.value.__notes__
+    file = tmp_path / "run" / "checkpoint.safetensors"
+    assert note == f"There is no {file} any more to go on from"
 
 
 def test_a_curve_that_was_deleted_comes_back(whole, tmp_path):

@@ -358,11 +358,38 @@ def test_weights_of_another_network_are_named():
     with pytest.raises(CheckpointError) as caught:
         load_weights(small, wider.state_dict())
     message = str(caught.value)
-    assert "another network: 0.bias has the shape (4,) and not (3,)" in message
+    assert "another network: 0.bias is of shape (4,) and not of shape (3,)" in message
     assert "2.weight is one too many" in message
     with pytest.raises(CheckpointError, match=r"2\.bias is missing; 2\.weight is miss"):
         load_weights(wider, nn.Sequential(*list(wider)[:2]).state_dict())
     assert all(torch.equal(small.state_dict()[name], before[name]) for name in before)
+
+
+class Counting(nn.Linear):
+    """A layer with something to remember that is no weight."""
+
+    asked: Any = None
+
+    def get_extra_state(self) -> Any:
+        return {"asked": self.asked}
+
+    def set_extra_state(self, state: Any) -> None:
+        self.asked = state["asked"]
+
+
+def test_what_a_layer_keeps_beside_its_weights_comes_back(tmp_path):
+    layer, other = Counting(2, 3), Counting(2, 3)
+    layer.asked = (7, "times")
+    path = tmp_path / "weights.safetensors"
+    checkpoint.save(path, {"network": layer.state_dict()})
+    load_weights(other, checkpoint.load(path)["network"])
+    assert other.asked == (7, "times")
+    assert torch.equal(other.weight, layer.weight)
+    spoiled = layer.state_dict() | {"bias": 0.5}
+    with pytest.raises(CheckpointError, match=r"bias is something else than an"):
+        load_weights(other, spoiled)
+    with pytest.raises(CheckpointError, match="_extra_state is missing"):
+        load_weights(other, nn.Linear(2, 3).state_dict())
 
 
 @pytest.mark.parametrize("how", [{"foreach": False}, {"fused": True}])
@@ -450,7 +477,7 @@ def test_a_tree_that_nobody_saves_is_refused(tmp_path, flat, said):
 
 
 def test_something_else_than_weights_is_refused():
-    wrong: list[Any] = [5, None, {"weight": 5}]
+    wrong: list[Any] = [5, None, {"weight": 5, "bias": 5}]
     for weights in wrong:
         with pytest.raises(CheckpointError, match="something else"):
             load_weights(torch.nn.Linear(1, 1), weights)

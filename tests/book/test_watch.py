@@ -235,11 +235,17 @@ def test_the_protocol_is_as_in_training_but_for_what_is_measured(breakout):
     saved = replace(breakout, experiment_class=WithLives)
     assert saved.game_options(Protocol()) == {
         "clip_rewards": False,
-        "episodic_life": False,  # it was not trained with lives
+        "episodic_life": True,  # as a game is, where nobody says anything
         "noop_max": 30,
         "max_frames": 108_000,
         "sticky_actions": 0.25,
     }
+
+    class WithoutLives(Settings):
+        episodic_life = False
+
+    without = replace(saved, settings=WithoutLives(game="Breakout"))
+    assert not without.game_options(Protocol())["episodic_life"]
 
     class LivesSettings(Settings):
         episodic_life = clip_rewards = True
@@ -332,7 +338,7 @@ def decoded(path: Path) -> tuple[Any, list[np.ndarray[Any, Any]]]:
 
 
 def test_a_film_of_an_atari_game(breakout, tmp_path):
-    protocol = Protocol(frames_cap=200)
+    protocol = Protocol(frames_cap=200, serve=False)
     game = film(breakout, protocol, tmp_path / "film.mp4")
     stream, frames = decoded(tmp_path / "film.mp4")
     assert stream.codec_context.name == "h264"
