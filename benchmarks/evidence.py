@@ -125,7 +125,8 @@ PEERS = {
 
 # What an algorithm is drawn beside: the runs of another with the same game.
 BESIDE = {
-    **{"fast-rainbow": "fast-dqn", "ppo": "a2c", "pqn": "a2c", "impala": "ppo"},
+    **{"fast-rainbow": "fast-dqn", "fast-dqn-quantiles": "fast-dqn"},
+    **{"ppo": "a2c", "pqn": "a2c", "impala": "ppo"},
     **{"recurrent-ppo": "ppo", "small-recurrent-ppo": "small-ppo"},
     **{"small-rnd": "small-ppo"},
 }
@@ -137,7 +138,10 @@ BESIDE_RUN = {
     f"a2c-{game}-seed-2": ("seed-1", "rms_epsilon")
     for game in ("breakout", "spaceinvaders")
 }
-NAMES = {"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO", "rnd": "RND"}
+NAMES = {
+    **{"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO", "rnd": "RND"},
+    "dqn-quantiles": "DQN with quantiles",
+}
 AFTER = {
     "ppo": "PPO's paper, 40M frames",
     "a2c": "A2C's paper, 40M frames",
@@ -148,7 +152,7 @@ AFTER = {
 def keep(folder: Path, *, agent: bool = False) -> None:
     """Copy what says how a run went, and let its agent play."""
     record = json.loads((folder / "run.json").read_text())
-    kept = KEPT / record["algorithm"] / name_of(record) / f"seed-{seed_of(record)}"
+    kept = KEPT / kind_of(record) / name_of(record) / f"seed-{seed_of(record)}"
     kept.mkdir(parents=True, exist_ok=True)
     for name in ("run.json", "progress.csv", "evaluations.csv"):
         if (folder / name).exists():
@@ -163,6 +167,12 @@ def keep(folder: Path, *, agent: bool = False) -> None:
         score(best, kept / "scores-best.json")
     if (folder / "film.mp4").exists():
         keep_film(folder / "film.mp4", FILMS / f"{figure_name(kept)}.mp4")
+
+
+def kind_of(record: dict[str, Any]) -> str:
+    """The algorithm of a run, and what makes it another one."""
+    algorithm = str(record["algorithm"])
+    return algorithm + "-quantiles" * bool(record["settings"].get("quantiles"))
 
 
 def keep_agent(saved: Saved, path: Path) -> None:
@@ -408,7 +418,7 @@ def marks_of(record: dict[str, Any]) -> list[tuple[str, float]]:
     """Who else has played the game of a run, and what that scored."""
     published = PUBLISHED.get(name_of(record), {})
     marks = [(who, score) for who, score in published.items() if who not in AFTER]
-    family = family_of(record["algorithm"]).lower()
+    family = family_of(kind_of(record)).lower()
     if family in published:
         marks.append((AFTER[family], published[family]))
     return marks
@@ -534,7 +544,7 @@ def draw(folder: Path) -> str:
     """The curve of a run, with what others score, as SVG."""
     record = json.loads((folder / "run.json").read_text())
     curve = curve_of(folder)
-    algorithm, game = record["algorithm"], record["settings"]["game"]
+    algorithm, game = kind_of(record), record["settings"]["game"]
     marks = marks_of(record)
     name = f"{family_of(algorithm)}, {TITLES.get(game, game)}"
     drawing = Drawing(290, f"The curve of {name}")

@@ -62,6 +62,14 @@ carried some way, and with these the way is shortest on average. (That average i
 The agent acts as before, by the mean. It is simple now:
 
 $$Q(o, a) = \frac{1}{K} \sum_i z_i(o, a)$$
+
+## What it has learned
+
+With 51 quantiles, and the settings of [fast DQN](fast.py) as they are, it has learned
+[Pong](../../results.md#pong-by-dqn-with-quantiles) in ten million frames, later than
+DQN without them. The settings are made for DQN. In the paper the learning rate is a
+fifth of this one, and the gain that it reports is over 57 games and 200 million frames.
+So the run shows that it works, and not that it is better.
 """
 
 import torch
