@@ -25,6 +25,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -218,11 +219,15 @@ def table_of(keys: str, record: Any) -> str:
 
 def shown(found: str | int | float, wanted: str) -> str:
     """
-    A value in a format, or beside a target.
+    A value in a format, beside a target, or as a command.
 
     Raises:
         ValueError: if it has no such format.
     """
+    if wanted == "command":
+        # Where it goes over several lines, none of its words is cut in two.
+        spans = " ".join(f"<span>{escape(each)}</span>" for each in str(found).split())
+        return f'<code class="book-command">{spans}</code>'
     target = TARGET.fullmatch(wanted)
     if not target:
         words = format(found, wanted)

@@ -208,10 +208,15 @@ def runs():
     return record_of("results")
 
 
+def words_of(command: str) -> str:
+    words = " ".join(f"<span>{word}</span>" for word in command.split())
+    return f'<code class="book-command">{words}</code>'
+
+
 def test_a_run_has_a_table(runs):
     page = fill_in("{{ table of ppo.pong.seed-1 }}", runs)
     run = runs["ppo"]["pong"]["seed-1"]
-    assert f">The record of `{run['command']}`</summary>" in page
+    assert f">The record of {words_of(run['command'])}</summary>" in page
     rows = [row for row in page.splitlines() if row.startswith("| ")]
     table = dict(row.strip("| ").split(" | ") for row in rows)
     changed = "yes" if run["uncommitted_changes"] else "no"
@@ -249,7 +254,12 @@ def test_a_number_below_zero_has_a_minus_sign(runs):
     page = fill_in("{{ fast-dqn.pong.seed-1.lowest | .0f }}", runs)
     assert page == "−8"
     run = fill_in("{{ table of fast-dqn.pong.seed-1 }}", runs)
-    assert "`labml-rl train fast-dqn" in run
+    assert words_of("labml-rl train fast-dqn").removesuffix("</code>") in run
+
+
+def test_a_command_is_not_cut_within_a_word():
+    page = fill_in("{{ a | command }}", {"a": "train --rate 1e-3 && echo '<b>'"})
+    assert page == words_of("train --rate 1e-3 &amp;&amp; echo &#x27;&lt;b&gt;&#x27;")
 
 
 def test_each_kept_run_is_on_the_page_of_results(runs):
