@@ -14,6 +14,7 @@ takes the place of the old one.
 its command. Its rows are in `run.md`, beside this file, and in `run-best.md` if the run
 has kept its best agent. In these, the formats `score` and `points` have as many digits
 as it takes to tell scores of this game apart, and `run.time` is in hours or minutes.
+The format `command` is for what is typed: code that breaks between its words only.
 
 A record of a run has the fingerprints of the modules that made it, as `sources`. Beside
 them stands, as `code`, how many of these are no longer the same, but for prose. Its

@@ -123,7 +123,7 @@ class RolloutExperiment(SpeedExperiment[S]):
         settings: of the algorithm.
     """
 
-    # What a network must have by which its algorithm asks it.
+    # The names by which an algorithm asks its network for more than a call gives.
     asks_for: ClassVar[tuple[str, ...]] = ()
 
     games: Source
