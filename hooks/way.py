@@ -42,12 +42,14 @@ def on_page_context(context: Any, page: Page, config: Any, nav: Navigation) -> N
     names = way((root / "labml_rl" / "__init__.py").read_text(encoding="utf-8"))
     if page.file.src_uri not in names[:-1]:
         return
-    name = names[names.index(page.file.src_uri) + 1]
+    here = names.index(page.file.src_uri)
+    name = names[here + 1]
     following = next((each for each in nav.pages if each.file.src_uri == name), None)
     if following is None:
         raise PluginError(f"the short way goes to {name}, which is no page")
     address = get_relative_url(following.file.url, page.file.url)
     page.content = (
-        f'{page.content}\n<p class="book-way">The short way goes on with '
-        f'<a href="{address}">{following.title}</a>.</p>\n'
+        f'{page.content}\n<p class="book-way">The short way, {here + 1} of '
+        f'{len(names)}. <span>Next: <a href="{address}">{following.title}</a></span>'
+        "</p>\n"
     )

@@ -7,11 +7,11 @@ summary: An environment of one's own, in which a single observation does not say
 # A pole without speeds
 
 [CartPole](small.py) shows four numbers: where the cart is, how far the pole leans, and
-how fast both of these change. Here are the first two of these, and not the speeds. So
-the same two numbers may mean a pole that is falling to the left and one that is just
-coming up, and the one needs a push to the left, and the other a push to the right. An
-agent that sees two observations in a row knows the difference. One that sees a single
-observation, and remembers nothing, can't balance the pole.
+how fast both of these change. Here the agent is shown the first two, and not the
+speeds. So the same two numbers may mean a pole that is falling to the left and one that
+is just coming up, and the one needs a push to the left, and the other a push to the
+right. An agent that sees two observations in a row knows the difference. One that sees
+a single observation, and remembers nothing, can't balance the pole.
 
 Problems in which the agent is shown only part of the state are called **partially
 observable**, and nearly all real ones are.

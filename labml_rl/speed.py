@@ -10,7 +10,7 @@ summary: >-
 
 Much of the work in this field is waiting. What takes a night can be tried once a day,
 and what takes an hour, all day long. Nothing on this page makes an agent learn from
-fewer games. It only wastes less of the machine.
+fewer games. These tricks only waste less of the machine.
 
 This is what an ordinary loop spends its time on, and what can be done about it. What
 that is worth has been measured [for DQN](../benchmarks/values.md), and [for
@@ -100,11 +100,11 @@ labml-rl train ppo --num-envs 128 --steps 32 \
   --minibatches 8 --halves --graphs
 ```
 
-All of that is for PPO. PQN has all but the last, and so has A2C, which plays by the
-record, and learns without. With IMPALA, [the actors](impala/actors.py) play on the
-processor while the GPU learns. DQN learns on a GPU, too, and waits there for each
-batch: the pictures are picked out of main memory, and go to the GPU while nobody
-computes.
+All of that is for PPO. PQN has all but the last, and so has A2C, of which only the
+playing is recorded, and not the learning. With IMPALA, [the actors](impala/actors.py)
+play on the processor while the GPU learns. DQN learns on a GPU, too, and waits there
+for each batch: the pictures are picked out of main memory, and go to the GPU while
+nobody computes.
 """
 
 import ctypes

@@ -56,11 +56,10 @@ $$Q(o, a) = \operatorname{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
 where the average is over what the game may do, and $\gamma$ is the discount. This is
 the **Bellman optimality equation** ([Sutton and Barto,
 2018](http://incompleteideas.net/book/the-book-2nd.html), section 3.6). The far future
-is gone from it. It ties the
-value of an action to the values one step later, and if it holds everywhere, all values
-are right. (One thing is taken for granted: that an observation shows all that matters
-for what comes next, which makes the game a **Markov decision process**. Four pictures
-of it do so, or nearly.)
+no longer appears in it. It ties the value of an action to the values one step later,
+and if it holds everywhere, all values are right. (One thing is taken for granted: that
+an observation shows all that matters for what comes next, which makes the game a
+**Markov decision process**. Four pictures of it do so, or nearly.)
 
 There is no policy $\pi$ in it. The step may have been taken by any agent, a random one
 or one of last week: the game answers an action in the same way whoever takes it, and
@@ -76,7 +75,8 @@ move each entry a little way to what the right side says. That is **Q-learning**
 again and again everywhere, and these moves get smaller, neither too slowly nor too
 fast, the table reaches the right values for certain. The reason is that the right side
 shrinks errors: two tables that differ by no more than $e$ anywhere have right sides
-that differ by no more than $\gamma e$. Such a thing is called a **contraction**.
+that differ by no more than $\gamma e$. A rule that brings any two tables closer
+together is called a **contraction**. Repeat it, and all tables come to the same one.
 
 Nobody has a table of all screens of Breakout. So there is a network with weights
 $\theta$ for the left side, and each step gives it a number to learn, its **target**:
@@ -213,9 +213,9 @@ def following_values(
 
     $$\bar{Q} \big( o_{t+1}, \arg\max_a Q(o_{t+1}, a) \big)$$
 
-    This is never larger than the maximum. One was copied from the other, so their
-    errors are not independent, and it is half a remedy. It costs one more look at the
-    next observations. Over 49 games, van Hasselt et al. report a
+    This is never larger than the maximum. But one network was copied from the other,
+    so their errors are not independent, and this is only half a remedy. It costs one
+    more look at the next observations. Over 49 games, van Hasselt et al. report a
     [human-normalised](../watch/many.py#one-scale) median of 114.7% in place of 93.5%,
     where 0% is random play, and 100% a human tester.
     Their values are about the returns that the agent then gets, where those of DQN can
@@ -341,8 +341,9 @@ def td_loss(
     rewards before it trusts the network: $R_t^{(n)}$ is their [discounted
     sum][labml_rl.replay.rings.Rings.look_ahead], and $\bar{V}_{t+n}$ is [what
     follows][following_values] after them. It does here what $F_t$ does [for
-    policies](../returns.py): if the game ends sooner, nothing follows, and in place of
-    $\gamma^n$ the batch has a 0. All weights $w_t$ are 1 unless the [memory is
+    policies](../returns.py). If the game ends within the $n$ steps, nothing follows,
+    and the batch has a 0 in place of $\gamma^n$. If it is cut off after $m$ of them,
+    the batch has $\gamma^m$. All weights $w_t$ are 1 unless the [memory is
     prioritised](../replay/prioritised.py).
 
     With $n = 3$ and $\gamma = 0.99$, rewards of 0, 0 and 1, and 2.5 for what follows
@@ -394,5 +395,5 @@ def td_loss(
 #     1. $1 + 0.99 \cdot 3 = 3.97$. With double Q-learning the network chooses the first
 #        action, and it is $1 + 0.99 \cdot 2 = 2.98$.
 #     2. 0.125 with a slope of 0.5, and 2.5 with a slope of 1.
-#     3. No: the largest is still the largest. What does harm is that some values are
-#        more too large than others.
+#     3. No: the largest is still the largest. Harm is done where some values are too
+#        large by more than others are.

@@ -22,8 +22,9 @@ labml-rl train dqn --game Breakout --double \
 The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
 game at a time, and that takes days. The second switches on what was found later, cuts
 gradients as [one of the papers](dueling.py) does, and has the learning rate of
-[another](../replay/prioritised.py). [The fast settings](fast.py) take hours, and [two
-rods on a hook][labml_rl.small.DQNSettings] a minute:
+[another](../replay/prioritised.py). [The fast settings](fast.py) take hours, and their
+page shows [what was learned](fast.py#what-it-has-learned). [Two rods on a
+hook][labml_rl.small.DQNSettings] take a minute:
 
 ```sh
 labml-rl train fast-dqn --game Pong
@@ -344,8 +345,8 @@ class Experiment(SpeedExperiment[Settings]):
 
         One turn with the settings of *Nature* is four steps and one batch, and every
         10,000 steps the target network is replaced. In the warm-up nothing is learned.
-        An update is as many turns as the settings say, since after each somebody writes
-        down how it goes.
+        An update is as many turns as the settings say: after each update somebody
+        writes down how it goes, and after every batch that would take too long.
 
         Returns:
             The means over all batches. In the warm-up there are none, and their losses
@@ -449,8 +450,8 @@ class Experiment(SpeedExperiment[Settings]):
         if self.settings.quantiles:
             return self.quantile_losses(batch)
 
-        # PyTorch keeps the copy in 16 bits that it makes of a weight when it is needed
-        # first. In older versions, [one that was made without a gradient never has
+        # When a weight is first needed in 16 bits, PyTorch makes a copy of it and keeps
+        # that. In older versions, [one that was made without a gradient never has
         # one](https://github.com/pytorch/pytorch/issues/112583). So the call that needs
         # a gradient comes first.
         with in_precision(self.settings, self.device):
@@ -490,10 +491,10 @@ class Experiment(SpeedExperiment[Settings]):
         """
         ### The loss of a distribution
 
-        If the network learns [how likely each return is](distribution.py), this is in
-        place of both. (Whoever overrides one of the two has to override this, too, or
-        leave the switch alone.) The same is measured, with the means of the
-        distributions.
+        If the network learns [how likely each return is](distribution.py), this takes
+        the place of the loss and the targets above. (Whoever overrides one of these has
+        to override this, too, or leave the switch alone.) The same is measured, with
+        the means of the distributions.
 
         Args:
             batch: the steps to learn from.

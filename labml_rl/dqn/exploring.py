@@ -2,7 +2,7 @@ r"""
 ---
 title: Exploring
 summary: >-
-  Epsilon-greedy actions for many games at once, and schedules whose units are said.
+  Epsilon-greedy: actions at random, in many games at once, and ever fewer of them.
 symbols:
   epsilon: '\varepsilon'
 ---
@@ -15,7 +15,8 @@ wrong. It has to try other things now and then: **exploration**, beside the
 called **ε-greedy** or epsilon-greedy: with probability $\varepsilon$ it takes an action
 at random, and otherwise it is *greedy* and takes the best. In the beginning it knows
 nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
-0.1](settings.py) and no further.
+0.1](settings.py) and no further: the network goes on changing, and what it takes for
+bad today must still be tried now and then.
 
 !!! warning "Frames or steps?"
     The [paper of DQN](https://doi.org/10.1038/nature14236) and the authors' program
@@ -87,9 +88,9 @@ def explore(
     Each game throws its own dice. If one throw decided for all, eight games would
     explore at the same moment, and then none of them.
 
-    Where all of them explore, nobody needs to know what is best. With a single game
-    that is one step in ten, and in the beginning nearly every step. So the network is
-    asked only after the dice are thrown.
+    The dice are thrown first, and the network is asked only if some game is not to
+    explore. With a single game and $\varepsilon = 0.1$ that saves one look in ten, and
+    in the beginning nearly all of them.
 
     !!! warning "Any action is any action"
         Among those that are drawn at random is the best one, too. Of $A$ actions, it is

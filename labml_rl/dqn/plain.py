@@ -34,9 +34,10 @@ all weights.
 To begin a project of your own, copy this page, and make it yours line by line. For a
 game, give it `make_environments("Pong", 16, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network that fits, `QNetwork((4, 84, 84), 6)`, a
-memory with `stack=4` and `n=3`, and the [settings for games](fast.py). All of them have
-a place here, but for `double`, and for `turns`, which says how often a curve gets a
-row. All of it is computed on the processor; the experiment takes a GPU as well.
+memory with `stack=4` and `n=3`, and the [settings for games](fast.py), a discount of
+0.99 among them. All of these have a place here, but for `double`, and for `turns`,
+which says how often a curve gets a row. All of it is computed on the processor; the
+experiment takes a GPU as well.
 """
 
 from collections import deque

@@ -183,12 +183,12 @@ def leaning(errors: Tensor, levels: Tensor) -> Tensor:
     \end{cases}$$
 
     !!! warning "Not quite a quantile"
-        Where errors are less than 1, a square is leaning here in place of an absolute
-        error, and what that finds is an *expectile*: a mean in which returns above
-        count more, or less. Expectiles lie closer together than quantiles. With rewards
-        of $\pm 1$ that is so for many positions. So don't read the atoms as
-        probabilities to the percent. (Without the round bottom, the human-normalised
-        median of the paper is 199% in place of 211%.)
+        Where errors are less than 1, it is their squares that count more on one side,
+        and not their sizes. What that finds is an *expectile*: a mean in which returns
+        above count more, or less. Expectiles lie closer together than quantiles. With
+        rewards of $\pm 1$, errors are as small as that in many positions. So don't read
+        the atoms as probabilities to the percent. (Without the round bottom, the
+        human-normalised median of the paper is 199% in place of 211%.)
 
     Args:
         errors: $u$, how far what was seen is above the atom, shape `(…)`.

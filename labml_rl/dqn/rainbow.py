@@ -25,8 +25,8 @@ are from their own runs; the [authors](distribution.py) of that part report 178%
 | [distributions](distribution.py) | more to learn from each step |
 | [noise](noisy.py) | exploring without a schedule |
 
-Nothing on this page is new. Each part is on another page, and each is a switch of
-[the experiment](experiment.py), so that what is left are two lists of numbers.
+Nothing on this page is new. Each part has a page of its own, and is a switch of [the
+experiment](experiment.py). What is left is two lists of numbers.
 
 ```sh
 labml-rl train rainbow --game Breakout
@@ -115,7 +115,7 @@ class Settings(settings.Settings):
     ## The settings of the paper
 
     They are those of table 1 of Hessel et al., and what is not named here is as in
-    [Nature](settings.py). They differ from theirs in two ways:
+    [Nature](settings.py). There are two exceptions:
 
     - The warm-up is played at random, where [DQN
       Zoo](https://github.com/google-deepmind/dqn_zoo) has the network play with its
@@ -131,10 +131,11 @@ class Settings(settings.Settings):
     their paper, and [not
     cross-entropies][labml_rl.dqn.distribution.distribution_loss]. All advantages [begin
     at 0](dueling.py). When the agent is [measured](../watch/__init__.py), one action in
-    twenty is random. And beside DQN Zoo: the gradient of the two streams is [made
-    smaller](dueling.py) before it goes into the body. Each row of a batch has [noise of
-    its own](noisy.py), which is not cut off at ±2, and the two streams share that of
-    their inputs. And the last layers have a bias besides that of their noise.
+    twenty is random. From DQN Zoo the program differs in more: the gradient of the two
+    streams is [made smaller](dueling.py) before it goes into the body. Each row of a
+    batch has [noise of its own](noisy.py), which is not cut off at ±2, and the two
+    streams share that of their inputs. And the last layers have a bias besides that of
+    their noise.
 
     !!! warning "How much noise?"
         They have 0.5, as Fortunato et al. have. But a footnote says that they drew the

@@ -2,7 +2,8 @@ r"""
 ---
 title: The optimiser of DQN
 summary: >-
-  Centred RMSProp as the authors of DQN wrote it, and what its settings mean for a mean.
+  Centred RMSProp as the authors of DQN wrote it, and what its epsilon is when losses
+  are averaged.
 symbols:
   gradients: 'g'
   means: 'm'

@@ -7,11 +7,12 @@ summary: The settings of Nature, complete, with their units, and a switch for ea
 # The settings of DQN
 
 These are the settings of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236), all
-of them, and a switch for each part that came later. Where their table and their program
-differ, they are those of the program, with which the scores were made. With them, a run
-is 38 days of play: to try it out, there are [faster ones](fast.py). That rewards are
-clipped, and that an episode ends with each life, is said among [the settings of Atari
-games](../runs/games.py).
+of them, and a switch for each part that came later. (The paper appeared in the journal
+*Nature*, and this book calls its settings by that name.) Where their table and their
+program differ, they are those of the program, with which the scores were made. With
+them, a run is 38 days of play: to try it out, there are [faster ones](fast.py). That
+rewards are clipped, and that an episode ends with each life, is said among [the
+settings of Atari games](../runs/games.py).
 
 The game differs from theirs in six ways:
 

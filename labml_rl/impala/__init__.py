@@ -165,7 +165,7 @@ def vtrace(
     | $\mu$, which played | 0.9 | 0.1 |
     | $\pi$, which learns | 0.5 | 0.5 |
     | the smaller of both | 0.5 | 0.1 |
-    | the same, made 1 in all | 0.83 | 0.17 |
+    | the same, scaled to a sum of 1 | 0.83 | 0.17 |
 
     So the values are those of a policy somewhere between the two, and the nearer these
     are to each other, the nearer it is to both. With no cut at all they would be those
@@ -284,6 +284,6 @@ def vtrace(
 #
 # ??? tip "Answers"
 #     1. 1 and 1: what is above is cut. The other way around, ⅔ and ⅔.
-#     2. The smaller of both are 0.5 and 0.2. Made 1 in all, that is left with 0.71, and
-#        right with 0.29.
+#     2. The smaller of both are 0.5 and 0.2. Scaled to a sum of 1, that is left with
+#        0.71, and right with 0.29.
 #     3. By $c_0 \, c_1 \, \rho_2 = 0.125$.

@@ -29,9 +29,9 @@ played, and far above it those of PPO: it ends at
 
 *Breakout, with the authors' settings and a fifth of their frames.*
 
-PPO gets more out of as many frames. Its network learns ten times as often, and that
-took two or three times as long. IMPALA is for those who have more frames than they can
-learn from: the authors' actors played 250,000 a second. [More about this
+PPO gets more out of the same number of frames. Its network learns ten times as often,
+and its runs took two or three times as long. IMPALA is for those who have more frames
+than they can learn from: the authors' actors played 250,000 a second. [More about this
 run](../../results.md#breakout-by-impala).
 
 ## What it costs to be late
@@ -274,8 +274,8 @@ class Experiment(PolicyExperiment[Settings]):
         # The authors add up over all steps where A2C takes the mean. RMSProp divides by
         # how large gradients are, so in the end that matters only for $\epsilon$, and
         # for where they are cut. But its mean of squares begins with 1, however small
-        # they are. So with the mean loss, the first thousand updates would do much
-        # less.
+        # the gradients are. So with the mean of the losses, the first thousand updates
+        # would do much less.
         self.optimizer.zero_grad()
         (loss * targets.numel()).backward()  # type: ignore[no-untyped-call]
         parameters = self.network.parameters()

@@ -18,8 +18,8 @@ if no point comes? In Montezuma's Revenge the first one is behind ladders, a rop
 skull, and all that comes of a wrong step is that it begins again.
 
 A child in an empty room does not wait for points. It goes where it has not been. So pay
-the agent for what is *new*, and let it learn from that what it learns from points: how
-to come back to the edge of what it knows, and to go on from there.
+the agent for what is *new*, and let it learn from this pay as it learns from points. It
+then learns how to come back to the edge of what it knows, and to go on from there.
 
 ## How new is it?
 
@@ -69,10 +69,10 @@ before. What it is free of is the error that no learning takes away.
     something new.
 
 !!! warning "It fades"
-    The reward is not the same twice for the same thing, and everything becomes less
-    new. How large an error is depends on the networks, and says nothing. So [whoever
-    pays](rnd.py) divides it by how far sums of it have differed so far. That makes it
-    fit for any game. It still fades, and in the end points alone count.
+    Nothing is as new the second time, so the same thing is paid less and less. And how
+    large an error is depends on the networks: by itself that says nothing. So [the
+    experiment](rnd.py) divides errors by how far their sums have differed so far. That
+    makes them fit for any game. They still fade, and in the end points alone count.
 
 !!! warning "A few smooth numbers"
     The predictor also learns what it was not shown, if it lies between two things that

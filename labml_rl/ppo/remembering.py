@@ -81,7 +81,7 @@ c_t)$.
 
 !!! warning "Notes of another episode"
     When an episode ends, the next one begins in the same place of the batch, and finds
-    the notes there of an agent that has just died. They have to be wiped out, [in
+    there the notes of the one that is over. They have to be wiped out, [in
     playing][labml_rl.sampling.Player.moves] and [in learning][RememberingBody.rows], at
     the same step. If it is done in one of them only, the network that learns is asked
     something else than the one that played was, and no ratio of PPO means what it says.

@@ -224,9 +224,9 @@ class PQNetwork(nn.Module):
     how fast they turn: a step of the optimiser counts less beside large weights. Behind
     the last layer there is no norm, since values have a size.
 
-    For the [sampler](../sampling.py), which knows actors and critics, it looks like
-    one. Its actor is ε-greedy, and its critic says what the best action is worth. So it
-    can be played by everything that plays for PPO, and it carries its own
+    The [sampler](../sampling.py) expects an actor and a critic, and this network poses
+    as both. Its actor is ε-greedy, and its critic says what the best action is worth.
+    So it can be played by everything that plays for PPO, and it carries its own
     $\varepsilon$, which reaches [all processes](../players.py) together with the
     weights.
 

@@ -48,8 +48,8 @@ runs of [A2C](../a2c/experiment.py) as far as that.*
 
 Epsilon goes down over the first million frames, and until then A2C is ahead. At the end
 of three million PQN is, and its agent scores 337 in whole games. It is one game and one
-seed, and a short run: the authors play forty million frames and more. (A2C begins to
-rise only after that.)
+seed, and a short run, which ends just before A2C begins to rise. The authors play forty
+million frames and more.
 
 ![The mean score of the last hundred games of PQN in Pong, over the frames played: it
 stays near −20 for five million frames, and ends at
@@ -110,9 +110,9 @@ class Settings(RolloutSettings):
 
     Those of the authors' [program](https://github.com/mttga/purejaxql) for Atari, but
     for the length, and for how [the weights begin][labml_rl.pqn.PQNetwork]: orthogonal
-    here, and drawn from a normal distribution there. It plays 40 million frames, and
-    lets epsilon go down over a tenth of them. Here it is a tenth of 10 million. For a
-    run like theirs, give `--total-frames 40_000_000 --epsilon-steps 1_000_000`.
+    here, and drawn from a normal distribution there. Theirs plays 40 million frames,
+    and lets epsilon go down over a tenth of them. Here it is a tenth of 10 million. For
+    a run like theirs, give `--total-frames 40_000_000 --epsilon-steps 1_000_000`.
 
     Args:
         num_envs: how many games are played at once.

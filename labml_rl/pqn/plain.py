@@ -80,9 +80,9 @@ def learn(
         total_steps: how many steps to play, in all games together. The default of this
             and those of all that follow are for [the
             pole][labml_rl.small.PQNSettings].
-        steps: $T$, how many of them each game is played before the network learns.
-        epochs: how often it learns from each of them.
-        minibatches: into how many parts they are cut.
+        steps: $T$, how many steps each game is played before the network learns.
+        epochs: how often it then learns from each of these steps.
+        minibatches: into how many parts the steps of all games are cut.
         learning_rate: of RAdam.
         discount: $\gamma$.
         td_lambda: $\lambda$.

@@ -24,7 +24,7 @@ last million, hours of play. So a batch has a bit of everything in it, and each 
 learned from several times, eight on average in [DQN](../dqn/__init__.py).
 
 Not every algorithm may do so. [A2C](../a2c/__init__.py) asks how good its own actions
-were, and a step of last hour was played by another agent. What DQN learns is how good
+are, and an hour ago it was another agent that played. What DQN learns is how good
 an action is if one plays *well* afterwards, and for that it does not matter who took
 it.
 
@@ -246,8 +246,9 @@ class ReplayMemory(Rings):
         """
         ### Saved with the run
 
-        A run that goes on with an empty memory learns something else for a million
-        steps. So [a checkpoint](../runs/checkpoint.py) has all of it, 7 GB in the end.
+        A run that went on with an empty memory would learn from other steps than one
+        that never stopped, until a million more have been played. So [a
+        checkpoint](../runs/checkpoint.py) has all of it, 7 GB in the end.
 
         Returns:
             The state. Its arrays are views of the memory, so use it at once.

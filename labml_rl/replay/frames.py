@@ -205,7 +205,7 @@ class Frames:
                 for one set of stacks or for several of the same size.
 
         Returns:
-            For each set stacks, of shape `(B, 21, 21, 64)` [in
+            The stacks of each set, of shape `(B, 21, 21, 64)` [in
             blocks][labml_rl.bodies.as_blocks], or `(B, …)` as they were.
         """
         if self.stack == 1:

@@ -24,11 +24,11 @@ action      a6  a7  a8   -  b0  b1   -
 ```
 
 The **final observation** is one that the agent never acts on. Games that begin the next
-episode at once give it [aside][labml_rl.environments.final_observations], and here it
-gets a place of its own. So what followed a step is always in the next place, whether
-the episode went on, was terminated, or was cut off. The price is one more place for
-each episode. If each life is an episode, those are some three places in a hundred while
-the agent of Breakout plays at random, and hardly one once it can play.
+episode at once hand it over [separately][labml_rl.environments.final_observations], and
+here it gets a place of its own. So what followed a step is always in the next place,
+whether the episode went on, was terminated, or was cut off. The price is one more place
+for each episode. If each life is an episode, those are some three places in a hundred
+while the agent of Breakout plays at random, and hardly one once it can play.
 
 This page writes the rings, and answers two questions about a step in them: which
 pictures belong to its observation, and is all there that one needs to learn from it?
@@ -298,8 +298,8 @@ class Rings:
 
         The shortest target of a step counts one reward, and trusts the network
         for the rest. The [n-step return](../returns.py) counts $n$. The news that a
-        brick has fallen then comes to the swing that did it in fewer updates, and less
-        of what the network makes up is in the target. On the other hand, $n - 1$ of the
+        brick has fallen then takes fewer updates to reach the swing that did it, and
+        less of the target is the network's own guess. On the other hand, $n - 1$ of the
         actions in it [need not be the best][labml_rl.dqn.td_loss]: an agent of long ago
         took them, at random now and then. [Rainbow](https://arxiv.org/abs/1710.02298)
         has an $n$ of 3, and of all its parts this was one of the two that it could

@@ -37,7 +37,8 @@ state = checkpoint.load("run.safetensors")
 !!! warning "torch.load runs what it is told to"
     Files of `torch.save` are pickles: lists of instructions for making objects, with
     any function of Python among them. To open one is to run the program of whoever
-    wrote it. `weights_only=True` forbids most of it, and most of a run with it.
+    wrote it. `weights_only=True` forbids most of that, but then most of what a run
+    consists of can't be read, either.
 """
 
 import contextlib
@@ -274,7 +275,7 @@ def _write(
 
 
 def _bytes_of(tensor: Tensor) -> Any:
-    # PyTorch can't look at nothing as at bytes.
+    # PyTorch can't give the bytes of an array that has none.
     if not tensor.numel():
         return b""
     return tensor.reshape(-1).view(torch.uint8).numpy().data

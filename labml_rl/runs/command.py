@@ -313,7 +313,8 @@ def resume(
         Args:
             folder: the folder of the run.
             total_frames: make the run longer than it was planned. If something
-                follows a plan, as the learning rate of A2C and PPO does, it can't be.
+                follows a plan, as the learning rate of A2C, PPO and IMPALA does, it
+                can't be.
             checkpoint_minutes: how many minutes of work to risk.
         """
         return folder, total_frames, checkpoint_minutes

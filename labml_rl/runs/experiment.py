@@ -102,8 +102,8 @@ begin again, cost a little of the score at each stop, and nobody ever sees why.
 
 So everything that decides what happens next is in the state: weights, the optimiser's
 averages, all dice, and the games in the middle of play. Even the number of threads is:
-with another, PyTorch adds up in another order, and the last digits differ. (On a
-machine with fewer cores they do.)
+with another, PyTorch adds up in another order, and the last digits differ. (So they do
+if a run is resumed on a machine with fewer cores.)
 
 !!! warning "On a GPU"
     A GPU adds up numbers in the order in which its threads come along, unless it is

@@ -520,14 +520,15 @@ def lengthen(
     The curve still rises, and the run is over. If nothing in it [depends on how long it
     was planned][Experiment.needs_plan], it may go on, and comes to the same weights as
     one that was planned so from the beginning. Only the agent may have been [measured
-    and kept](../watch/best.py) once more, where the shorter run ended. Otherwise it
-    would be a run that nobody could do again with any settings, and it is refused.
+    and kept](../watch/best.py) once more, where the shorter run ended. If
+    something does depend on it, the longer run would be one that nobody could do again
+    with any settings, and it is refused.
 
-    That is so with PPO and A2C, whose learning rate is 0 at the end. A new run can
-    begin with the weights that the old one ended with. It counts its frames from 0, its
-    optimiser remembers nothing, and its learning rate begins anew. Give it the game of
-    the old run (here `--game Pong`), and leave the old checkpoint where it is, since
-    the new run reads it again whenever it is resumed:
+    So it is with A2C, PPO and IMPALA, whose learning rate is 0 at the end. But a new
+    run can begin with the weights that the old one ended with. It counts its frames
+    from 0, its optimiser remembers nothing, and its learning rate begins anew. Give it
+    the game of the old run (here `--game Pong`), and leave the old checkpoint where it
+    is, since the new run reads it again whenever it is resumed:
 
     ```python
     from labml_rl import runs

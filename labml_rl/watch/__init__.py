@@ -37,7 +37,8 @@ of these were the same:
 - **How games begin and end.** They begin with up to 30
   [no-ops][labml_rl.game.GameOptions], so that they don't all begin alike, and end after
   30 minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away
-  for ever never gets a score. With a longer one, scores are higher in games that go on.
+  for ever never gets a score. With a longer one, scores are higher wherever an agent
+  can play on and on.
 - **Sticky actions** or not: whether the game now and then ignores an action and repeats
   the one before. As in training; `--sticky-actions` changes that.
 - **Who presses the button.** In Breakout there is no ball until someone presses it. If

@@ -45,8 +45,9 @@ here, are among them.
 
 Nothing has to be said of who is on which side. Runs that differ in nothing but their
 game and seed belong together. Where a setting is different, or the number of frames,
-these are two sides, and it says in what they differ. Whether it was the same *code*, it
-can't see, unless it is your own: `run.json` has the commit.
+these are two sides, and it says in what they differ. Of *code*, it
+compares only your own. Whether that of the book was the same, the commits in `run.json`
+say.
 
 An algorithm of your own is compared by [your own program](../runs/command.py), which
 knows the book's as well: `python mine.py compare runs/*/pong/seed-*`. To compare two of

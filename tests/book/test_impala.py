@@ -128,7 +128,7 @@ def test_the_example_of_the_page():
 
 
 def between(played, learns):
-    """The policy of the page: the smaller of both, made 1 in all."""
+    """The policy of the page: the smaller of both, scaled to a sum of 1."""
     smaller = np.minimum(played, learns)
     return smaller / smaller.sum()
 
@@ -140,7 +140,7 @@ def test_the_values_become_those_of_a_policy_between_the_two(trace_clip):
     played, learns = (numbers(rows[f"$\\{name}$, which {does}"]) for name, does in
                       (("mu", "played"), ("pi", "learns")))  # fmt: skip
     policy = between(np.array(played), np.array(learns))
-    shown = numbers(rows["the same, made 1 in all"])
+    shown = numbers(rows["the same, scaled to a sum of 1"])
     assert np.round(policy, 2).tolist() == shown
 
     # Each way as often as it would be played, in a hundred games.

@@ -203,6 +203,27 @@ def test_a_menu_that_is_shut_is_in_nobodys_way(browser, site, width):
             assert presses < 12
 
 
+def test_the_tab_key_stops_at_nothing_that_is_not_seen(browser, site):
+    """From the top of a page into its text, past the search and the navigation."""
+    with visit(browser, (site / "notation.html").as_uri(), viewport=DESKTOP) as seen:
+        for _ in range(300):
+            seen.page.keyboard.press("Tab")
+            # Some appear only when they are reached, and not in an instant. Of the
+            # switch for the colours, its label is what is seen.
+            seen.page.wait_for_function(
+                """() => {
+                  const at = document.activeElement;
+                  const seen = { opacityProperty: true, visibilityProperty: true };
+                  return at.matches(".md-option") || at.checkVisibility(seen);
+                }""",
+                timeout=5000,
+            )
+            if seen.page.evaluate(FOCUSED)["in"]:
+                break
+        else:
+            pytest.fail("the text was not reached")
+
+
 def test_the_menu_opens_and_shuts_by_keys(browser, site):
     url = (site / "labml_rl/game.html").as_uri()
     with visit(browser, url, viewport=PHONE) as seen:

@@ -1,5 +1,6 @@
 """What the page does when a reader points, types or copies."""
 
+import re
 import textwrap
 
 import pytest
@@ -92,6 +93,18 @@ def test_a_name_in_the_code_lights_its_symbol(browser, page_url):
         page = seen.page
         page.locator(".sbs-code span", has_text="discount").last.hover()
         assert lit(page) == ["formula:discount"] + ["code:discount"] * 2
+
+
+@pytest.mark.parametrize("name", ["index", "labml_rl/ppo/index", "labml_rl/game"])
+def test_above_a_title_that_is_seen_stands_the_name_of_the_site(browser, site, name):
+    with visit(browser, (site / f"{name}.html").as_uri(), viewport=DESKTOP) as seen:
+        header = seen.page.locator(".md-header__title")
+        active = re.compile("md-header__title--active")
+        expect(header).not_to_have_class(active)
+        seen.page.mouse.wheel(0, 900)
+        expect(header).to_have_class(active)
+        seen.page.mouse.wheel(0, -900)
+        expect(header).not_to_have_class(active)
 
 
 @pytest.mark.parametrize("name", ["φ", "ϕ"])

@@ -476,9 +476,14 @@ def test_the_short_way_leads_from_page_to_page(site):
     assert names[:2] == ["labml_rl/index.md", "labml_rl/game.md"]
     assert len(names) > 10
     pages = [name.replace(".md", ".html") for name in names]
-    led = re.compile(r'<p class="book-way">[^<]*<a href="([^"]+)">([^<]+)</a>')
-    for page, following in pairwise(pages):
-        ((address, title),) = led.findall((site / page).read_text(encoding="utf-8"))
+    led = re.compile(
+        r'<p class="book-way">The short way, (\d+) of (\d+)\. '
+        r'<span>Next: <a href="([^"]+)">([^<]+)</a></span></p>'
+    )
+    for number, (page, following) in enumerate(pairwise(pages), 1):
+        text = (site / page).read_text(encoding="utf-8")
+        ((here, of, address, title),) = led.findall(text)
+        assert (int(here), int(of)) == (number, len(pages))
         assert (site / page).parent.joinpath(address).resolve() == site / following
         assert f"<title>{title} - " in (site / following).read_text(encoding="utf-8")
     for page in set(all_pages(site)) - {*pages[:-1]}:
