@@ -53,13 +53,16 @@ all the rewards that follow:
 $$G_t = r_t + \gamma r_{t+1} + \gamma^2 r_{t+2} + \dots$$
 
 The **discount** $\gamma$, a number a little below 1 such as 0.99, makes a reward count
-for less the longer it takes to come. It keeps the sum finite. And the later a reward
-comes, the less the action $a_t$ had to do with it. If late rewards counted in full,
-chance would hide what the action itself was worth.
+for less the longer it takes to come. With $\gamma = 0.9$, rewards of 0, 0 and 1 make a
+return of $0.9^2 \cdot 1 = 0.81$. The discount keeps the sum finite. And the later a
+reward comes, the less the action $a_t$ had to do with it. If late rewards counted in
+full, chance would hide what the action itself was worth.
 
 How the agent picks its actions is its **policy**, written $\pi(a \mid o)$: the
 probability of each action after an observation. To learn is to change the policy so
-that the return, on average, grows. Every algorithm is a way of doing that.
+that the return, on average, grows. Every algorithm is a way of doing that. And each has
+to try things out, which is called *exploration*: what an agent never tries, it never
+learns about.
 
 ## Why Atari
 
@@ -131,8 +134,9 @@ need not know them:
 Half of the pages are about speed and safety. You can understand every algorithm without
 them. If you want to know how agents learn, read these first, in this order:
 
-1. This page, and of [the game](game.py) the introduction, the section [The
-   game][labml_rl.game.Game] and the questions at its end.
+1. This page, and of [the game](game.py) the introduction, the sections [The
+   options][labml_rl.game.GameOptions] and [The game][labml_rl.game.Game], and the
+   questions at its end.
 2. [Seeing](bodies.py), without the layer that takes bytes and its blocks,
    [networks](networks.py), [returns and advantages](returns.py),
    [A2C](a2c/__init__.py) and [its experiment](a2c/experiment.py).

@@ -63,9 +63,9 @@ def spawn_seeds(seed: int | None, count: int) -> list[int]:
     ## Seeds
 
     Games with one seed begin with the same no-ops and, as long as the agent does the
-    same, go on the same. Eight of them are one game, eight times as slow, to an agent
-    that takes the best action. One that draws its actions sees one beginning in place
-    of eight.
+    same, go on the same. An agent that always takes the best action then plays one game
+    eight times over. An agent that draws its actions gets eight games, but they all
+    begin alike.
 
     !!! warning "`seed + i` is no better"
         Runs are repeated with seeds 1, 2, 3 to see how much is luck. With `seed + i`,

@@ -193,7 +193,7 @@ class FirstConvolution(nn.Conv2d):
 
     The first convolution gets the pictures as the bytes that they are stored as. There
     is nothing new in what it computes. It computes it in less time. If you came for
-    what networks do, [go on to the heads](networks.py).
+    what networks do, go on to [the body for a few numbers][VectorBody].
 
     ### Dividing by 255
 

@@ -13,9 +13,8 @@ step it sinks by a row, and goes a column to the left or to the right. (At the l
 edge, a step to the left only takes it down.) After 19 steps it is at the bottom, and
 the 20th ends the episode. There is one treasure, worth a point, in the lower right
 corner, for a diver that goes to the right there once more. So it has to go to the right
-in each of the 20 steps.
-And each step to the right costs a little: 0.0005. A sea of five rows would look like
-this:
+in each of the 20 steps. And each step to the right costs a little: 0.0005. A sea of
+five rows would look like this (`o` is the diver, `T` the treasure):
 
 ```text
 o
@@ -42,9 +41,9 @@ The first is [curious](ppo/novelty.py), and finds it. The second is not, and doe
 
 This is a test of [Osband et al. (2020)](https://arxiv.org/abs/1908.03568), who have
 collected such small problems, each of which asks for one thing. As in theirs, nobody
-tells the agent which of its two actions goes to the right. In each cell it is another
-one, at random, but always the same. Otherwise "always do the same" would be an idea
-that takes no exploring.
+tells the agent which of its two actions goes to the right. That was drawn once for each
+cell, and never changes. If it were the same action in all cells, an agent could come
+upon the treasure just by always doing the same, without exploring.
 """
 
 from typing import Any

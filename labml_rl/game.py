@@ -26,7 +26,7 @@ obs, reward, terminated, truncated, info = game.step(2)
 ```
 
 `reset` begins an episode, and `step` plays one action, here number 2, and says what
-came of it. What each of the five answers means stands [beside the class][Game].
+came of it, in five parts. What they mean is explained [beside the class][Game].
 
 ## What the agent sees
 
@@ -126,9 +126,9 @@ class GameOptions:
     sticky_actions: float = 0.0
 
     # **How a game begins.** The console knows no chance: the same actions always give
-    # the same game. To vary it, nobody acts in the first 1 to `noop_max` frames: these
-    # are the *no-ops*. Some games then wait for the button, so it is pressed once if
-    # `fire_at_start`.
+    # the same game. To vary it, nobody acts in the first few frames: these are the
+    # *no-ops*. How many there are, from 1 to `noop_max`, is drawn for each game. Some
+    # games then wait for the button, so it is pressed once if `fire_at_start`.
     noop_max: int = 30
     fire_at_start: bool = True
 
@@ -200,14 +200,15 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
 
     An **episode** is the stretch of play that an agent learns from as a whole. It ends
     in one of two ways, which must not be mixed up: `terminated` means that nothing
-    follows, `truncated` that we stopped watching. (If it is over in the very step in
-    which it would be cut off, it is both, and the end counts.) With `episodic_life` a
-    game has several episodes, one for each life.
+    follows, `truncated` that we stopped watching. (A game that ends in the very step in
+    which it would be cut off is only `terminated`. If just a life is lost in that step,
+    both are true, and `terminated` counts.) With `episodic_life` a game has several
+    episodes, one for each life.
 
-    *Scores* are those of whole games. When a game is truly over, and only then, `info`
-    has an entry for it: the raw points, the steps of the agent, and the frames of the
-    emulator, no-ops included. Another says whether the game was cut off, by the cap on
-    its frames. The number of lives is there in every step.
+    *Scores* are those of whole games. When a game, and not just a life, is over or cut
+    off, `info` has an entry for it: the raw points, the steps of the agent, and the
+    frames of the emulator, no-ops included. Another entry says whether the game was cut
+    off, by the cap on its frames. The number of lives is there in every step.
 
     ```python
     {

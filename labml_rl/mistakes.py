@@ -109,8 +109,8 @@ class WrongSign(SmallPPO):
 
         The agent learns, and well: it learns to let the pole fall as soon as it can. An
         agent that always pushes to the same side has dropped it after nine or ten
-        steps, and random play takes twenty. So a score *below* that of random play
-        tells something: the policy has changed, and is certain of the wrong thing. Here
+        steps, and random play takes twenty. So a score *below* that of random play is a
+        clue: the policy has changed, and is certain of the wrong thing. Here
         the score never rises and the critic soon foresees every fall, so something
         pulls the wrong way.
 

@@ -305,10 +305,10 @@ class QNetwork(nn.Module):
 
     What goes through the body gets smaller from layer to layer. In Breakout it comes
     out at about a twenty-fifth of its size, and in other games at a ninth to a
-    thirty-fourth. For DQN this helps. What its network is to say of one step is made of
-    the largest that it says [of the next](dqn/__init__.py). So an answer that is large
-    by chance would be learned as if it were true. If all begin near zero, there is
-    none.
+    thirty-fourth. For DQN this helps. Its network learns the value of one step from the
+    largest value that it gives [in the next](dqn/__init__.py). So an answer that is
+    large by chance would be learned as if it were true. If all answers begin near zero,
+    none is large.
 
     Args:
         shape: of one observation.

@@ -64,8 +64,8 @@ if __name__ == "__main__":
     players.close()
 ```
 
-Of the [settings](speed.py), only those count here that say how to be fast. How many
-games there are, and who plays them, the other arguments say.
+Of the [settings](speed.py), only those that say how to be fast count here. The other
+arguments say how many games there are, and who plays them.
 
 All this is right for a small network on a processor. With a GPU, one large question is
 cheaper than many small ones, and there the games are [brought to the

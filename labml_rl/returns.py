@@ -65,8 +65,8 @@ reward          r0   r1   r2   r3   r4   r5
                               the rollout stops
 ```
 
-There are seven observations to six steps. The agent has not acted on `o6` yet, and its
-value stands for all that is still to come. And `o3` is the first of a *new* episode: it
+Six steps have seven observations. The agent has not acted on `o6` yet, and the value of
+`o6` stands for all that is still to come. And `o3` is the first of a *new* episode: it
 has nothing to do with what step 2 led to.
 """
 
@@ -182,9 +182,9 @@ class Rollout:
             With $V(o_{t+1})$ for a truncated step, the agent is paid for the beginning
             of an episode that it has yet to play. And all of this holds only for games
             that begin the next episode in the same step, as those of this book do.
-            Others take a step of its own for that ([with
-            `NEXT_STEP`][labml_rl.runner.Runner._step]). Their row after an end is no
-            experience, and would be taken for one.
+            Others spend an extra step on that ([with
+            `NEXT_STEP`][labml_rl.runner.Runner._step]). In such games, the row after an
+            end is no experience, and would be taken for one.
 
         Returns:
             $F_t$, shape `(T, N)`.
@@ -396,8 +396,9 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     Where the episode ends or the rollout stops, the sum stops too. Say that $r_t$ and
     $r_{t+1}$ are the last rewards that are known. Then $\hat{A}_t^{(3)}$,
     $\hat{A}_t^{(4)}$ and so on can count only these two, and are all equal to
-    $\hat{A}_t^{(2)}$. So that one has their weights, too: its own becomes all that was
-    left, $\lambda$. The sum over errors stays as it is, and just ends there.
+    $\hat{A}_t^{(2)}$. So it gets their weights, too. The first has $1 - \lambda$, and
+    all that is left, $\lambda$, is for the second. The sum over errors stays as it is,
+    and just ends there.
 
     ### An example
 
@@ -474,8 +475,8 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
 #    that the final observation is worth 4. What are the returns?
 # 3. With $\gamma = 0.99$, after how many steps does a reward count for half? How long
 #    is that, with 15 steps a second?
-# 4. A single step has an error, 0.4, and $\gamma\lambda = 0.5$. What are the advantages
-#    of the step two before it, and of the one behind it?
+# 4. Only one step has an error, 0.4, and $\gamma\lambda = 0.5$. What is the advantage
+#    two steps earlier, and what is it one step later?
 #
 # ??? tip "Answers"
 #     1. 1.5, 1 and 2. Go backwards: 2, then $0 + 0.5 \cdot 2$, then $1 + 0.5 \cdot 1$.

@@ -9,8 +9,8 @@ summary: A step of several environments, and what follows the end of an episode.
 For a while, all that happens in one game is similar: the same level, the same life, the
 same mistake. An agent that learned from one game alone would adapt to what it saw last,
 and forget the rest. So most algorithms play eight or sixteen games at once, each at a
-different point, and learn from all of them together. And a network is asked about
-sixteen observations in hardly more time than about one.
+different point, and learn from all of them together. And a network answers for sixteen
+observations in hardly more time than for one.
 
 This page and the next three make several environments into one. This one has the core
 of it, [Runner][]: it gives each of its environments an action, and puts what comes back

@@ -9,7 +9,7 @@ summary: Two screens of the console become one small grey picture, exactly and f
 An Atari 2600 draws sixty pictures a second, 160 pixels wide, 210 high, in colour. A
 neural network that looked at all of them would spend its time on pictures that hardly
 differ, larger than it needs, and some with half of their objects missing. This page
-makes of them what nearly every agent since [Mnih et al.
+turns them into what nearly every agent since [Mnih et al.
 (2015)](https://doi.org/10.1038/nature14236) gets to see: the last two frames of every
 four, in one picture of 84 × 84 grey pixels.
 

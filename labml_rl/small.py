@@ -66,8 +66,8 @@ pole stands, all returns are alike: there is no variance to explain, and
 
 ## Try it yourself
 
-Each of these takes a minute or so, the first four with `labml-rl train small-ppo`. Say
-first what you expect. Each needs a folder of its own, such as `--folder
+Each of these takes a minute or so, the first four with `labml-rl train small-ppo`.
+Before each, say what you expect. Each needs a folder of its own, such as `--folder
 runs/epochs-1`.
 
 1. Train with `--seed` 2 to 5, besides the run of seed 1 that you have. How far apart
@@ -75,7 +75,7 @@ runs/epochs-1`.
 2. `--epochs 1`: what is `clip_fraction` now, and why?
 3. `--gae-lambda 0`, then `--gae-lambda 1`: which has more bias, and which more
    variance?
-4. `--discount 0.5`: how many steps ahead does a reward count for less than 1%?
+4. `--discount 0.5`: how many steps away must a reward be to count for less than 1%?
 5. Take the minus out of [policy_loss][labml_rl.a2c.policy_loss], and train `small-a2c`.
 
 ??? tip "Answers"
@@ -149,8 +149,8 @@ class A2CSettings(a2c.Settings):
     ## A2C
 
     It takes one step for each rollout, where PPO takes twenty, so it needs more of
-    them. The learning rate was chosen among three, with other seeds than 3, which the
-    curve has. (The epsilon is [the large one][labml_rl.a2c.RMSProp]. It does no harm
+    them. The learning rate was chosen among three, with seeds other than that of the
+    curve. (The epsilon is [the large one][labml_rl.a2c.RMSProp]. It does no harm
     here: in two networks of 4,500 weights each, gradients of the same length have
     squares that are larger than it.)
 

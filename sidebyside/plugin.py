@@ -351,11 +351,11 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         )
         self.sources = {}
         for source in sources:
-            if source.module in unread:
-                continue
             self.files.append(
                 (source.path, "".join(source.lines).encode(source.encoding))
             )
+            if source.module in unread:
+                continue
             where = source.page
             self.sources[where] = source.path
             try:
@@ -447,7 +447,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         ### A mistake in a module
 
         A build stops at it. A server that an author is looking at shows it on the page,
-        and goes on. Links to what was on the page still find something there.
+        and goes on. Links to what was on the page still find something there. Nor has
+        the page another title, which all others would have to be made again for.
         """
         if not self.serving:
             raise PluginError(str(error)) from error
@@ -457,6 +458,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             f'<i id="{escape(anchor)}"></i>' for anchor in sorted(anchors)
         )
         text = render_error(error, templates)
+        if page in self.made:
+            front = self.made[page][2].partition("\n---\n")[0]
+            text = front + "".join(text.partition("\n---\n")[1:])
         self.files.append((page, f"{text}\n<div>{targets}</div>\n"))
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:

@@ -403,7 +403,7 @@ def key_of_site(config: MkDocsConfig, files: Files) -> Key:
     # A plugin's Markdown extension is another object in each build.
     extensions: list[Any] = config.markdown_extensions
     return (
-        *(file.src_uri for file in files),
+        *sorted(file.src_uri for file in files),
         *(e if isinstance(e, str) else repr(type(e)) for e in extensions),
         repr((config.mdx_configs, config.use_directory_urls)),
         *map(stamp, appended(config)),

@@ -60,9 +60,9 @@ know why that action was paid $G$, and no gradient goes through the game.
 
 ### Many steps
 
-A game has many actions, and the probability that it goes as it went is a product: of
-the policy's probability for each action, and of the game's for what happens next. The
-logarithm makes that product a sum,
+A game has many actions. The probability that a game goes exactly like this one is a
+product: of the policy's probability for each action, and of the game's for what happens
+next. The logarithm makes that product a sum,
 
 $$\begin{aligned}
 \log p_\theta(\text{this game}) =
@@ -188,15 +188,16 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     It is no loss in the sense of supervised learning. Its value says nothing, and it
     does not get smaller as the agent gets better.
 
-    !!! warning "Cut the advantage off"
-        The advantage is a number here, not a function of the weights. If a gradient
-        goes through the value in it, this loss gets smaller the larger the value is,
-        since no logarithm of a probability is above zero. It pushes by the mean of
-        $-\log \pi$, which is the [entropy][labml_rl.networks.entropy_of] $H$ of the
-        policy. [The value's own loss][value_loss] pulls back, by its weight $c_v$ times
-        the error. Where the two balance, the critic is $H / c_v$ too high. The returns
-        that are made with such values are wrong in turn, and nothing fails. So the
-        function refuses an advantage that still has a gradient.
+    !!! warning "Detach the advantage"
+        The advantage is a number here, not a function of the weights, so `detach()` the
+        values that it is made of. If a gradient goes through a value, this loss gets
+        smaller the larger that value is, since no logarithm of a probability is above
+        zero. It pushes by the mean of $-\log \pi$, which is the
+        [entropy][labml_rl.networks.entropy_of] $H$ of the policy. [The value's own
+        loss][value_loss] pulls back, by its weight $c_v$ times the error. Where the two
+        balance, the critic is $H / c_v$ too high. The returns that are made with such
+        values are wrong in turn, and nothing fails. So the function refuses an
+        advantage that still has a gradient.
 
     !!! warning "The sign"
         Without the minus the agent learns to lose, and it learns that fast.
@@ -332,11 +333,12 @@ class RMSProp(torch.optim.Optimizer):
         less than $10^{-8}$ on average. Baselines has $\epsilon = 10^{-5}$, more than a
         thousand times as much. Once $s$ has come down, the root is then nearly the same
         for all weights but some in the heads, mostly the critic's, and what is left for
-        the rest is plain gradient descent in small steps. PyTorch's $\epsilon$ of the
-        same size, behind the root, is like $10^{-10}$ in here. That is what this book
-        has now. It had $10^{-5}$ at first, and in Breakout its A2C [stood still for ten
-        million frames](experiment.py#what-it-has-learned). (What an $\epsilon$ means
-        depends on the size of the gradients, and that on whether losses are added up or
+        the rest is plain gradient descent in small steps. In PyTorch's RMSProp, an
+        $\epsilon$ of $10^{-5}$ stands outside of the root, which is like $10^{-10}$
+        inside. So this book has $10^{-10}$. It had $10^{-5}$ at first, and in Breakout
+        its A2C [stood still for ten million
+        frames](experiment.py#what-it-has-learned). (What an $\epsilon$ means depends
+        on the size of the gradients, and that on whether losses are added up or
         averaged. [DQN](../dqn/rmsprop.py) has the same trap.)
 
     Args:

@@ -94,7 +94,8 @@ class Settings(PolicySettings):
     large][labml_rl.a2c.RMSProp], and its last version weighs the critic [twice as
     much][labml_rl.a2c.value_loss]. Sixteen games and five steps make a batch of 80, so
     the network learns often, a little each time. The network is that of Baselines, too.
-    Theirs was smaller: two convolutions, with 16 and 32 filters, and 256 features.
+    That of Mnih et al. was smaller: two convolutions, with 16 and 32 filters, and 256
+    features.
 
     Args:
         num_envs: how many games are played at once.
@@ -161,7 +162,8 @@ class Experiment(PolicyExperiment[Settings]):
         samples = self.play()
 
         # All rewards that were seen count, and the value of the last observation stands
-        # for the rest. With $T = 5$ those are n-step returns of 5, 4, 3, 2 and 1.
+        # for the rest. With $T = 5$, the first step of a rollout gets a 5-step return,
+        # the next a 4-step return, and so on; the last counts a single reward.
         returns = discounted_returns(samples.rollout, discount=settings.discount)
 
         # What the network answered while it played is computed a second time, now with

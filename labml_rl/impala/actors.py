@@ -114,8 +114,8 @@ class Actors:
         self.past: deque[list[Tensor]] = deque(maxlen=max(lag, 1))
         self.playing = False
 
-        # Those of the games that ended in a rollout that was played, and that nobody
-        # has asked for yet.
+        # The scores of the games that ended in a rollout that has been played, and that
+        # nobody has asked for yet. None if there is no such rollout.
         self.scores: list[dict[str, float]] | None = None
 
     def sample(self) -> Samples:

@@ -23,10 +23,12 @@ there is a new one, which would have played differently, and after a few steps w
 seen says little about it.
 
 [Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
-same, with a rule: once an action's probability has moved far enough, moving it further
-gains nothing. The rule is one line long, and it is on this page, with the reason why
-one may do it. The functions here are the losses. The loop around them stands [on one
-page](plain.py), and [the experiment](experiment.py) shows what it has learned.
+same: they go through what was seen several times (each time is an *epoch*), a part at a
+time (a *minibatch*). And they have a rule: once an action's probability has moved far
+enough, moving it further gains nothing. The rule is one line long, and it is on this
+page, with the reason why one may do it. The functions here are the losses. The loop
+around them stands [on one page](plain.py), and [the experiment](experiment.py) shows
+what an agent has learned with it.
 
 ## Learning from what another did
 
@@ -92,7 +94,7 @@ $$J(\pi') - J(\pi) \approx \operatorname{E}_{\text{games of } \pi}
 
 The right side is called the **surrogate objective**. How large is the error? In short:
 as large as the *square* of the step from $\pi$ to $\pi'$. That is all that the code
-needs. If you believe it, go on with *Two lessons are in it*, below the argument.
+needs. To take it on trust, skip the argument, and go on at *Two lessons are in it*.
 
 Let the two policies play with the same dice, and say that in any state they draw
 different actions with a probability of at most $\alpha$. Then the error is a product of

@@ -29,10 +29,11 @@ pixel, and then each is seen once.
 
 [Burda et al. (2018)](https://arxiv.org/abs/1810.12894) let two networks do the
 counting. The first, the **target** $f$, has random weights, and keeps them. (It has
-nothing to do with the target network of DQN, which moves on.) It makes a row of numbers
-of each observation, which mean nothing. The second, the **predictor** $\hat{f}$, begins
-with other random weights and learns to say the same numbers, from all that the agent
-sees. Its error is the reward:
+nothing to do with the target network of DQN, which moves on.) It turns each observation
+into a row of numbers. They mean nothing, but are always the same for the same
+observation. The second, the **predictor** $\hat{f}$, begins with other random weights
+and learns to say the same numbers, from all that the agent sees. Its error is the
+reward:
 
 $$n(o) = \operatorname{mean} \Big( \big( \hat{f}(o) - f(o) \big)^2 \Big)$$
 
@@ -71,8 +72,9 @@ before. What it is free of is the error that no learning takes away.
 !!! warning "It fades"
     Nothing is as new the second time, so the same thing is paid less and less. And how
     large an error is depends on the networks: by itself that says nothing. So [the
-    experiment](rnd.py) divides errors by how far their sums have differed so far. That
-    makes them fit for any game. They still fade, and in the end points alone count.
+    experiment](rnd.py) adds up the errors of each game, and divides each error by the
+    standard deviation of these sums so far. That makes them fit for any game. They
+    still fade, and in the end points alone count.
 
 !!! warning "A few smooth numbers"
     The predictor also learns what it was not shown, if it lies between two things that

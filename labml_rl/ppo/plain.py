@@ -19,9 +19,9 @@ the algorithm alone, from the first step to the last, as one function:
 python -m labml_rl.ppo.plain
 ```
 
-It balances a pole within a minute or so, with a fall on the way. Nothing is left out of
-PPO itself: the tests let this function and the experiment learn side by side, and
-compare all weights.
+It balances a pole within a minute or so. (On the way, the score falls and rises again.
+That is normal.) Nothing is left out of PPO itself: the tests let this function and the
+experiment learn side by side, and compare all weights.
 
 | line | explained in |
 |---|---|
@@ -34,10 +34,10 @@ compare all weights.
 To begin a project of your own, copy this page, and make it yours line by line. For a
 game, give it `make_environments("Pong", 8, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network that fits, `ActorCritic((4, 84, 84), 6)`,
-and the [settings for games][labml_rl.ppo.experiment.Settings]. (With `copy=False`, what
-a step shows is written over by the next one. Whoever keeps it has a copy.) All of it is
-computed on the processor. When a run takes longer than you can wait beside it, move on
-to the experiment, which takes a GPU as well.
+and the [settings for games][labml_rl.ppo.experiment.Settings]. (With `copy=False`, the
+next step writes over what this one shows, so whoever keeps it must copy it. The sampler
+does.) All of it is computed on the processor. When a run takes longer than you can wait
+beside it, move on to the experiment, which takes a GPU as well.
 """
 
 from collections import deque
@@ -100,7 +100,7 @@ def learn(
     recent: deque[float] = deque(maxlen=100)
     played = 0
     while played < total_steps:
-        # The steps get smaller until they are 0 at the end.
+        # The optimiser's steps get smaller, until they are 0 at the end.
         left = 1 - played / total_steps
         optimizer.param_groups[0]["lr"] = learning_rate * left
 

@@ -209,7 +209,8 @@ class RememberingBody(nn.Module):
         lengths = edges.diff()  # (E,)
 
         # Which step goes where? Where a row is only filled up, the product makes the
-        # number 0. That is the first step of all, and its answer there is left out.
+        # place 0. So the very first step is put there, as a filler, and what the LSTM
+        # says of it there is left out below.
         numbers = torch.arange(int(lengths.max()), device=starts.device)  # (L,)
         is_step = numbers < lengths[:, None]  # (E, L)
         places = (starts[:, None] + numbers) * is_step  # (E, L)

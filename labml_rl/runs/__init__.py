@@ -10,8 +10,9 @@ A page of mathematics and a loop of twenty lines make an agent learn. Then the q
 begin. Does it learn? How long will it take? Is this curve the one with the larger
 batch? The machine went down last night: is it all lost?
 
-This chapter answers them, once for all algorithms of the book. At its end there is a
-training that keeps its own records, can be killed at any moment, and goes on the same:
+This chapter answers them, once for all algorithms of the book. At its end you will have
+a training loop that keeps its own records, can be killed at any moment, and goes on as
+if nothing had happened:
 
 1. [Checkpoints](checkpoint.py): a run in one file, which no accident can damage.
 2. [An experiment](experiment.py): what a run consists of, so that it can go on the

@@ -25,9 +25,9 @@ if __name__ == "__main__":
     runs.resume(SmallPPO, folder)
 ```
 
-On the command line these are `labml-rl train` and `labml-rl resume`. (Where other
-programs use the same cores, start one of your own with `GOMP_SPINCOUNT=4000`, or it may
-take many times as long. [Why that is so](../speed.py) is another page.) Both work in a
+On the command line these are `labml-rl train` and `labml-rl resume`. (If your own
+program shares its cores with others, start it with `GOMP_SPINCOUNT=4000`, or it may
+take many times as long. [Another page](../speed.py) says why.) Both functions work in a
 notebook, too, and the button that stops a cell there is a Ctrl-C. But where processes
 are not forked, as on a Mac, and on Linux from Python 3.14 on, a worker can't find a
 network that is defined in the notebook. It needs a module of its own, or the settings

@@ -27,13 +27,14 @@ agent expects](picture.py), and what it is about to do.
 of these were the same:
 
 - **Whole games.** In training, an episode may end with each lost life. A score is of
-  all five.
+  the whole game: in Breakout, of all five lives.
 - **Raw points.** In training, rewards may be clipped to their sign: a brick of 7 points
   counts 1. A score has the 7.
 - **How it decides.** The agents of A2C, PPO and IMPALA learned with actions drawn from
-  their policy, and play so here. That of DQN takes the best action, or with probability
-  0.05 one at random, as its authors had it. With PQN it is 0.001, where training ends
-  with the settings for games. `--greedy` and `--epsilon` change that.
+  their policy, and play so here. Those of DQN take the best action, or with probability
+  0.05 one at random, as its authors had it. Those of PQN do the same with probability
+  0.001, as at the end of their training (for games). `--greedy` and `--epsilon` change
+  that.
 - **How games begin and end.** They begin with up to 30
   [no-ops][labml_rl.game.GameOptions], so that they don't all begin alike, and end after
   30 minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away
@@ -80,9 +81,9 @@ the scores.
 Ten games whose standard deviation is a third of their mean give an average that is
 right to about a tenth. That is its [standard
 error][labml_rl.watch.scores.Result.standard_error], which is printed beside it. If two
-agents differ by less than three times as much, play more. To compare two *algorithms*,
-no number of games will do: train several seeds of each, and [set them side by
-side](compare.py).
+agents differ by less than three times as much, it may be luck: play more games. To
+compare two *algorithms*, no number of games will do: train several seeds of each, and
+[set them side by side](compare.py).
 
 !!! warning "The best of many"
     Measure a hundred checkpoints and report the best one, and you report luck. If all

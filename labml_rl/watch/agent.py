@@ -6,7 +6,7 @@ summary: The network of a run, and how actions are made of what it says.
 
 # A trained agent
 
-After the training, all that is left of an agent is a folder. This page makes an agent
+After training, all that is left of an agent is a folder. This page makes an agent
 out of it again: it builds the network as it was built then, gives it its weights, and
 lets it act. In a program of your own, that is:
 

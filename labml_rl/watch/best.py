@@ -25,7 +25,7 @@ time that it was measured, and `best.safetensors`, with the weights of the best.
 
 ## Why not by the scores of training
 
-After each game of the training there is a score, for free. But that is the score of an
+After each game of training there is a score, for free. But that is the score of an
 agent that tries things out, and that changes while it plays. Here the agent stays as it
 is, decides [in the way that is usual for its algorithm](agent.py), and plays games that
 it never learns from. Those are the same each time, so that no agent has an easier task
@@ -39,7 +39,7 @@ than another.
 
 !!! warning "A run must not notice"
     To measure an agent, a new network is made. Its weights begin at random, and that
-    uses up some of PyTorch's random numbers. The training would then go on with others,
+    uses up some of PyTorch's random numbers. Training would then go on with others,
     and end differently, only because it was measured. So the state of the random
     numbers is saved before, and put back after.
 """

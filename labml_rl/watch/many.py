@@ -57,7 +57,7 @@ Scores = NDArray[np.float64]
 #     In Ms. Pac-Man, the tester of these numbers had 6,951.6 points, and that of
 #     [*Nature*](https://doi.org/10.1038/nature14236), who played 49 games (extended
 #     data, table 2), 15,693. An agent with 3,000 points is at 41% by one and at 18% by
-#     the other. So such a score means nothing unless it is said by whose.
+#     the other. So such a score means nothing unless it says whose numbers it uses.
 _TABLE = """
     alien 227.8 7127.7, amidar 5.8 1719.5, assault 222.4 742, asterix 210 8503.3,
     asteroids 719.1 47388.7, atlantis 12850 29028.1, bank_heist 14.2 753.1,
@@ -164,8 +164,8 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
       comes from a single one. In Video Pinball the tester was hardly better than random
       play, so that Rainbow is at 36,689%. For a high mean, work on Video Pinball.
     - The **median** is 227%: half of the games are better, and half are worse. How much
-      worse, it does not say. Of an agent that scores 0 in 26 of the 54 games, it can be
-      the same.
+      worse, it does not say. An agent that scores 0 in 26 of the 54 games can have the
+      same median.
     - The **interquartile mean**, or IQM, is the mean of the middle half, 271%. A
       quarter of all scores is left out at the top, where one game can outweigh all
       others, and a quarter at the bottom. [Agarwal et al.

@@ -99,7 +99,7 @@ class Result:
         are less than three of these apart may well be equally good.
 
         !!! warning "It speaks of this agent"
-            Another seed of the training gives another agent, and how far these are
+            Another seed of training gives another agent, and how far these are
             apart, no number of games with one of them can tell. To compare
             *algorithms*, train several. [Agarwal et al.
             (2021)](https://arxiv.org/abs/2108.13264) show how few seeds mislead. The
@@ -112,7 +112,7 @@ def seed_of(protocol: Protocol, purpose: int) -> int:
     """
     ## Seeds
 
-    Nothing should be measured with the dice of the training. Its seeds are drawn from
+    Nothing should be measured with the dice of training. Its seeds are drawn from
     small numbers, and those of this page from a large one, of 63 bits.
 
     Args:

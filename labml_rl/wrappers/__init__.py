@@ -70,9 +70,9 @@ are lives, for [EpisodicLife][], turns out with the first `reset`.)
 To train an agent in a pipeline of your own, register it [as any other
 environment](../environments.py). It is treated like one, too: each of its steps is
 counted as one frame, so a run of ten million frames has ten million steps. And the
-settings of Atari games do nothing, so whatever is wanted of them belongs in the
-pipeline, such as [ClipReward][]. One thing alone is known of it, the lives of
-[EpisodicLife][]: a game goes on after each, and is saved and counted as one.
+settings of Atari games have no effect on it: if you want clipped rewards, put
+[ClipReward][] into the pipeline. Only the lives of [EpisodicLife][] are recognised: a
+game goes on after each, and is saved and counted as one.
 """
 
 from functools import partial

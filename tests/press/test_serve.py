@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from jinja2 import Template
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
@@ -342,3 +343,33 @@ def test_a_module_that_cannot_be_read_breaks_no_other_page(project, was_good, ca
     game.write_text(MORE.replace("run", "walk"))
     built("served", "serve")
     assert "which is defined nowhere" in Path("served/book/user.html").read_text()
+
+
+@pytest.mark.filterwarnings("default")
+def test_for_a_mistake_no_other_page_is_made_again(project, monkeypatch):
+    """It takes no longer than any other change, and neither does its end."""
+    game = Path("book/game.py")
+    built("served", "serve")
+    rendered: list[str] = []
+    filled: list[str] = []
+    render, fill = Page.render, Template.render
+
+    def rendering(page, *args):
+        rendered.append(page.file.src_uri)
+        render(page, *args)
+
+    def filling(template, *args, **variables):
+        if args and args[0].get("page"):
+            filled.append(args[0]["page"].file.src_uri)
+        return fill(template, *args, **variables)
+
+    monkeypatch.setattr(Page, "render", rendering)
+    monkeypatch.setattr(Template, "render", filling)
+    good = game.read_text()
+    for text in (f"{good}\n\nx = (\n", f"{good}\n\n# Two wombats.\nx = 1\n"):
+        rendered.clear()
+        filled.clear()
+        game.write_text(text)
+        built("served", "serve")
+        assert rendered == filled == ["book/game.md"]
+        assert Path("served/book/game.py").exists()
