@@ -6,10 +6,13 @@ summary: How annotated Python becomes the pages of this book.
 
 # The press
 
-These pages are made by a small program of ours, and it is written in the way that it
-asks of others. So its chapters, too, are its modules. You can read about reinforcement
-learning without them. Read on if you want such pages of your own code, or wonder how
-the left side of a page comes to know the right.
+These pages are made by a small program, `sidebyside`. It turns annotated Python modules
+into pages, with the prose on the left and the code on the right. It is annotated
+itself, so its own modules are the chapters that follow. You can read about
+reinforcement learning without them. Read on if you want such pages of your own code, or
+wonder how the left side of a page comes to know the right.
+
+In these chapters, *the book* is all the modules of one site, whatever they are about.
 
 It takes four stages from a file to a page. Each is a function without side effects, and
 each has a page that explains it:
@@ -25,16 +28,21 @@ The press never imports or runs a module that it renders. It reads text.
 
 ## Your own modules
 
-The site engine is MkDocs, and the press is a [plugin][sidebyside.plugin] for it. To
-install both, go to a copy of this project's repository, and type:
+The site engine is MkDocs, and the press is a [plugin][sidebyside.plugin] for it. Both
+need Python 3.11 or newer. They are installed from a copy of this project's repository,
+in the environment of your own project:
 
 ```sh
-pip install '.[docs]'
+pip install 'path/to/the/copy[docs]'
 ```
 
-Then `mkdocs.yml` takes these lines:
+(With Python 3.13 or newer, and on Linux for ARM, pip compiles `quickjs`, for which it
+needs a C compiler.)
+
+Then write a first page, `docs/index.md`, and beside the folder `docs` a `mkdocs.yml`:
 
 ```yaml
+site_name: Your project
 theme:
   name: material
   # The outline goes to the left: code wants the room.
@@ -44,13 +52,20 @@ plugins:
   - sidebyside:
       packages: [your_package]
 nav:
-  - your_package/index.md
-  - your_package/module.md # made from module.py
+  - index.md
+  - your_package/index.md # made from your_package/__init__.py
+  - your_package/kiln.md # made from your_package/kiln.py
 ```
 
-Without `nav`, MkDocs lists all pages by itself. With the plugin `literate-nav`, a line
-`- Code: your_package/` stands for all pages of the package. Its
-[options][sidebyside.plugin.Options] leave modules out, and more.
+```sh
+mkdocs serve # shows the site, and each change as you save it
+mkdocs build # writes the site into the folder site/
+```
+
+Without `nav`, MkDocs lists all pages by itself. With another plugin,
+`mkdocs-literate-nav`, a line `- Code: your_package/` stands for all pages of the
+package. The [options][sidebyside.plugin.Options] of the press leave modules out, and
+more.
 
 The plugin adds the extensions of Markdown that it needs. With these besides, prose may
 have tabs, tasks and diagrams, headings have links, and a link to a heading that does
@@ -75,7 +90,50 @@ validation:
 
 ## How a module is written
 
-The conventions are pylit's.
+Here is a small one, `your_package/kiln.py`:
+
+```python
+'''
+---
+summary: How a kiln gets hot.
+symbols:
+  heat: 'T'
+---
+
+# The kiln
+
+A kiln gets hotter as long as it burns, but never hotter than 1200 degrees.
+'''
+
+
+def fire(heat: float, minutes: int) -> float:
+    '''
+    ## Fire
+
+    Args:
+        heat: how hot the kiln is, in degrees.
+        minutes: for how long it burns.
+
+    Returns:
+        How hot it is then.
+    '''
+    # A hot kiln loses more than a cold one:
+    #
+    # $$T \leftarrow T + 12 - 0.01 \, T$$
+    for _ in range(minutes):
+        heat += 12 - 0.01 * heat
+    return heat
+```
+
+The text below the title opens the page. Then `fire` has a row of its own, in which the
+docstring stands beside the signature, with the types of the arguments filled in. The
+comment begins another row, beside the loop. And a reader who points at $T$ sees `heat`
+light up in the code. (The docstrings have single quotes here because this page is one
+itself. In your modules they may have double ones.)
+
+Such a row is a *section* of the module: a piece of prose, and the code that it speaks
+of. The conventions are those of pylit, with which labml.ai has made its annotated
+implementations.
 
 - A module's docstring may open with front matter between two lines `---`: a `title`, a
   `summary` for search engines, and [`symbols`][sidebyside.symbols], which tie formulas
@@ -88,13 +146,15 @@ The conventions are pylit's.
   which come from the signature.
 - A block of whole-line comments begins a section, wherever it stands, even in a call.
 - A `#` alone on a line begins a section without prose.
-- Lines that are only drawn, `# -----`, vanish. `# ---- Helpers ----` is a title.
-- Other comments stay in the code: those behind code, those in a signature, those that
-  speak to tools, such as `# noqa`, and licences at the top.
+- Lines that are only drawn, such as `# -----`, are left out. `# ---- Helpers ----` is a
+  title.
+- Other comments stay in the code: those at the end of a line of code, those inside a
+  signature, those that speak to tools, such as `# noqa`, and licences at the top.
 - Docstrings with a backslash are raw: an `r` stands before their quotes.
-- A piece of a session that begins with `>>>` is set as code, with or without a fence.
+- An example that begins with `>>>`, as `doctest` runs it, is set as code, with or
+  without a fence.
 
-Prose is Markdown as everywhere on the site, but for what [would break a
+Prose is Markdown, as on every page of the site, except for what [would break a
 page][sidebyside.guard]:
 
 - `[Game.step][]` [links][sidebyside.links] to a definition, and `[the game](game.py)`
@@ -102,13 +162,14 @@ page][sidebyside.guard]:
 - `$\gamma$` is a [formula][sidebyside.mathematics]. So is what stands between two `$$`,
   and `\begin{align}` up to `\end{align}` on lines of its own; but not what stands
   between `\(` and `\)`, or in a fence.
-- The path of a picture starts at the page. That of `tide/__init__.py` is
-  `tide/index.md`, so `![A wave](wave.svg)` is `docs/tide/wave.svg`.
+- The path of a picture starts at the page, not at the module. The page of
+  `tide/__init__.py` is `tide/index.md`, so in that module `![A wave](wave.svg)` stands
+  for the file `docs/tide/wave.svg`.
 - Most tags of HTML, `[TOC]` and `--8<--` are shown as they were written.
 - `__name__` is not bold: it is a name.
 
-[One file][sidebyside.standalone] has no scripts. So nothing lights up in it, and it has
-no tabs and diagrams.
+A page that `sidebyside page` makes as [one file][sidebyside.standalone] has no scripts.
+So no symbols light up in it, and tabs and diagrams do not work.
 
 ## Code of others
 
@@ -118,25 +179,64 @@ Google, [NumPy and Sphinx][sidebyside.fields], the common parts of
 modules that were annotated for pylit. Comments may have
 [frames][sidebyside.prose.undecorated] and mark the [cells][sidebyside.split.CELL] of a
 notebook. Where no docstring has a heading, [the outline names the classes and
-functions][sidebyside.weave.outlined]. Where a module begins with a long text, [that
-text has the page to itself][sidebyside.weave.is_essay]. Prose may have
-[films][sidebyside.markdown.Films] in it, and [pictures that
-move][sidebyside.markdown.Series].
+functions][sidebyside.weave.outlined]. Where a module begins with a long text that has
+headings, [that text stands across the page][sidebyside.weave.is_essay], and the two
+columns begin below it.
+
+Besides pictures, prose may have [films][sidebyside.markdown.Films], written
+`![A game](game.mp4)`, and [series of pictures with a
+slider][sidebyside.markdown.Series].
 
 Where the tests have been recorded, a page lists [those that run each
 function][sidebyside.tested].
 
-What it does not do: it runs no code, so it shows no outputs and makes no plots, as
-[mkdocs-gallery](https://smarie.github.io/mkdocs-gallery/) does; it makes no notebooks;
-and it knows Python alone, where [Pycco](https://pycco-docs.github.io/pycco/) knows more
-than a dozen languages.
+## What it does not do
 
-## And besides
+The press runs no code, so a page shows no output and no plots: for these there is
+[mkdocs-gallery](https://smarie.github.io/mkdocs-gallery/). It makes no notebooks. And
+it knows only Python, where [Pycco](https://pycco-docs.github.io/pycco/) knows more than
+a dozen languages.
 
-Without a site, the [command line][sidebyside.cli] makes one HTML file of a module, or
-Markdown for another engine, and [checks][sidebyside.check] the prose of a package.
+## Without a site
 
-A mistake in a module stops the build, with a message that names the file and the line.
+The [command line][sidebyside.cli] makes one HTML file of a module, or Markdown for
+another site engine.
+
+## Mistakes
+
+A link to a definition that does not exist, a formula that can't be set, front matter
+that is not YAML, and a module that is not Python stop the build. The message names the
+place, and says what would be right:
+
+```text
+your_package/kiln.py:9: a link to `fier`, which is defined nowhere. Did you mean `fire`?
+```
+
 While you write, `mkdocs serve` goes on, and shows the mistake in place of the page
-until you have mended it.
+until you have corrected it.
+
+For continuous integration there are two commands. Both fail if something is wrong:
+
+```sh
+sidebyside check your_package
+mkdocs build --strict
+```
+
+The first [looks for bad habits as well][sidebyside.check], such as code that was
+commented out. The second also stops at what is otherwise only a warning, such as a
+picture that does not exist.
+
+## How pages look
+
+Colours and fonts are those of the theme. To change them, or the layout, name a
+stylesheet of your own in `extra_css`. This one gives the prose more room:
+
+```css
+.md-main {
+  --sbs-prose-width: 45%;
+}
+```
+
+What stands on a page, and in which order, is in [templates that a site can
+replace][sidebyside.render.environment].
 """

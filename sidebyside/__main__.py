@@ -38,7 +38,7 @@ def main() -> int:
             raise
         print(
             f"sidebyside: this needs {error.name}, which is not installed. "
-            "In a copy of the book's repository, pip install '.[press]' has it",
+            "In a copy of the book's repository, pip install '.[press]' installs it",
             file=sys.stderr,
         )
         return 2

@@ -6,9 +6,10 @@ summary: What is wrong with the prose of a module, with its place and what to do
 
 # Check
 
-A build stops at the first mistake. This looks for all of them, and for habits besides
+A build stops at the first mistake. This looks for all of them, and also for bad habits
 that no build can see: code that was commented out and now stands on the page as if it
-were prose, arguments that were renamed everywhere but in the docstring.
+were prose, arguments that were renamed everywhere but in the docstring. It looks at
+modules alone. Pages that are written by hand are checked when the site is built.
 
 ```sh
 # file:line:column: CODE message (remedy)
@@ -20,6 +21,8 @@ sidebyside check --exclude tests .
 # Notes beside the lines of a pull request:
 sidebyside check --format github .
 ```
+
+Name all packages of a site in one command, if there are links from one to another.
 
 ## The rules
 
@@ -41,6 +44,10 @@ sidebyside check --format github .
 | SBS401 | A public module, class or function has no prose. |
 | SBS402 | `Args:` names something that is no parameter. |
 | SBS403 | `Args:` leaves a parameter out. |
+
+Any build stops at SBS101, SBS201 and SBS202, and at SBS102 except for a misspelt key.
+With `--strict` it also fails at a `$$` that is no formula, and at pictures and pages
+that do not exist. The other rules are for this command alone.
 
 Each rule is a function from a module to what it finds, and [rules][sidebyside.rules]
 has them all.

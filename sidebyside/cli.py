@@ -25,10 +25,11 @@ To get the program, go to a copy of this project's repository, and type:
 pip install '.[press]'
 ```
 
-`--exclude` leaves out files and folders, as [the plugin][sidebyside.plugin.Options]
-does, `--inventory` has names in the code lead to documentation of your choice, and
-`sidebyside COMMAND --help` lists all options. `--tests` shows on the pages of `page`
-and `markdown` [which tests][sidebyside.tested] run the code.
+All commands but `page` can leave out files and folders with `--exclude`, as [the
+plugin][sidebyside.plugin.Options] does. With `--inventory`, for all but
+`tests`, names may lead to documentation of your choice. For `page` and `markdown`,
+`--tests` shows [which tests][sidebyside.tested] run the code. `sidebyside COMMAND
+--help` lists all options.
 
 ## For another site engine
 
@@ -73,9 +74,10 @@ error stream where it is, and set a link that leads nowhere as words and a broke
 formula as code. A module that is not Python has no page. With `--strict` they write
 nothing if anything is wrong.
 
-The exit status of these two is 0 if every page was written, and 1 if not. That of
-`check` is 0 if it finds nothing, and 1 if it does. For all it is 2 if the command
-itself is wrong.
+The exit status of `page` and `markdown` is 0 if every page was written, whatever was
+wrong with the prose, and 1 if not. That of `check` is 0 if it finds nothing, and 1 if
+it finds something. Of any command it is 2 if an option is wrong, or a file can't be
+read or written.
 """
 
 import argparse
@@ -120,8 +122,9 @@ from sidebyside.weave import catalogue
 
 # For each kind of links, what `cross` calls it.
 LINKS = {"sources": None, "folders": True, "files": False}
-# What only the press writes on a page.
+# What only the press writes on a page, in Markdown and in HTML.
 MARK = b"<!-- sidebyside:"
+MARK_OF_HTML = b'<meta name="generator" content="sidebyside">'
 NO_FILES = "{}: no Python files in this folder"
 SAME_PAGE = "another module has the page `{}`"
 RENAME = "Rename one of them, or leave it out with `--exclude`."
@@ -203,12 +206,18 @@ def parser() -> argparse.ArgumentParser:
     many = commands.add_parser("markdown", help="make Markdown of a package")
     many.add_argument("package", metavar="PACKAGE", type=Path, help="a folder")
     many.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, required=True, help="where to"
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        required=True,
+        help="the folder to write to, such as docs",
     )
     many.add_argument(
         "--links",
         choices=tuple(LINKS),
-        help="where links in the code lead: to page.md, to page/ or to page.html",
+        help="where links in the code lead: to page.md, to page/ or to page.html; "
+        "the code has no links if not given",
     )
     many.set_defaults(run=write_markdown)
 
@@ -217,8 +226,8 @@ def parser() -> argparse.ArgumentParser:
         "paths", metavar="PATH", type=Path, nargs="+", help="a Python file or a folder"
     )
     for option, words in (
-        ("--select", "look for these alone: SBS1, or SBS101,SBS201"),
-        ("--ignore", "do not look for these"),
+        ("--select", "use only these rules: SBS1, or SBS101,SBS201"),
+        ("--ignore", "do not use these rules"),
     ):
         lint.add_argument(
             option, metavar="CODES", type=codes, action="extend", default=[], help=words
@@ -249,11 +258,17 @@ def parser() -> argparse.ArgumentParser:
 
     for command in (one, many):
         command.add_argument(
-            "--strict", action="store_true", help="fail if anything is wrong"
+            "--strict",
+            action="store_true",
+            help="write nothing if anything is wrong, and fail",
         )
         command.add_argument(
-            "--tests", metavar="FILE", type=Path, help="show these on the pages"
+            "--tests",
+            metavar="FILE",
+            type=Path,
+            help="the record of tests to show on the pages",
         )
+    for command in (one, many, lint):
         command.add_argument(
             "--inventory",
             metavar=("ADDRESS", "FILE"),
@@ -305,7 +320,7 @@ def write_page(options: argparse.Namespace) -> int:
     if output.exists() and output.samefile(file):
         raise UsageError(f"{output}: is the module itself; give the page another name")
     if options.output is None:
-        check_ours([output], "give the page another name with `-o`")
+        check_ours([output], MARK_OF_HTML, "give the page another name with `-o`")
     package = package_of(file)
     here = Path.cwd()
     path = named_from(file, here) if file.resolve().is_relative_to(here) else str(file)
@@ -351,13 +366,14 @@ def write_page(options: argparse.Namespace) -> int:
     return 0
 
 
-def check_ours(paths: Iterable[Path], remedy: str) -> None:
+def check_ours(paths: Iterable[Path], mark: bytes, remedy: str) -> None:
     """
     Raises:
-        UsageError: if one of them is there already, and the press has not made it.
+        UsageError: if one of them is there already, and the press has not made it: it
+            has no such mark.
     """
     for path in paths:
-        if path.exists() and b"sidebyside" not in path.read_bytes():
+        if path.exists() and mark not in path.read_bytes():
             raise UsageError(
                 f"{path}: is there already, and the press did not make it; {remedy}"
             )
@@ -413,7 +429,7 @@ def write_markdown(options: argparse.Namespace) -> int:
         return 1
 
     pages = [options.output / name for name in texts]
-    check_ours(pages, "write to another folder with `-o`")
+    check_ours(pages, MARK, "write to another folder with `-o`")
     for name, text in texts.items():
         path = options.output / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -498,7 +514,7 @@ def write_findings(options: argparse.Namespace) -> int:
         readable,
     )
     findings += map(unreadable, unread)
-    linked = WithOutside(places, inventory())
+    linked = WithOutside(places, known_outside(options.inventory))
     for source in sources:
         findings += check(source, linked, docs[source.path])
     findings = [
@@ -520,9 +536,9 @@ def write_tests(options: argparse.Namespace) -> int:
     """
     ## `sidebyside tests`
 
-    The files of a record are those that lie in the packages now. So it is made right
-    after the tests were run, before anything is changed. What an older one has of other
-    packages is kept.
+    coverage.py has noted only the numbers of lines. What stands on them is read now, so
+    make the record right after the tests were run, before anything is changed. What an
+    older record has of other packages is kept.
     """
     old = recorded(options.output if options.output.exists() else None)
     sources: list[Source] = []
@@ -600,7 +616,7 @@ def say_unused(exclude: Sequence[str], used: set[str]) -> None:
     """Name the patterns that left nothing out: one of them may be misspelt."""
     for pattern in exclude:
         if pattern not in used:
-            print(f"--exclude: there is nothing of the name {pattern}", file=sys.stderr)
+            print(f"--exclude: nothing matches {pattern}", file=sys.stderr)
 
 
 def check_package(folder: Path) -> None:

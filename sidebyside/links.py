@@ -9,9 +9,9 @@ summary: "[Game.step][] finds the definition, or stops the build."
 In prose, `[Game.step][]` leads to the definition of that name, and `[one
 step][Game.step]` does so with words of the author's choice. A name is looked up as
 Python would: first in the definitions around it, then in its module, then among the
-module's imports, then in the whole book. At last it is looked for [where others have
-documented it][sidebyside.press.WithOutside]: `[xml.etree.ElementTree.Element][]`. One
-that is found nowhere stops the build, with the nearest that exists.
+module's imports, then in the whole book, and last [where others have documented
+it][sidebyside.press.WithOutside], as with `[xml.etree.ElementTree.Element][]`. A name
+that is found nowhere stops the build, and the message suggests the nearest that exists.
 
 Code that was written for Sphinx says ``:meth:`Game.step` `` instead. That is a link if
 it can be, and code if not.

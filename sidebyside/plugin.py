@@ -7,23 +7,19 @@ summary: A thin layer between the press and the site engine.
 # The MkDocs plugin
 
 The modules that come before this one in the navigation depend on no site engine. The
-plugin hands the press the modules, and hands MkDocs the pages that are made of them. In
-`mkdocs.yml` it takes these lines:
+plugin hands the press the modules, and hands MkDocs the pages that are made of them.
+[The first page](__init__.py#your-own-modules) shows what `mkdocs.yml` needs.
+
+The page of `labml_rl/game.py` is `labml_rl/game.md`, in the navigation and in links.
+Pages are made for the theme Material, and need it.
+
+If `mkdocs.yml` says where the repository is, each page has a link to its module there.
+MkDocs supposes that the branch is `master`, so any other has to be named:
 
 ```yaml
-theme:
-  name: material
-plugins:
-  - search
-  - sidebyside:
-      packages: [labml_rl]
+repo_url: https://github.com/you/your-project
+edit_uri: edit/main/docs/
 ```
-
-The page of `labml_rl/game.py` is then `labml_rl/game.md`, in the navigation and in
-links. Pages are made for the theme Material, and need it.
-
-If `mkdocs.yml` says where the repository is, with `repo_url`, each page leads to its
-module there.
 """
 
 import atexit
@@ -122,7 +118,7 @@ SAME_PAGE = (
     "Rename one of them, or leave the module out with `exclude`."
 )
 NO_PACKAGES = "Name the folder of your package, such as `packages: [src/kiln]`."
-NOT_THERE = "exclude: there is nothing of the name `{}`."
+NOT_THERE = "exclude: nothing matches `{}`."
 NO_MODULES = "packages: there are no Python files in `{}`, or all are left out."
 OTHER_REFERENCE = (
     "The extension `sidebyside.reference` makes links for the page `{0}`, and the "
@@ -143,6 +139,8 @@ class Options(Config):  # type: ignore[no-untyped-call]
     | `reference` | the page of the [reference][sidebyside.reference] |
     | `inventories` | documentation that names in the code lead to |
     | `tests` | a record of [the tests][sidebyside.tested] that run the code |
+
+    Only `packages` must be given. The others are empty by default.
 
     Paths are relative to `mkdocs.yml`. In a project with a folder `src`, the package is
     `src/kiln`, and its pages are `kiln/…`. With all options:
@@ -165,14 +163,15 @@ class Options(Config):  # type: ignore[no-untyped-call]
     `{package}` in `reference` stands for the name of the package. Each definition leads
     to its entry there, and [from there back][sidebyside.reference].
 
-    Plugins that look for pages, such as `redirects`, are listed behind this one. `i18n`
-    wants pages that lie on the disk: make them with [`sidebyside
-    markdown`][sidebyside.cli]. `git-revision-date-localized` believes that each page is
-    as new as the build; tell it to `exclude` them.
+    Plugins that look for pages, such as `redirects`, have to be listed after this one.
+    `i18n` reads only pages that are files: make these with [`sidebyside
+    markdown`][sidebyside.cli]. `git-revision-date-localized` takes each page to be as
+    new as the build; tell it to `exclude` them.
 
     What the press itself writes on a page is English, whatever the language of the
-    theme: "Used in", "Arguments", "Copy module". Templates of a site's own can say
-    something else, except in the lists of arguments and on the buttons.
+    theme: "Used in", "Arguments", "Copy module". [Templates of your
+    own][sidebyside.render.environment] can say something else, except in the lists of
+    arguments and on the buttons.
 
     The press knows where Python, NumPy, PyTorch and a few others are documented. To
     have links to other documentation, download the file `objects.inv` that lies beside
@@ -304,6 +303,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def make_pages(self, config: MkDocsConfig) -> None:
         """
         ### Only what changed
+
+        A build makes all pages. A server makes a page again only if its module has
+        changed, or something in other modules that the page has asked for.
 
         Args:
             config: the options of the site.

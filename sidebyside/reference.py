@@ -23,14 +23,24 @@ plugins:
       handlers:
         python:
           options:
+            show_submodules: true
             extensions:
               - sidebyside.reference:
                   page: reference/{package}.md
                   exclude: [tests]
 ```
 
-`page` is the same as `reference` among [the plugin's
-options][sidebyside.plugin.Options].
+The page of the reference is written by hand, and has one line. For the package `kiln`,
+`docs/reference/kiln.md` says
+
+```markdown
+::: kiln
+```
+
+`page` has to be the same as `reference` among [the plugin's
+options][sidebyside.plugin.Options], by which the pages of modules lead to the
+reference. In a project with a folder `src`, mkdocstrings also needs `paths: [src]`
+beside `options`.
 
 A server makes the reference once, and not again when a module changes, since that would
 take seconds. To see it change, start the server anew.

@@ -36,6 +36,19 @@ def environment(folders: Sequence[Path] = ()) -> Environment:
     """
     ## Templates
 
+    A site replaces one by a file of the same name in the folder that `custom_dir`
+    names, below `theme` in `mkdocs.yml`. Those of the press lie in `sidebyside/theme/`:
+
+    | template | what it makes |
+    |---|---|
+    | `sidebyside/page.md` | each page of a module |
+    | `sidebyside/error.md` | the page of a module with a mistake, in a server |
+    | `partials/actions.html` | the line above a page with the name of its file |
+
+    Begin with a copy of the press's. In the first two keep all HTML comments: they are
+    marks, by which prose and code [stay in their places][sidebyside.guard]. The command
+    line uses no templates but the press's own.
+
     Args:
         folders: where to look for templates before looking among the press's own.
     """

@@ -7,9 +7,9 @@ summary: A module as a single HTML file that needs nothing else, not even a netw
 # One file
 
 Sometimes a page has to travel: as an attachment, into an archive, to a machine without
-a network. This makes it of one module, with all that it needs inside: styles, colours,
-the pictures of its prose, and of KaTeX's fonts those that its formulas use. It holds no
-script, and asks nothing of any host.
+a network. This chapter makes one HTML file of one module, with all that it needs
+inside: styles, colours, the pictures of its prose, and those of KaTeX's fonts that its
+formulas use. The file holds no script, and loads nothing from any host.
 
 The columns, the rows and the colours come from the same stylesheet as those of a site.
 What a site's theme would add, the template has in a few lines of its own.

@@ -26,8 +26,8 @@ the plugin is told of it with `tests: tests.json`.
 
 ## What counts
 
-A line has been run by a test if it stands in the body of a function. What stands
-outside is run by whoever imports a module first, and that says nothing.
+Only lines in the bodies of functions count. What stands outside is run by whichever
+test imports the module first, and that says nothing.
 
 Some tests run half of the program, and some a single function. Those that run the
 fewest sections know most about each of them, so they come first, and only the first few
@@ -38,9 +38,9 @@ where fewer than half of the tests of the function come by, as behind many an `i
 
 ## Until the code changes
 
-The record has a fingerprint of the code of each section. Where the code is another by
-now, the page says so, and lists nothing: neither for a function nor for what its
-comments begin. The prose may change.
+The record has a fingerprint of the code of each section. Where the code has changed
+since, the page says so, and lists no tests, neither for the function nor for the
+sections in its body. Prose may change without that.
 """
 
 import ast

@@ -6,10 +6,10 @@ summary: From sections to the rows of a page, with links, formulas and colours i
 
 # Weave
 
-Split left each section with its lines. This stage makes them into rows that a template
-can set: prose as Markdown with its links resolved and its formulas checked, code as
-HTML with its colours and line numbers, and for each row an anchor that others can link
-to.
+[Split][sidebyside.split] has cut the module into sections. This stage makes each of
+them a row that a template can set: prose as Markdown with its links resolved and its
+formulas checked, code as HTML with its colours and line numbers, and an anchor that
+others can link to.
 """
 
 import re

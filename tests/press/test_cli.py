@@ -231,6 +231,35 @@ def test_names_lead_to_documentation_of_ones_choice(book):
     assert 'href="https://clay.example/api.html#clay.f"' in html
 
 
+def test_names_that_the_site_knows_are_no_findings(book, capsys):
+    head = b"# Sphinx inventory version 2\n# Project: P\n# Version: 1\n# zlib\n"
+    listed = zlib.compress(b"clay.f py:function 1 api.html#$ -\n")
+    Path("clay.inv").write_bytes(head + listed)
+    (book / "thing.py").write_text('"""# A thing\n\nMade by [clay.f][]."""\n')
+    check = ["check", "book/thing.py", "--select", "SBS202"]
+    assert main(check) == 1
+    assert "clay.f" in capsys.readouterr().out
+    assert main([*check, "--inventory", "https://clay.example/", "clay.inv"]) == 0
+
+
+def test_a_page_written_by_hand_is_not_written_over(book, capsys):
+    """Not even if it is about the press."""
+    for path in (Path("docs/book/thing.md"), Path("thing.html")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("About sidebyside\n")
+    assert main(["markdown", "book", "-o", "docs"]) == 2
+    assert main(["page", "book/thing.py"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("is there already, and the press did not make it") == 2
+    assert Path("docs/book/thing.md").read_text() == "About sidebyside\n"
+    assert Path("thing.html").read_text() == "About sidebyside\n"
+    Path("docs/book/thing.md").unlink()
+    Path("thing.html").unlink()
+    for _ in range(2):
+        assert main(["markdown", "book", "-o", "docs"]) == 0
+        assert main(["page", "book/thing.py"]) == 0
+
+
 def test_mistakes_are_said_and_lived_with(book, capsys):
     (book / "thing.py").write_text('r"""See [Nothing][], $\\frac{$."""\n')
     html = page()
@@ -385,7 +414,7 @@ def test_what_is_not_installed_is_named(tmp_path):
     assert done.returncode == 2
     assert re.fullmatch(
         r"sidebyside: this needs \w+, which is not installed\. In a copy of the book's "
-        r"repository, pip install '\.\[press\]' has it\n",
+        r"repository, pip install '\.\[press\]' installs it\n",
         done.stderr,
     )
 
@@ -531,7 +560,7 @@ def test_what_is_left_out_may_be_named_from_here(book, capsys):
         said = capsys.readouterr()
         assert "bad.py" not in said.out + said.err
     assert main(["markdown", *words, "--exclude", "none/", "-o", "out"]) == 0
-    assert "--exclude: there is nothing of the name none/\n" in capsys.readouterr().err
+    assert "--exclude: nothing matches none/\n" in capsys.readouterr().err
 
 
 def test_pages_that_were_left_are_named(book, capsys):
