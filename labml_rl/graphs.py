@@ -224,18 +224,22 @@ def asked(function: Callable[[Given], Answer], given: Given) -> Answer:
     return function(given)
 
 
-def check_rates(optimizer: torch.optim.Optimizer) -> None:
+def check_rates(
+    optimizer: torch.optim.Optimizer, constant: float | None = None
+) -> None:
     """
     ## A rate that goes down
 
     Args:
         optimizer: whose step is to be recorded.
+        constant: a rate that is never changed, if there is one.
 
     Raises:
-        ValueError: if a learning rate of it is a number. In the record it would stay
-            what it was when that was made.
+        ValueError: if another learning rate of it is a number. In the record it would
+            stay what it was when that was made.
     """
-    if not all(isinstance(each["lr"], Tensor) for each in optimizer.param_groups):
+    rates = [each["lr"] for each in optimizer.param_groups]
+    if not all(isinstance(rate, Tensor) or rate == constant for rate in rates):
         raise ValueError(
             "with graphs, a learning rate must be a tensor on the GPU, and be changed "
             "in place, with fill_(). Otherwise the recorded step goes on with the "

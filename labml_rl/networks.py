@@ -172,6 +172,7 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
 
     Args:
         logits: shape `(…, A)`. Where one is NaN, nothing says so, and the action is 0.
+            An action whose logit is $-\infty$ is never drawn.
         dice: where each dart hits, from 0 to 1, shape `(…)`.
 
     Returns:
@@ -181,11 +182,16 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
         ValueError: if there is not one dart for each game.
     """
     check_one_each(logits, dice=dice)
+
+    # Sums of 16 bits are too coarse: near 1 there is nothing between 0.996 and 1, so an
+    # action with a probability of 0.003 might never be drawn.
+    if logits.itemsize < 4:
+        logits = logits.float()
     ends = logits.softmax(-1).cumsum(-1)  # (…, A)
 
     # Rounded, all probabilities together can be a little less than 1. Whatever lies
-    # behind them hits the last.
-    ends[..., -1] = torch.inf
+    # behind them hits the last that has any.
+    ends = ends.masked_fill(ends == ends[..., -1:], torch.inf)
     return (ends <= dice[..., None]).sum(-1)
 
 

@@ -39,7 +39,7 @@ from labml_rl.graphs import Recorded, asked
 from labml_rl.networks import ActorCritic
 from labml_rl.players import Players
 from labml_rl.runs.experiment import Playing
-from labml_rl.sampling import Sampler, Samples, Sheet, check_spaces
+from labml_rl.sampling import Sampler, Samples, Sheet, check_spaces, memory_of
 from labml_rl.speed import (
     SpeedExperiment,
     SpeedSettings,
@@ -143,18 +143,32 @@ class RolloutExperiment(SpeedExperiment[S]):
         spaces = check_spaces(*spaces_of_first(makers, names))
         self.observation_space = spaces[0]
         self.network = self.make_network(settings, *spaces).to(self.device)
-        for name in self.asks_for:
-            if not hasattr(self.network, name):
-                raise ValueError(
-                    f"a network for {self.algorithm} needs "
-                    f"{' and '.join(self.asks_for)}, and "
-                    f"{type(self.network).__qualname__} has no {name}"
-                )
+        self.check_network()
         self.optimizer = self.make_optimizer()
 
         # A step of learning is done as it is asked for, or by the record.
         self.how = Recorded(self.device, self.network) if settings.graphs else asked
         self.games = self.make_players(makers, names, spaces)
+
+    def check_network(self) -> None:
+        """
+        Raises:
+            ValueError: if the network lacks something that the algorithm asks it for,
+                or remembers something, and the algorithm does not ask for that.
+        """
+        named = type(self.network).__qualname__
+        for name in self.asks_for:
+            if not hasattr(self.network, name):
+                raise ValueError(
+                    f"a network for {self.algorithm} needs "
+                    f"{' and '.join(self.asks_for)}, and {named} has no {name}"
+                )
+        if memory_of(self.network) and "memory" not in self.asks_for:
+            raise ValueError(
+                f"{named} has a number called memory, so it is one that remembers, and "
+                f"{self.algorithm} can't teach it: use recurrent-ppo, or give that "
+                "number another name"
+            )
 
     def make_players(
         self,

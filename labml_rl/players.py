@@ -341,6 +341,7 @@ def check_room(needed: int) -> None:
     if free < needed:
         raise ValueError(
             f"players share {needed / 2**20:,.0f} MiB of memory, and {SHARED} has "
-            f"{free / 2**20:,.0f} left. Docker has more with --shm-size 1g. Or go "
-            "without players: --no-players"
+            f"{free / 2**20:,.0f} left. Docker has more with --shm-size 1g. Fewer "
+            "games need less (--num-envs), and without players there is no need of any "
+            "(--no-players, which all have but IMPALA)"
         )

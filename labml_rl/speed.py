@@ -111,6 +111,7 @@ import ctypes
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeVar
 
@@ -234,6 +235,46 @@ def in_precision(settings: SpeedSettings, device: torch.device) -> torch.autocas
     """
     dtype = precision_of(settings, device)
     return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)
+
+
+@torch.no_grad()
+def check_precision(
+    network: nn.Module,
+    shown: Tensor,
+    settings: SpeedSettings,
+    ask: Callable[[Any, Tensor], Tensor] = nn.Module.__call__,
+) -> None:
+    """
+    ## Values that can be told apart
+
+    A bfloat16 has not quite three digits. Rounded to that, several actions are often
+    worth the same, and the agent takes the first of them, whichever is best. So a body
+    may compute [with 16 bits][labml_rl.speed.precision_of], and a head may not.
+
+    Args:
+        network: of an agent that goes by action values.
+        shown: observations of all games, shape `(N, …)`.
+        settings: what is wanted.
+        ask: what asks a network for its action values.
+
+    Raises:
+        ValueError: if the network does not answer with 32 bits.
+    """
+    device = shown.device
+    if precision_of(settings, device) == torch.float32:
+        return
+
+    # It is asked before the first frame, and the run must not learn of that: a layer
+    # may throw dice, or count how often it was called.
+    cuda = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(cuda), in_precision(settings, device):
+        dtype = ask(deepcopy(network), shown).dtype
+    if dtype not in (torch.float32, torch.float64):
+        raise ValueError(
+            f"{type(network).__name__} answers in {dtype}, in which action values "
+            "can't be told apart. labml_rl.networks.in_full keeps its last layer out "
+            'of that, and the setting precision="float32" all of it'
+        )
 
 
 @contextmanager

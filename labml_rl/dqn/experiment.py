@@ -111,6 +111,7 @@ from labml_rl.runs.checkpoint import load_weights
 from labml_rl.sampling import check_spaces
 from labml_rl.speed import (
     SpeedExperiment,
+    check_precision,
     few_threads,
     in_precision,
     make_adam,
@@ -188,7 +189,8 @@ class Experiment(SpeedExperiment[Settings]):
         Override this, and DQN learns with any network that gives action values, shape
         `(B, A)`, for a batch of observations. What the [page of
         policies][labml_rl.onpolicy.PolicyExperiment.make_network] says of one holds
-        here, too, and a head that answers with 16 bits is [refused][check_precision].
+        here, too, and a head that answers with 16 bits is
+        [refused][labml_rl.speed.check_precision].
 
         Args:
             settings: of the algorithm.
@@ -245,11 +247,17 @@ class Experiment(SpeedExperiment[Settings]):
         bits][labml_rl.speed.precision_of] they are rounded once, when they are copied,
         in place of once for each batch. The numbers are the same.
 
+        If [sync][Experiment.sync] is your own, nothing is rounded. It may move the
+        target by a fraction of the way, and with 16 bits such small steps would be
+        rounded away: the target would stay where it is for ever.
+
         Returns:
             A copy of the network, which does not learn.
         """
         target = deepcopy(self.network).requires_grad_(False)
         body = getattr(target, "body", None)
+        if type(self).sync is not Experiment.sync:
+            return target
         if not isinstance(body, NatureBody | VectorBody):
             return target  # one of your own may have layers that compute in full
         for layer in body.modules():
@@ -663,38 +671,4 @@ def check_switches(network: nn.Module, settings: Settings) -> None:
         raise ValueError(
             "with noisy, make_network must make a network with noise, and this one has "
             "none. add_noise puts some in"
-        )
-
-
-@torch.no_grad()
-def check_precision(network: nn.Module, shown: Tensor, settings: Settings) -> None:
-    """
-    ## Values that can be told apart
-
-    A bfloat16 has not quite three digits. Rounded to that, several actions are often
-    worth the same, and the agent takes the first of them, whichever is best. So a body
-    may compute [with 16 bits][labml_rl.speed.precision_of], and a head may not.
-
-    Args:
-        network: what [Experiment.make_network][] has made.
-        shown: observations of all games, shape `(N, …)`.
-        settings: what is wanted.
-
-    Raises:
-        ValueError: if the network does not answer with 32 bits.
-    """
-    device = shown.device
-    if precision_of(settings, device) == torch.float32:
-        return
-
-    # It is asked before the first frame, and the run must not learn of that: a layer
-    # may throw dice, or count how often it was called.
-    cuda = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(cuda), in_precision(settings, device):
-        dtype = deepcopy(network)(shown).dtype
-    if dtype not in (torch.float32, torch.float64):
-        raise ValueError(
-            f"{type(network).__name__} answers in {dtype}, in which action values "
-            "can't be told apart. labml_rl.networks.in_full keeps its last layer out "
-            'of that, and the setting precision="float32" all of it'
         )

@@ -54,6 +54,9 @@ labml-rl train fast-rainbow --game Pong \
     --no-prioritised
 ```
 
+Without the noise something else has to explore. `fast-rainbow` has epsilon besides, and
+`rainbow` wants to be given one.
+
 ## How they fit together
 
 - **Priorities** are [divergences][labml_rl.dqn.distribution.distribution_loss], and not
@@ -160,6 +163,15 @@ class Settings(settings.Settings):
     noise: float = 0.1
     prioritised: bool = True
     priority_exponent: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        explores = (self.noisy and self.noise) or self.epsilon_start or self.epsilon_end
+        if not explores:
+            raise ValueError(
+                "without noise nothing tries out other actions: give epsilon_start and "
+                "epsilon_end as well, such as 1 and 0.01"
+            )
 
 
 class Experiment(experiment.Experiment):

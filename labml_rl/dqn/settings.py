@@ -70,7 +70,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labml_rl.dqn.distribution import make_atoms
-from labml_rl.environments import frames_per_step
+from labml_rl.environments import frames_per_step, is_atari
 from labml_rl.runs import require
 from labml_rl.speed import SpeedSettings
 
@@ -199,8 +199,11 @@ class Settings(SpeedSettings):
                 f"{self.total_frames:,} frames are {steps:,} steps, not more than "
                 f"{self.warm_up_steps:,}"
             )
-        if self.capacity < 2 * needed:
+        # When the memory is full, the pictures of the oldest steps are gone.
+        pictures = self.stack or (4 if is_atari(self.game) else 1)
+        least = 2 * (needed + games * pictures)
+        if self.capacity < least:
             raise ValueError(
-                f"capacity must be at least {2 * needed} for batches of "
+                f"capacity must be at least {least} for batches of "
                 f"{self.batch_size} from {games} games, not {self.capacity}"
             )

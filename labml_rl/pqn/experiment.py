@@ -97,10 +97,11 @@ from labml_rl.a2c import value_loss
 from labml_rl.dqn import taken
 from labml_rl.dqn.exploring import Linear
 from labml_rl.environments import frames_per_step, has_channels_last
-from labml_rl.graphs import copied
+from labml_rl.graphs import asked, check_rates, copied
 from labml_rl.onpolicy import RolloutExperiment, RolloutSettings
 from labml_rl.pqn import PQNetwork, epsilon_greedy, lambda_returns
-from labml_rl.speed import in_precision, means_of
+from labml_rl.sampling import blank
+from labml_rl.speed import check_precision, in_precision, means_of, preparer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +218,23 @@ class Experiment(RolloutExperiment[Settings]):
         takes = epsilon_greedy(action_values, 0.0)
         return runs.Thoughts(takes, action_values.max(-1).values, action_values)
 
+    def check_network(self) -> None:
+        """
+        Raises:
+            ValueError: if the network lacks something, or its action values [can't be
+                told apart][labml_rl.speed.check_precision].
+        """
+        super().check_network()
+        assert isinstance(self.observation_space, Box)
+        prepare = preparer(self.network, self.settings)
+        shown = blank(self.observation_space, self.settings.num_envs, prepare)
+        check_precision(
+            self.network,
+            shown.to(self.device),
+            self.settings,
+            ask=lambda network, observations: network.action_values(observations),
+        )
+
     def make_optimizer(self) -> torch.optim.Optimizer:
         """
         Adam divides each gradient by the size that it usually has. After a few batches
@@ -276,6 +294,8 @@ class Experiment(RolloutExperiment[Settings]):
             samples.actions.flatten(),
             returns.flatten(),
         )
+        if self.how is not asked:
+            check_rates(self.optimizer, constant=settings.learning_rate)
         learned: list[dict[str, Tensor]] = []
         for _ in range(settings.epochs):
             steps = returns.numel()

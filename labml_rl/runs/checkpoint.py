@@ -60,6 +60,8 @@ from torch import Tensor, nn
 FORMAT = "labml_rl.checkpoint"
 VERSION = "2"
 METADATA = "__metadata__"
+# Beyond that many bytes of it, the library that reads a file takes it for damaged.
+LONGEST = 100_000_000
 PARTIAL = ".partial"  # the end of the name of a file that is being written
 TREE = ""  # the name of the tree among the checksums: no array has it
 
@@ -268,6 +270,13 @@ def _write(
         }
     text = json.dumps(table).encode()
     text += b" " * (-len(text) % 8)
+    if len(text) > LONGEST:
+        raise CheckpointError(
+            f"{file.name}: what is not in arrays takes {len(text):,} bytes, and more "
+            f"than {LONGEST:,} can't be read. Long lists should be arrays. An "
+            "environment that can't save itself has a list of all actions of its "
+            "episode, so let none go on for ever: Gymnasium's TimeLimit cuts them off"
+        )
     file.write(len(text).to_bytes(8, "little"))
     file.write(text)
     for name in names:

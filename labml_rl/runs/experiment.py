@@ -302,6 +302,8 @@ def check_kinds(settings: Settings) -> None:
             right = " or ".join(map(repr, get_args(kind)))
         elif isinstance(kind, type) and kind in KINDS:
             fits = isinstance(value, int | float if kind is float else kind)
+            # To Python, `True` is a number, too.
+            fits &= kind is bool or not isinstance(value, bool)
             right = KINDS[kind]
         else:
             continue

@@ -484,6 +484,14 @@ def test_rainbow_has_all_six(settings):
     assert settings.highest_return == 10
 
 
+@pytest.mark.parametrize("changes", [{"noisy": False}, {"noise": 0.0}])
+def test_rainbow_without_noise_wants_an_epsilon(changes):
+    with pytest.raises(ValueError, match="nothing tries out other actions: give eps"):
+        PaperSettings(**changes)
+    PaperSettings(**changes, epsilon_start=1.0, epsilon_end=0.01)
+    FastSettings(**changes)
+
+
 def test_the_memory_is_told_the_divergences(monkeypatch):
     settings = replace(TINY, distributional=True, prioritised=True)
     experiment = Experiment(settings)

@@ -154,6 +154,15 @@ def test_what_the_optimiser_remembers_is_saved(tmp_path):
 
 
 @pytest.mark.usefixtures("catch")
+def test_pqn_has_one_rate_and_another_is_refused():
+    with closing(recorded(pqn.Experiment(pqn.Settings(**SIZE)))) as experiment:
+        experiment.advance()
+        experiment.optimizer.param_groups[0]["lr"] *= 0.5
+        with pytest.raises(ValueError, match="must be a tensor on the GPU"):
+            experiment.advance()
+
+
+@pytest.mark.usefixtures("catch")
 @pytest.mark.parametrize(
     "optimizer",
     [

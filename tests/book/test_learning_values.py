@@ -547,7 +547,7 @@ def test_the_memory_of_other_settings_is_refused():
         ({"learning_rate": 0.0}, "learning_rate must be above 0"),
         ({"num_envs": 8, "learn_every_steps": 12}, "multiple of 8 or go into it"),
         ({"warm_up_steps": 32}, "warm_up_steps must be at least 33 for a batch of 32"),
-        ({"capacity": 65}, "capacity must be at least 66"),
+        ({"capacity": 73}, "capacity must be at least 74"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(changes, message):

@@ -19,6 +19,7 @@ from labml_rl import bodies, networks, runs
 from labml_rl.bodies import VectorBody, as_blocks, make_body
 from labml_rl.game import available_games, make_game
 from labml_rl.networks import draw, entropy_of, log_probs_of, orthogonal_
+from labml_rl.ppo import experiment as ppo
 from labml_rl.ppo import recurrent, rnd
 from labml_rl.pqn import experiment as pqn
 
@@ -291,6 +292,30 @@ def test_there_is_one_action_and_one_dart_for_each_game():
         draw(logits, torch.rand(1))
 
 
+def test_an_action_that_can_not_be_taken_is_not_drawn():
+    """Not even where the probabilities of the others, rounded, are less than 1."""
+    generator = torch.Generator().manual_seed(3)
+    logits = torch.randn(2_000, 6, generator=generator)
+    logits[torch.arange(2_000), torch.arange(2_000) % 6] = -torch.inf
+    logits[:, 5] = -torch.inf
+    sums = logits.softmax(-1).cumsum(-1)[:, -1]
+    last = 1 - 2**-24  # the highest number that dice show
+    assert (sums <= last).sum() > 100
+    for dice in (0.0, last):
+        drawn = draw(logits, torch.full((2_000,), dice))
+        assert log_probs_of(logits, drawn).isfinite().all()
+
+
+def test_in_16_bits_rare_actions_are_drawn_as_often_as_they_should():
+    chances = torch.tensor([0.6, 0.39, 0.006, 0.003, 0.001])
+    logits = chances.log().bfloat16()
+    chances = logits.float().softmax(-1)
+    dice = (torch.arange(100_000) + 0.5) / 100_000
+    drawn = draw(logits.expand(100_000, 5), dice)
+    found = drawn.bincount(minlength=5) / 100_000
+    torch.testing.assert_close(found, chances, atol=2e-5, rtol=0)
+
+
 def test_an_action_that_can_not_be_taken_adds_no_entropy():
     logits = torch.tensor([[0.5, -1.0, -torch.inf]], requires_grad=True)
     found = entropy_of(logits)
@@ -556,6 +581,24 @@ def test_a_network_in_float64_stays_so():
         body.layers.register_forward_pre_hook(lambda _, given: (given[0].double(),))
     logits, values = network(torch.randn(3, 4))
     assert logits.dtype == values.dtype == torch.float64
+
+
+class Sized(networks.ActorCritic):
+    """Its owner has kept a number under a name that means something else."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.memory = 128
+
+
+@pytest.mark.usefixtures("catch")
+def test_a_network_that_seems_to_remember_is_named(monkeypatch):
+    def make_network(settings, observation_space, action_space):
+        return Sized(observation_space.shape, action_space.n)
+
+    monkeypatch.setattr(ppo.Experiment, "make_network", staticmethod(make_network))
+    with pytest.raises(ValueError, match=r"Sized has a number .* use recurrent-ppo"):
+        ppo.Experiment(ppo.Settings(game="Pong", workers=0))
 
 
 @pytest.mark.parametrize(

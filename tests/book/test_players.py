@@ -324,7 +324,7 @@ def test_too_little_shared_memory_is_noticed_before_it_is_written_to(monkeypatch
     left = 40 * 2**20
     usage = shutil.disk_usage("/")._replace(free=left)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    with pytest.raises(ValueError, match=r"share 69 MiB .* has 40 left.*--no-players"):
+    with pytest.raises(ValueError, match=r"share 69 MiB .* has 40 left.* but IMPALA"):
         Experiment(Settings(game="Breakout", num_envs=18, workers=2))
     Experiment(Settings(game="Breakout", num_envs=8, workers=2)).close()
 

@@ -1030,6 +1030,8 @@ def test_a_setting_beyond_its_limits_is_told_all_of_them():
         ("total_frames", 4e7, "an int, a whole number without a point"),
         ("workers", 1.0, "an int, a whole number without a point"),
         ("stack", "4", "an int, a whole number without a point"),
+        ("quantiles", True, "an int, a whole number without a point"),
+        ("max_gradient_norm", True, "a number"),
         ("learning_rate", None, "a number"),
         ("max_gradient_norm", "10", "a number"),
     ],

@@ -215,6 +215,18 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, size):
     assert os.listdir(tmp_path) == ["file"]
 
 
+def test_what_nobody_could_read_again_replaces_nothing(tmp_path, monkeypatch):
+    """The library that reads files takes a longer table for damaged."""
+    path = tmp_path / "file"
+    save(path, {"frames": 1})
+    monkeypatch.setattr(checkpoint, "LONGEST", 10_000)
+    save(path, {"frames": 2, "actions": [1] * 2_000})
+    with pytest.raises(CheckpointError, match=r"file.* bytes, and more than 10,000"):
+        save(path, {"frames": 3, "actions": [1] * 6_000})
+    assert load(path)["frames"] == 2
+    assert os.listdir(tmp_path) == ["file"]
+
+
 @pytest.mark.parametrize("fails", ["fsync", "replace"])
 def test_so_does_any_failure(tmp_path, monkeypatch, fails):
     def fail(*_: Any) -> None:

@@ -16,6 +16,8 @@ from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.networks import ActorCritic, in_full
 from labml_rl.ppo.experiment import Batch, Experiment, Settings
+from labml_rl.pqn import PQNetwork
+from labml_rl.small import PQNSettings, SmallPQN
 from labml_rl.speed import (
     SpeedSettings,
     few_threads,
@@ -347,6 +349,53 @@ def test_action_values_of_16_bits_are_refused():
         dqn.Experiment(replace(settings, precision=precision, noisy=True)).close()
         states.append(torch.get_rng_state())
     assert torch.equal(*states)
+
+
+def test_so_they_are_by_pqn():
+    class Rough(PQNetwork):
+        def action_values(self, observations):
+            return super().action_values(observations).bfloat16()
+
+    class RoughPQN(SmallPQN):
+        @staticmethod
+        def make_network(settings, observation_space, action_space):
+            return Rough(observation_space.shape, int(action_space.n))
+
+    settings = PQNSettings(workers=0, device="cpu", precision="bfloat16")
+    with pytest.raises(ValueError, match=r"Rough answers in torch.bfloat16.*in_full"):
+        RoughPQN(settings)
+    SmallPQN(settings).close()
+    RoughPQN(replace(settings, precision="float32")).close()
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_target_that_follows_slowly_arrives(precision):
+    """Though each of its steps is smaller than what 16 bits can tell apart."""
+
+    class Soft(dqn.Experiment):
+        @torch.no_grad()
+        def sync(self) -> None:
+            ours = self.network.parameters()
+            for mine, theirs in zip(self.target.parameters(), ours, strict=True):
+                mine.lerp_(theirs, 0.01)
+
+    settings = DQNSettings(
+        game="CartPole-v1",
+        workers=0,
+        capacity=200,
+        warm_up_steps=40,
+        device="cpu",
+        precision=precision,
+    )
+    with contextlib.closing(Soft(settings)) as experiment:
+        with torch.no_grad():
+            for each in experiment.network.parameters():
+                each.mul_(1.1).add_(0.01)
+        for _ in range(2_000):
+            experiment.sync()
+        ours = experiment.network.parameters()
+        for mine, theirs in zip(experiment.target.parameters(), ours, strict=True):
+            torch.testing.assert_close(mine, theirs, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize(("stack", "places"), [(None, (1, 84, 84)), (1, (0, 84, 84))])
