@@ -34,7 +34,7 @@ from benchmarks.record import ROOT, write
 from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing
 from figures.policies import line
 from labml_rl.runs import checkpoint
-from labml_rl.runs.command import experiment_of
+from labml_rl.runs.command import experiment_of, find_experiment
 from labml_rl.runs.record import origin
 from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.many import (
@@ -142,6 +142,8 @@ NAMES = {
     **{"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO", "rnd": "RND"},
     "dqn-quantiles": "DQN with quantiles",
 }
+# What makes an algorithm another one.
+PARTS = ("double", "dueling", "prioritised", "distributional", "quantiles", "noisy")
 AFTER = {
     "ppo": "PPO's paper, 40M frames",
     "a2c": "A2C's paper, 40M frames",
@@ -170,9 +172,14 @@ def keep(folder: Path, *, agent: bool = False) -> None:
 
 
 def kind_of(record: dict[str, Any]) -> str:
-    """The algorithm of a run, and what makes it another one."""
-    algorithm = str(record["algorithm"])
-    return algorithm + "-quantiles" * bool(record["settings"].get("quantiles"))
+    """The algorithm of a run, with the parts that it has by a switch, or has not."""
+    kind = str(record["algorithm"])
+    usual = find_experiment(kind).settings_class()
+    for part in PARTS:
+        has = bool(getattr(usual, part, False))
+        if bool(record["settings"].get(part, has)) != has:
+            kind += f"-{'no-' * has}{part}"
+    return kind
 
 
 def keep_agent(saved: Saved, path: Path) -> None:

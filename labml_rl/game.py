@@ -218,6 +218,9 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
     }
     ```
 
+    Under `"episode"`, Gymnasium's `RecordEpisodeStatistics` would note the same. So a
+    game needs no such wrapper, and can't have one.
+
     Args:
         load: makes an emulator with a game in it, from a seed for the emulator's dice.
         options: see [GameOptions][].

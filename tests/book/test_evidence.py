@@ -52,6 +52,26 @@ def kept(folder, tmp_path, monkeypatch):
     return tmp_path / "kept" / "ppo" / "cartpolev1" / "seed-3"
 
 
+def test_each_run_is_kept_under_what_it_is():
+    for path in evidence.KEPT.glob("*/*/*/run.json"):
+        assert evidence.kind_of(json.loads(path.read_text())) == path.parts[-4]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "settings", "kind"),
+    [
+        ("fast-dqn", {"double": True}, "fast-dqn"),
+        ("fast-dqn", {"double": False}, "fast-dqn-no-double"),
+        ("fast-dqn", {"dueling": True, "quantiles": 8}, "fast-dqn-dueling-quantiles"),
+        ("dqn", {"double": True}, "dqn-double"),
+        ("rainbow", {"noisy": False, "epsilon_end": 0.1}, "rainbow-no-noisy"),
+    ],
+)
+def test_parts_that_are_switched_make_a_run_another(algorithm, settings, kind):
+    record = {"algorithm": algorithm, "settings": settings}
+    assert evidence.kind_of(record) == kind
+
+
 def test_a_run_is_kept_as_it_was(folder, kept):
     for name in ("run.json", "progress.csv"):
         assert (kept / name).read_bytes() == (folder / name).read_bytes()

@@ -35,6 +35,7 @@ from labml_rl.speed import SpeedSettings
 from labml_rl.worker import available_cores
 from tests.book.test_examples import numbers, table
 from tests.book.test_learning import frames_until
+from tests.book.test_mistakes import some
 from tests.book.test_players import Tame
 from tests.book.test_returns import FRACTIONS, rollouts, same
 from tests.book.test_worker import Fragile
@@ -606,7 +607,7 @@ def with_sign(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("plant", [of_other_actions, with_sign])
+@pytest.mark.parametrize("plant", some([of_other_actions, with_sign], with_sign))
 def test_with_a_bug_it_learns_nothing(plant, monkeypatch):
     plant(monkeypatch)
     reached = frames_until(
