@@ -1,4 +1,4 @@
-"""Take the pictures of the site that its home page and the README show.
+"""Take the pictures of pages that the site and the README show.
 
 python -m figures.site           take them, of the site that `make docs` has built
 python -m figures.site --check   fail if what they show is no longer what the book says
@@ -8,65 +8,138 @@ So each has the source of what it shows inside it.
 
 import argparse
 import inspect
+import os
+import re
 import shutil
+import subprocess
 import sys
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from labml_rl.dqn.plain import learn
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "site" / "labml_rl" / "dqn" / "plain.html"
-SHOWN = learn
-FIRST = "Play one step of each game"  # the paragraph at the top
-SOURCE = inspect.getsource(SHOWN)
 FOLDER = ROOT / "docs" / "assets" / "screenshots"
-PICTURES: dict[Literal["light", "dark"], Path] = {
-    "light": FOLDER / "page-light.png",
-    "dark": FOLDER / "page-dark.png",
-}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+@dataclass(frozen=True)
+class Shot:
+    """
+    Args:
+        name: of its pictures, one for each colour scheme.
+        source: what is to be seen.
+        first: words of the paragraph at the top; none for the top of the page.
+        height: of the window, in pixels.
+    """
+
+    name: str
+    source: str
+    first: str
+    height: int
+
+    def path(self, scheme: str) -> Path:
+        """Where its picture in a colour scheme lies."""
+        return FOLDER / f"{self.name}-{scheme}.png"
+
+
+def fenced(language: str) -> str:
+    """The first block of code in this language on the first page of the press."""
+    text = (ROOT / "sidebyside" / "__init__.py").read_text(encoding="utf-8")
+    found = re.search(rf"(?s)\n```{language}\n(.*?)\n```\n", text)
+    assert found, f"sidebyside/__init__.py has no block of {language}"
+    return f"{found[1]}\n"
+
+
+PAGE = Shot("page", inspect.getsource(learn), "Play one step of each game", 780)
+EXAMPLE = Shot("example", fenced("python"), "", 740)
+
+
+def built_example(folder: Path) -> Path:
+    """The page of the press's example, on a site of its own."""
+    config = fenced("yaml").replace("name: material", "name: material\n  font: false")
+    palette = """
+  palette:
+    - {media: "(prefers-color-scheme: light)", scheme: default}
+    - {media: "(prefers-color-scheme: dark)", scheme: slate}
+"""
+    config = config.replace("\nplugins:", f"{palette}plugins:")
+    package = folder / "your_package"
+    for path, text in (
+        (folder / "mkdocs.yml", config),
+        (folder / "docs" / "index.md", "# Your project\n"),
+        (package / "__init__.py", '"""# Kilns"""\n'),
+        (package / "kiln.py", fenced("python")),
+    ):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet"],
+        cwd=folder,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        check=True,
+    )
+    return folder / "site" / "your_package" / "kiln" / "index.html"
+
+
+def take(browser: Browser, shot: Shot, file: Path) -> None:
+    """Take a picture of a page in each colour scheme."""
+    for scheme in SCHEMES:
+        page = browser.new_page(
+            viewport={"width": 1380, "height": shot.height}, color_scheme=scheme
+        )
+        page.goto(file.as_uri())
+        if shot.first:
+            first = page.get_by_text(shot.first)
+            first.evaluate("e => scrollTo(0, e.getBoundingClientRect().top - 102)")
+        page.wait_for_timeout(500)
+        page.screenshot(path=shot.path(scheme))
+        add_source(shot.path(scheme), shot.source)
+        page.close()
 
 
 def main() -> None:
-    """Write one picture for each colour scheme, or with `--check` only look at them."""
+    """Write all pictures, or with `--check` only look at them."""
     parser = argparse.ArgumentParser(description="Take the pictures of the site.")
     parser.add_argument("--check", action="store_true", help="only compare")
     if parser.parse_args().check:
-        old = [path.name for path in PICTURES.values() if source_in(path) != SOURCE]
+        old = [
+            shot.path(scheme).name
+            for shot in (PAGE, EXAMPLE)
+            for scheme in SCHEMES
+            if source_in(shot.path(scheme)) != shot.source
+        ]
         if old:
-            sys.exit(f"{', '.join(old)}: {SHOWN.__name__} has changed since, take anew")
+            sys.exit(f"{', '.join(old)}: what they show has changed since, take anew")
         return
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if not PAGE.exists() or not chromium:
+    page = ROOT / "site" / "labml_rl" / "dqn" / "plain.html"
+    if not page.exists() or not chromium:
         sys.exit(
             "this needs Chromium in the PATH and the site in site/: run `make docs`"
         )
     FOLDER.mkdir(exist_ok=True)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        )
-        for scheme, path in PICTURES.items():
-            page = browser.new_page(
-                viewport={"width": 1380, "height": 780}, color_scheme=scheme
-            )
-            page.goto(PAGE.as_uri())
-            first = page.get_by_text(FIRST)
-            first.evaluate("e => scrollTo(0, e.getBoundingClientRect().top - 102)")
-            page.wait_for_timeout(500)
-            page.screenshot(path=path)
-            add_source(path)
-        browser.close()
+        ) as browser,
+    ):
+        take(browser, PAGE, page)
+        take(browser, EXAMPLE, built_example(Path(folder)))
 
 
-def add_source(path: Path) -> None:
+def add_source(path: Path, source: str) -> None:
     """Write into a picture what it is of."""
     inside = PngInfo()
-    inside.add_text("Source", SOURCE)
+    inside.add_text("Source", source)
     with Image.open(path) as picture:
         few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
         few.save(path, pnginfo=inside, optimize=True)

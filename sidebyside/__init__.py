@@ -125,6 +125,13 @@ def fire(heat: float, minutes: int) -> float:
     return heat
 ```
 
+This is the page that it becomes:
+
+![The kiln's page. On the left its title and text, then Fire, its arguments with their
+types, and the formula; on the right the signature of fire, and the
+loop](../assets/screenshots/example-light.png#only-light)![The same in
+dark colours](../assets/screenshots/example-dark.png#only-dark)
+
 The text below the title opens the page. Then `fire` has a row of its own, in which the
 docstring stands beside the signature, with the types of the arguments filled in. The
 comment begins another row, beside the loop. And a reader who points at $T$ sees `heat`

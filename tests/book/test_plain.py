@@ -211,9 +211,13 @@ def test_the_pages_run(page, steps, lines, monkeypatch, capsys):
     assert capsys.readouterr().out.count("mean score") == lines
 
 
-def test_the_pictures_of_the_home_page_show_the_code_as_it_is(monkeypatch):
+def test_the_pictures_of_pages_show_the_code_as_it_is(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["figures.site", "--check"])
     pictures.main()
-    monkeypatch.setattr(pictures, "SOURCE", pictures.SOURCE.replace("max", "min"))
-    with pytest.raises(SystemExit, match=r"page-light\.png, page-dark\.png: learn has"):
-        pictures.main()
+    for name in ("PAGE", "EXAMPLE"):
+        shot = getattr(pictures, name)
+        monkeypatch.setattr(pictures, name, replace(shot, source=shot.source + "#"))
+        old = rf"^{shot.name}-light\.png, {shot.name}-dark\.png: what they show has"
+        with pytest.raises(SystemExit, match=old):
+            pictures.main()
+        monkeypatch.setattr(pictures, name, shot)

@@ -170,6 +170,8 @@ def test_the_longest_lines_of_code_fit(browser, site):
         ("<code>" + 25 * "f" + "</code>", f"<code>{10 * 'f'}<wbr>{15 * 'f'}</code>"),
         ('<a href="a_b.html">a_b</a>', '<a href="a_b.html">a_b</a>'),
         ("12.1 ± 0.2 (error)", "12.1&nbsp;±&nbsp;0.2 (error)"),
+        ("20 (−9–1,000)", "20 (−9–\N{WORD JOINER}1,000)"),
+        ("from A–Z", "from A–Z"),
     ],
 )
 def test_names_in_tables_break_between_their_words(written, marked):
