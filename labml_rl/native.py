@@ -23,6 +23,8 @@ faster](../benchmarks/games.md) than the workers of this book, since both spend 
 time in the same emulator; and it plays by rules of its own.
 
 !!! warning "What is different"
+    This is said of ale-py 0.12. In older versions other things differ.
+
     - **Greys.** It turns frames grey before it takes their maximum, so in some games
       [the picture differs][labml_rl.screen.preprocess].
     - **The beginning.** It presses the button *before* the no-ops, for one frame. There

@@ -134,11 +134,12 @@ class Settings(settings.Settings):
     their paper, and [not
     cross-entropies][labml_rl.dqn.distribution.distribution_loss]. All advantages [begin
     at 0](dueling.py). When the agent is [measured](../watch/__init__.py), one action in
-    twenty is random. From DQN Zoo the program differs in more: the gradient of the two
+    twenty is random. From DQN Zoo the program differs in more. The gradient of the two
     streams is [made smaller](dueling.py) before it goes into the body. Each row of a
     batch has [noise of its own](noisy.py), which is not cut off at ±2, and the two
-    streams share that of their inputs. And the last layers have a bias besides that of
-    their noise.
+    streams share that of their inputs. The last layers have a bias besides that of
+    their noise. Priorities are not cut off at 100, none of the steps of a batch are
+    drawn evenly, and an agent that is measured has no noise.
 
     !!! warning "How much noise?"
         They have 0.5, as Fortunato et al. have. But a footnote says that they drew the

@@ -31,7 +31,8 @@ played, and far above it those of PPO: it ends at
 
 PPO gets more out of the same number of frames. Its network learns ten times as often,
 and its runs took two or three times as long. IMPALA is for those who have more frames
-than they can learn from: the authors' actors played 250,000 a second. [More about this
+than they can learn from: the authors' actors played up to 250,000 a second (of
+DeepMind Lab, not of Atari). [More about this
 run](../../results.md#breakout-by-impala).
 
 ## What it costs to be late
@@ -91,8 +92,9 @@ class Settings(PolicySettings):
     an update, ten million are only 3,907 updates, so expect little of them.
 
     The two clips are $\bar{\rho}$ and $\bar{c}$ of [V-trace][labml_rl.impala.vtrace].
-    The network is [that of A2C](../bodies.py), and neither of theirs: their small one
-    has two convolutions, and their best scores are those of a deeper one.
+    The network is [that of A2C](../bodies.py). Their best scores are those of a deeper
+    one. Their small one has two convolutions in a figure of the paper, and three where
+    it speaks of Atari.
 
     Args:
         num_envs: how many games are played at once.

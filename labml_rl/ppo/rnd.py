@@ -97,14 +97,15 @@ class Settings(ppo.Settings):
     """
     ## Settings
 
-    Those of Burda et al. (2018), in their appendix. What they don't say is as [in
-    PPO][labml_rl.ppo.experiment.Settings], and so not always as in [their
+    Those of Burda et al. (2018), in their appendix, but for two: their games are cut
+    off after 18,000 frames, and begin without [no-ops][labml_rl.game.GameOptions]. What
+    they don't say is as [in PPO][labml_rl.ppo.experiment.Settings], and so not always
+    as in [their
     program](https://github.com/openai/random-network-distillation). There the learning
     rate stays, no gradient is cut, advantages are left at their size, and the critics
     count twice as much. Adam's epsilon is 1e-8, and a minibatch is all steps of a
     quarter of the games. The policy has another network, and the leaky ReLUs have a
-    slope of a fifth. Games are cut off after 18,000 frames, and begin without
-    [no-ops][labml_rl.game.GameOptions].
+    slope of a fifth.
 
     Args:
         points_coefficient: how much the advantages of points count.

@@ -49,7 +49,7 @@ A new step has no error yet. It gets the largest priority that there has been so
 and at least 1, so that it is looked at soon.
 
 The little more is $10^{-6}$ here. Schaul et al. had 0.01, as [the first of them has
-confirmed](https://github.com/chainer/chainerrl/issues/278), and cut errors off at 1.
+confirmed](https://github.com/chainer/chainerrl/pull/301), and cut errors off at 1.
 Here they are not cut, so one very large error decides for good how soon new steps are
 looked at.
 
@@ -102,7 +102,7 @@ weight is the same for all.
     then about half a thousandth, and all gradients are as small. Beside an optimiser's
     $\epsilon$ that is nothing, and learning fades away as $\beta$ grows. In a batch of
     256 the mean weight is a sixth. Schaul et al. divide by the largest in the batch,
-    too ([he has confirmed](https://github.com/chainer/chainerrl/issues/278) that as
+    too ([he has confirmed](https://github.com/chainer/chainerrl/pull/301) that as
     well), and so do [DQN Zoo](https://github.com/google-deepmind/dqn_zoo) and Dopamine.
 
 !!! warning "Shorter steps"
