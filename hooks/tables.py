@@ -11,9 +11,8 @@ TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 CODE = re.compile(r"(?<=<code>)[^<]+(?=</code>)")
 # Behind a sign within a name or a path, and at times in the long number of a commit.
 BREAK = re.compile(r"(?<=\w)[_./](?=[A-Za-z])|[0-9a-f]{10}(?=[0-9a-f]{10})")
-# From one number to another. Behind it stands a sign that nobody sees, and that keeps a
-# browser from beginning a line there.
-RANGE = re.compile(r"(?<=\d)–(?=[−+]?\d)")
+# From one number to another.
+RANGE = re.compile(r"[−+]?\d[\d,.]*%?–[−+]?\d[\d,.]*%?")
 ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 CELL = re.compile(
     r"<(?P<kind>t[dh])(?P<how>[^>]*)>(?P<words>.*?)</(?P=kind)>", re.DOTALL
@@ -30,7 +29,7 @@ def on_page_content(html: str, **_: Any) -> str:
 
     def marked(table: re.Match[str]) -> str:
         cells = table[0].replace(" ± ", "&nbsp;±&nbsp;")
-        cells = RANGE.sub("–\N{WORD JOINER}", cells)
+        cells = RANGE.sub(r'<span class="book-range">\g<0></span>', cells)
         cells = CODE.sub(lambda code: BREAK.sub(r"\g<0><wbr>", code[0]), cells)
         return aligned(cells)
 
