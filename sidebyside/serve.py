@@ -176,16 +176,44 @@ class Rendered:
     links: dict[str, dict[str, str]] | None
 
 
+class AskedFiles(Files):
+    """
+    ## Which files a page asked for
+
+    MkDocs looks up what each link and each picture leads to. A page with links to three
+    files need not be made again when an author adds a fourth to the site.
+
+    Args:
+        files: the files of the site.
+    """
+
+    def __init__(self, files: Files) -> None:
+        super().__init__(files)
+        self.answers: dict[str, Key] = {}
+
+    def get_file_from_path(self, path: str) -> File | None:
+        """Answer, and note the answer."""
+        file = super().get_file_from_path(path)
+        self.answers[path] = known_of(file)
+        return file
+
+
+def known_of(file: File | None) -> Key:
+    """What a link to a file depends on."""
+    return () if file is None else (file.src_uri, file.dest_uri, file.inclusion)
+
+
 class RenderedPages:
     """
     ## Rendered pages
 
     From Markdown to HTML is the longest way of a page. It ends the same where it begins
-    the same: with the same Markdown, the same files to link to and the same options.
+    the same: with the same Markdown, the same options, and where the files that it
+    links to are the same.
     """
 
     def __init__(self) -> None:
-        self.rendered: dict[str, tuple[Key, Rendered]] = {}
+        self.rendered: dict[str, tuple[Key, dict[str, Key], Rendered]] = {}
         self.site: tuple[Files | None, Key] = None, ()
 
     def remember(self, page: Page) -> None:
@@ -205,16 +233,22 @@ class RenderedPages:
         def from_memory(config: MkDocsConfig, files: Files) -> None:
             uri = page.file.src_uri
             if self.site[0] is not files:
-                self.site = files, key_of_site(config, files)
+                self.site = files, key_of_site(config)
             # All that a page's HTML depends on, with what is the same for all pages.
             key = self.site[1], repr(page.meta), page.markdown
-            before, rendered = self.rendered.get(uri, ((), None))
-            if before == key and rendered:
+            before, answers, rendered = self.rendered.get(uri, ((), {}, None))
+            is_same = before == key and all(
+                known_of(files.get_file_from_path(path)) == was
+                for path, was in answers.items()
+            )
+            if is_same and rendered:
                 restore(page, rendered, config, files)
             else:
+                asked = AskedFiles(files)
                 with registered(config) as anchors:
-                    render(config, files)
-                self.rendered[uri] = key, rendering_of(page, config, anchors)
+                    render(config, asked)
+                rendered = rendering_of(page, config, anchors)
+                self.rendered[uri] = key, asked.answers, rendered
 
         page.render = from_memory  # type: ignore[method-assign]
 
@@ -398,12 +432,11 @@ def key_of_filled(page: Page, site: Key) -> Key:
     return site, page.content, repr(there), repr(outline(page.toc))
 
 
-def key_of_site(config: MkDocsConfig, files: Files) -> Key:
+def key_of_site(config: MkDocsConfig) -> Key:
     """What the HTML of all pages depends on."""
     # A plugin's Markdown extension is another object in each build.
     extensions: list[Any] = config.markdown_extensions
     return (
-        *sorted(file.src_uri for file in files),
         *(e if isinstance(e, str) else repr(type(e)) for e in extensions),
         repr((config.mdx_configs, config.use_directory_urls)),
         *map(stamp, appended(config)),

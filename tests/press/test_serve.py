@@ -3,8 +3,10 @@
 import filecmp
 import gc
 import re
+import shutil
 import subprocess
 import sys
+from base64 import b64decode
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +30,9 @@ MORE = (
 
 REFERENCE = ("packages: [book]", "packages: [book]\n      reference: one.md")
 
+PICTURE = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 NEW = "{% block footer %}A new template{% endblock %}"
 
 
@@ -373,3 +378,35 @@ def test_for_a_mistake_no_other_page_is_made_again(project, monkeypatch):
         built("served", "serve")
         assert rendered == filled == ["book/game.md"]
         assert Path("served/book/game.py").exists()
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_new_file_makes_only_those_pages_again_that_ask_for_it(project, monkeypatch):
+    """A picture, say; and so does one that is gone."""
+    home, game = Path("docs/index.md"), Path("book/game.py")
+    home.write_text("# Home\n\n![A wombat](wombat.png)\n")
+    game.write_text('"""# The game\n\n![Another](../den/another.png)\n"""\n')
+    built("served", "serve")
+    rendered: list[str] = []
+    render = Page.render
+
+    def rendering(page, *args):
+        rendered.append(page.file.src_uri)
+        render(page, *args)
+
+    for name, asks in (
+        ("wombat.png", "index.md"),
+        ("den/another.png", "book/game.md"),
+        ("den/of-nobody.png", None),
+    ):
+        path = Path("docs", name)
+        path.parent.mkdir(exist_ok=True)
+        for change in (lambda p=path: p.write_bytes(PICTURE), path.unlink):
+            change()
+            rendered.clear()
+            with monkeypatch.context() as patch:
+                patch.setattr(Page, "render", rendering)
+                built("served", "serve")
+            assert rendered == [asks] * bool(asks)
+            shutil.rmtree("fresh", ignore_errors=True)
+            check_same(built("served", "serve"), built("fresh", "build"))
