@@ -9,7 +9,6 @@ So each has the source of what it shows inside it.
 import argparse
 import inspect
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -22,9 +21,9 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Browser, sync_playwright
 
+from figures.example import ROOT, fenced, write_example
 from labml_rl.dqn.plain import learn
 
-ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "assets" / "screenshots"
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
@@ -49,14 +48,6 @@ class Shot:
         return FOLDER / f"{self.name}-{scheme}.png"
 
 
-def fenced(language: str) -> str:
-    """The first block of code in this language on the first page of the press."""
-    text = (ROOT / "sidebyside" / "__init__.py").read_text(encoding="utf-8")
-    found = re.search(rf"(?s)\n```{language}\n(.*?)\n```\n", text)
-    assert found, f"sidebyside/__init__.py has no block of {language}"
-    return f"{found[1]}\n"
-
-
 PAGE = Shot("page", inspect.getsource(learn), "Play one step of each game", 780)
 EXAMPLE = Shot("example", fenced("python"), "", 740)
 
@@ -69,16 +60,7 @@ def built_example(folder: Path) -> Path:
     - {media: "(prefers-color-scheme: light)", scheme: default}
     - {media: "(prefers-color-scheme: dark)", scheme: slate}
 """
-    config = config.replace("\nplugins:", f"{palette}plugins:")
-    package = folder / "your_package"
-    for path, text in (
-        (folder / "mkdocs.yml", config),
-        (folder / "docs" / "index.md", "# Your project\n"),
-        (package / "__init__.py", '"""# Kilns"""\n'),
-        (package / "kiln.py", fenced("python")),
-    ):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_example(folder, config.replace("\nplugins:", f"{palette}plugins:"))
     subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--quiet"],
         cwd=folder,

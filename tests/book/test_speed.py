@@ -314,6 +314,16 @@ def test_dqn_learns_with_any_network():
     assert not torch.equal(before, after)
 
 
+ROUGH = DQNSettings(
+    game="CartPole-v1",
+    workers=0,
+    capacity=200,
+    warm_up_steps=40,
+    device="cpu",
+    precision="bfloat16",
+)
+
+
 class InFull(Plain):
     """The same for action values."""
 
@@ -330,14 +340,7 @@ class InFullDQN(PlainDQN):
 
 
 def test_action_values_of_16_bits_are_refused():
-    settings = DQNSettings(
-        game="CartPole-v1",
-        workers=0,
-        capacity=200,
-        warm_up_steps=40,
-        device="cpu",
-        precision="bfloat16",
-    )
+    settings = ROUGH
     with pytest.raises(ValueError, match=r"Plain answers in torch.bfloat16.*in_full"):
         PlainDQN(settings)
     InFullDQN(settings).close()
@@ -379,14 +382,7 @@ def test_a_target_that_follows_slowly_arrives(precision):
             for mine, theirs in zip(self.target.parameters(), ours, strict=True):
                 mine.lerp_(theirs, 0.01)
 
-    settings = DQNSettings(
-        game="CartPole-v1",
-        workers=0,
-        capacity=200,
-        warm_up_steps=40,
-        device="cpu",
-        precision=precision,
-    )
+    settings = replace(ROUGH, precision=precision)
     with contextlib.closing(Soft(settings)) as experiment:
         with torch.no_grad():
             for each in experiment.network.parameters():

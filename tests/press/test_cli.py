@@ -222,24 +222,27 @@ def test_a_page_can_be_piped(book, capsys):
     assert not Path("-").exists()
 
 
-def test_names_lead_to_documentation_of_ones_choice(book):
+@pytest.fixture
+def clay(book):
+    """The options for documentation that knows `clay.f`."""
     head = b"# Sphinx inventory version 2\n# Project: P\n# Version: 1\n# zlib\n"
     listed = zlib.compress(b"clay.f py:function 1 api.html#$ -\n")
     Path("clay.inv").write_bytes(head + listed)
+    return "--inventory", "https://clay.example/", "clay.inv"
+
+
+def test_names_lead_to_documentation_of_ones_choice(book, clay):
     (book / "thing.py").write_text("import clay\n\nclay.f()\n")
-    html = page("--inventory", "https://clay.example/", "clay.inv")
+    html = page(*clay)
     assert 'href="https://clay.example/api.html#clay.f"' in html
 
 
-def test_names_that_the_site_knows_are_no_findings(book, capsys):
-    head = b"# Sphinx inventory version 2\n# Project: P\n# Version: 1\n# zlib\n"
-    listed = zlib.compress(b"clay.f py:function 1 api.html#$ -\n")
-    Path("clay.inv").write_bytes(head + listed)
+def test_names_that_the_site_knows_are_no_findings(book, clay, capsys):
     (book / "thing.py").write_text('"""# A thing\n\nMade by [clay.f][]."""\n')
     check = ["check", "book/thing.py", "--select", "SBS202"]
     assert main(check) == 1
     assert "clay.f" in capsys.readouterr().out
-    assert main([*check, "--inventory", "https://clay.example/", "clay.inv"]) == 0
+    assert main([*check, *clay]) == 0
 
 
 def test_a_page_written_by_hand_is_not_written_over(book, capsys):

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from figures.example import FIRST_PAGE, fenced, write_example
 from sidebyside.pictures import IMAGE
 from sidebyside.press import ASSETS, asset_bytes, packages_meant
 from tests.press.sites import build
 
-ROOT = Path(__file__).parents[2]
 CONFIG = """
 site_name: Small
 use_directory_urls: false
@@ -823,28 +823,12 @@ def test_comments_of_style_and_script_are_not_sent(name):
     assert text.count("{") == text.count("}") > 40, "no rule has lost its end"
 
 
-def fenced(file, language):
-    """The first block of code in this language on one of the project's own pages."""
-    text = (ROOT / file).read_text(encoding="utf-8")
-    found = re.search(rf"(?s)\n```{language}\n(.*?)\n```\n", text)
-    assert found, file
-    return f"{found[1]}\n"
-
-
-@pytest.mark.parametrize("file", ["sidebyside/__init__.py", "README.md"])
-def test_the_first_page_tells_how_to_begin(tmp_path, file):
+@pytest.mark.parametrize(
+    ("file", "name"), [(FIRST_PAGE, "kiln"), ("README.md", "module")]
+)
+def test_the_first_page_tells_how_to_begin(tmp_path, file, name):
     """With the `mkdocs.yml` and the module of that page there is a site."""
-    (tmp_path / "mkdocs.yml").write_text(fenced(file, "yaml"))
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "index.md").write_text("# Home\n")
-    package = tmp_path / "your_package"
-    package.mkdir()
-    (package / "__init__.py").write_text('"""# Kilns"""\n')
-    text = fenced("sidebyside/__init__.py", "python")
-    for name in ("kiln", "module"):
-        if f"your_package/{name}.md" in fenced(file, "yaml"):
-            module = package / f"{name}.py"
-            module.write_text(text)
+    module = write_example(tmp_path, fenced("yaml", file), name)
     done = build(tmp_path)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "site" / "your_package" / module.stem / "index.html").read_text()
@@ -854,6 +838,6 @@ def test_the_first_page_tells_how_to_begin(tmp_path, file):
     types = re.findall(r'<code class="sbs-type">(.*?)</code>', page)
     assert [re.sub("<[^>]+>", "", each) for each in types] == ["float", "int", "float"]
     # And with a slip, what the page says of it.
-    module.write_text(text.replace("# A hot", "# As [fier][]: a hot"))
-    said = fenced("sidebyside/__init__.py", "text").partition(": ")[2]
+    module.write_text(module.read_text().replace("# A hot", "# As [fier][]: a hot"))
+    said = fenced("text").partition(": ")[2]
     assert said in build(tmp_path).stderr

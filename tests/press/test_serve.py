@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from base64 import b64decode
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +21,7 @@ from sidebyside.links import Place
 from sidebyside.press import WithUnread
 from sidebyside.read import PYTHON
 from sidebyside.serve import LOOK_EVERY, Asked, look_often
+from tests.press.test_cli import DOT
 from tests.press.test_plugin import CONFIG, MODULES
 
 MORE = (
@@ -30,9 +30,6 @@ MORE = (
 
 REFERENCE = ("packages: [book]", "packages: [book]\n      reference: one.md")
 
-PICTURE = b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
 NEW = "{% block footer %}A new template{% endblock %}"
 
 
@@ -350,25 +347,33 @@ def test_a_module_that_cannot_be_read_breaks_no_other_page(project, was_good, ca
     assert "which is defined nowhere" in Path("served/book/user.html").read_text()
 
 
+@pytest.fixture
+def rendered(monkeypatch):
+    """The pages that are made of Markdown, one after the other."""
+    found: list[str] = []
+    render = Page.render
+
+    def rendering(page, *args):
+        found.append(page.file.src_uri)
+        render(page, *args)
+
+    monkeypatch.setattr(Page, "render", rendering)
+    return found
+
+
 @pytest.mark.filterwarnings("default")
-def test_for_a_mistake_no_other_page_is_made_again(project, monkeypatch):
+def test_for_a_mistake_no_other_page_is_made_again(project, monkeypatch, rendered):
     """It takes no longer than any other change, and neither does its end."""
     game = Path("book/game.py")
     built("served", "serve")
-    rendered: list[str] = []
     filled: list[str] = []
-    render, fill = Page.render, Template.render
-
-    def rendering(page, *args):
-        rendered.append(page.file.src_uri)
-        render(page, *args)
+    fill = Template.render
 
     def filling(template, *args, **variables):
         if args and args[0].get("page"):
             filled.append(args[0]["page"].file.src_uri)
         return fill(template, *args, **variables)
 
-    monkeypatch.setattr(Page, "render", rendering)
     monkeypatch.setattr(Template, "render", filling)
     good = game.read_text()
     for text in (f"{good}\n\nx = (\n", f"{good}\n\n# Two wombats.\nx = 1\n"):
@@ -381,19 +386,12 @@ def test_for_a_mistake_no_other_page_is_made_again(project, monkeypatch):
 
 
 @pytest.mark.filterwarnings("default")
-def test_a_new_file_makes_only_those_pages_again_that_ask_for_it(project, monkeypatch):
+def test_a_new_file_makes_only_those_pages_again_that_ask_for_it(project, rendered):
     """A picture, say; and so does one that is gone."""
     home, game = Path("docs/index.md"), Path("book/game.py")
     home.write_text("# Home\n\n![A wombat](wombat.png)\n")
     game.write_text('"""# The game\n\n![Another](../den/another.png)\n"""\n')
     built("served", "serve")
-    rendered: list[str] = []
-    render = Page.render
-
-    def rendering(page, *args):
-        rendered.append(page.file.src_uri)
-        render(page, *args)
-
     for name, asks in (
         ("wombat.png", "index.md"),
         ("den/another.png", "book/game.md"),
@@ -401,12 +399,10 @@ def test_a_new_file_makes_only_those_pages_again_that_ask_for_it(project, monkey
     ):
         path = Path("docs", name)
         path.parent.mkdir(exist_ok=True)
-        for change in (lambda p=path: p.write_bytes(PICTURE), path.unlink):
+        for change in (lambda p=path: p.write_bytes(DOT), path.unlink):
             change()
             rendered.clear()
-            with monkeypatch.context() as patch:
-                patch.setattr(Page, "render", rendering)
-                built("served", "serve")
+            built("served", "serve")
             assert rendered == [asks] * bool(asks)
             shutil.rmtree("fresh", ignore_errors=True)
             check_same(built("served", "serve"), built("fresh", "build"))
