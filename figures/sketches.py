@@ -1,4 +1,4 @@
-"""Draw how things hang together: the agent and the game, and the two networks of RND.
+"""Draw how things hang together: agent and game, the parts of DQN, pairs of networks.
 
 python -m figures.sketches           write them to docs/assets/figures/
 python -m figures.sketches --check   fail if they differ
@@ -101,10 +101,79 @@ def draw_distillation() -> str:
     return drawing.svg()
 
 
+def draw_streams() -> str:
+    """One body, and two streams whose sum are the action values."""
+    drawing = Drawing(
+        200, "A body, two streams behind it, and the sum of what they say"
+    )
+    rows = ((56.0, "V(o)", GREEN), (140.0, "A(o, a)", ORANGE))
+    middle = (rows[0][0] + rows[1][0]) / 2
+    box(drawing, 16, middle, 62, "body", colour=BLUE)
+    for y, name, colour in rows:
+        towards = 1 if y > middle else -1
+        arrow(drawing, (47, middle + 26 * towards), (47, y), (98, y))
+        box(drawing, 102, y, 100, "512 units", colour=colour)
+        arrow(drawing, (206, y), (232, y))
+        box(drawing, 236, y, 76, name, colour=colour)
+        arrow(drawing, (316, y), (376, y), (376, middle + 26 * towards))
+    box(drawing, 328, middle, 96, "Q(o, a)", colour=FAINT)
+    for y, words in (
+        (rows[0][0] - 30, "one number"),
+        (rows[1][0] + 40, "one for each action, less their mean"),
+    ):
+        drawing.words(274, y, words, colour=FAINT, size=13, text_anchor="middle")
+    return drawing.svg()
+
+
+def draw_dqn() -> str:
+    """Who tells what to whom in DQN."""
+    drawing = Drawing(
+        312, "The network plays and learns; memory and target network help it"
+    )
+    left, right, wide = 24.0, WIDTH - 24.0 - 120, 120.0
+    top, low, branch = 52.0, 194.0, 124.0
+    box(drawing, left, top, wide, "game", colour=FAINT)
+    box(drawing, right, top, wide, "memory", colour=GREEN)
+    box(drawing, left, low, wide, "network", colour=BLUE)
+    box(drawing, right, low, wide, "target", colour=ORANGE)
+    box(drawing, (WIDTH - 64) / 2, low, 64, "loss", colour=FAINT)
+    above, below = low - HIGH / 2, low + HIGH / 2
+    at, middle, beyond = left + 24, WIDTH / 2, right + wide / 2
+    arrow(drawing, (at, above - 4), (at, top + HIGH / 2 + 4))
+    arrow(drawing, (left + wide + 4, top), (right - 4, top))
+    arrow(drawing, (beyond, top + HIGH / 2 + 4), (beyond, above - 4))
+    arrow(drawing, (beyond, branch), (left + 100, branch), (left + 100, above - 4))
+    arrow(drawing, (left + wide + 4, low), (middle - 36, low))
+    arrow(drawing, (right - 4, low), (middle + 36, low))
+    arrow(
+        drawing,
+        (middle, below + 4),
+        (middle, below + 32),
+        (left + 88, below + 32),
+        (left + 88, below + 4),
+    )
+    arrow(
+        drawing, (at, below + 4), (at, below + 66), (beyond, below + 66), (beyond, 220)
+    )
+    for x, y, words, anchor in (
+        (at + 8, branch + 24, "action", "start"),
+        (middle, top - 12, "each step", "middle"),
+        (middle, branch - 10, "a batch of old steps", "middle"),
+        ((left + wide + middle - 32) / 2, low - 12, "Q", "middle"),
+        ((right + middle + 32) / 2, low - 12, "y", "middle"),
+        ((left + 88 + middle) / 2, below + 24, "gradient", "middle"),
+        (middle, below + 84, "a copy, now and then", "middle"),
+    ):
+        drawing.words(x, y, words, colour=FAINT, size=13, text_anchor=anchor)
+    return drawing.svg()
+
+
 def figures() -> dict[str, str]:
     """The figures by the names of their files."""
     return {
         "agent-and-game.svg": draw_loop(),
+        "dqn-parts.svg": draw_dqn(),
+        "dueling-streams.svg": draw_streams(),
         "rnd-networks.svg": draw_distillation(),
     }
 

@@ -54,9 +54,11 @@ $$G_t = r_t + \gamma r_{t+1} + \gamma^2 r_{t+2} + \dots$$
 
 The **discount** $\gamma$, a number a little below 1 such as 0.99, makes a reward count
 for less the longer it takes to come. With $\gamma = 0.9$, rewards of 0, 0 and 1 make a
-return of $0.9^2 \cdot 1 = 0.81$. The discount keeps the sum finite. And the later a
-reward comes, the less the action $a_t$ had to do with it. If late rewards counted in
-full, chance would hide what the action itself was worth.
+return of $0.9^2 \cdot 1 = 0.81$. The discount keeps the sum finite: a reward of 1 in
+each step, for ever, makes $1 + \gamma + \gamma^2 + \dots = 1 / (1 - \gamma)$, which is
+100 with $\gamma = 0.99$. And the later a reward comes, the less the action $a_t$ had to
+do with it. If late rewards counted in full, chance would hide what the action itself
+was worth.
 
 How the agent picks its actions is its **policy**, written $\pi(a \mid o)$: the
 probability of each action after an observation. To learn is to change the policy so
@@ -95,7 +97,7 @@ The third is [IMPALA](impala/__init__.py). It is like A2C, but the games go on w
 network learns, and so it learns from steps that are a little old.
 
 The other two learn a value for each action, the return to expect if it is taken now.
-They need no policy, and take the action with the largest:
+Their policy is then simple, and not learned: take the action with the largest value.
 
 | what | [DQN](dqn/__init__.py) | [PQN](pqn/__init__.py) |
 |---|---|---|
@@ -151,37 +153,8 @@ them. If you want to know how agents learn, read these first, in this order:
 
 ### All of it
 
-The first part makes a game fit to be learned:
-
-1. [Screens](screen.py) and [the game](game.py): from the emulator to what the network
-   sees.
-2. [Many games at once](batch.py), and [in workers](worker.py) of their own.
-
-The second learns a **policy**, that is, what to do:
-
-1. [Seeing](bodies.py) and [deciding](networks.py): the networks.
-2. [Returns and advantages](returns.py): what an action was worth.
-3. [Playing to learn](sampling.py): what is kept of the games; and the same [with a
-   player in each process](players.py).
-4. [A2C](a2c/__init__.py): the policy gradient, and three losses.
-5. [PPO](ppo/__init__.py): several steps from one batch; and [a problem that takes a
-   minute](small.py), for both. [Mistakes in PPO](mistakes.py), and what they look like.
-6. [IMPALA](impala/__init__.py): playing while the learner learns.
-7. [Remembering](ppo/remembering.py): what a single observation does not show.
-8. [Curiosity](ppo/novelty.py): a reward for what is new, where points are rare.
-9. [Runs](runs/__init__.py) that can be stopped and resumed, and [agents to
-   watch](watch/__init__.py). And which of two is better, when [many games have one
-   number](watch/many.py).
-
-The third learns **values**, how well things will go, and its agents do what promises
-most:
-
-1. [DQN](dqn/__init__.py): values of actions, learned from what they lead to.
-2. [Replay](replay/__init__.py): a memory, since old steps can be learned from again.
-3. [Rainbow](dqn/rainbow.py): six improvements, each by itself and all at once.
-4. [PQN](pqn/__init__.py): the same values without a memory.
-5. [Mistakes in DQN](dqn/mistakes.py), and what they look like.
-6. [Ms. Pac-Man](dqn/mspacman.py): all of it, in one project.
+The whole book, in its order and with what each chapter brings, is [on the front
+page](../index.md#the-chapters).
 """
 
 from importlib.metadata import PackageNotFoundError, version

@@ -50,8 +50,10 @@ class NatureBody(nn.Module):
 
     Three of its four layers are **convolutions**. Such a layer looks through a small
     window, moves it on by its *stride*, and looks again, with the same weights
-    everywhere: a ball is a ball wherever it flies. Behind each is a ReLU, which sets
-    what is below zero to zero.
+    everywhere: a ball is a ball wherever it flies. Each of its 32 or 64 sets of weights
+    looks for something else, and what one of them finds is a picture again, a
+    **channel**. (The four pictures that come in are channels, too.) Behind each layer
+    is a ReLU, which sets what is below zero to zero.
 
     ![Four pictures, below them three boxes, smaller and deeper each time, a bar of 512
     features, and two heads](../assets/figures/networks-shapes.svg)
@@ -86,8 +88,9 @@ class NatureBody(nn.Module):
         # The first convolution looks through all four pictures at once, so it can see
         # which way something moves.
         #
-        # There is no pooling between the layers. In a photograph it may not matter
-        # where the cat sits. In a game it matters where the ball is.
+        # There is no pooling between the layers: that would keep only the largest
+        # number of a few neighbouring places. In a photograph it may not matter where
+        # the cat sits. In a game it matters where the ball is.
         channels, *sides = (shape[2], *shape[:2]) if channels_last else shape
         convolutions = [
             FirstConvolution(channels, 32, kernel_size=8, stride=SIDE),
@@ -97,8 +100,9 @@ class NatureBody(nn.Module):
 
         self.blocks = shape_in_blocks(self.shape, channels_last=channels_last)
 
-        # A window begins at every fourth pixel, say, as long as it fits. What is left
-        # over at the right and at the bottom, no window sees. With 84 nothing is.
+        # A window begins at every fourth pixel, say, as long as it fits: on 84 pixels,
+        # one of 8 fits $(84 - 8) / 4 + 1 = 20$ times. What is left over at the right
+        # and at the bottom, no window sees. With 84 nothing is.
         layers: list[nn.Module] = []
         for layer in convolutions:
             kernel, stride = layer.kernel_size[0], layer.stride[0]

@@ -165,8 +165,8 @@ class GamesMixed(SmallPPO):
         ![The score stays at the bottom, the entropy falls to 0 sooner or later, and the
         critic explains everything](../assets/figures/mistake-games-mixed.svg)
 
-        To the policy, such advantages are noise. But it steps after the noise twenty
-        times a batch, until it is certain of something and has nothing left to try. It
+        To the policy, such advantages are noise. But it follows that noise twenty times
+        a batch, until it is certain of something and has nothing left to try. It
         ends like the one with the wrong sign, and takes longer.
 
         Returns:

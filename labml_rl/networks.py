@@ -115,23 +115,10 @@ class ActorCritic(nn.Module):
         """
         ### Both at once
 
-        On a graphics card two settings of PyTorch make this faster, and the network
-        takes either:
-
-        ```python
-        network.to(
-            "cuda", memory_format=torch.channels_last
-        )
-        with torch.autocast("cuda", torch.bfloat16):
-            logits, values = network(batch.to("cuda"))
-        ```
-
-        The first only changes where numbers lie in memory: all channels of a pixel
-        become neighbours, however the observations come. The results are the same but
-        for the rounding of the last digits. The second lets the body compute with 16
-        bits in place of 32, which leaves not quite three decimal digits. The heads go
-        on in float32: PPO compares probabilities that differ by a few per cent, and
-        [returns](returns.py) are long sums of values.
+        The body may compute [with 16 bits][labml_rl.speed.precision_of] in place of 32,
+        which is faster on many machines, and leaves not quite three decimal digits. The
+        heads go on in float32: PPO compares probabilities that differ by a few per
+        cent, and [returns](returns.py) are sums of many numbers.
 
         Args:
             observations: $o$, shape `(N, …)`.
@@ -269,9 +256,10 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     until nothing is left, nor larger.
 
     Let the rows of the matrix $W$ have length $g$, and let their directions be random.
-    Then the mean square of the numbers in $Wx$ is on average $g^2$ times that of those
-    in $x$. The ReLU behind it sets those below zero to zero, and that is half of
-    them:
+    Along a random direction lies, on average, an $n$-th of the squared length of $x$,
+    if $x$ is $n$ numbers: their mean square. So the mean square of the numbers in $Wx$
+    is on average $g^2$ times that of those in $x$. The ReLU behind it sets those below
+    zero to zero, and that is half of them:
 
     $$\operatorname{mean}\left( \operatorname{ReLU}(Wx)^2 \right)
     \approx \tfrac{1}{2} g^2 \operatorname{mean}(x^2)$$
@@ -305,16 +293,12 @@ class QNetwork(nn.Module):
     the action with the largest value. There is one output for each action, so that one
     pass through the network answers for all.
 
-    These weights begin with PyTorch's default, and that is faithful to DQN. PyTorch
-    took it over from Torch7, in which the authors of DQN wrote theirs: a layer of $n$
-    inputs draws its weights evenly from $-1 / \sqrt{n}$ to $1 / \sqrt{n}$.
-
-    What goes through the body gets smaller from layer to layer. In Breakout it comes
-    out at about a twenty-fifth of its size, and in other games at a ninth to a
-    thirty-fourth. For DQN this helps. Its network learns the value of one step from the
-    largest value that it gives [in the next](dqn/__init__.py). So an answer that is
-    large by chance would be learned as if it were true. If all answers begin near zero,
-    none is large.
+    These weights begin with PyTorch's default, as those of DQN's authors did (theirs
+    was Torch7, from which PyTorch took it over): a layer of $n$ inputs draws its
+    weights evenly from $-1 / \sqrt{n}$ to $1 / \sqrt{n}$. With that, what goes through
+    the body gets smaller from layer to layer, in Breakout to a twenty-fifth. So all
+    answers begin near zero. That may help a network that [learns from its own
+    answers](dqn/__init__.py): none is large by chance.
 
     Args:
         shape: of one observation.

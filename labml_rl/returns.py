@@ -302,6 +302,11 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     *How much each reward counts in a return, and how much the value behind the last of
     them, with $\gamma = 0.9$. The later it comes, the less a mistake in it matters.*
 
+    In numbers, with $\gamma = 0.9$: three steps pay 0, 0 and 1, the third ends the
+    episode, and the network says 0.6 of the second observation and 0.8 of the third.
+    Then $G_0^{(1)} = 0.9 \cdot 0.6 = 0.54$, $G_0^{(2)} = 0.9^2 \cdot 0.8 = 0.648$, and
+    $G_0^{(3)} = 0.9^2 \cdot 1 = 0.81$, which is what came.
+
     Where the episode ends sooner, or the rollout stops, it counts as many as there are,
     and $F$ has the rest.
 

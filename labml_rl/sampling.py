@@ -312,8 +312,8 @@ class Player:
             sheet.observations[t + 1] = self.seen(shown)
 
             # Where an episode was cut off, what would have followed is worth what the
-            # network says of its last observation. That is seldom, and not worth a
-            # place in the batch.
+            # network says of its last observation. That is rare, and not worth a place
+            # in the batch.
             if truncated[t].any():
                 last = self.seen(final_observations(infos, truncated[t]))
                 rows = torch.from_numpy(np.flatnonzero(truncated[t])).to(last.device)

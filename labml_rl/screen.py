@@ -167,7 +167,7 @@ class Screens:
     and most tiles look as they did a step ago. These stay as they are.
 
     Args:
-        display: where the frames come from. They are as wide as a multiple of 8.
+        display: where the frames come from. Their width is a multiple of 8.
         crop_scoreboard: as above. In a tile, 21 rows then become 11.
     """
 

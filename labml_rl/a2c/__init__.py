@@ -89,7 +89,8 @@ return $G_t$ from $t$ on, also called the **reward-to-go**:
 $$\nabla J(\theta) = \operatorname{E} \Big[
 \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \, G_t \Big]$$
 
-This is REINFORCE ([Williams, 1992](https://doi.org/10.1007/BF00992696)), and the
+This is REINFORCE ([Williams, 1992](https://doi.org/10.1007/BF00992696)). With the
+action value, which is the mean of $G_t$ after $a_t$, in the place of $G_t$ it is the
 **policy gradient theorem** ([Sutton et al.,
 1999](https://proceedings.neurips.cc/paper/1999/hash/464d828b85b0bed98e80ade0a5c43b0f-Abstract.html)).
 
@@ -99,8 +100,9 @@ return](../returns.py). So the term of step $t$ gets the factor $\gamma^t$. But 
 $\gamma = 0.99$, that of step 500 would then count for 0.007, and the agent would learn
 next to nothing from what comes late in a game. So nearly everybody leaves that factor
 out. The result is no longer the gradient of any function ([Nota and Thomas,
-2020](https://arxiv.org/abs/1906.07073)). It works all the same: the discount takes away
-much more noise than it adds error.
+2020](https://arxiv.org/abs/1906.07073)). It works all the same. One can take it for an
+estimate of the gradient *without* a discount: a return that leaves out most of the far
+future is a little wrong, and has much less noise.
 """
 
 from collections.abc import Iterable
@@ -153,7 +155,8 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     &= [a = b] - \pi(b \mid o)
     \end{aligned}$$
 
-    where $[a = b]$ is 1 for the same action and 0 for another. So it is
+    where $[a = b]$ is 1 for the same action and 0 for another. (The logarithm of the
+    sum has the derivative $e^{\ell_b} / \sum_c e^{\ell_c}$: $\pi(b \mid o)$.) So it is
     $1 - \pi(a \mid o)$ for the logit of $a$ itself, and $-\pi(b \mid o)$ for that of
     another action $b$. Here these are $½$ and $-½$. So drawing an action moves its own
     logit by $½(G - b)$, and the other one by $-½(G - b)$:

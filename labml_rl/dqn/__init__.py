@@ -18,8 +18,9 @@ If somebody told us, for each action, what [return](../__init__.py) it will brin
 would be nothing left to decide: take the action with the largest. So let a network
 learn that. It answers one question: *how well will it go, if I do this now?* There is
 no policy to learn, and no gradient through one. [Mnih et al.
-(2015)](https://doi.org/10.1038/nature14236) learned 49 Atari games like this, with one
-set of settings for all of them, and called it **DQN**.
+(2015)](https://doi.org/10.1038/nature14236) tried this on 49 Atari games, with one set
+of settings for all of them, and called it **DQN**. In 29 of them it came more than
+three quarters of the way from random play to a human tester.
 
 This page derives what such a network has to learn. It says what goes wrong if one just
 does it, and which two remedies there are. The code is four short functions, the loss
@@ -134,15 +135,10 @@ weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It stands stil
 learning *is* regression, with targets that are facts for a while. (There is another way
 to keep calm, found much later, which needs neither: [PQN](../pqn/__init__.py).)
 
-```text
-games ------ steps ------> memory
-  ^                           | some, at random
-  | action                    v
-network -- Q(o, a) -----> error <--- y -- target
-   |                                      network
-   |                                         ^
-   +------ copied now and then --------------+
-```
+![The network sends actions to the game, and the steps of the game go to the memory. A
+batch of them goes to the network and to the target network. Their answers meet in the
+loss, whose gradient changes the network. Now and then the target becomes a copy of the
+network](../../assets/figures/dqn-parts.svg)
 
 Mnih et al. tried with and without. These are the best scores of agents that were
 measured now and then within 10 million steps, with the best of three learning rates
@@ -337,10 +333,11 @@ def td_loss(
     The difference $\delta_t = y_t - Q(o_t, a_t)$ is called the **temporal-difference
     error**: what one knows after the step, less what one thought before it.
 
-    With $n = 1$ the target is the one from above. With a larger $n$ it counts $n$
-    rewards before it trusts the network: $R_t^{(n)}$ is their [discounted
-    sum][labml_rl.replay.rings.Rings.look_ahead], and $\bar{V}_{t+n}$ is [what
-    follows][following_values] after them. It does here what $F_t$ does [for
+    With $n = 1$ the target is the one from above, and the news of a reward moves back
+    by one step each time that it is learned. With a larger $n$ it moves back by $n$.
+    The target counts $n$ rewards before it trusts the network: $R_t^{(n)}$ is their
+    [discounted sum][labml_rl.replay.rings.Rings.look_ahead], and $\bar{V}_{t+n}$ is
+    [what follows][following_values] after them. It does here what $F_t$ does [for
     policies](../returns.py). If the game ends within the $n$ steps, nothing follows,
     and the batch has a 0 in place of $\gamma^n$. If it is cut off after $m$ of them,
     the batch has $\gamma^m$. All weights $w_t$ are 1 unless the [memory is

@@ -328,9 +328,10 @@ def distribution_loss(
     cats from dogs: each atom is a class, and the target says how likely each class is.
 
     There is no need for the [Huber loss][labml_rl.dqn.huber], which is there to limit
-    the gradient. Here the slope by each output before the softmax is $p_i - m_i$, and
-    that is never beyond $\pm 1$. A divergence is not measured in points of the game, as
-    an error is. So don't compare the curve of this loss with that of plain DQN.
+    the gradient. Here the slope by each output before the softmax is $p_i - m_i$ (as
+    [with logits of actions][labml_rl.a2c.policy_loss], since the $m_i$ add up to 1),
+    and that is never beyond $\pm 1$. A divergence is not measured in points of the
+    game, as an error is. So don't compare this curve with that of plain DQN.
 
     With [priorities](../replay/prioritised.py), $D_t$ is the surprise, as the paper of
     [Rainbow](rainbow.py) has it. (Its program took the cross-entropy, [says its first

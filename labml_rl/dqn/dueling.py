@@ -20,12 +20,9 @@ says how good the position is, the other by how much each action is better or wo
 the average of all. Their sum is the action value, and nothing else changes: loss,
 memory and loop don't know what is inside.
 
-Over 57 games they report a [human-normalised](../watch/many.py#one-scale) median of
-152%, and 133% with one stream of as many weights. Both had double Q-learning, and
-gradients cut to a length of 10, so give `--double --max-gradient-norm 10` with
-`--dueling`. Their learning rate was slightly lower than that of double DQN; they do not
-say how much. All else was as in double DQN, whose authors had tuned it once more.
-(Double DQN as it had been, half as wide and without that cut, had 118%.)
+![Behind the convolutions the network parts. One stream ends in one number, the value;
+the other in one for each action, from which their mean is taken. The sum of both are
+the action values](../../assets/figures/dueling-streams.svg)
 """
 
 from typing import SupportsInt
@@ -83,6 +80,16 @@ class DuelingNetwork(nn.Module):
         this field: [Sokar et al. (2023)](https://arxiv.org/abs/2302.12902) saw more and
         more of them in a variety of algorithms. Agents got better when such units were
         begun anew now and then.
+
+    ### What it is worth
+
+    Over 57 games Wang et al. report a [human-normalised](../watch/many.py#one-scale)
+    median of 152%, and 133% with one stream of as many weights. Both had double
+    Q-learning, and gradients cut to a length of 10, so give
+    `--double --max-gradient-norm 10` with `--dueling`. Their learning rate was slightly
+    lower than that of double DQN; they do not say how much. All else was as in double
+    DQN, whose authors had tuned it once more. (Double DQN as it had been, half as wide
+    and without that cut, had 118%.)
 
     Args:
         shape: of one observation.

@@ -17,24 +17,6 @@ at random, and otherwise it is *greedy* and takes the best. In the beginning it 
 nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
 0.1](settings.py) and no further: the network goes on changing, and what it takes for
 bad today must still be tried now and then.
-
-!!! warning "Frames or steps?"
-    The [paper of DQN](https://doi.org/10.1038/nature14236) and the authors' program
-    count differently:
-
-    | number | the paper counts | the program counts |
-    |---|---|---|
-    | 1,000,000 until $\varepsilon$ is 0.1 | frames | steps of the agent |
-    | 50,000 before anything is learned | frames | steps of the agent |
-    | 10,000 to the next target network | updates | steps of the agent |
-
-    The paper itself shows that the program is right: its 50 million frames are "38
-    days", and 38 days of 60 frames a second are 200 million. So where it says frames,
-    it counts steps. [DQN Zoo](https://github.com/google-deepmind/dqn_zoo), by the same
-    company, DeepMind, does count frames, and has four times as many: 4,000,000 until
-    $\varepsilon$ has come down. If you take the paper's first number for frames, your
-    agent explores for only a quarter of the time. In this book the names of settings
-    say what they count.
 """
 
 from collections.abc import Callable
@@ -46,10 +28,29 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Linear:
-    """
+    r"""
     ## In a straight line
 
     A number that goes from one value to another, and stays there.
+
+    !!! warning "Frames or steps?"
+        The [paper of DQN](https://doi.org/10.1038/nature14236) and the authors' program
+        count differently:
+
+        | number | the paper counts | the program counts |
+        |---|---|---|
+        | 1,000,000 until $\varepsilon$ is 0.1 | frames | steps of the agent |
+        | 50,000 before anything is learned | frames | steps of the agent |
+        | 10,000 to the next target network | updates | steps of the agent |
+
+        The paper itself shows that the program is right: its 50 million frames are "38
+        days", and 38 days of 60 frames a second are 200 million. So where it says
+        frames, it counts steps. [DQN
+        Zoo](https://github.com/google-deepmind/dqn_zoo), by the same company, DeepMind,
+        does count frames, and has four times as many: 4,000,000 until $\varepsilon$ has
+        come down. If you take the paper's first number for frames, your agent explores
+        for only a quarter of the time. In this book the names of settings say what they
+        count.
 
     Args:
         start: the value in the beginning.

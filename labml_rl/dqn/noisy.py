@@ -42,11 +42,11 @@ an agent is [watched or measured](../watch/__init__.py), the noise is off, and e
 weight is its mean. But one action in twenty is random then, as for any agent of DQN.
 
 !!! warning "Noise is no promise"
-    Noise need not change which action is best: much of it is in the layer that all
-    actions share, and moves their values up and down together. As long as the network
-    says about the same of all screens, it also does the same on all of them, with noise
-    or without. So look at what your agent does, and [keep
-    epsilon][labml_rl.dqn.rainbow.FastSettings] if that is too little.
+    Noise need not change which action is best: where it moves the values of all actions
+    up or down together, it does not. And as long as the network says about the same of
+    all screens, it may do the same on all of them, with noise or without. So look at
+    what your agent does, and [keep epsilon][labml_rl.dqn.rainbow.FastSettings] if that
+    is too little.
 """
 
 import math
@@ -79,6 +79,12 @@ class NoisyLinear(nn.Linear):
 
     That is called *factorised* noise. The root makes large numbers smaller. Without it
     the product of two large ones would now and then be very large.
+
+    In numbers: an output has the weights 0.5 and −0.2, no bias, and every $\sigma$ is
+    0.1. For the inputs 1 and 2 its mean is $0.5 - 0.4 = 0.1$. If the dice of the inputs
+    say 0.5 and 1, and those of the output −1, the noise is
+    $-(0.1 \cdot 0.5 \cdot 1 + 0.1 \cdot 1 \cdot 2 + 0.1) = -0.35$, and the answer
+    −0.25.
 
     ### No matrix of noise
 

@@ -138,8 +138,8 @@ class Settings(settings.Settings):
     streams is [made smaller](dueling.py) before it goes into the body. Each row of a
     batch has [noise of its own](noisy.py), which is not cut off at ±2, and the two
     streams share that of their inputs. The last layers have a bias besides that of
-    their noise. Priorities are not cut off at 100, none of the steps of a batch are
-    drawn evenly, and an agent that is measured has no noise.
+    their noise. Priorities are not cut off at 100, no step is drawn without regard to
+    them, and an agent that is measured has no noise.
 
     !!! warning "How much noise?"
         They have 0.5, as Fortunato et al. have. But a footnote says that they drew the
@@ -196,8 +196,8 @@ class FastSettings(fast.Settings):
     games at once, and a batch of 256 for every 64 steps. Double Q-learning and the
     three steps are on in those already, so they are not in the list below. The learning
     rate is the fast one as well, four times that of the paper, which had batches of 32.
-    So is what Adam adds to its divisor. The exponent of the priorities is that of the
-    paper.
+    Adam adds $10^{-5}$ to its divisor, as there, and not the $1.5 \cdot 10^{-4}$ of the
+    paper. The exponent of the priorities is that of the paper.
 
     Besides its noise, the agent explores with epsilon, which goes down from 1 to 0.01
     as in the fast settings.

@@ -73,8 +73,8 @@ All it takes is the ratio of two probabilities. The
 it was taken. The other is what the network says now. (In PPO a gradient goes through
 this ratio. Here it only says how much a step counts.)
 
-Which observations come up is another matter. Those are the ones that $\mu$ got to, and
-nothing here corrects that, as nothing does in PPO.
+Which observations come up is another matter. They are those that $\mu$ got to. V-trace
+does not correct that, and neither does PPO.
 
 ## Too many factors
 
@@ -154,11 +154,11 @@ def vtrace(
     &= \sum_a \min \big( \bar{\rho} \mu(a), \pi(a) \big) \delta(a) = 0
     \end{aligned}$$
 
-    So they are the values of one certain policy. (This is theorem 1 of the paper. It is
-    exact if each observation has a value of its own, as in a table.) To get that
-    policy, take $\pi$, cut each probability at $\bar{\rho}$ times that of $\mu$, and
-    divide by their sum, so that they add up to 1. For two actions and
-    $\bar{\rho} = 1$:
+    The values of a policy are those for which its mean error is 0. So take $\pi$, cut
+    each probability at $\bar{\rho}$ times that of $\mu$, and divide by their sum, so
+    that they add up to 1. That leaves the 0 a 0, and what was learned are the values of
+    this policy. (It is theorem 1 of the paper, and exact if each observation has a
+    value of its own, as in a table.) For two actions and $\bar{\rho} = 1$:
 
     | policy | left | right |
     |---|---|---|

@@ -149,7 +149,8 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
     learns. Gallici et al. have 0.65 for Atari.
 
     Take $V(o_t) = \max_a Q(o_t, a)$ for the value, and this is what
-    [GAE][labml_rl.returns.gae] adds up. Subtract $V(o_t)$ on both sides, write
+    [GAE][labml_rl.returns.gae] adds up. What stands in brackets is
+    $F_t + \lambda (G_{t+1} - F_t)$. Subtract $V(o_t)$ on both sides, write
     $\delta_t = r_t + \gamma F_t - V(o_t)$, and within an episode, where $F_t$ is
     $V(o_{t+1})$,
 
@@ -226,9 +227,8 @@ class PQNetwork(nn.Module):
 
     The [sampler](../sampling.py) expects an actor and a critic, and this network poses
     as both. Its actor is ε-greedy, and its critic says what the best action is worth.
-    So it can be played by everything that plays for PPO, and it carries its own
-    $\varepsilon$, which reaches [all processes](../players.py) together with the
-    weights.
+    So whatever plays for PPO can play with it. It carries its own $\varepsilon$, which
+    reaches [all processes](../players.py) together with the weights.
 
     Args:
         shape: of one observation.

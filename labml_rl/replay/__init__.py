@@ -279,6 +279,8 @@ class ReplayMemory(Rings):
 #
 # ??? tip "Answers"
 #     1. Four million frames, at 60 a second, are 18.5 hours.
-#     2. Eight times. One in three thousand is never drawn: $e^{-8} = 0.0003$.
+#     2. Eight times: while it is there, eight million steps are drawn. A single draw
+#        misses it with probability $1 - 10^{-6}$, so all of them do with
+#        $(1 - 10^{-6})^{8 \cdot 10^6} \approx e^{-8} = 0.0003$: one in three thousand.
 #     3. 1.9 and 0. If it was cut off, 1.9 and $0.9^2 = 0.81$, for the value of the
 #        final observation.

@@ -198,7 +198,7 @@ class Frames:
         ### Read
 
         The stacks come out as the network wants them: all bytes in one piece of memory,
-        and those of a square of all four pictures side by side, 16 bytes of each.
+        square by square, and in each square 16 bytes of each of the four pictures.
 
         Args:
             places: of all pictures of each stack, the newest last, shape `(B, stack)`,
@@ -214,9 +214,9 @@ class Frames:
             shape = (-1, *self.shape)
             return [torch.from_numpy(self.kept[each].reshape(shape)) for each in places]
 
-        # What a processor has just read, it reads again in no time. So the pictures of
-        # a stack are looked up and sorted before the next one is. And the stack of the
-        # next observation, which has three of these four, comes right after it.
+        # What a processor has just read, it reads again in no time. So one stack is
+        # looked up and sorted before the next. And the stack of the next observation,
+        # which has three of the same four pictures, comes right after it.
         rooms = [self._room(len(each)) for each in places]
         words = [each.view(np.complex128) for each in rooms]
         for number in range(len(places[0])):

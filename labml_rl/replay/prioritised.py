@@ -20,11 +20,9 @@ expected that. It should be looked at more often.
 [Schaul et al. (2016)](https://arxiv.org/abs/1511.05952) draw each step in proportion to
 how wrong the network was about it, when it looked last. On top of double Q-learning
 they report higher scores in 42 of 57 games, and a
-[human-normalised](../watch/many.py#one-scale) median of 128% in place of 111%. (The 41
-of 49 games of their abstract are those of an early variant on plain DQN, without the
-weights of which we speak below. It draws by *rank*, the place in a list that is sorted
-by error.) Their games begin where a human had come to, and not with no-ops. So these
-numbers cannot be laid beside the medians of the other pages.
+[human-normalised](../watch/many.py#one-scale) median of 128% in place of 111%. Their
+games begin where a human had come to, and not with no-ops. So these numbers cannot be
+laid beside the medians of the other pages.
 
 ## What is drawn
 
@@ -48,7 +46,7 @@ P(i) = \frac{p_i^\alpha}{\sum_k p_k^\alpha}$$
 A new step has no error yet. It gets the largest priority that there has been so far,
 and at least 1, so that it is looked at soon.
 
-The little more is $10^{-6}$ here. Schaul et al. had 0.01, as [the first of them has
+The little more is $10^{-6}$ here. Schaul et al. had 0.01, as [Schaul has
 confirmed](https://github.com/chainer/chainerrl/pull/301), and cut errors off at 1.
 Here they are not cut, so one very large error decides for good how soon new steps are
 looked at.
@@ -74,7 +72,8 @@ is **importance sampling**, as in [PPO](../ppo/__init__.py). While the network k
 nothing, it does not matter much if the mean is a little off, so there is an exponent
 $\beta$ that goes from 0.4 up to 1. And there are weights above 1, which make for long
 steps now and then. So all are divided by the largest in the batch $B$, that of the step
-with the smallest priority:
+with the smallest priority. What each counts beside the others stays the same, and only
+the step that they make together gets shorter:
 
 $$\begin{aligned}
 w_i &= \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
