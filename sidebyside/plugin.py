@@ -89,7 +89,7 @@ from sidebyside.serve import (
 )
 from sidebyside.split import code_of
 from sidebyside.tested import Recorded, RecordError, read_record, with_tests
-from sidebyside.weave import catalogue, check_formulas
+from sidebyside.weave import Crossing, catalogue, check_formulas
 
 log = get_plugin_logger("sidebyside")
 
@@ -212,6 +212,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.places: Mapping[str, Place] = {}
         self.modules: dict[Path, str] = {}
         self.sources: dict[str, str] = {}
+        self.untitled: dict[str, str] = {}
         self.written: dict[str, Path] = {}
         self.outside: dict[str, Entry] = {}
 
@@ -358,23 +359,47 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             )
             if source.module in unread:
                 continue
-            where = source.page
-            self.sources[where] = source.path
+            self.sources[source.page] = source.path
+            crossing = crossings[source.module]
             try:
-                # A page is made of these, of the places that it asks for, and of
-                # nothing else.
-                crossing = crossings[source.module]
-                parts = (source, crossing, design, self.config.reference)
-                before, asked, text = self.made.get(where, ((), Asked({}), ""))
-                if parts != before or not asked.is_same_in(linked):
-                    asked = Asked(linked)
-                    page = make(source, asked, crossing=crossing)
-                    warn_of_dollars(source)
-                    text = render(page, templates, self.config.reference)
-                    self.made[where] = parts, asked, text
-                self.files.append((where, text))
+                text = self.make_page(source, crossing, linked, design, templates)
+                self.files.append((source.page, text))
             except PressError as error:
-                self.mistake(where, error, templates)
+                self.mistake(source.page, error, templates)
+
+    def make_page(
+        self,
+        source: Source,
+        crossing: Crossing,
+        linked: Mapping[str, Place],
+        design: object,
+        templates: Any,
+    ) -> str:
+        """
+        Args:
+            source: a module.
+            crossing: what leads from it to others, and back.
+            linked: the places of all names.
+            design: the text of the template, another if the site has changed it.
+            templates: what [environment][sidebyside.render.environment] made.
+
+        Returns:
+            Its page as Markdown.
+        """
+        where = source.page
+        # A page is made of these, of the places that it asks for, and of nothing else.
+        parts = (source, crossing, design, self.config.reference)
+        before, asked, text = self.made.get(where, ((), Asked({}), ""))
+        if parts != before or not asked.is_same_in(linked):
+            asked = Asked(linked)
+            page = make(source, asked, crossing=crossing)
+            warn_of_dollars(source)
+            text = render(page, templates, self.config.reference)
+            self.made[where] = parts, asked, text
+            self.untitled.pop(where, None)
+            if page.title == source.module:
+                self.untitled[where] = source.module
+        return text
 
     def find(self, root: Path, site: Path) -> list[Module]:
         """
@@ -501,7 +526,28 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         return files
 
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
-        """Look for the pages of the reference, before each definition leads there."""
+        """
+        ### Names in the navigation
+
+        A module without a title is called `kiln.fire` on its page. In the navigation,
+        where it stands among the other modules of `kiln`, the last part is enough. And
+        where MkDocs makes the navigation by itself, it would write *Kiln* for `kiln`.
+
+        The pages of the reference are looked for as well, before each definition leads
+        there.
+        """
+        for each in nav.pages:
+            path, section = each.file.src_uri, each.parent
+            if path not in self.sources or section is None:
+                continue
+            folder = posixpath.dirname(path)
+            pages = (one for one in section.children if isinstance(one, SitePage))
+            if any(posixpath.dirname(one.file.src_uri) != folder for one in pages):
+                continue
+            if each.title is None and path in self.untitled:
+                each.title = self.untitled[path].rpartition(".")[2]
+            if each.is_index and config.nav is None:
+                section.title = posixpath.basename(folder)
         for package in {name.partition(".")[0] for name in self.modules.values()}:
             page = self.config.reference.format(package=package)
             if page and not files.get_file_from_path(page):

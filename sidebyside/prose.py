@@ -85,6 +85,7 @@ COLUMNS = re.compile(r"^ *\|(?: *:?-+:? *\|)+ *$", re.MULTILINE)
 FENCE = re.compile(r"[ >]*(`{3,}|~{3,})")
 # An item of a list of arguments that has no title: `x, y : int`.
 TERM = re.compile(r"[*`\\]*\w[\w.*`\\]*(?:, [*\w.`\\]+)* : +\S")
+NAME_ALONE = re.compile(r" *(?P<ticks>`{1,2})[^`]+(?P=ticks)")
 # `[0]: first` behind its bracket. To Markdown that defines an address, and to nobody
 # else. For verbose patterns, too.
 INDEX = r"-?\d+\]:[ ]*[^\s/.\#:@]+(?:\s|$)"
@@ -525,7 +526,8 @@ def within(lines: Sequence[tuple[int, str]], margin: int) -> str:
             if ITEM.match(text) or AROUND.match(text):
                 return " " * 4 * (outer // 4 + 1)
             if not outer:
-                is_field = text[0] == ":" or TERM.match(text) or is_listed(lines[:at])
+                is_field = text[0] == ":" or TERM.match(text) or is_term(lines, at)
+                is_field = is_field or is_listed(lines[:at])
                 return " " * margin if is_field else ""
     return ""
 
@@ -547,6 +549,13 @@ def leveled(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
         inside = before or fence
         done.append((number, text[min(back, indentation(text)) :] if inside else text))
     return done
+
+
+def is_term(lines: Sequence[tuple[int, str]], at: int) -> bool:
+    """Whether a line is a name alone, with what is said of it indented below."""
+    text = lines[at][1]
+    is_name = NAME_ALONE.fullmatch(text) and at + 1 < len(lines)
+    return bool(is_name) and indentation(lines[at + 1][1]) > indentation(text)
 
 
 def is_title(text: str) -> bool:

@@ -52,7 +52,9 @@ from sidebyside.prose import (
     Prose,
     example,
     fenced,
+    fences,
     indentation,
+    is_term,
     is_title,
     open_examples,
     open_fence,
@@ -93,6 +95,9 @@ FACT = re.compile(
 
 # What is said to Sphinx of the thing itself.
 META = re.compile(r" *:meta (?:private|public|hide-value):")
+
+# Words that announce a list.
+ANNOUNCES = re.compile(r"(?!:|[-*+>|#] |\d+[.)] )\S.*[^:]:")
 
 # Titles below which code stands in any case.
 EXAMPLES = {"Example", "Examples", "Usage"}
@@ -162,6 +167,7 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
     Returns:
         The same prose as Markdown, with a fence around each example.
     """
+    prose = set_back(prose)
     text = prose.text
     if not (text.startswith(":") or any(map(text.__contains__, SIGNS))):
         return open_code(open_examples(prose))
@@ -173,6 +179,39 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
         there = {line.strip() for _, line in lines}
         made = set_wordings(made, dict(wordings_in(prose.lines, there)))
     return set_words(made, targets)
+
+
+def set_back(prose: Prose) -> Prose:
+    """
+    ### Lists that are only indented
+
+    A list of terms may stand further to the right than the words that announce it. To
+    Markdown it would be code there, so it is moved to the left.
+
+    Args:
+        prose: any prose.
+    """
+    if ":\n\n " not in prose.text:
+        return prose
+    lines = prose.lines
+    is_code = fences(lines)
+    starts = [
+        at
+        for at in range(2, len(lines))
+        if is_term(lines, at)
+        and not is_code[at]
+        and indentation(lines[at][1])
+        and not lines[at - 1][1]
+        and ANNOUNCES.fullmatch(lines[at - 2][1])
+    ]
+    if not starts:
+        return prose
+    done = list(lines)
+    for at in starts:
+        body = deeper(lines[at:], 0)
+        margin = min(indentation(text) for _, text in body if text)
+        done[at : at + len(body)] = [(number, text[margin:]) for number, text in body]
+    return Prose(tuple(done))
 
 
 def wordings_in(lines: Lines, there: set[str]) -> Iterator[tuple[str, str]]:

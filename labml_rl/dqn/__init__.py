@@ -143,7 +143,7 @@ network](../../assets/figures/dqn-parts.svg)
 Mnih et al. tried with and without. These are the best scores of agents that were
 measured now and then within 10 million steps, with the best of three learning rates
 (their extended data, table 3, which calls them frames; [why they are
-steps](exploring.py)):
+steps][labml_rl.dqn.exploring.Linear]):
 
 | game | both | replay alone | target network alone | neither |
 |---|---|---|---|---|

@@ -69,6 +69,32 @@ def test_a_site_is_built(site):
     assert "KaTeX_" not in home, "it has no formula"
 
 
+def navigation(site):
+    """The navigation of the first page, a line for each label."""
+    assert build(site).returncode == 0
+    page = (site / "site" / "index.html").read_text()
+    nav = page.split('<nav class="md-nav md-nav--primary')[1].split("</div>\n")[0]
+    words = re.findall(r'<span class="md-ellipsis">\s*(.*?)\s*</span>', nav, re.DOTALL)
+    return [re.sub(r"<.*?>", "", word).strip() for word in words]
+
+
+def test_the_navigation_names_modules_as_their_package_does(site):
+    (site / "book" / "deep").mkdir()
+    for name in ("__init__", "one", "two_words"):
+        (site / "book" / "deep" / f"{name}.py").write_text("x = 1\n")
+    configured(site, ("nav: [index.md, book/index.md, book/game.md]\n", ""))
+    names = ["Home", "book", "The book", "The game", "deep", "deep", "one", "two_words"]
+    assert navigation(site) == names
+    page = (site / "site" / "book" / "deep" / "one.html").read_text()
+    assert "<title>book.deep.one - Small</title>" in page
+    # Names that an author gives stay, and so do those of modules far from each other.
+    code = "{Code: [book/index.md, book/deep/index.md]}"
+    deep = "{Deep: [{1: book/deep/one.md}, book/deep/two_words.md]}"
+    configured(site, ("plugins:", f"nav: [index.md, {code}, {deep}]\nplugins:"))
+    names = ["Code", "The book", "book.deep", "Deep", "1", "two_words"]
+    assert navigation(site) == ["Home", *names]
+
+
 def test_search_leads_to_the_section(site):
     assert build(site).returncode == 0
     index = (site / "site" / "search" / "search_index.json").read_text()

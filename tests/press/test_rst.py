@@ -259,6 +259,27 @@ def test_code_below_two_colons(text, expected):
     assert squeezed(set_rst(prose(text)).text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "These:\n\n    `a`\n        One.\n\n        .. note:: Two.\n\n"
+            "    ``b``\n        Three.\n\nWords.",
+            "These:\n`a`\n    One.\n    !!! note\n        Two.\n"
+            "``b``\n    Three.\nWords.",
+        ),
+        # Code, what is not announced, and what belongs to an item.
+        ("These:\n\n    `a`\n    b", "These:\n```\n`a`\nb\n```"),
+        ("These\n\n    `a`\n        b", "These\n```\n`a`\n    b\n```"),
+        ("- These:\n\n    `a`\n        b", None),
+        ("```\nThese:\n\n    `a`\n        b\n```", None),
+        (":param x: These:\n\n    `a`\n        b", None),
+    ],
+)
+def test_a_list_of_names_that_is_only_indented(text, expected):
+    check_set(text, expected)
+
+
 def test_a_title_with_two_colons_is_a_title():
     html = html_of(
         "F.\n\nArgs::\n    y: one\n\nExamples::\n\n    f(1)\n\nNote::\n  Two"
