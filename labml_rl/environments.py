@@ -275,7 +275,7 @@ def is_atari(name: str) -> bool:
             f"{name!r} is Gymnasium's Atari. This book has a pipeline of its own: "
             f"{game!r} is the name of the game"
         )
-    if name in gymnasium.registry and not _is_game(name):
+    if found is not None and not _is_game(name):
         return False
     versions = [
         each.id

@@ -21,8 +21,8 @@ whole networks of the two. There are heads for three questions:
 
 | question | answer | asked by |
 |---|---|---|
-| What should I do? | the policy $\pi(a \mid o)$ | A2C, PPO |
-| How well will it go? | the value $V(o)$ | A2C, PPO |
+| What should I do? | the policy $\pi(a \mid o)$ | A2C, PPO, IMPALA |
+| How well will it go? | the value $V(o)$ | A2C, PPO, IMPALA |
 | How well, if I do $a$ now? | the action value $Q(o, a)$ | DQN, PQN |
 
 They fit any game: their sizes follow from what the agent sees, and from how many

@@ -6,11 +6,12 @@ summary: Settings, games, network and sampler of the algorithms that learn a pol
 
 # What A2C and PPO share
 
-[A2C](a2c/__init__.py) and [PPO](ppo/__init__.py) differ in how they learn from a
-rollout, and in nothing else. So what they have in common stands here, once: the
-settings that both need, and an experiment that has everything but an update. Two pages
-have the rest, [one for A2C](a2c/experiment.py) and [one for PPO](ppo/experiment.py),
-and the difference between these is the difference between the algorithms.
+[A2C](a2c/__init__.py) and [PPO](ppo/__init__.py) differ in their optimisers and in how
+they learn from a rollout, and in nothing else. So what they have in common stands here,
+once: the settings that both need, and an experiment that has everything but an
+optimiser and an update. Two pages have the rest, [one for A2C](a2c/experiment.py) and
+[one for PPO](ppo/experiment.py), and the difference between these is the difference
+between the algorithms. ([IMPALA](impala/experiment.py) is built on the same.)
 
 It comes in two layers. The lower one has what it takes to learn from one's [latest
 play](sampling.py) at all, and [PQN](pqn/__init__.py) is built on it, too, which learns
@@ -47,7 +48,7 @@ from labml_rl.speed import (
     in_precision,
     preparer,
 )
-from labml_rl.worker import ParallelGames, shares
+from labml_rl.worker import ParallelGames, played, shares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,9 +241,9 @@ class RolloutExperiment(SpeedExperiment[S]):
             network is then left to this process, which otherwise [plays
             too][labml_rl.worker.ParallelGames].
         """
-        if not self.settings.halves:
-            return [self.make_games(copy=False)]
         workers = self.settings.workers
+        if not self.settings.halves:
+            return [played(makers, names, workers=workers, copy=False)]
         with ExitStack() as stack:
             batches = [
                 stack.enter_context(

@@ -110,8 +110,6 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from labml_rl.networks import entropy_of
-
 
 def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     r"""
@@ -250,9 +248,9 @@ def value_loss(values: Tensor, returns: Tensor) -> Tensor:
 
 
 def total_loss(
-    logits: Tensor,
     policy: Tensor,
     value: Tensor,
+    entropy: Tensor,
     *,
     value_coefficient: float,
     entropy_coefficient: float,
@@ -271,16 +269,16 @@ def total_loss(
     to clip them, that is, to pay [only their sign][labml_rl.game.GameOptions].
 
     Args:
-        logits: $\ell$, shape `(…, A)`.
         policy: $L_\text{policy}$.
         value: $L_\text{value}$.
+        entropy: $\operatorname{mean}(H)$: the mean
+            [entropy][labml_rl.networks.entropy_of] of the policy.
         value_coefficient: $c_v$.
         entropy_coefficient: $c_e$.
 
     Returns:
         $L$, a single number.
     """
-    entropy = entropy_of(logits).mean()
     return policy + value_coefficient * value - entropy_coefficient * entropy
 
 

@@ -176,10 +176,11 @@ class Experiment(PolicyExperiment[Settings]):
         advantages = returns - values.detach()  # (T, N)
         policy = policy_loss(log_probs_of(logits, samples.actions), advantages)
         value = value_loss(values, returns)
+        entropy = entropy_of(logits).mean()
         loss = total_loss(
-            logits,
             policy,
             value,
+            entropy,
             value_coefficient=settings.value_coefficient,
             entropy_coefficient=settings.entropy_coefficient,
         )
@@ -195,7 +196,7 @@ class Experiment(PolicyExperiment[Settings]):
             "loss": loss.detach(),
             "policy_loss": policy.detach(),
             "value_loss": value.detach(),
-            "entropy": entropy_of(logits.detach()).mean(),
+            "entropy": entropy.detach(),
             "gradient_norm": norm,
         }
         return means_of([seen]) | {"learning_rate": learning_rate}

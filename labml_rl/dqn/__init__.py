@@ -157,7 +157,7 @@ steps][labml_rl.dqn.exploring.Linear]):
 import torch
 from torch import Tensor
 
-from labml_rl.a2c import check_shapes
+from labml_rl.a2c import check_constant, check_shapes
 
 
 @torch.no_grad()
@@ -263,7 +263,7 @@ def taken(action_values: Tensor, actions: Tensor) -> Tensor:
     return action_values[torch.arange(len(actions), device=actions.device), actions]
 
 
-def huber(errors: Tensor, limit: float = 1.0) -> Tensor:
+def huber(errors: Tensor) -> Tensor:
     r"""
     ## The Huber loss
 
@@ -303,20 +303,12 @@ def huber(errors: Tensor, limit: float = 1.0) -> Tensor:
 
     Args:
         errors: $\delta$, any shape.
-        limit: where the straight line begins, above 0. In the formula it is 1.
 
     Returns:
         $h(\delta)$, the same shape.
-
-    Raises:
-        ValueError: if the limit is not above 0.
     """
-    if not limit > 0:
-        raise ValueError(f"limit must be above 0, not {limit}")
     size = errors.abs()
-    return torch.where(
-        size <= limit, 0.5 * errors.square(), limit * (size - 0.5 * limit)
-    )
+    return torch.where(size <= 1, 0.5 * errors.square(), size - 0.5)
 
 
 def td_loss(
@@ -370,8 +362,7 @@ def td_loss(
         ValueError: if the shapes differ, or if the targets have a gradient.
     """
     check_shapes(values=values, targets=targets)
-    if targets.requires_grad:
-        raise ValueError("the targets have a gradient: detach() them")
+    check_constant(targets=targets)
     errors = targets - values
     losses = huber(errors)
     if weights is not None:

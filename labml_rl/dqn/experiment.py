@@ -146,16 +146,12 @@ class Experiment(SpeedExperiment[Settings]):
         super().__init__(settings)
         # If there is no room for the memory, nobody else would close the games.
         with ExitStack() as stack:
-            self.games = stack.enter_context(self.make_games(copy=False))
-            self.observation_space, actions = check_spaces(
-                self.games.single_observation_space, self.games.single_action_space
+            games = self.games = stack.enter_context(self.make_games(copy=False))
+            spaces = check_spaces(
+                games.single_observation_space, games.single_action_space
             )
-            self.num_actions = int(actions.n)
-            self.network = self.make_network(
-                settings,
-                self.games.single_observation_space,
-                self.games.single_action_space,
-            ).to(self.device)
+            self.observation_space, self.num_actions = spaces[0], int(spaces[1].n)
+            self.network = self.make_network(settings, *spaces).to(self.device)
             check_switches(self.network, settings)
             self.prepare = preparer(self.network, settings)
             self.target = self.make_target()
@@ -244,8 +240,8 @@ class Experiment(SpeedExperiment[Settings]):
         ### The target network
 
         Its weights stand still for thousands of steps. With [16
-        bits][labml_rl.speed.precision_of] they are rounded once, when they are copied,
-        in place of once for each batch. The numbers are the same.
+        bits][labml_rl.speed.precision_of] those of its body are rounded once, when they
+        are copied, in place of once for each batch. The numbers are the same.
 
         If [sync][Experiment.sync] is your own, nothing is rounded. It may move the
         target by a fraction of the way, and with 16 bits such small steps would be

@@ -25,6 +25,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from labml_rl.returns import check_fraction
+
 
 @dataclass(frozen=True)
 class Linear:
@@ -110,8 +112,7 @@ def explore(
     Raises:
         ValueError: if it is not a probability, or if `think` gives another shape.
     """
-    if not 0 <= epsilon <= 1:
-        raise ValueError(f"epsilon must be between 0 and 1, not {epsilon}")
+    check_fraction("epsilon", epsilon)
     count, actions = shape
     device = generator.device
     anything = torch.randint(actions, (count,), generator=generator, device=device)

@@ -196,8 +196,8 @@ class FastSettings(fast.Settings):
     games at once, and a batch of 256 for every 64 steps. Double Q-learning and the
     three steps are on in those already, so they are not in the list below. The learning
     rate is the fast one as well, four times that of the paper, which had batches of 32.
-    Adam adds $10^{-5}$ to its divisor, as there, and not the $1.5 \cdot 10^{-4}$ of the
-    paper. The exponent of the priorities is that of the paper.
+    Adam adds 1e-5 to its divisor, as there, and not the 1.5e-4 of the paper. The
+    exponent of the priorities is that of the paper.
 
     Besides its noise, the agent explores with epsilon, which goes down from 1 to 0.01
     as in the fast settings.

@@ -265,10 +265,11 @@ class Experiment(PolicyExperiment[Settings]):
         # \tfrac{1}{2} \big( V(o_t) - v_t \big)^2$$
         policy = policy_loss(log_probs, advantages)
         value = value_loss(values[:-1], targets)
+        entropy = entropy_of(logits).mean()
         loss = total_loss(
-            logits,
             policy,
             value,
+            entropy,
             value_coefficient=settings.value_coefficient,
             entropy_coefficient=settings.entropy_coefficient,
         )
@@ -289,7 +290,7 @@ class Experiment(PolicyExperiment[Settings]):
             "loss": loss.detach(),
             "policy_loss": policy.detach(),
             "value_loss": value.detach(),
-            "entropy": entropy_of(logits.detach()).mean(),
+            "entropy": entropy.detach(),
             "divergence": divergence(log_probs.detach(), samples.log_probs),
             "gradient_norm": norm,
         }

@@ -133,6 +133,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from labml_rl.a2c import total_loss
 from labml_rl.graphs import asked, check_rates, copied
 from labml_rl.networks import entropy_of, log_probs_of
 from labml_rl.onpolicy import PolicyExperiment, PolicySettings
@@ -422,10 +423,12 @@ class Experiment(PolicyExperiment[Settings]):
             clip=settings.value_clip,
         )
         entropy = entropy_of(logits).mean()
-        loss = (
-            policy
-            + settings.value_coefficient * value
-            - settings.entropy_coefficient * entropy
+        loss = total_loss(
+            policy,
+            value,
+            entropy,
+            value_coefficient=settings.value_coefficient,
+            entropy_coefficient=settings.entropy_coefficient,
         )
 
         return {

@@ -194,6 +194,7 @@ class Rings:
         actions, rewards = np.asarray(actions), np.asarray(rewards, np.float32)
         terminated, truncated = np.asarray(terminated), np.asarray(truncated)
         for name, each in (
+            ("actions", actions),
             ("rewards", rewards),
             ("terminated", terminated),
             ("truncated", truncated),
@@ -203,23 +204,20 @@ class Rings:
                     f"{name} must have shape {(self.num_envs,)}, one for each game, "
                     f"not {each.shape}"
                 )
-            if name != "rewards" and each.dtype != np.bool_:
+            if name in ("terminated", "truncated") and each.dtype != np.bool_:
                 raise ValueError(f"{name} must be True or False, not {each.dtype}")
         ends = np.logical_or(terminated, truncated)
         over = np.flatnonzero(ends)
         given = 0 if final_observations is None else len(final_observations)
         if not self.filled.all():
             raise ValueError("begin() the memory with the first observations")
-        if len(actions) != self.num_envs or given != len(over):
+        if given != len(over):
             raise ValueError(
                 f"{len(over)} of {self.num_envs} episodes ended, and there are "
-                f"{given} final observations, and {len(actions)} actions"
+                f"{given} final observations"
             )
-        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
-            raise ValueError(
-                "actions must be whole numbers, one for each game, not "
-                f"{actions.dtype} of shape {actions.shape}"
-            )
+        if actions.dtype.kind not in "iu":
+            raise ValueError(f"actions must be whole numbers, not {actions.dtype}")
         if actions.min() < 0:
             raise ValueError(f"actions are numbered from 0, and one is {actions.min()}")
         if not np.isfinite(rewards).all():

@@ -55,7 +55,7 @@ from tyro.constructors import (
 )
 
 from labml_rl.__main__ import fill, missing
-from labml_rl.algorithms import ALGORITHMS
+from labml_rl.algorithms import ALGORITHMS, PACKAGE
 from labml_rl.process import WorkerDiedError
 from labml_rl.runs import loop
 from labml_rl.runs.checkpoint import CheckpointError
@@ -100,8 +100,8 @@ def program_of(experiment_class: type[Experiment[Any]] | None) -> str:
     started = getattr(sys.modules["__main__"], "__spec__", None)
     module = "" if started is None else started.name.removesuffix(".__main__")
     if experiment_class is None or is_of_the_book(experiment_class):
-        book = __name__.split(".")[0]
-        return f"python -m {book}" if module.split(".")[0] == book else "labml-rl"
+        is_inside = module.split(".")[0] == PACKAGE
+        return f"python -m {PACKAGE}" if is_inside else "labml-rl"
     if module:
         return f"python -m {module}"
     return shlex.join(["python", sys.argv[0]])
@@ -149,7 +149,7 @@ def plain_help(documented: type[Any]) -> str:
     text = f"{summary}\n\nArgs:\n{arguments}"
     text = re.sub(r"\[([^\]]+)\](\([^)]*\)|\[[^\]]*\])", r"\1", text)
     text = re.sub(r"\$\\?(\w+)\$", r"\1", text)
-    return text.replace("`", "")
+    return re.sub("[`*]", "", text)
 
 
 def _parts(documented: type[Any]) -> tuple[str, str]:
@@ -371,11 +371,9 @@ def main(
         program = command = program_of(experiment_class)
         if is_of_the_book(experiment_class):
             command = f"{program} train {experiment_class.algorithm}"
-    if arguments[:1] == ["resume"]:
-        run(resume, experiment_class, arguments[1:], program=program)
-    for name, command_of in (("watch", _watch), ("compare", _compare)):
-        if arguments[:1] == [name]:
-            run(command_of, experiment_class, arguments[1:], program=program)
+    if arguments and arguments[0] in COMMANDS:
+        name, *rest = arguments
+        run(COMMANDS[name], experiment_class, rest, program=program)
     run(train, experiment_class, arguments, program=program, command=command)
 
 
@@ -400,12 +398,8 @@ def dispatch(arguments: list[str]) -> NoReturn:
         case ["train", *_]:
             what = f"train what? There are {', '.join(ALGORITHMS)}"
             run(_refuse, f"{what}. {program} train ppo --help lists the options of one")
-        case ["resume", *rest]:
-            run(resume, None, rest, program=program)
-        case ["watch", *rest]:
-            run(_watch, None, rest, program=program)
-        case ["compare", *rest]:
-            run(_compare, None, rest, program=program)
+        case [name, *rest] if name in COMMANDS:
+            run(COMMANDS[name], None, rest, program=program)
         case _:
             run(_refuse, f"no command {arguments[0]!r}; see labml-rl --help")
 
@@ -422,6 +416,13 @@ def _watch(*arguments: Any, **options: Any) -> None:
 
 def _compare(*arguments: Any, **options: Any) -> None:
     import_module("..watch.compare", __package__).main(*arguments, **options)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "resume": resume,
+    "watch": _watch,
+    "compare": _compare,
+}
 
 
 def _refuse(message: str) -> None:

@@ -166,14 +166,14 @@ class Curve:
                 self._sums[name] += value
                 self._counts[name] += 1
         if self._due():
-            row = self._next_row(list(metrics))
-            self._forget(metrics)
+            row = self._next_row()
+            self._forget(self._sums)
             self._write(row)
 
-    # The names are kept.
-    def _forget(self, metrics: Metrics) -> None:
-        self._sums = dict.fromkeys(metrics, 0.0)
-        self._counts = dict.fromkeys(metrics, 0)
+    # The names are kept, and their order, which is that of the columns.
+    def _forget(self, names: Iterable[str]) -> None:
+        self._sums = dict.fromkeys(names, 0.0)
+        self._counts = dict.fromkeys(names, 0)
 
     def _due(self) -> bool:
         def place(frames: float) -> int:
@@ -182,7 +182,7 @@ class Curve:
         last = self.rows[-1]["frames"] if self.rows else 0
         return place(self._experiment.frames) > place(last or 0)
 
-    def _next_row(self, names: list[str]) -> Row:
+    def _next_row(self) -> Row:
         experiment, recent = self._experiment, self._experiment.recent
         last: Row = self.rows[-1] if self.rows else {"frames": 0, "seconds": 0.0}
         seconds = self.seconds
@@ -202,7 +202,7 @@ class Curve:
             "steps_per_second": frames / self._frames_per_step / took,
             "episodes": experiment.episodes,
             **means,
-            **{name: self._mean(name) for name in names},
+            **{name: self._mean(name) for name in self._sums},
         }
 
     def _mean(self, name: str) -> float | None:

@@ -57,7 +57,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from labml_rl.algorithms import ALGORITHMS
+from labml_rl.algorithms import ALGORITHMS, PACKAGE
 from labml_rl.environments import is_atari
 from labml_rl.game import NOT_WHOLE, find_game
 from labml_rl.runs import checkpoint
@@ -615,7 +615,7 @@ def raised_by_the_book(error: Exception) -> bool:
     """Whether it was raised by a line of the book, and not by one that was called."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     package, *_ = frame.f_globals.get("__name__", "").split(".")
-    return bool(package == __name__.split(".")[0])
+    return bool(package == PACKAGE)
 
 
 def check_minutes(minutes: float) -> None:

@@ -40,6 +40,7 @@ from torch import nn
 
 from labml_rl.environments import is_atari
 from labml_rl.game import GameOptions, shortest_cap
+from labml_rl.returns import check_fraction
 from labml_rl.runs import checkpoint
 from labml_rl.runs.experiment import Experiment, Settings, Thoughts, find_device
 from labml_rl.runs.folder import RunError, RunFolder
@@ -88,8 +89,8 @@ class Protocol:
     def __post_init__(self) -> None:
         for name in ("epsilon", "sticky_actions"):
             value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise ValueError(f"{name} must be between 0 and 1, not {value}")
+            if value is not None:
+                check_fraction(name, value)
         if self.frames_cap is not None and self.frames_cap < 1:
             raise ValueError(f"frames_cap must be at least 1, not {self.frames_cap}")
         for name in ("noop_max", "seed"):

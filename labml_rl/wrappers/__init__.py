@@ -70,9 +70,10 @@ are lives, for [EpisodicLife][], turns out with the first `reset`.)
 To train an agent in a pipeline of your own, register it [as any other
 environment](../environments.py). It is treated like one, too: each of its steps is
 counted as one frame, so a run of ten million frames has ten million steps. And the
-settings of Atari games have no effect on it: if you want clipped rewards, put
-[ClipReward][] into the pipeline. Only the lives of [EpisodicLife][] are recognised: a
-game goes on after each, and is saved and counted as one.
+settings of Atari games don't reach it: `sticky_actions` and `full_action_space` are
+refused, and the others do nothing. If you want clipped rewards, put [ClipReward][] into
+the pipeline. Only the lives of [EpisodicLife][] are recognised: a game goes on after
+each, and is saved and counted as one.
 """
 
 from functools import partial
@@ -81,7 +82,7 @@ from typing import Any
 import gymnasium
 
 from labml_rl.batch import Games, SerialGames, spawn_seeds
-from labml_rl.game import GameOptions, make_game
+from labml_rl.game import GameOptions, loader
 from labml_rl.worker import ParallelGames
 from labml_rl.wrappers.acting import (
     EpisodicLife,
@@ -221,11 +222,9 @@ def nature_dqn_env(
 def _one_game(
     game: str, seed: int | None, options: dict[str, Any]
 ) -> gymnasium.Env[Any, Any]:
-    # A [Game][labml_rl.game.Game] knows names, checks options and loads emulators. One
-    # that nobody plays lends all that.
-    twin = make_game(game, seed=seed, **options)
-    chosen = twin.options
-    frames = Frames(twin._load, chosen.max_frames, chosen.render_mode, seed)
+    chosen = GameOptions(**options)
+    load = loader(game, chosen.sticky_actions)
+    frames = Frames(load, chosen.max_frames, chosen.render_mode, seed)
     return wrap(frames, chosen)
 
 

@@ -191,9 +191,7 @@ COPIES = table((ROOT / "README.md").read_text(encoding="utf-8"), "to have")
 def files_of(row: str) -> list[str]:
     """All that is to be copied for it, that of other rows included."""
     files = re.findall(r"`([^`]+)`", COPIES[row][0])
-    if "those of A2C" in COPIES[row][0]:
-        files += files_of("losses of A2C")
-    elif row == "games in parallel":
+    if row == "games in parallel":
         files += files_of("games")
     return files
 

@@ -88,15 +88,14 @@ class TestA2C:
         torch.testing.assert_close(found, cross_entropy(logits, actions))
 
     def test_total(self):
-        logits = torch.zeros(2, 4)
         found = a2c.total_loss(
-            logits,
             torch.tensor(3.0),
             torch.tensor(5.0),
+            torch.tensor(2.0),
             value_coefficient=0.5,
             entropy_coefficient=0.1,
         )
-        assert found.item() == pytest.approx(3 + 2.5 - 0.1 * np.log(4))
+        assert found.item() == pytest.approx(3 + 2.5 - 0.1 * 2)
 
     def test_value_loss(self):
         found = a2c.value_loss(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 2.0]))

@@ -170,7 +170,11 @@ def test_of_a2c():
     (gradient,) = torch.autograd.grad(silent, logits, retain_graph=True)
     assert not gradient.any()
     loss = total_loss(
-        logits, silent, tensor(0.0), value_coefficient=0.5, entropy_coefficient=0.01
+        silent,
+        tensor(0.0),
+        entropy_of(logits),
+        value_coefficient=0.5,
+        entropy_coefficient=0.01,
     )
     (gradient,) = torch.autograd.grad(loss, logits)
     assert gradient[0] > 0 > gradient[1]
@@ -270,8 +274,10 @@ def test_of_replay():
     assert f"{4_000_000 / 60 / 3600:.1f} hours" in hours
     draws = 32 / 4
     assert (draws, round(np.exp(-draws), 4)) == (8, 0.0003)
-    assert often.startswith("Eight times.")
-    assert "$e^{-8} = 0.0003$" in often
+    assert often.startswith("Eight times:")
+    assert "e^{-8} = 0.0003$" in often
+    missed = (1 - 1e-6) ** 8_000_000
+    assert missed == pytest.approx(np.exp(-draws), rel=1e-4)
 
     def seen_of(terminated, truncated):
         """What a batch says of two steps, of which the second ends the episode."""

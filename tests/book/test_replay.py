@@ -425,7 +425,7 @@ def test_final_observations_must_be_there_and_nothing_is_written_without():
         memory.add(
             actions, rewards, no, no, observations, final_observations=observations[:1]
         )
-    with pytest.raises(ValueError, match="and 1 actions"):
+    with pytest.raises(ValueError, match=r"actions must have shape \(2,\)"):
         memory.add(actions[:1], rewards, no, no, observations)
     assert_all_right(play, memory)
 
@@ -545,9 +545,9 @@ def test_actions_must_be_numbered(actions):
     play.play(memory, 10)
     _, rewards, no, _ = play_step(2)
     observations = np.zeros((2, 4, SIDE, SIDE), np.uint8)
-    with pytest.raises(ValueError, match="whole numbers, one for each game, not float"):
+    with pytest.raises(ValueError, match="actions must be whole numbers, not float"):
         memory.add(np.array([0.5, 1.0]), rewards, no, no, observations)
-    with pytest.raises(ValueError, match="actions must be whole numbers"):
+    with pytest.raises(ValueError, match="actions must"):
         memory.add(actions, rewards, no, no, observations)
     assert_all_right(play, memory)
 

@@ -33,7 +33,7 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 from torch.utils.tensorboard import SummaryWriter
 
 from labml_rl import runs
-from labml_rl.batch import spawn_seeds
+from labml_rl.batch import SerialGames, spawn_seeds
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn import fast
 from labml_rl.dqn.settings import Settings as DQNSettings
@@ -620,14 +620,14 @@ def test_games_are_closed_if_the_rest_can_not_be_made(
         raise MemoryError
 
     made = []
-    make_games = experiment.make_games
 
-    def noted(self: Any, **options: Any) -> Any:
-        made.append(make_games(self, **options))
-        return made[-1]
+    class Noted(SerialGames):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            made.append(self)
 
     monkeypatch.setattr(f"labml_rl.{refuses}", no_room)
-    monkeypatch.setattr(experiment, "make_games", noted)
+    monkeypatch.setattr("labml_rl.worker.SerialGames", Noted)
     with pytest.raises(MemoryError):
         experiment(replace(settings, game="CartPole-v1"))
     (games,) = made
@@ -797,6 +797,24 @@ def test_a_run_that_fails_in_its_first_update_leaves_nothing(tmp_path):
     assert not hasattr(caught.value, "__notes__")
     assert not list(tmp_path.iterdir())
     runs.train(Failing, Settings(), folder=path)
+
+
+class Reordering(Tiny):
+    """What it measures comes in another order each time."""
+
+    def update(self) -> dict[str, float]:
+        found = super().update()
+        return dict(reversed(found.items())) if self.updates % 2 else found
+
+
+def test_each_column_holds_one_thing_whatever_the_order(tmp_path):
+    for experiment in (Tiny, Reordering):
+        runs.train(experiment, Settings(), folder=tmp_path / experiment.__name__)
+    written = (tmp_path / name / "progress.csv" for name in ("Tiny", "Reordering"))
+    tables = [list(csv.DictReader(file.read_text().splitlines())) for file in written]
+    clock = {"seconds", "steps_per_second"}
+    one, other = ([{k: r[k] for k in r.keys() - clock} for r in t] for t in tables)
+    assert one == other
 
 
 @pytest.mark.parametrize(

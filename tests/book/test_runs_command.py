@@ -443,10 +443,12 @@ def test_what_is_said_to_nobody_is_not_said_to_another(capsys):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_no_line_of_a_help_begins_like_one_of_a_list(algorithm):
-    """Where one begins with a number, tyro keeps the break in front of it."""
+def test_a_help_has_no_marks_and_no_lists(algorithm):
+    """Where a line begins with a number, tyro keeps the break in front of it."""
     settings = command.find_experiment(algorithm).settings_class
-    assert not re.findall(r"^ *\d.*", command.plain_help(settings), re.MULTILINE)
+    said = command.plain_help(settings)
+    assert not re.findall(r"^ *\d.*", said, re.MULTILINE)
+    assert not re.findall(r"[`*$\\].*|\]\(.*", said)
 
 
 def test_a_run_of_ones_own_is_not_the_books(tmp_path, capsys):
