@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sidebyside.read import Definer, Source, once
+from sidebyside.read import Definer, Source, once, tree_of
 from sidebyside.scopes import Binding, Kind, Scope, Scopes, Use, Way, class_of, owner_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -196,10 +196,11 @@ def may_bring(module: Scope, name: str) -> bool:
 
 def parsed(string: ast.Constant, text: str) -> ast.expr | None:
     """A string as an expression, at its own place in the file."""
-    try:
-        expression = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    match tree_of(text):
+        case ast.Module(body=[ast.Expr(value=expression)]):
+            pass
+        case _:
+            return None
     # One quote and no prefix, or the name is not found where this says, and drops out.
     for node in ast.walk(expression):
         if isinstance(node, ast.expr):

@@ -76,8 +76,8 @@ nothing if anything is wrong.
 
 The exit status of `page` and `markdown` is 0 if every page was written, whatever was
 wrong with the prose, and 1 if not. That of `check` is 0 if it finds nothing, and 1 if
-it finds something. Of any command it is 2 if an option is wrong, or a file can't be
-read or written.
+it finds something. Of any command it is 2 if an option is wrong, or a file that is no
+module can't be read or written.
 """
 
 import argparse
@@ -414,12 +414,12 @@ def write_markdown(options: argparse.Namespace) -> int:
             if not options.links:
                 crossing = replace(crossing, links={})
             page = make(source, linked, mistakes.append, crossing)
-            if page.path in texts:
-                raise PressError(source.path, 1, SAME_PAGE.format(page.path), RENAME)
+            if source.page in texts:
+                raise PressError(source.path, 1, SAME_PAGE.format(source.page), RENAME)
         except PressError as error:
             mistakes.append(error)
         else:
-            texts[page.path] = render(page, templates)
+            texts[source.page] = render(page, templates)
     # On a page a file has its name from the package, and here from where one is.
     here = Path.cwd()
     if give_up(

@@ -26,6 +26,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from sidebyside import rst
 from sidebyside.prose import (
     BOX,
     DASHES,
@@ -34,12 +35,14 @@ from sidebyside.prose import (
     TITLES,
     Lines,
     Prose,
+    dedented,
     fences,
     indentation,
     is_title,
     leveled,
+    moved,
     open_fence,
-    stripped,
+    trimmed,
     within,
 )
 from sidebyside.prose import ITEM as BULLET
@@ -47,17 +50,8 @@ from sidebyside.read import Definer
 from sidebyside.rst import DEEPEST, deeper
 
 # The boxes of Google's style, each with its kind.
-BOXES = {
-    "Caution": "warning",
-    "Hint": "tip",
-    "Important": "info",
-    "Note": "note",
-    "Notes": "note",
-    "Tip": "tip",
-    "To do": "note",
-    "Warning": "warning",
-    "Warnings": "warning",
-}
+BOXES = {title: kind for kind, title in rst.BOXES.values()}
+BOXES |= {"Notes": "note", "Warnings": "warning"}
 
 SPHINX = {
     "Arguments": ("param", "parameter", "arg", "argument", "key", "keyword"),
@@ -351,7 +345,7 @@ def set_terms(lines: Sequence[tuple[int, str]], depth: int = 0) -> Lines:
         is_word = NAMES.fullmatch(text.strip()) is not None
         if found and (not is_word or (is_place and " " in found[0].text[0][1].strip())):
             made = definitions(Listing(number, text, "", found), {}, depth)
-            done += ((n, f"{deep}{line}" if line else "") for n, line in made)
+            done += moved(made, deep)
             at = end
         else:
             done.append((number, text))
@@ -382,7 +376,7 @@ def terms(lines: Sequence[tuple[int, str]], at: int) -> tuple[tuple[Entry, ...],
         if term["colon"] == ": " and not found:
             break
         body = deeper(tuple(lines[at + 1 :]), margin)
-        found.append(defined(number, term, dedented(stripped(body).lines)))
+        found.append(defined(number, term, trimmed(body)))
         end = at = at + 1 + len(body)
     return tuple(found), end
 
@@ -404,12 +398,6 @@ def is_block(text: Sequence[tuple[int, str]]) -> bool:
     """Whether a text begins with a fence, a box or a formula."""
     first = text[0][1].lstrip() if text else ""
     return bool(FENCE.match(first) or BOX.match(first)) or first == "$$"
-
-
-def dedented(body: Lines) -> Lines:
-    """Lines without the indentation that they share."""
-    margin = min((indentation(text) for _, text in body if text), default=0)
-    return tuple((number, text[margin:]) for number, text in body)
 
 
 def below(lines: Lines, at: int) -> Iterator[tuple[int, str]]:
@@ -534,8 +522,7 @@ def boxed(number: int, title: str, body: Lines) -> Iterator[tuple[int, str]]:
     words = "" if title.lower() == kind else f' "{title}"'
     yield number, ""
     yield number, f"!!! {kind}{words}"
-    for at, text in leveled(dedented(body)):
-        yield at, f"    {text}" if text else ""
+    yield from moved(leveled(dedented(body)), "    ")
 
 
 def underlined(lines: Lines, at: int) -> tuple[str, Lines] | None:
@@ -562,7 +549,7 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
     all of the list.
     """
     front = tuple(indented(body))
-    body = (*dedented(stripped(front).lines), *body[len(front) :])
+    body = (*trimmed(front), *body[len(front) :])
     at = 0
     while at < len(body):
         number, head = body[at]
@@ -672,7 +659,9 @@ def sphinx_entries(body: Lines) -> Iterator[tuple[str, Entry]]:
         else:
             yield "", Entry(number, "", "", body[start:stop])
     for title, entry in found:
-        kinds = [entry.type, *(typed.type for typed in types.pop(entry.name, []))]
+        # Without a name, a type is that of what is returned, and not of what is raised.
+        given = [] if title == "Raises" else types.pop(entry.name, [])
+        kinds = [entry.type, *(each.type for each in given)]
         yield title, entry._replace(type=", ".join(dict.fromkeys(filter(None, kinds))))
     for name, lost in types.items():
         yield from (("Arguments" if name else "Returns", entry) for entry in lost)

@@ -261,8 +261,6 @@ def lookalike(value: Any) -> Any:
     Titles and summaries go through templates of themes, some of which escape them
     twice, some once, and some never. Only text that needs no escaping is safe in all of
     them, so the characters that would need it are replaced by others that look alike.
-    One key is left out altogether: `template`, which some themes read as that by which
-    the page is to be made.
 
     Args:
         value: what the front matter holds: text, or lists and mappings of it.

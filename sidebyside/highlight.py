@@ -38,8 +38,6 @@ from sidebyside.lex import (
     STRING,
     Token,
     format_pieces,
-    joined,
-    lex,
 )
 
 # Operators and brackets have no colour of their own: they are what is left when all
@@ -95,9 +93,7 @@ NO_LINK = Link(sys.maxsize, sys.maxsize, "")
 
 
 def highlight(
-    lines: Sequence[str],
-    links: Mapping[int, Sequence[Link]] | None = None,
-    tokens: Sequence[Token] | None = None,
+    text: str, tokens: Sequence[Token], links: Mapping[int, Sequence[Link]]
 ) -> list[str]:
     """
     ## One line of HTML for each line of code
@@ -106,16 +102,13 @@ def highlight(
     each line and opened again on the next.
 
     Args:
-        lines: the whole file.
+        text: the whole file.
+        tokens: what [lex][sidebyside.lex.lex] found in it.
         links: for the number of a line, its links in order and apart from each other.
-        tokens: what [lex][] found in it, if that is known already.
 
     Returns:
         As many lines of HTML, without line ends.
     """
-    text = joined(lines)
-    tokens = lex(text) if tokens is None else tokens
-    links = links or {}
     done: list[str] = []
     line: list[Piece] = []
     known = Known()

@@ -52,7 +52,7 @@ from importlib.resources import files
 from pathlib import Path
 
 INVENTORIES = Path(str(files("sidebyside") / "inventories"))
-# PEP 594 and PEP 632 took these out of Python.
+# Most of these were taken out of Python by PEP 594 and PEP 632.
 REMOVED = {
     *("aifc", "asynchat", "asyncore", "audioop", "cgi", "cgitb", "chunk", "crypt"),
     *("distutils", "imghdr", "imp", "lib2to3", "mailcap", "msilib", "nis", "nntplib"),

@@ -433,7 +433,9 @@ def page_at(path: str | None, places: Mapping[str, Place]) -> Place | None:
     place = places.get(module_in(path)) if path else None
     if place is None or place.anchor or isinstance(place, Elsewhere):
         return None
-    return place
+    # As long as a package can't be read, any name in it may be there, and leads to it.
+    is_its_own = path and module_in(place.page.removesuffix(".md")) == module_in(path)
+    return place if is_its_own else None
 
 
 def module_in(file: str) -> str:

@@ -221,6 +221,7 @@ def any_fence(stage: Any) -> Iterator[None]:
     Behind the marks of a fence may stand what only some engine understands:
     `{figure} picture.png`, or `rust,no_run`. If such a fence were none, its last line
     would begin one, and all that follows be turned inside out. So it is plain code.
+    Only where another backtick stands there, it is a piece of code in a line.
 
     Args:
         stage: a preprocessor. Only that of fences has such a switch.
@@ -230,12 +231,19 @@ def any_fence(stage: Any) -> Iterator[None]:
     if before is None:
         yield
         return
+    take = stage.handle_unrecognized
+
+    def handle_unrecognized(m: re.Match[str]) -> Any:
+        return "`" not in (m["unrecognized"] or "") and take(m)
+
     # It looks into its options only once.
     config["relaxed_headers"] = stage.relaxed_headers = True
+    stage.handle_unrecognized = handle_unrecognized
     try:
         yield
     finally:
         config["relaxed_headers"] = stage.relaxed_headers = before
+        del stage.handle_unrecognized
 
 
 class Tags(InlineProcessor):

@@ -87,7 +87,7 @@ def size_of(path: str) -> tuple[int, int] | None:
     """
     try:
         return size_at(path, Path(path).stat().st_mtime_ns)
-    except (OSError, ValueError, SyntaxError):
+    except (OSError, ValueError):
         return None  # a file that is broken, or no picture
 
 

@@ -75,6 +75,7 @@ from sidebyside.render import (
     render,
     render_error,
 )
+from sidebyside.rst import open_code
 from sidebyside.rules import dollars
 from sidebyside.search import Searched
 from sidebyside.serve import (
@@ -566,7 +567,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         Their formulas are checked here, and so are the pictures that they have as HTML.
         MkDocs itself looks for those in Markdown. It also looks for all the pictures of
         a page that was made from a module, where HTML becomes Markdown's elements. And
-        [links][sidebyside.links] to modules and definitions lead to their pages.
+        [links][sidebyside.links] to modules and definitions lead to their pages. In
+        front matter and in code, indented or in a fence, there is none of all that.
         """
         # With `--8<--` a page depends on files that only the extension knows. In
         # modules it stands for itself.
@@ -575,8 +577,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.rendered.remember(page)
         if page.file.generated_by is not None:
             return None
-        lines = page.file.content_string.split("\n")
-        prose = Prose(tuple(enumerate(lines, start=1)))
+        # Without the front matter, which MkDocs has taken away.
+        text = markdown.split("\n")
+        first = page.file.content_string.count("\n") - len(text) + 2
+        prose = open_code(Prose(tuple(enumerate(text, start=first))))
         try:
             check_formulas(prose, page.file.src_uri)
         except PressError as error:
@@ -587,10 +591,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             if picture.is_html and path and not file_at(path, files):
                 where = f"{page.file.src_uri}:{prose.line_at(picture.start)}"
                 log.warning(f"{where}: the picture `{picture.address}` does not exist.")
-        # Without the front matter, which MkDocs has taken away.
-        text = markdown.split("\n")
         return set_links_by_hand(
-            Prose(tuple(enumerate(text, start=len(lines) - len(text) + 1))),
+            prose,
             page.file.src_uri,
             self.places,
             modules=self.modules,

@@ -219,10 +219,7 @@ def packages_meant(folder: Path) -> list[Path]:
     )
     if not inside or any(file.name not in BESIDE for file in folder.glob("*.py")):
         return []
-    texts = (
-        f.read_text(encoding="utf-8", errors="ignore") for f in python_files(folder)
-    )
-    imported = {name for text in texts for name in IMPORT.findall(text)}
+    imported = imported_in(folder)
     names = {package.name for package in inside} - sys.stdlib_module_names
     is_no_name = folder.name == "src" or not folder.name.isidentifier()
     is_project = any((folder / name).is_file() for name in OF_PROJECTS)
@@ -230,6 +227,19 @@ def packages_meant(folder: Path) -> list[Path]:
         is_no_name or is_project or names & imported
     )
     return inside if is_slip or folder.name in names else []
+
+
+def is_namespace(folder: Path) -> bool:
+    """Whether a folder has only packages in it, which import each other by its name."""
+    inside = any(folder.glob("*/__init__.py")) and not any(folder.glob("*.py"))
+    return inside and folder.name in imported_in(folder)
+
+
+def imported_in(folder: Path) -> set[str]:
+    """The first parts of the names that the modules in a folder import."""
+    files = python_files(folder)
+    texts = (file.read_text(encoding="utf-8", errors="ignore") for file in files)
+    return {name for text in texts for name in IMPORT.findall(text)}
 
 
 def modules_in(
@@ -252,6 +262,8 @@ def modules_in(
     """
     folder = folder.resolve()
     whole = package_of(folder / "__init__.py")
+    if whole is None and is_namespace(folder):
+        whole = folder
     packages: dict[Path, Path] = {}
     for file in python_files(whole or folder):
         if file.parent not in packages:

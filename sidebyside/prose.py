@@ -20,7 +20,8 @@ from functools import cached_property
 # first, so that they never find it in code. A backtick behind a backslash begins none.
 CODE = r"""
     \\[\\`]
-    | ^[ >]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ >]*(?P=fence)[`~]*[ ]*$|\Z)
+    | ^[ >]*(?P<fence>`{3,}(?![^\n]*`)|~{3,})[^\n]*\n
+      .*?(?:^[ >]*(?P=fence)[`~]*[ ]*$|\Z)
     | (?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)
 """
 
@@ -82,7 +83,7 @@ BOX = re.compile(r" *(?:!!!|\?\?\?\+?|===) *\S")
 AROUND = re.compile(rf"{BOX.pattern}| *:(?: |$)| *\[\^[^\]]+\]:")
 # What stands below the head of a table.
 COLUMNS = re.compile(r"^ *\|(?: *:?-+:? *\|)+ *$", re.MULTILINE)
-FENCE = re.compile(r"[ >]*(`{3,}|~{3,})")
+FENCE = re.compile(r"[ >]*(`{3,}(?!.*`)|~{3,})")
 # An item of a list of arguments that has no title: `x, y : int`.
 TERM = re.compile(r"[*`\\]*\w[\w.*`\\]*(?:, [*\w.`\\]+)* : +\S")
 NAME_ALONE = re.compile(r" *(?P<ticks>`{1,2})[^`]+(?P=ticks)")
@@ -492,6 +493,22 @@ def example(lines: Sequence[tuple[int, str]], margin: int) -> Sequence[tuple[int
     return lines[:end]
 
 
+def dedented(lines: Lines) -> Lines:
+    """Lines without the indentation that they share."""
+    margin = min((indentation(text) for _, text in lines if text), default=0)
+    return tuple((number, text[margin:]) for number, text in lines)
+
+
+def trimmed(lines: Lines) -> Lines:
+    """The same without blank lines around them."""
+    return dedented(stripped(lines).lines)
+
+
+def moved(lines: Iterable[tuple[int, str]], deep: str) -> Lines:
+    """Lines further to the right, by some blanks."""
+    return tuple((number, deep + text if text else "") for number, text in lines)
+
+
 def fenced(lines: Iterable[tuple[int, str]], language: str, deep: str = "") -> Lines:
     """Code with a fence around it, which is longer than any that is in the code."""
     lines = stripped(lines).lines
@@ -500,11 +517,10 @@ def fenced(lines: Iterable[tuple[int, str]], language: str, deep: str = "") -> L
     ticks = re.findall("`{3,}", "\n".join(text for _, text in lines))
     mark = "`" * max([3, *(len(each) + 1 for each in ticks)])
     first, last = lines[0][0], lines[-1][0]
-    body = ((number, deep + text if text else "") for number, text in lines)
     return (
         (first, ""),
         (first, f"{deep}{mark}{language}"),
-        *body,
+        *moved(lines, deep),
         (last, deep + mark),
         (last, ""),
     )

@@ -81,6 +81,7 @@ class AnnotatedPages(griffe.Extension):
             `{package}` for its name.
         exclude: the same patterns as in [the plugin's
             options][sidebyside.plugin.Options]. What has no page keeps its docstrings.
+            (For a package without any, say `options: {extensions: []}` below `:::`.)
     """
 
     def __init__(
@@ -91,11 +92,16 @@ class AnnotatedPages(griffe.Extension):
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Shorten all docstrings of a package, once griffe has read it."""
-        assert isinstance(pkg.filepath, Path), "a package has one folder"
-        folder = pkg.filepath.parent
+        # A namespace has folders, and no file.
+        path = pkg.filepath
+        folders = path if isinstance(path, list) else [path.parent]
         here = self.page.format(package=pkg.name)
         # A module that is not Python yet is the plugin's to complain about.
-        modules = find_modules(folder, folder.parent, self.exclude)
+        modules = [
+            module
+            for folder in folders
+            for module in find_modules(folder, folder.parent, self.exclude, Path.cwd())
+        ]
         sources = load_all(modules, report=lambda error: None)
         places = catalogue(sources)
         for source in sources:

@@ -77,7 +77,7 @@ def render(page: Page, templates: Environment, reference: str = "") -> str:
     meta = {**page.meta, "title": page.title, "source": page.source.path}
     if "summary" in meta:
         meta["description"] = " ".join(str(meta["summary"]).split())
-    # Not by which template a page is made, which is for the site to say.
+    # Some themes read there by which template the page is to be made.
     meta.pop("template", None)
     # To the plugin Macros, braces in somebody's code would be a template.
     meta.setdefault("render_macros", False)
@@ -100,7 +100,7 @@ def entries_of(page: Page, reference: str) -> dict[str, str]:
     """Links to the reference for the public definitions of a page, by their anchors."""
     where = reference.format(package=page.source.module.split(".")[0])
     return {
-        row.anchor: Place(where, row.public).seen_from(page.path)
+        row.anchor: Place(where, row.public).seen_from(page.source.page)
         for row in page.rows
         if row.public
     }

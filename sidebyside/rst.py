@@ -56,9 +56,11 @@ from sidebyside.prose import (
     indentation,
     is_term,
     is_title,
+    moved,
     open_examples,
     open_fence,
     stripped,
+    trimmed,
     within,
 )
 from sidebyside.prose import ITEM as BULLET
@@ -138,7 +140,7 @@ FENCES = {
 }
 # What speaks to Sphinx, and not to a reader.
 HIDDEN = re.compile(
-    "(py:)?(current)?module|index|highlight|auto(?!summary)[a-z]+|contents|default-role"
+    "(current)?module|index|highlight|auto(?!summary)[a-z]+|contents|default-role"
     "|rst-class|sectionauthor|codeauthor|tabularcolumns|testsetup|testcleanup|toctree"
 )
 RULE = re.compile(r" *=+(?: +=+)+")
@@ -297,7 +299,7 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
             elif (mark := MARK.fullmatch(text)) and depth < DEEPEST:
                 taken, made = marked(rest, mark["rest"] or "", hides, depth)
                 deep = within(done, indentation(text))
-                done += ((n, deep + line if line else "") for n, line in made)
+                done += moved(made, deep)
             elif text.endswith("::"):
                 taken, made = literal(rest, done)
                 done += made
@@ -309,11 +311,11 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
             ):
                 taken, made = table(rest)
                 deep = within(done, indentation(text))
-                done += ((n, deep + line if line else "") for n, line in made)
+                done += moved(made, deep)
             elif text.lstrip().startswith(("+-", "+=")):
                 taken, made = drawing(rest)
                 deep = within(done, indentation(text))
-                done += ((n, deep + line if line else "") for n, line in made)
+                done += moved(made, deep)
         if not taken:
             done.append((number, text))
         at += len(taken) or 1
@@ -347,7 +349,7 @@ def marked(lines: Lines, words: str, hides: bool, depth: int) -> tuple[Lines, Li
     number, first = lines[0]
     body = deeper(lines[1:], indentation(first))
     own = lines[: 1 + len(body)]
-    plain = dedented(body)
+    plain = trimmed(body)
     if found := DIRECTIVE.fullmatch(words):
         name = found["name"].lower().removeprefix("py:")
         made = directive(name, (number, found["words"] or ""), plain)
@@ -355,13 +357,11 @@ def marked(lines: Lines, words: str, hides: bool, depth: int) -> tuple[Lines, Li
             return (), ()
         if name in BOXES:
             inner = blocks(made[2:], hides, depth + 1)
-            indented = ((n, f"    {text}" if text else "") for n, text in inner)
-            return own, (*made[:2], *indented, (own[-1][0], ""))
+            return own, (*made[:2], *moved(inner, "    "), (own[-1][0], ""))
         return own, made
     if found := REFERENCE.fullmatch(words):
-        more = ((n, f"    {text}" if text else "") for n, text in plain)
         item = f"- {label(found['label'])} {found['words'] or ''}".rstrip()
-        return own, ((number, item), *more)
+        return own, ((number, item), *moved(plain, "    "))
     if hides and (WORDING.fullmatch(words) or not words.startswith("|")):
         return own, ((number, ""),)
     return (), ()
@@ -436,7 +436,7 @@ def with_options(body: Lines) -> tuple[dict[str, str], Lines]:
     while at < len(body) and (found := OPTION.fullmatch(body[at][1])):
         options[found["name"]] = found["value"] or ""
         at += 1
-    return options, dedented(body[at:]) if at else body
+    return options, trimmed(body[at:]) if at else body
 
 
 def formulas(body: Lines) -> Lines:
@@ -450,7 +450,7 @@ def formulas(body: Lines) -> Lines:
     for part in paragraphs(tuple((n, in_katex(text)) for n, text in body)):
         tex = "\n".join(text for _, text in part)
         first, last = part[0][0], part[-1][0]
-        begin, end = ("$$",) * 2
+        begin = end = "$$"
         if "\\begin{" not in tex and (r"\\" in tex or re.search(r"(?<!\\)&", tex)):
             begin, end = r"$$\begin{aligned}", r"\end{aligned}$$"
         elif re.match(r"\\begin\{(align|alignat|equation|gather)\*?\}", tex):
@@ -467,13 +467,9 @@ def in_katex(tex: str) -> str:
 
 def paragraphs(lines: Lines) -> Iterator[Lines]:
     """Lines without a blank one between them."""
-    part: Lines = ()
-    for line in (*lines, (0, "")):
-        if line[1]:
-            part += (line,)
-        elif part:
-            yield part
-            part = ()
+    for is_text, part in groupby(lines, key=lambda line: bool(line[1])):
+        if is_text:
+            yield tuple(part)
 
 
 def kept_apart(lines: Lines) -> tuple[Lines, Lines]:
@@ -566,7 +562,7 @@ def literal(lines: Lines, before: list[tuple[int, str]]) -> tuple[Lines, Lines]:
         deep = within([*before, (number, text)], indentation(first))
     else:
         deep = within(before, margin)
-    plain = dedented(body)
+    plain = trimmed(body)
     made = fenced(plain, language_of(plain) or "text", deep)
     return lines[: 1 + len(body)], (*said, *made)
 
@@ -613,13 +609,12 @@ def open_code(prose: Prose) -> Prose:
         may_be = is_text and holds and begins and margin >= least
         deep = within(done, margin) if may_be else ""
         if deep and (code := leading_code(lines, at)):
-            plain = dedented(code)
+            plain = trimmed(code)
             done += fenced(plain, language_of(plain), deep)
             at += len(code)
             continue
         if is_text and not (holds or above) and margin >= 4:
-            ends = (end for end in range(at, len(lines)) if is_left(lines[end][1]))
-            body = lines[at : next(ends, len(lines))]
+            body = deeper(lines[at:], 3)
             hangs = at + 1 < len(lines) and indentation(lines[at + 1][1]) > margin
             other = HOLDS.match(text) or (hangs and TERM.match(text))
             if not (other or any(FENCE.match(code) for _, code in body)):
@@ -673,7 +668,7 @@ def leading_code(lines: Lines, begin: int) -> Lines:
     # A statement may have blank lines in it. Who looks far for its end at each
     # paragraph of a long text takes too long.
     near = deeper(lines[begin : begin + LONG], margin - 1)
-    if len(near) < LONG and language_of(dedented(near)) == "python":
+    if len(near) < LONG and language_of(trimmed(near)) == "python":
         return near
     end = at = begin
     behind = (lines[place] for place in range(begin, len(lines)))
@@ -685,15 +680,10 @@ def leading_code(lines: Lines, begin: int) -> Lines:
         goes_on = end > begin and indentation(part[0][1]) > margin
         is_fence = any(FENCE.match(text) for _, text in part)
         is_left = any(indentation(text) < margin for _, text in part)
-        if is_fence or is_left or not (goes_on or language_of(dedented(part))):
+        if is_fence or is_left or not (goes_on or language_of(trimmed(part))):
             break
         end = at
     return lines[begin:end]
-
-
-def is_left(text: str) -> bool:
-    """Whether a line is indented too little for code."""
-    return bool(text) and indentation(text) < 4
 
 
 def deeper(lines: Lines, margin: int) -> Lines:
@@ -705,13 +695,6 @@ def deeper(lines: Lines, margin: int) -> Lines:
         if text:
             end = at + 1
     return lines[:end]
-
-
-def dedented(lines: Lines) -> Lines:
-    """Lines without the indentation that they share, and without blank ones around."""
-    lines = stripped(lines).lines
-    margin = min((indentation(text) for _, text in lines if text), default=0)
-    return tuple((number, text[margin:]) for number, text in lines)
 
 
 def language_of(lines: Lines) -> str:
@@ -754,17 +737,16 @@ def table(lines: Lines) -> tuple[Lines, Lines]:
     """
     margin = indentation(lines[0][1])
     if RULE.fullmatch(lines[0][1]):
-        end = end_of_table(lines)
-        own = lines[:end]
-        rows = columns([text[margin:] for _, text in own])
+        own, rows_of = lines[: end_of_table(lines)], columns
     else:
         own = tuple(takewhile(lambda line: line[1].lstrip()[:1] in ("+", "|"), lines))
-        rows = grid([text[margin:] for _, text in own])
+        rows_of = grid
     if len(own) < 3:
         return (), ()
+    rows = rows_of([text[margin:] for _, text in own])
     first, last = own[0][0], own[-1][0]
     if not rows:
-        return own, fenced(dedented(own), "text")
+        return own, fenced(trimmed(own), "text")
     return own, (*in_markdown([(first, row) for row in rows]), (last, ""))
 
 
@@ -781,7 +763,7 @@ def drawing(lines: Lines) -> tuple[Lines, Lines]:
     )
     if sum(EDGE.match(text) is not None for _, text in own) < 2:
         return (), ()
-    return own, fenced(dedented(own), "text")
+    return own, fenced(trimmed(own), "text")
 
 
 def in_markdown(rows: list[tuple[int, list[str]]]) -> Lines:
@@ -912,7 +894,7 @@ def end_of_table(lines: Lines) -> int:
 
 def columns(lines: list[str]) -> list[list[str]]:
     """The rows of a table between lines of `=`; none, if it is not simple."""
-    spans = [match.span() for match in re.finditer("=+", lines[0] if lines else "")]
+    spans = [match.span() for match in re.finditer("=+", lines[0])]
     rows: list[list[str]] = []
     has_head = False
     for text in lines[1:-1]:

@@ -99,7 +99,7 @@ def formula_style(html: str) -> str:
     """
     ## KaTeX's styles, with the fonts that are needed
 
-    All the fonts together weigh 300 kB, and most pages need three of the twenty. Which
+    All the fonts together weigh 260 kB, and most pages need three of the twenty. Which
     ones can be told from the stylesheet: a rule that sets a font counts if the page has
     all the classes that it asks for.
 

@@ -60,12 +60,12 @@ def set_symbols(prose: Prose, symbols: Mapping[str, str]) -> Prose:
     end = 0
     for formula in find(text):
         whole = text[formula.start : formula.stop]
-        pieces += [text[end : formula.start], named(whole, formula.display, symbols)]
+        pieces += [text[end : formula.start], named(whole, symbols)]
         end = formula.stop
     return prose.with_text("".join([*pieces, text[end:]]))
 
 
-def named(formula: str, display: bool, symbols: Mapping[str, str]) -> str:
+def named(formula: str, symbols: Mapping[str, str]) -> str:
     """
     ### In one formula
 
@@ -73,7 +73,6 @@ def named(formula: str, display: bool, symbols: Mapping[str, str]) -> str:
 
     Args:
         formula: the formula with its dollars.
-        display: whether it has two of them.
         symbols: for each name in the code, its TeX.
     """
     names: dict[str, list[str]] = {}
@@ -93,7 +92,8 @@ def named(formula: str, display: bool, symbols: Mapping[str, str]) -> str:
 
     wrapped = pattern(tuple(names)).sub(wrap, formula)
     try:
-        typeset(wrapped.strip("$").strip(), display)
+        for made in find(wrapped):
+            typeset(made.tex, made.display)
     except FormulaError:
         return formula
     return wrapped

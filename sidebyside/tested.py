@@ -54,7 +54,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sidebyside.read import Source, once
+from sidebyside.read import BLOCKS, Source, once, statements
 from sidebyside.split import Kind, Role, Section
 from sidebyside.weave import Crossing, RunBy, anchored
 
@@ -91,26 +91,25 @@ def bodies(source: Source) -> set[int]:
         The lines on which something in them begins that can be run: no docstrings, and
         no names that are only declared.
     """
-    found: set[int] = set()
-    for node in statements(source.tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            # What stands behind the colon is run whenever the function is defined.
-            first = end_of_signature(node) + 1
-            lines = (each.lineno for each in statements(node) if not is_silent(each))
-            found.update(line for line in lines if line >= first)
-    return found
+    # What stands in the lines of a signature is run whenever the function is defined.
+    return {
+        statement.lineno
+        for function in source.definitions
+        if not function.is_class
+        for statement in within(function.node)
+        if statement.lineno > function.header and not is_silent(statement)
+    }
 
 
-def statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Those in a module or a definition, and those in them."""
-    waiting = [node]
+def within(parent: ast.AST) -> Iterator[ast.stmt]:
+    """The statements in a definition, and those in them."""
+    waiting = [parent]
     while waiting:
-        for child in ast.iter_child_nodes(waiting.pop()):
-            # In an expression there is none.
-            if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
-                waiting.append(child)
+        for child in statements(waiting.pop()):
             if isinstance(child, ast.stmt):
                 yield child
+            if type(child) in BLOCKS:
+                waiting.append(child)
 
 
 def is_silent(statement: ast.stmt) -> bool:
@@ -121,13 +120,6 @@ def is_silent(statement: ast.stmt) -> bool:
         case ast.Expr(value=ast.Constant()):
             return True
     return False
-
-
-def end_of_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """The last line of what stands before the colon, as far as the tree knows."""
-    parts: list[Any] = [*ast.iter_child_nodes(node.args), node.returns]
-    last: list[int] = [part.end_lineno for part in parts if part is not None]
-    return max([node.lineno, *last])
 
 
 def name_of(context: str) -> str:

@@ -139,14 +139,12 @@ class Page:
     ## Pages
 
     Args:
-        path: where the page lies among the site's sources: `labml_rl/game.md`.
         source: the module that it was made from.
         meta: its front matter.
         title: its title.
         rows: its rows, in the order of the file.
     """
 
-    path: str
     source: Source
     meta: Mapping[str, Any]
     title: str
@@ -278,7 +276,7 @@ def weave(
     meta, _, mistake = described(source)
     if mistake:
         report(mistake)
-    html = highlight(source.lines, crossing.links, source.tokens)
+    html = highlight(source.text, source.tokens, crossing.links)
     public = public_names(source)
     levels = outlined(source)
     rows: list[Row] = []
@@ -321,7 +319,7 @@ def weave(
         )
     first_heading = plain(rows[0].heading) if rows and rows[0].level == 1 else ""
     title = one_line(meta.get("title") or first_heading or source.module)
-    return Page(source.page, source, meta, title, tuple(rows))
+    return Page(source, meta, title, tuple(rows))
 
 
 def public_names(source: Source) -> dict[str, str]:

@@ -35,7 +35,6 @@ from labml_rl.speed import SpeedSettings
 from labml_rl.worker import available_cores
 from tests.book.test_examples import numbers, table
 from tests.book.test_learning import frames_until
-from tests.book.test_mistakes import some
 from tests.book.test_players import Tame
 from tests.book.test_returns import FRACTIONS, rollouts, same
 from tests.book.test_worker import Fragile
@@ -607,7 +606,8 @@ def with_sign(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("plant", some([of_other_actions, with_sign], with_sign))
+@pytest.mark.long
+@pytest.mark.parametrize("plant", [of_other_actions, with_sign])
 def test_with_a_bug_it_learns_nothing(plant, monkeypatch):
     plant(monkeypatch)
     reached = frames_until(

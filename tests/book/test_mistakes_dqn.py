@@ -348,6 +348,7 @@ def test_the_curves_look_as_the_page_says():
     assert max(before) < 3 < min(after)
 
 
+@pytest.mark.long
 def test_hardly_a_gradient_is_cut_and_every_sum():
     shares = {}
     for name in ("right", "not-zeroed"):

@@ -300,26 +300,27 @@ def test_ppo_without_a_memory_does_not_balance_it():
 # --- afterwards ---
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """Long enough to be better with its notes than without them."""
-    folder = tmp_path_factory.mktemp("runs") / "run"
-    settings = Small(total_frames=30_000)
-    runs.train(SmallExperiment, settings, folder=folder)
+def trained(folder, total_frames):
+    runs.train(SmallExperiment, Small(total_frames=total_frames), folder=folder)
     return Saved.of(folder, SmallExperiment)
 
 
-def test_whoever_watches_it_carries_its_notes(trained, monkeypatch):
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_whoever_watches_it_carries_its_notes(tmp_path, monkeypatch):
     protocol = Protocol()
-    with_notes = measure(trained, protocol, games=16, workers=0).mean
+    agent = trained(tmp_path / "run", 30_000)
+    with_notes = measure(agent, protocol, games=16, workers=0).mean
     monkeypatch.setattr(Agent, "forget", lambda agent, ended: agent._notes.clear())
-    without = measure(trained, protocol, games=16, workers=0).mean
+    without = measure(agent, protocol, games=16, workers=0).mean
     assert with_notes > 1.5 * without
 
 
-def test_its_notes_are_wiped_out_where_an_episode_ends(trained):
+def test_its_notes_are_wiped_out_where_an_episode_ends(tmp_path):
     space = Box(-1, 1, (2,), np.float32)
-    agent = Agent(trained, space, Discrete(2), Protocol(), "cpu")
+    agent = Agent(
+        trained(tmp_path / "run", 1_000), space, Discrete(2), Protocol(), "cpu"
+    )
     agent.forget(np.array([True, True, True]))
     seen = np.random.default_rng(1).normal(size=(3, 2)).astype(np.float32)
     _, fresh = agent.act(seen)

@@ -286,6 +286,7 @@ def pays_for_what_is_known(monkeypatch):
     monkeypatch.setattr(Experiment, "sized", lambda self, errors: -good(self, errors))
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_the_treasure_is_found_by_the_curious():
     assert reached(Small())

@@ -186,7 +186,9 @@ class Failing(Tiny):
         return metrics
 
 
-@pytest.mark.parametrize("saves_after_each", [True, False])
+@pytest.mark.parametrize(
+    "saves_after_each", [pytest.param(True, marks=pytest.mark.long), False]
+)
 def test_a_run_that_failed_three_times_is_the_same(
     whole, tmp_path, monkeypatch, saves_after_each
 ):

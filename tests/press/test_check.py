@@ -415,6 +415,16 @@ def test_all_is_well(book, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_namespace_is_part_of_the_names(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("src/clay/kiln").mkdir(parents=True)
+    Path("src/clay/kiln/__init__.py").write_text('"""# Kiln"""\n')
+    Path("src/clay/kiln/fire.py").write_text(
+        '"""# Fire, of [the kiln][clay.kiln]"""\nfrom clay.kiln import x\n'
+    )
+    assert main(["check", "src/clay"]) == 0, capsys.readouterr().out
+
+
 @pytest.mark.parametrize("path", ["src", ".", "src/book", "src/book/inner"])
 def test_a_folder_in_which_packages_lie(book, capsys, path):
     Path("src").mkdir()

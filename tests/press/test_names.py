@@ -18,6 +18,7 @@ from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.highlight import Link, highlight
 from sidebyside.inventory import INVENTORIES, distill, inventory, read_inventory
+from sidebyside.lex import lex
 from sidebyside.links import Place
 from sidebyside.names import Book
 from sidebyside.read import read
@@ -500,7 +501,7 @@ def test_the_standard_library_as_a_book():
     found = found[:30]
     crossings = cross(found, catalogue(found), inventory())
     for source in found:
-        check_text(source, highlight(source.lines, crossings[source.module].links))
+        check_text(source, coloured(source, crossings[source.module]))
 
 
 @pytest.mark.parametrize(
@@ -518,6 +519,7 @@ def test_the_standard_library_as_a_book():
         "class A(B): ...\nclass B(A): ...\nA.x",
         "class A(B, C): ...\nclass B: ...\nclass C(B): ...\nA.x",
         "x: 'x' = x\nx.x.x",
+        'x: "Annotated[str, \'\\\\d\']"',
         "ｘ = 1\nx",
         "x: '''\nx'''",
         "\x0cx = 1; x",
@@ -535,7 +537,7 @@ def test_strange_code_never_fails(code):
         pytest.skip("this Python does not read it")
     places = catalogue([source])
     crossing = cross([source], places, inventory())["m"]
-    check_text(source, highlight(source.lines, crossing.links))
+    check_text(source, coloured(source, crossing))
 
 
 def test_modules_that_import_everything_from_each_other():
@@ -679,27 +681,31 @@ def test_an_inventory_is_distilled_and_read_again():
 # ---- HTML
 
 
+def coloured(source, crossing):
+    return highlight(source.text, source.tokens, crossing.links)
+
+
 def check_text(source, html):
     for line, made in zip(source.lines, html, strict=True):
         assert unescape(re.sub(r"<[^>]*>", "", made)) == line.rstrip("\r\n")
 
 
 def test_a_link_keeps_text_and_colour():
-    lines = ["x = f(a.b) < '<&>'  # f\n"]
+    text = "x = f(a.b) < '<&>'  # f\n"
     outside = Link(6, 7, "p.html#a&b", is_outside=True)
     links = {1: [Link(4, 5, "#f"), outside, Link(8, 9, "#b", is_stop=False)]}
-    (html,) = highlight(lines, links)
+    (html,) = highlight(text, lex(text), links)
     assert '<span class="n"><a href="#f">f</a></span>' in html
     assert '<a href="p.html#a&amp;b" class="sbs-out" rel="noopener">a</a>' in html
     assert '<a href="#b" tabindex="-1">b</a>' in html
-    assert unescape(re.sub(r"<[^>]*>", "", html)) == lines[0].rstrip("\n")
+    assert unescape(re.sub(r"<[^>]*>", "", html)) == text.rstrip("\n")
     assert html.count("<a ") == html.count("</a>") == 3
 
 
 def test_parts_of_a_token_can_be_links():
-    lines = ["import a.b.c as d\n"]
+    text = "import a.b.c as d\n"
     links = {1: [Link(7, 8, "a"), Link(9, 10, "b"), Link(11, 12, "c")]}
-    (html,) = highlight(lines, links)
+    (html,) = highlight(text, lex(text), links)
     assert (
         '<span class="nn"><a href="a">a</a>.<a href="b">b</a>.<a href="c">c</a></span>'
         in html

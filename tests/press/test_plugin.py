@@ -208,7 +208,8 @@ def test_a_link_to_an_anchor_that_is_gone_stops_the_build(site):
 def test_a_page_that_is_written_by_hand_links_to_modules_and_names(site):
     (site / "docs" / "more").mkdir()
     (site / "docs" / "more" / "guide.md").write_text(
-        "---\ntitle: G\n---\n# G\n\n"
+        "---\ntitle: G\ndescription: Set $A_B_C$ first\n---\n# G\n\n"
+        "```pip install x``` installs it.\n\n    echo $A_B_C$ [a][book.gaem]\n\n"
         "[disk](../../book/game.py) [site](../book/game.py#Game)"
         " [book](../../book/__init__.py) [one step][book.game.Game.step] [book.game][]"
         " [another's][elsewhere.name] `[code](../../book/game.py)` [Game][]\n"
@@ -224,6 +225,8 @@ def test_a_page_that_is_written_by_hand_links_to_modules_and_names(site):
         '<a href="../book/game.html"><code>book.game</code></a>',
         "[another's][elsewhere.name]",
         "<code>[code](../../book/game.py)</code>",
+        "<code>pip install x</code>",
+        "echo $A_B_C$ [a][book.gaem]",
     ):
         assert link in html
 

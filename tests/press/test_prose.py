@@ -946,6 +946,8 @@ def test_lists_in_sphinxs_style():
         *("Returns", "list[int]", "numbers", "More: prose."),
     ]
     assert listed(":rtype: int") == ["Returns", "int", ""]
+    unnamed = listed(":raises: if not\n:return: it\n:rtype: int")
+    assert unnamed == ["Raises", "if not", "Returns", "int", "it"]
 
 
 def test_an_item_in_sphinxs_style_ends_at_one_of_another_kind():

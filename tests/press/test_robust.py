@@ -460,6 +460,13 @@ def test_a_fence_of_another_engine_is_a_fence(info):
     assert "<p>Four.</p>" in html
 
 
+def test_three_backticks_on_both_sides_are_code_in_a_line():
+    html = html_of("```None``` is cold, $x$.\n\n## Two\n\n```\nthree\n```\n\nFour.")
+    assert "<code>None</code> is cold" in html
+    assert html.count("<sbs-math") == html.count("<pre") == 1
+    assert "<p>Four.</p>" in html
+
+
 def test_by_hand_a_fence_stays_what_it_was():
     markdown = Markdown(extensions=[*EXTENSIONS])
     before = markdown.convert("```rust,no_run\nx\n```")

@@ -17,7 +17,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.pages import Page
 
-from sidebyside.links import Place
+from sidebyside.links import Place, page_at
 from sidebyside.press import WithUnread
 from sidebyside.read import PYTHON
 from sidebyside.serve import LOOK_EVERY, Asked, look_often
@@ -314,6 +314,9 @@ def test_what_notes_questions_is_as_large_as_what_answers():
     assert unread["c.d"] == Place("c.md", "")
     with pytest.raises(KeyError):
         unread["d"]
+    # A picture that lies in a package is no name in it.
+    assert page_at("c.py", unread) == page_at("c/__init__.py", unread) == unread["c"]
+    assert page_at("c/wave.svg", unread) is None
 
 
 @pytest.mark.filterwarnings("default")

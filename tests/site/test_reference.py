@@ -93,18 +93,33 @@ def test_links_become_words_and_code_stays():
     )
 
 
-def test_what_has_no_page_keeps_its_docstrings(tmp_path):
-    package = tmp_path / "kiln"
+def docstrings(names, folder, **options):
+    """What modules say in the reference of their package."""
+    read = griffe.load(
+        "kiln",
+        search_paths=[folder],
+        extensions=griffe.load_extensions(AnnotatedPages(**options)),
+    )
+    return [getattr(read[name].docstring, "value", "") for name in names]
+
+
+def test_a_namespace_is_a_package_too(tmp_path):
+    (tmp_path / "kiln" / "hot").mkdir(parents=True)
+    (tmp_path / "kiln" / "hot" / "__init__.py").write_text('"""First.\n\nSecond."""\n')
+    (said,) = docstrings(["hot"], tmp_path)
+    assert "[The annotated code](../kiln/hot/index.md)\n\nFirst." in said
+    assert "Second" not in said
+
+
+@pytest.mark.parametrize("pattern", ["tests", "kiln/tests/*", "src/kiln/tests/*"])
+def test_what_has_no_page_keeps_its_docstrings(tmp_path, monkeypatch, pattern):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "src"
+    package = folder / "kiln"
     (package / "tests").mkdir(parents=True)
     for name in ("__init__", "tests/__init__", "tests/heat"):
         (package / f"{name}.py").write_text('"""First.\n\nSecond."""\n')
-    read = griffe.load(
-        "kiln",
-        search_paths=[tmp_path],
-        extensions=griffe.load_extensions(AnnotatedPages(exclude=["tests"])),
-    )
-    found = [
-        getattr(each.docstring, "value", "") for each in (read, read["tests.heat"])
-    ]
-    assert "The annotated code" in found[0]
-    assert found[1] == "First.\n\nSecond."
+    (package / "hot.py").write_text('"""First."""\n')
+    hot, heat = docstrings(["hot", "tests.heat"], folder, exclude=[pattern])
+    assert "The annotated code" in hot
+    assert heat == "First.\n\nSecond."
