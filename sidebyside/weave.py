@@ -171,18 +171,56 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
         for name, line in variables(scopes(source)):
             places.setdefault(name, Place(source.page, anchors[line]))
 
+    add_passed_on(places, sources)
     # From the inside out, since a package may import what one in it has imported.
     packages = [source for source in sources if source.is_package]
     for package in sorted(packages, key=lambda p: p.module.count("."), reverse=True):
         known = sorted(places)
         for name, full in imports(package).items():
-            if full in places:
-                inside = bisect_left(known, f"{full}."), bisect_left(known, f"{full}/")
-                for member in (full, *known[slice(*inside)]):
-                    alias = f"{package.module}.{name}{member.removeprefix(full)}"
-                    places.setdefault(alias, places[member])
+            add_alias(places, f"{package.module}.{name}", full, known)
+    add_passed_on(places, sources)
     add_starred(places, {source.module: source for source in sources})
     return places
+
+
+def add_alias(
+    places: dict[str, Place], alias: str, full: str, known: Sequence[str]
+) -> None:
+    """
+    Args:
+        places: what can be linked to so far. More is added.
+        alias: another name of a thing, which may be there in its own right.
+        full: that which it is known by, if at all.
+        known: all names, sorted.
+    """
+    if full in places:
+        inside = bisect_left(known, f"{full}."), bisect_left(known, f"{full}/")
+        for member in (full, *known[slice(*inside)]):
+            places.setdefault(f"{alias}{member.removeprefix(full)}", places[member])
+
+
+def add_passed_on(places: dict[str, Place], sources: Iterable[Source]) -> None:
+    """
+    What one module has imported, another may import from there.
+
+    Args:
+        places: what can be linked to so far. More is added.
+        sources: all modules.
+    """
+    origins = {
+        f"{source.module}.{name}": full
+        for source in sources
+        for name, full in imports(source).items()
+    }
+    known: list[str] = []
+    for name in {*origins.values()} & origins.keys() - places.keys():
+        full, passed = origins[name], {name}
+        while full in origins and full not in places and full not in passed:
+            passed.add(full)
+            full = origins[full]
+        if full in places:
+            known = known or sorted(places)
+            add_alias(places, name, full, known)
 
 
 def add_starred(places: dict[str, Place], sources: Mapping[str, Source]) -> None:

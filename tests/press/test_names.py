@@ -815,6 +815,24 @@ def test_names_that_a_package_imports_can_be_linked_to():
     assert not any(use.of for use in uses), "another name is no other definition"
 
 
+def test_what_a_module_has_imported_can_be_imported_from_there():
+    found = sources(
+        one="from .game import Game as Mine\nfrom .three import lost\n",
+        two="# [Mine.step][], [Ours][]\nfrom .one import Mine, Mine as Ours\nx = 1\n",
+        three="from .one import lost\n",
+    )
+    found.append(
+        read(b"from ..two import Ours", "book/inner/__init__.py", "book.inner")
+    )
+    places = catalogue(found)
+    for name in ("one.Mine", "inner.Ours"):
+        assert places[f"book.{name}.step"] == places["book.game.Game.step"]
+    assert "book.one.lost" not in places, "each has it from the other"
+    (two,) = (source for source in found if source.module == "book.two")
+    prose = weave(two, places).rows[0].prose
+    assert "(game.md#Game.step), [`Ours`](game.md#Game)" in prose
+
+
 def test_uses_in_the_same_module_have_short_names():
     code = "def f(): ...\n\n\nclass C:\n    def g(self):\n        f()\n"
     assert uses_of("book.here.f", here=code) == [("C.g", "#C.g")]
