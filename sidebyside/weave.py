@@ -212,15 +212,17 @@ def add_passed_on(places: dict[str, Place], sources: Iterable[Source]) -> None:
         for source in sources
         for name, full in imports(source).items()
     }
-    known: list[str] = []
+    aliases: dict[str, str] = {}
     for name in {*origins.values()} & origins.keys() - places.keys():
         full, passed = origins[name], {name}
         while full in origins and full not in places and full not in passed:
             passed.add(full)
             full = origins[full]
         if full in places:
-            known = known or sorted(places)
-            add_alias(places, name, full, known)
+            aliases[name] = full
+    known = sorted(places) if aliases else []
+    for name, full in aliases.items():
+        add_alias(places, name, full, known)
 
 
 def add_starred(places: dict[str, Place], sources: Mapping[str, Source]) -> None:
