@@ -13,8 +13,9 @@ step it sinks by a row, and goes a column to the left or to the right. (At the l
 edge, a step to the left only takes it down.) After 19 steps it is at the bottom, and
 the 20th ends the episode. There is one treasure, worth a point, in the lower right
 corner, for a diver that goes to the right there once more. So it has to go to the right
-in each of the 20 steps. And each step to the right costs a little: 0.0005. A sea of
-five rows would look like this (`o` is the diver, `T` the treasure):
+in each of the 20 steps. And each step to the right costs a little: 0.0005. This is a
+sea of five rows (`o` is the diver, `T` the treasure), without the cells of the square
+that can't be reached:
 
 ```text
 o

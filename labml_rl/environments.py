@@ -83,10 +83,10 @@ Before it is learned from, let Gymnasium look for mistakes in it, with `check_en
 
 If an action is an amount, such as a torque, let the agent choose among a few of them.
 Some environments have an option for that, such as `continuous=False` of `CarRacing-v3`.
-PPO can learn amounts, too, but this book's does not. The head of its
-[network](networks.py) would have to give a mean and a width in place of logits, and the
-functions that draw an action, say how likely it was, and measure the entropy would go
-by these. Advantages and losses would stay.
+(PPO can learn amounts, too, but this book's does not. In the words of [later
+pages](networks.py): a head would give a mean and a width in place of logits, and what
+draws an action, says how likely it was, and measures the entropy would go by these.
+Advantages and losses would stay.)
 """
 
 import re
@@ -112,7 +112,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     An Atari game [knows how][labml_rl.game.Game.get_state]. Other environments keep
     what they know in variables of their own, and there is no telling which. But nearly
     all of them do the same when they are given the same seed and the same actions. So
-    it is enough to write down these two: *the state is how one got there*.
+    it is enough to write down these two: *the state is how one got there*. The price:
+    to go on from it takes as long as the episode has taken so far.
 
     For that, each episode begins with a seed of its own. All of these are drawn from
     `seed`, so one seed still decides everything. As with a game, `info` has the score
@@ -264,8 +265,8 @@ def is_atari(name: str) -> bool:
 
     Raises:
         ValueError: if the version is missing, or if it is one of Gymnasium's names for
-            an Atari game. Those games come with another pipeline, and with sticky
-            actions, and nobody who compares with published scores means them.
+            an Atari game. Those come without a pipeline, or with another, and some of
+            them with sticky actions.
     """
     # Blackjack-v1 is no game of Atari, though there is one of that name, too.
     found = gymnasium.registry.get(name)

@@ -8,10 +8,10 @@ summary: An environment of one's own, in which a single observation does not say
 
 [CartPole](small.py) shows four numbers: where the cart is, how far the pole leans, and
 how fast both of these change. Here the agent is shown the first two, and not the
-speeds. So the same two numbers may mean a pole that is falling to the left and one that
-is just coming up, and the one needs a push to the left, and the other a push to the
-right. An agent that sees two observations in a row knows the difference. One that sees
-a single observation, and remembers nothing, can't balance the pole.
+speeds. So the same two numbers may be those of a pole that falls to the left, and needs
+a push to the left, or of one that is just coming up, and needs a push to the right. An
+agent that sees two observations in a row knows the difference. One that sees a single
+observation, and remembers nothing, can't balance the pole.
 
 Problems in which the agent is shown only part of the state are called **partially
 observable**, and nearly all real ones are.
@@ -43,9 +43,9 @@ def make_hidden_cart_pole(**options: Any) -> gymnasium.Env[Any, Any]:
     ## The environment
 
     The pole leans by a fifth of a radian at most before the episode is over, and from
-    one step to the next this changes by a hundredth or so. So the numbers are divided
-    by the bounds of Gymnasium's space, twice as far out as an episode goes. Or else the
-    network would have to tell apart numbers that are nearly the same.
+    one step to the next this changes by a hundredth or so. To a network, that is nearly
+    the same number. So both numbers are divided by the bounds of Gymnasium's space,
+    which lie twice as far out as an episode goes.
 
     Args:
         options: of Gymnasium's environment, such as `render_mode`.

@@ -548,8 +548,8 @@ class NextEpisode(SmallPPO):
 
     Where an episode is cut off, what would have followed is worth the value of its
     *last* observation. Most batches of games begin the next episode in the same step,
-    and give the first observation of that one. The last has to be [asked
-    for](batch.py).
+    and give the first observation of that one. The last has to be [looked for
+    elsewhere][labml_rl.runner.Runner._step].
     """
 
     algorithm = "next-episode"

@@ -6,8 +6,8 @@ summary: Settings, games, network and sampler of the algorithms that learn a pol
 
 # What A2C and PPO share
 
-[A2C](a2c/__init__.py) and [PPO](ppo/__init__.py) differ in their optimisers and in how
-they learn from a rollout, and in nothing else. So what they have in common stands here,
+[A2C](a2c/__init__.py) and [PPO](ppo/__init__.py) differ in their settings, in their
+optimisers and in how they learn from a rollout. What they have in common stands here,
 once: the settings that both need, and an experiment that has everything but an
 optimiser and an update. Two pages have the rest, [one for A2C](a2c/experiment.py) and
 [one for PPO](ppo/experiment.py), and the difference between these is the difference

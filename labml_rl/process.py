@@ -467,8 +467,9 @@ class Worker:
 
         Ctrl-Z stops this process together with its workers, and so does pausing a
         container. But the clock goes on, and an hour later no worker has had a single
-        second of it. So nobody looks at the clock. The wait is made of slices, which
-        are counted, and an hour like that counts as one slice.
+        second of it. So nobody looks at the clock here. The wait is made of slices,
+        which are counted, and an hour like that counts as one slice. (What was over
+        before, `waited`, is taken from a clock, but a slice is left in any case.)
         """
         if timeout is None:
             return self._spin.wait()

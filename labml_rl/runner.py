@@ -310,7 +310,15 @@ class Runner:
         ### When an episode ends
 
         The other games go on, so somebody must begin a new episode in this one. There
-        are three ways, and Gymnasium has names for them:
+        are three ways, and Gymnasium has names for them. Say step 7 ends an episode
+        with the observation z, and the next episode begins with q0. A step returns:
+
+        ```text
+        step        7    8    9
+        SAME_STEP   q0   q1   q2    z is in final_obs
+        NEXT_STEP   z    q0   q1    step 8 pays nothing
+        DISABLED    z    -    -     until it is reset
+        ```
 
         - `SAME_STEP`, the default of this book: at once, in the same step. The
           observation of that step is then the *first of the next* episode. The last one

@@ -78,10 +78,10 @@ PPO has eight games.
 ## With a GPU
 
 A run takes a GPU if there is one, and the games stay on the processor. All records of
-this book are of two cores without a GPU. Beside sixteen cores and a large one, PPO and
-IMPALA have been tried for a minute each. That is too short for a record, but one could
-see where the time went: most of it, Python spent giving orders. So here is what there
-is for it, and no promise.
+this book are of two cores without a GPU. On sixteen cores and a large GPU, PPO and
+IMPALA have been tried for a minute each. That is too short for a record, but it showed
+where the time went: mostly into Python giving orders. So here is what there is for it,
+and no promise.
 
 A GPU is done with eight observations before Python has asked about the next eight. It
 should be asked seldom, and about much at once:

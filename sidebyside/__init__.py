@@ -6,9 +6,9 @@ summary: How annotated Python becomes the pages of this book.
 
 # The press
 
-These pages are made by a small program, `sidebyside`. It turns annotated Python modules
-into pages, with the prose on the left and the code on the right. It is annotated
-itself, so its own modules are the chapters that follow. You can read about
+These pages are made by `sidebyside`, a program that comes with them. It turns annotated
+Python modules into pages, with the prose on the left and the code on the right. It is
+annotated itself, so its own modules are the chapters that follow. You can read about
 reinforcement learning without them. Read on if you want such pages of your own code, or
 wonder how the left side of a page comes to know the right.
 

@@ -7,11 +7,12 @@ summary: "[Game.step][] finds the definition, or stops the build."
 # Links
 
 In prose, `[Game.step][]` leads to the definition of that name, and `[one
-step][Game.step]` does so with words of the author's choice. A name is looked up as
-Python would: first in the definitions around it, then in its module, then among the
-module's imports, then in the whole book, and last [where others have documented
-it][sidebyside.press.WithOutside], as with `[xml.etree.ElementTree.Element][]`. A name
-that is found nowhere stops the build, and the message suggests the nearest that exists.
+step][Game.step]` does so with words of the author's choice. A name is looked up from
+the inside out: first in the definitions around it, classes too, then in its module,
+then among the module's imports, then in the whole book, and last [where others have
+documented it][sidebyside.press.WithOutside], as with
+`[xml.etree.ElementTree.Element][]`. A name that is found nowhere stops the build, and
+the message suggests the nearest that exists.
 
 Code that was written for Sphinx says ``:meth:`Game.step` `` instead. That is a link if
 it can be, and code if not.
@@ -347,8 +348,8 @@ def labels_of(proses: Iterable[Prose]) -> tuple[set[str], set[str]]:
     `[^1]: …` defines a note, and `[docs]: …` an address. To Markdown, what one piece of
     a page defines is known in all others. That is how a comment at the end of a module
     can define what all of it uses. But two docstrings that call their first note `1`
-    would have one between them. And the address of a bare `[1]` would be one for all
-    that stands in brackets elsewhere.
+    would share one. And an address for `[1]` would make a link of every `[1]` in the
+    prose of the page.
 
     Args:
         proses: those of all sections of a page.

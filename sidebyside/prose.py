@@ -305,8 +305,8 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     has four more in front of it than the text around it is code, though authors like to
     indent their lists: such a list goes back to where that text begins.
 
-    Behind a blank line, what is nested takes all lines up to the next blank one. So an
-    item of the list around it gets one in front of it.
+    Behind a blank line, what is nested takes all lines up to the next blank line. So
+    such a line is put in front of an item with which the outer list goes on.
 
     Args:
         prose: any prose.
@@ -392,10 +392,10 @@ class Nest:
     """
     ### Nested lists
 
-    What a line may be nested in: the items that are open, and boxes that were moved
-    with them. For each, its column, the first one of what is nested in it, how far it
-    was moved, and where what is nested in it has to begin. Around them may be boxes and
-    the like, for each of which the column of what is in it is known.
+    What a line may be nested in. `open` has the items that are open, and boxes that
+    were moved with them. For each: its column, that of its text, how far it was moved,
+    and the column at which what is nested in it has to begin. `around` has the boxes
+    and the like around all these, each by the column of what is in it.
     """
 
     def __init__(self) -> None:

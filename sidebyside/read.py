@@ -104,8 +104,7 @@ class Docstring:
         first: the line with the opening quotes.
         last: the line with the closing quotes.
         lines: one text for each of these lines, without quotes and indentation; `None`
-            for one whose words stand with those of another, from which a backslash
-            divides it.
+            for one that a backslash joins to another, if its words stand there.
     """
 
     first: int
@@ -377,7 +376,7 @@ class Layout:
     Args:
         comments: the comments that have their lines to themselves.
         columns: where these stand, by their lines.
-        strings: the strings that have, by the line on which they begin.
+        strings: the strings that have theirs, by the line on which they begin.
         ends: for each line, the one on which the statement that it is part of ends.
     """
 

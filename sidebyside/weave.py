@@ -439,7 +439,7 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
     end = texts.index("---", 1)
     text = "\n".join(texts[1:end])
     try:
-        # A few dozen names for what stands elsewhere can stand for without end.
+        # A few dozen names, each for several others, can stand for values without end.
         few = text.count("&") < 20 or text.count("*") < 20
         meta = (parsed(text) or {}) if few else None
     except yaml.YAMLError as error:
@@ -521,7 +521,7 @@ class Checked(yaml.SafeLoader):
         Make what a node says.
 
         Raises:
-            ConstructorError: it says nothing, with its line.
+            ConstructorError: if it makes no sense; the error has its line.
         """
         try:
             return super().construct_object(node, deep)
@@ -533,7 +533,7 @@ class Checked(yaml.SafeLoader):
 
 def parsed(text: str) -> Any:
     """What YAML says. The fast loader is not everywhere, and vague about mistakes."""
-    # Nor does it stop, where thousands of brackets are too many for Python.
+    # Nor does it stop at thousands of nested brackets, too many for Python.
     fast = getattr(yaml, "CSafeLoader", Checked) if len(text) < LONG else Checked
     try:
         return yaml.load(text, fast)

@@ -58,13 +58,16 @@ keeps the runs apart.
 
 1. Draw `action_value` and `return_mean` of
    `results/runs/fast-dqn/pong/seed-1/progress.csv` over the frames. When do they begin
-   to rise? (The score has its lowest point at 1.3 million frames, and is above −19 from
-   3.1 million on. The action value turns at 2.3 million. It begins near 0, so before
-   anything else the network has to learn how much it loses.)
+   to rise?
 2. `--no-double`: is `action_value` larger? Is the score?
 3. `--n 1`: how many frames does it take until the mean score is above −19?
 4. `--sync-every-steps 500`, then `80_000`: what changes?
 5. `--prioritised --learning-rate 6.25e-5`: what can you say after one seed?
+
+??? tip "Answer to the first"
+    The score has its lowest point at 1.3 million frames, and is above −19 from 3.1
+    million on. The action value turns at 2.3 million. It begins near 0, so before
+    anything else the network has to learn how much it loses.
 """
 
 from dataclasses import dataclass

@@ -21,6 +21,17 @@ labml-rl train small-impala
 
 The second balances a pole, takes a minute or less, and is the one to try first.
 
+## The whole of it
+
+```text
+until all frames are played:
+    wait for the actors' 20 steps in each of 32 games
+    let them go on, with the weights of now
+    look at these steps again
+    V-trace: targets and advantages
+    one step of RMSProp on the loss of all 640
+```
+
 ## What it has learned
 
 ![The mean score of the last hundred games of IMPALA in Breakout, over the frames
@@ -45,19 +56,9 @@ does](../../assets/figures/impala-lag.svg)
 *The pole. Thin: one run each. Thick: the mean of five.*
 
 One update or four make no difference here, with V-trace or without. Sixteen do: then
-V-trace decides whether most runs learn, or most collapse. [How that was
+V-trace decides whether most runs learn, or most collapse. With 64 it is not enough,
+either: where two policies differ much, many actions hardly count. [How that was
 measured](../../benchmarks/lag.md).
-
-## The whole of it
-
-```text
-until all frames are played:
-    wait for the actors' 20 steps in each of 32 games
-    let them go on, with the weights of now
-    look at these steps again
-    V-trace: targets and advantages
-    one step of RMSProp on the loss of all 640
-```
 """
 
 from collections.abc import Sequence
@@ -109,8 +110,8 @@ class Settings(PolicySettings):
             half of them more than five times.
         decay: of RMSProp's mean of squares. From their program.
         rms_epsilon: what keeps RMSProp from dividing by zero.
-        ratio_clip: above this a ratio counts no more.
-        trace_clip: the same, for how far back an error is felt.
+        ratio_clip: a larger ratio counts as this one.
+        trace_clip: the same, where it says how far back an error is felt.
         lag: by how many updates the actors [are behind][labml_rl.impala.actors.Actors].
     """
 

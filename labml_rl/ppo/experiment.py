@@ -96,34 +96,6 @@ E also find that decisions of this kind account for most of what PPO gains over 
 this size on Atari. So the book decides as the authors' code does, but for the clip of
 the values. One thing that A advises is neither in that code nor here: to compute the
 advantages anew before each pass.
-
-## If you come from elsewhere
-
-The same settings have other names in other programs, and some count something else:
-
-| here | Stable-Baselines3 | CleanRL |
-|---|---|---|
-| `num_envs` | `n_envs` of `make_vec_env` | `num_envs` |
-| `steps` | `n_steps` | `num_steps` |
-| `epochs` | `n_epochs` | `update_epochs` |
-| `minibatches`, how many | `batch_size`, how large each is | `num_minibatches` |
-| `discount` | `gamma` | `gamma` |
-| `clip` | `clip_range` | `clip_coef` |
-| `value_clip` off | `clip_range_vf` off | `clip_vloss` on |
-| `value_coefficient` 0.5 | `vf_coef` 0.25 | `vf_coef` 0.5 |
-| `entropy_coefficient` | `ent_coef` | `ent_coef` |
-| `max_gradient_norm` | `max_grad_norm` | `max_grad_norm` |
-| `max_divergence` | 1.5 times their `target_kl` | `target_kl` |
-| `total_frames`, 4 a step | `total_timesteps` | `total_timesteps` |
-
-Stable-Baselines3's loss of the critic has no half in it, so its 0.5 is 1.0 here. And
-`max_divergence` is compared with the mean of a pass, where Stable-Baselines3 looks at
-each minibatch, and CleanRL at the last one of a pass. Of the curves, `divergence` is
-their `approx_kl`, `clip_fraction` their `clip_fraction` or `clipfrac`, and
-`return_mean` their `ep_rew_mean` or `episodic_return`. Stable-Baselines3's
-`entropy_loss` is minus our `entropy`, and its `value_loss` twice ours. Our curves are
-drawn over frames, and theirs over steps. In an Atari game a step is four frames, so
-what is at 4 million here is at 1 million there.
 """
 
 from collections.abc import Callable
@@ -487,3 +459,32 @@ class Batch:
         """
         rows = {name: each.index_select(0, which) for name, each in vars(self).items()}
         return replace(self, **rows)
+
+
+# ## If you come from elsewhere
+#
+# The same settings have other names in other programs, and some count something else:
+#
+# | here | Stable-Baselines3 | CleanRL |
+# |---|---|---|
+# | `num_envs` | `n_envs` of `make_vec_env` | `num_envs` |
+# | `steps` | `n_steps` | `num_steps` |
+# | `epochs` | `n_epochs` | `update_epochs` |
+# | `minibatches`, how many | `batch_size`, how large each is | `num_minibatches` |
+# | `discount` | `gamma` | `gamma` |
+# | `clip` | `clip_range` | `clip_coef` |
+# | `value_clip` off | `clip_range_vf` off | `clip_vloss` on |
+# | `value_coefficient` 0.5 | `vf_coef` 0.25 | `vf_coef` 0.5 |
+# | `entropy_coefficient` | `ent_coef` | `ent_coef` |
+# | `max_gradient_norm` | `max_grad_norm` | `max_grad_norm` |
+# | `max_divergence` | 1.5 times their `target_kl` | `target_kl` |
+# | `total_frames`, 4 a step | `total_timesteps` | `total_timesteps` |
+#
+# Stable-Baselines3's loss of the critic has no half in it, so its 0.5 is 1.0 here. And
+# `max_divergence` is compared with the mean of a pass, where Stable-Baselines3 looks at
+# each minibatch, and CleanRL at the last one of a pass. Of the curves, `divergence` is
+# their `approx_kl`, `clip_fraction` their `clip_fraction` or `clipfrac`, and
+# `return_mean` their `ep_rew_mean` or `episodic_return`. Stable-Baselines3's
+# `entropy_loss` is minus our `entropy`, and its `value_loss` twice ours. Our curves are
+# drawn over frames, and theirs over steps. In an Atari game a step is four frames, so
+# what is at 4 million here is at 1 million there.

@@ -53,8 +53,8 @@ nobody can say what comes next. What RND predicts is no future. It is a function
 picture that lies before it, and this function can be learned: it never changes, there
 is no chance in it, and another network of its kind can compute it.
 
-Noise still pleases it for a while. Each picture of noise is one that was never there
-before. What it is free of is the error that no learning takes away.
+Noise still pleases it for a while, since each picture of noise is new. But here the
+error is one that learning can take away.
 
 ## What goes wrong
 

@@ -110,7 +110,8 @@ def learn(
         recent.extend(score["r"] for score in samples.scores)
 
         # **Judge.** How much better was each action than the critic had expected? With
-        # the old values added, that is what the critic should have said.
+        # the old values added, that is what the critic should have said. (The last of
+        # the $T + 1$ values is of what nobody has acted on yet.)
         # $$G_t = \hat{A}_t + V(o_t)$$
         rollout = samples.rollout
         advantages = gae(rollout, discount=discount, gae_lambda=gae_lambda)  # (T, N)

@@ -94,7 +94,7 @@ class Settings(ppo.Settings):
 
     Args:
         stack: how many pictures an Atari game shows at once.
-        units: how many numbers the network works with, of those that it remembers.
+        units: how many numbers the memory answers with. It keeps as many besides.
         minibatches: into how many parts the games of a batch are cut, each for one step
             of the optimiser.
     """

@@ -301,8 +301,9 @@ class Rings:
         actions in it [need not be the best][labml_rl.dqn.td_loss]: an agent of long ago
         took them, at random now and then. [Rainbow](https://arxiv.org/abs/1710.02298)
         has an $n$ of 3, and of all its parts this was one of the two that it could
-        spare least. It is also the part with which a larger memory pays, find [Fedus et
-        al. (2020)](https://arxiv.org/abs/2007.06700), and the others make little of it.
+        spare least. [Fedus et al. (2020)](https://arxiv.org/abs/2007.06700) find that
+        it is also the part with which a larger memory pays. The others make little of
+        one.
 
         An episode may end before that. Then fewer rewards are counted, and what follows
         is the final observation.

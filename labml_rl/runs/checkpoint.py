@@ -103,7 +103,16 @@ def _flatten(value: State, name: str, tensors: dict[str, Tensor]) -> Any:
 
     The text is JSON. That has no tuples, no bytes, and no dictionaries with numbers for
     keys, so these are written as `{"tuple": […]}` and the like. Whole numbers may have
-    any size. (NumPy's dice have 128 bits.)
+    any size. (NumPy's dice have 128 bits.) Here is a tree, and the text that it
+    becomes:
+
+    ```text
+    {"network": {"bias": …}, "frames": 800}
+
+    {"dict": [["network", {"dict": [["bias",
+        {"tensor": "network.bias"}]]}],
+        ["frames", 800]]}
+    ```
 
     Args:
         value: a part of the tree.
@@ -297,7 +306,7 @@ def checksum(tensor: Tensor) -> int:
     A disk can give back another bit than it was given, and so can a copy over the
     network. In a weight that is easily overlooked: an agent that plays a little worse
     is no error. So beside the arrays stand their checksums, and whoever reads an array
-    computes its sum again. It costs a second for 5 GB.
+    computes its sum again. It costs a second or two for 5 GB.
 
     Args:
         tensor: an array, in main memory.

@@ -103,14 +103,13 @@ begin again, cost a little of the score at each stop, and nobody ever sees why.
 So everything that decides what happens next is in the state: weights, the optimiser's
 averages, all dice, and the games in the middle of play. Even the number of threads is:
 with another, PyTorch adds up in another order, and the last digits differ. (So they do
-if a run is resumed on a machine with fewer cores.)
+if a run is resumed on a machine with fewer cores. And in a few games, and with sticky
+actions, [the emulator's own state][labml_rl.game.Game.get_state] lacks something.)
 
 !!! warning "On a GPU"
     A GPU adds up numbers in the order in which its threads come along, unless it is
     told not to, and each order rounds differently. There, two runs with the same seed
-    differ after a while, stopped or not. The state is complete all the same, except in
-    a few games and with sticky actions: there [the emulator's
-    own][labml_rl.game.Game.get_state] lacks something.
+    differ after a while, stopped or not. The state is complete all the same.
 """
 
 import inspect

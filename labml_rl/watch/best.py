@@ -151,8 +151,8 @@ class Best:
         ### The state
 
         A run that goes on from a checkpoint does again what it had done after it, to
-        the same numbers. It may find a better one in `best.safetensors` than it knows
-        of, and will come upon the same again.
+        the same numbers. Until then, `best.safetensors` may hold a better agent than
+        the run knows of, the one that it will come upon again.
         """
         return [dict(row) for row in self.rows]
 

@@ -9,14 +9,15 @@ summary: The game, and beside it what the agent expects and what it is about to 
 A film of a game shows what an agent does. It does not show that it saw the danger
 coming, or that it did not care which way to go. So the pictures of this page have the
 game on the left. On the right is what the network says of it: the return that it
-expects, over the last twenty seconds, and what it thinks of each action.
+expects, as a curve of the last twenty seconds, and what it thinks of each action.
 
 ![The maze of Ms. Pac-Man; to its right a curve of what the agent expects, with green
 marks below it, and nine bars, of which one is
 orange](../../assets/films/run-fast-dqn-mspacman-seed-1.webp)
 
 *[Ms. Pac-Man](../dqn/mspacman.py), played by DQN. The green marks are points that were
-scored. The bars are what DQN and PQN expect of each action; with A2C and PPO they are
+scored. The bars are what DQN and PQN expect of each action, drawn so that the best has
+a full one and the worst a short one, however close they are; with A2C and PPO they are
 how likely each is to be taken. The action that was taken is orange.*
 
 An agent that has learned [how likely each return is](../dqn/distribution.py) has that

@@ -22,22 +22,23 @@ slower, because each single frame is copied out of the emulator.
 
 ## The order
 
-It matters more than any one wrapper. From the emulator up to the agent:
+It matters more than any one wrapper. From the emulator up to the agent, with the shape
+of an observation in Breakout wherever it changes:
 
-| wrapper | what it does |
-|---|---|
-| [Frames][] | one step is one frame |
-| [EpisodeStatistics][] | adds up the score, before anybody changes it |
-| [StackFrames][] | shows the last two frames |
-| [NoopStart][] | lets some frames pass before a game begins |
-| [RepeatAndMax][] | from here on, one step is four frames |
-| [EpisodicLife][] | ends an episode when a life is lost |
-| [FireStart][] | presses the button when an episode begins |
-| [Grey][], [Resize][], [CropRows][] | make one small picture |
-| [StackFrames][], again | shows the last four pictures |
-| [ClipReward][] | pays the sign of the points |
-| [MinimalActions][] | takes useless actions away |
-| [CountSteps][] | counts the steps of the agent |
+| wrapper | what it does | shape |
+|---|---|---|
+| [Frames][] | one step is one frame | `(210, 160, 3)` |
+| [EpisodeStatistics][] | adds up the score, before anybody changes it | |
+| [StackFrames][] | shows the last two frames | `(2, 210, 160, 3)` |
+| [NoopStart][] | lets some frames pass before a game begins | |
+| [RepeatAndMax][] | from here on, one step is four frames | `(210, 160, 3)` |
+| [EpisodicLife][] | ends an episode when a life is lost | |
+| [FireStart][] | presses the button when an episode begins | |
+| [Grey][], [Resize][], [CropRows][] | make one small picture | `(84, 84)` |
+| [StackFrames][], again | shows the last four pictures | `(4, 84, 84)` |
+| [ClipReward][] | pays the sign of the points | |
+| [MinimalActions][] | takes useless actions away | |
+| [CountSteps][] | counts the steps of the agent | |
 
 Another order, or another pipeline, is quickly made, around any Atari environment that
 plays one frame a step. This one starts with random actions, and sees colours:

@@ -37,8 +37,8 @@ class NoopStart(gymnasium.Wrapper):
     !!! warning "Whose dice?"
         The environment's own, `np_random`, which `reset(seed=…)` sets. NumPy's global
         generator ties all games in a process together. And `action_space.sample()` has
-        a generator of its own, which `reset` leaves alone. With either, no seed
-        reproduces a run.
+        a generator of its own, which `reset` leaves alone. With either, the seed of
+        `reset` reproduces nothing.
 
     Args:
         env: with an action called `NOOP`.
@@ -175,8 +175,9 @@ class MaxBetweenFrames(gymnasium.Wrapper):
     """
     ### The same with two wrappers
 
-    `SkipFrames(MaxBetweenFrames(env))` is another way, without the stack: the maximum
-    of every frame and the one before, and every fourth of these. It shows the same
+    `SkipFrames(NoopStart(MaxBetweenFrames(env)))` is another way, without the stack:
+    the maximum of every frame and the one before, and every fourth of these. (Around
+    the no-ops, it would begin an episode with a single frame.) It shows the same
     pictures but for one. Where a game ends early in a step, the frame before the last
     is in the final picture, too.
     """
@@ -218,8 +219,8 @@ class EpisodicLife(gymnasium.Wrapper):
         *To take zero lives for the end.* In Bank Heist, Frogger and others, the last
         life is played with the counter at 0. Hence the `0 <` below.
 
-        *Not to look after the no-op.* It can end the game, and Baselines goes on with
-        one that is over.
+        *Not to look after the step that `reset` lets pass.* It can end the game, and
+        Baselines goes on with one that is over.
 
     Args:
         env: with an action `NOOP`, and with `"lives"` in every `info`.
