@@ -43,7 +43,7 @@ format: .venv/all ## put the code into the project's style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-figures: .venv/all ## make the figures again from the emulator
+figures: .venv/all ## make the figures again, from the emulator, the code and the records
 	$(BIN)/python -m figures.game
 	$(BIN)/python -m figures.networks
 	$(BIN)/python -m figures.batches
@@ -61,13 +61,13 @@ RECORDED := COVERAGE_PROCESS_START=$(CURDIR)/tests/recording/coverage.ini \
   COVERAGE_FILE=$(CURDIR)/.coverage $(BIN)/pytest --numprocesses auto --dist worksteal \
   --cov --cov-config=tests/recording/coverage.ini --cov-context=test --cov-report= -m ''
 
-evidence: .venv/all ## run all tests, long ones too, and record what each runs; takes half an hour
+evidence: .venv/all ## run the tests of book and press, long ones too, and record what each runs; half an hour
 	cp tests/recording/recording.pth \
 	  $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	$(RECORDED) tests/press tests/book
 	$(BIN)/sidebyside tests labml_rl sidebyside -o results/tests.json
 
-bench: .venv/bench ## measure all that is in results/benchmarks/; takes some hours
+bench: .venv/bench ## measure what is in results/benchmarks/, but for other machines; takes some hours
 	$(BIN)/python -m benchmarks.press
 	$(BIN)/python -m benchmarks.games
 	$(BIN)/python -m benchmarks.policies
@@ -84,7 +84,7 @@ bench: .venv/bench ## measure all that is in results/benchmarks/; takes some hou
 check: lint test docs ## all that CI runs
 
 clean: ## remove what was built, and .venv
-	rm -rf .venv build site .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build site .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:
@@ -105,6 +105,6 @@ clean: ## remove what was built, and .venv
 
 .venv/all: .venv/bin/python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[train,docs,test,lint]'
-	@# Tests compare with one file of it. What the rest of it wants, they can do without.
+	@# Tests compare with its pages on PPO and DQN. What the rest of it wants, they can do without.
 	$(INSTALL) --no-deps labml-nn
 	@touch $@ .venv/docs

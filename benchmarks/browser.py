@@ -19,11 +19,14 @@ from playwright.sync_api import Browser, Page, Response, sync_playwright
 
 from benchmarks.material import Site
 
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
     "--no-first-run",
 ]
 # Sums up what the browser calls layout shifts, from the first frame on.
@@ -55,10 +58,9 @@ LOOK = """
 @contextlib.contextmanager
 def chromium() -> Iterator[Browser]:
     """A browser without a window."""
-    path = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, args=ARGUMENTS, headless=True
+            executable_path=CHROMIUM, args=ARGUMENTS, headless=True
         )
         yield browser
         browser.close()

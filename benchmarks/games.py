@@ -11,8 +11,6 @@ for each game is all that it has. The actions are random, the same for all.
 
 import argparse
 import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -24,8 +22,8 @@ from typing import Any
 from benchmarks.games_costs import costs as measure_costs
 from benchmarks.games_players import PLAYERS, Measured, Task
 from benchmarks.record import (
-    ROOT,
     Series,
+    found_by,
     interleave,
     provenance,
     significant,
@@ -86,16 +84,7 @@ class Sampler:
     def __call__(self) -> float:
         """Measure once more. Return the steps of an agent in a second."""
         text = json.dumps(asdict(self.task))
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.games_players", text],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(f"{self.task} failed:\n{done.stderr}")
-        measured = Measured(**json.loads(done.stdout.splitlines()[-1]))
+        measured = Measured(**found_by("benchmarks.games_players", text))
         self.seen.append(measured)
         return self.task.games * self.task.steps / measured.seconds
 

@@ -144,7 +144,7 @@ def main() -> None:
         if ours_too in record["rates"]:
             rate = record["rates"][ours_too]["median"]
             each["ours_is_times"] = significant(rate / each["median"])
-    if not options.quick:
+    if not options.quick and options.only is None:
         write(record, options.output)
 
 

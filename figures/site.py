@@ -9,7 +9,6 @@ So each has the source of what it shows inside it.
 import argparse
 import inspect
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,8 +18,9 @@ from typing import Literal
 
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
+from benchmarks.browser import CHROMIUM, chromium
 from figures.example import ROOT, fenced, write_example
 from labml_rl.dqn.plain import learn
 
@@ -100,19 +100,15 @@ def main() -> None:
         if old:
             sys.exit(f"{', '.join(old)}: what they show has changed since, take anew")
         return
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
     page = ROOT / "site" / "labml_rl" / "dqn" / "plain.html"
-    if not page.exists() or not chromium:
+    if not page.exists() or not CHROMIUM:
         sys.exit(
             "this needs Chromium in the PATH and the site in site/: run `make docs`"
         )
     FOLDER.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
-        sync_playwright() as playwright,
-        playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        ) as browser,
+        chromium() as browser,
     ):
         take(browser, PAGE, page)
         take(browser, EXAMPLE, built_example(Path(folder)))

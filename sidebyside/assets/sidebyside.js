@@ -38,8 +38,8 @@
       this.lit = [];
       this.rows = new WeakMap();
 
-      // The symbols of the page's formulas, by the name that each stands for. Every name
-      // has a colour of its own, so that a formula with four of them can be told apart.
+      // The symbols of the page's formulas, by the name that each stands for. Names have
+      // six colours in turn.
       this.symbols = new Map();
       for (const symbol of page.querySelectorAll("[data-sbs]")) {
         const name = nameOfSymbol(symbol);
@@ -93,10 +93,11 @@
           this.lightSymbol(nameOfSymbol(symbol));
         return;
       }
-      if (formula && type === "focusin")
-        return formula
-          .querySelectorAll("[data-sbs]")
-          .forEach(each => this.lightSymbol(nameOfSymbol(each)));
+      if (formula && type === "focusin") {
+        const names = [...formula.querySelectorAll("[data-sbs]")].map(nameOfSymbol);
+        // Two that are far apart on the page may have one colour, and here may not.
+        return [...new Set(names)].forEach((name, i) => this.lightSymbol(name, i % 6));
+      }
 
       const row = target.closest(".sbs-row");
       const name = nameOf(target);
@@ -113,9 +114,9 @@
       if (code.length && prose.length) this.light([...code, ...prose], "");
     }
 
-    lightSymbol(name) {
+    lightSymbol(name, colour = this.colours.get(name)) {
       const elements = [...this.symbols.get(name), ...(this.names.get(name) ?? [])];
-      this.light(elements, this.colours.get(name));
+      this.light(elements, colour);
     }
 
     light(elements, colour) {
@@ -145,7 +146,9 @@
     const header = document.querySelector(".md-header")?.offsetHeight ?? 0;
     const tops = stops.map(stop => stop.getBoundingClientRect().top - header);
     // As high as a stop comes to stand, and a little more.
-    let current = Math.max(0, tops.findLastIndex(top => top <= 32));
+    let current = tops.findLastIndex(top => top <= 32);
+    // A title is reached with its page, and the first section below one is not.
+    if (current < 0 && stops[0]?.matches("h1, :has(> h1)")) current = 0;
     // At its foot a page scrolls no further, and the last stops stand lower than that.
     const foot = document.documentElement.scrollHeight - window.innerHeight;
     if (window.scrollY > foot - 2 && reached?.contains(document.activeElement))

@@ -95,6 +95,27 @@ def test_the_navigation_names_modules_as_their_package_does(site):
     assert navigation(site) == ["Home", *names]
 
 
+def test_pages_by_hand_keep_the_buttons_of_the_theme(site):
+    (site / "docs" / "index.md").write_text("---\nsource: elsewhere\n---\n# Home\n")
+    buttons = "[content.action.edit, content.action.view]"
+    theme = f"features: {buttons}, icon: {{edit: material/pencil}}, font: false"
+    configured(
+        site,
+        ("font: false", theme),
+        ("plugins:", "repo_url: https://github.com/a/b\nplugins:"),
+    )
+    assert build(site).returncode == 0
+    html = (site / "site" / "index.html").read_text()
+    assert 'href="https://github.com/a/b/edit/master/docs/index.md"' in html
+    assert 'href="https://github.com/a/b/raw/master/docs/index.md"' in html
+    assert "M20.71 7.04" in html, "the pencil"
+    assert "sbs-source" not in html
+    module = (site / "site" / "book" / "game.html").read_text()
+    assert '<p class="sbs-source">' in module
+    assert 'href="https://github.com/a/b/blob/master/book/game.py"' in module
+    assert "md-content__button" not in module
+
+
 def test_search_leads_to_the_section(site):
     assert build(site).returncode == 0
     index = (site / "site" / "search" / "search_index.json").read_text()

@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,23 +14,12 @@ from playwright.sync_api import (
     BrowserContext,
     Page,
     expect,
-    sync_playwright,
 )
 
-from benchmarks.browser import web_server
+from benchmarks.browser import CHROMIUM, chromium, web_server
 from tests.press.sites import build
 
 ROOT = Path(__file__).parents[2]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-sync",
-    "--no-first-run",
-]
 # How long to wait for what should happen at once, in milliseconds: for a slow machine.
 PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
@@ -66,12 +54,8 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("REQUIRE_BROWSER"):
             pytest.fail("there is no Chromium in the PATH, and REQUIRE_BROWSER is set")
         pytest.skip("there is no Chromium in the PATH")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=ARGUMENTS, headless=True
-        )
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @dataclass

@@ -157,6 +157,23 @@ def test_symbols_light_up_by_keyboard(browser, page_url):
         assert any(each.startswith("formula:") for each in lit(page))
 
 
+def test_no_two_symbols_of_a_formula_have_one_colour(browser, site):
+    """Though the page has more of them than there are colours."""
+    url = (site / "labml_rl/returns.html").as_uri()
+    with visit(browser, url, viewport=DESKTOP) as seen:
+        found = seen.page.evaluate(
+            """() => [...document.querySelectorAll("sbs-math[tabindex]")].map(formula => {
+              formula.focus();
+              const lit = [...formula.querySelectorAll("[data-sbs]")];
+              const names = new Set(lit.map(each => each.dataset.sbs));
+              const colours = new Set(lit.map(each => each.dataset.sbsLit));
+              return [names.size, colours.size];
+            })"""
+        )
+    assert max(found) >= [4, 4]
+    assert all(names == colours for names, colours in found)
+
+
 def test_an_argument_lights_its_parameter_in_the_code_beside(browser, page_url):
     with visit(browser, page_url, viewport=DESKTOP) as seen:
         page = seen.page

@@ -100,11 +100,17 @@
     const menu = makeButton(header("__drawer"), "Menu");
     if (menu) enterMenu(menu);
     makeButton(header("__search"), "Search");
-    // In the menu of a small screen, each group leads to a list of its own, and back.
-    const groups = window.matchMedia("(max-width: 76.234375em)").matches
-      ? ".md-nav__link[for]:not([for=__toc]), .md-nav__item .md-nav__title[for]:not([for=__toc])"
-      : ".md-nav__link[for][tabindex='0']";
-    document.querySelectorAll(groups).forEach(label => makeButton(label));
+    // In the menu of a small screen, each group leads to a list of its own, and back. A
+    // window that is made smaller, or a page larger, has that menu as well.
+    const small = window.matchMedia("(max-width: 76.234375em)");
+    const open = () => {
+      const groups = small.matches
+        ? ".md-nav__link[for]:not([for=__toc]), .md-nav__item .md-nav__title[for]:not([for=__toc])"
+        : ".md-nav__link[for][tabindex='0']";
+      document.querySelectorAll(groups).forEach(label => makeButton(label));
+    };
+    open();
+    small.addEventListener("change", open);
     for (const link of document.querySelectorAll(".md-nav--primary a.md-nav__link--active"))
       if (link.getAttribute("href") === "./" || link.href === location.href.split("#")[0])
         link.ariaCurrent = "page";
