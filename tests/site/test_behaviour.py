@@ -162,11 +162,11 @@ def test_no_two_symbols_of_a_formula_have_one_colour(browser, site):
     url = (site / "labml_rl/returns.html").as_uri()
     with visit(browser, url, viewport=DESKTOP) as seen:
         found = seen.page.evaluate(
-            """() => [...document.querySelectorAll("sbs-math[tabindex]")].map(formula => {
-              formula.focus();
-              const lit = [...formula.querySelectorAll("[data-sbs]")];
-              const names = new Set(lit.map(each => each.dataset.sbs));
-              const colours = new Set(lit.map(each => each.dataset.sbsLit));
+            """() => [...document.querySelectorAll("sbs-math[tabindex]")].map(each => {
+              each.focus();
+              const lit = [...each.querySelectorAll("[data-sbs]")];
+              const names = new Set(lit.map(symbol => symbol.dataset.sbs));
+              const colours = new Set(lit.map(symbol => symbol.dataset.sbsLit));
               return [names.size, colours.size];
             })"""
         )
