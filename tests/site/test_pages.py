@@ -164,9 +164,15 @@ def test_the_longest_lines_of_code_fit(browser, site):
 @pytest.mark.parametrize(
     ("written", "marked"),
     [
-        ("<code>max_grad_norm</code>", "<code>max_<wbr>grad_<wbr>norm</code>"),
-        ("<code>__name__</code>", "<code>__<wbr>name__</code>"),
-        ("<code>a/b.py 0.99 _c</code>", "<code>a/<wbr>b.<wbr>py 0.99 _c</code>"),
+        (
+            "<code>max_gradient_norm</code>",
+            "<code>max_<wbr>gradient_<wbr>norm</code>",
+        ),
+        (
+            "<code>a/b.py 0.99 _c and</code>",
+            "<code>a/<wbr>b.<wbr>py 0.99 _c and</code>",
+        ),
+        ("<code>max_grad_norm</code>", "<code>max_grad_norm</code>"),
         ("<code>" + 25 * "f" + "</code>", f"<code>{10 * 'f'}<wbr>{15 * 'f'}</code>"),
         ('<a href="a_b.html">a_b</a>', '<a href="a_b.html">a_b</a>'),
         ("12.1 ± 0.2 (error)", "12.1&nbsp;±&nbsp;0.2 (error)"),
@@ -177,6 +183,37 @@ def test_the_longest_lines_of_code_fit(browser, site):
 def test_names_in_tables_break_between_their_words(written, marked):
     assert on_page_content(f"<table>{written}</table>") == f"<table>{marked}</table>"
     assert on_page_content(f"<p>{written}</p>") == f"<p>{written}</p>"
+
+
+def test_options_and_shapes_are_one_piece():
+    word = '<span class="book-word">{}</span>'.format
+    assert on_page_content("<code>labml-rl train --dueling</code>") == (
+        f"<code>{word('labml-rl')} train {word('--dueling')}</code>"
+    )
+    assert on_page_content("<code>(T, N)</code>") == (
+        '<code class="book-word">(T, N)</code>'
+    )
+    for other in (
+        f"<code>{30 * '-'}</code>",
+        "<code>f(x) - y</code>",
+        "<code>(a long one, too)</code>",
+        "<pre><code>--option</code></pre>",
+    ):
+        assert on_page_content(other) == other
+
+
+def test_errors_stand_below_each_other():
+    rows = "".join(
+        f"<tr><td>{cell}</td></tr>"
+        for cell in ("a", "1 ± 17.2", "2 ± 4.0", "3", "4 (1–1,000)")
+    )
+    found = on_page_content(f"<table>{rows.replace('td', 'th', 2)}</table>")
+    wide, narrow = "\N{FIGURE SPACE}", "\N{PUNCTUATION SPACE}"
+    assert f"17.2{2 * wide}</td>" in found
+    assert f"4.0{3 * wide}</td>" in found
+    assert ">3</td>" in found
+    assert "1,000</span>)</td>" in found
+    assert narrow not in found
 
 
 # The names in tables of which a word stands on two lines.
