@@ -153,7 +153,11 @@ def draw_dqn() -> str:
         (left + 88, below + 4),
     )
     arrow(
-        drawing, (at, below + 4), (at, below + 66), (beyond, below + 66), (beyond, 220)
+        drawing,
+        (at, below + 4),
+        (at, below + 66),
+        (beyond, below + 66),
+        (beyond, below + 4),
     )
     for x, y, words, anchor in (
         (at + 8, branch + 24, "action", "start"),

@@ -7,7 +7,6 @@ are. And in the text, a short piece of code that is one word or one shape stays 
 import re
 from typing import Any
 
-TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 CODE = re.compile(r"(?<=<code>)[^<]{17,}(?=</code>)")
 # Behind a sign within a name or a path, and at times in the long number of a commit.
 BREAK = re.compile(r"(?<=\w)[_./](?=[A-Za-z])|[0-9a-f]{10}(?=[0-9a-f]{10})")
@@ -22,8 +21,11 @@ NUMBER = re.compile(r"[−+]?\d[\d,.]*%?(?:(?:&nbsp;±| ?\().*)?|–?")
 TAIL = re.compile(r"(?:&nbsp;±| ?\().*")
 # Blanks as wide as a digit and as a point.
 WIDE, NARROW = "\N{FIGURE SPACE}", "\N{PUNCTUATION SPACE}"
-# Code in a line, and what is none.
-INLINE = re.compile(r"<pre.*?</pre>|<table>.*?</table>|<code>([^<]+)</code>", re.DOTALL)
+# Tables, and code in a line. That in a block is none.
+PIECE = re.compile(
+    r"<pre.*?</pre>|(?P<table><table>.*?</table>)|<code>(?P<code>[^<]+)</code>",
+    re.DOTALL,
+)
 SHAPE = re.compile(r"\(\S+(?: \S+)+")
 # `--num-envs` and `labml-rl` would break behind each hyphen.
 HYPHENED = re.compile(r"(?<!\S)(?=\S*-\w)\S{3,24}(?!\S)")
@@ -35,22 +37,21 @@ def on_page_content(html: str, **_: Any) -> str:
     breaks a word anywhere if it is told to, and nowhere if it is not.
     """
 
-    def whole(found: re.Match[str]) -> str:
-        code = found[1]
+    def marked(piece: re.Match[str]) -> str:
+        if table := piece["table"]:
+            cells = table.replace(" ± ", "&nbsp;±&nbsp;")
+            cells = RANGE.sub(r'<span class="book-range">\g<0></span>', cells)
+            cells = CODE.sub(lambda code: BREAK.sub(r"\g<0><wbr>", code[0]), cells)
+            return aligned(cells)
+        code = piece["code"]
         if not code:
-            return found[0]
+            return piece[0]
         if len(code) <= 12 and SHAPE.fullmatch(code):
             return f'<code class="book-word">{code}</code>'
         words = HYPHENED.sub(r'<span class="book-word">\g<0></span>', code)
         return f"<code>{words}</code>"
 
-    def marked(table: re.Match[str]) -> str:
-        cells = table[0].replace(" ± ", "&nbsp;±&nbsp;")
-        cells = RANGE.sub(r'<span class="book-range">\g<0></span>', cells)
-        cells = CODE.sub(lambda code: BREAK.sub(r"\g<0><wbr>", code[0]), cells)
-        return aligned(cells)
-
-    return INLINE.sub(whole, TABLE.sub(marked, html))
+    return PIECE.sub(marked, html)
 
 
 def aligned(table: str) -> str:
@@ -61,47 +62,41 @@ def aligned(table: str) -> str:
         table: its HTML.
     """
     rows = [CELL.findall(row) for row in ROW.findall(table)]
-    columns = [
-        [words for _, _, words in column] for column in zip(*rows[1:], strict=False)
-    ]
-    numbers = {
-        number
-        for number, column in enumerate(columns)
-        if all(NUMBER.fullmatch(words.strip()) for words in column)
-    }
+    # How many digits and points stand behind a number at most, in columns of numbers.
+    most: dict[int, tuple[int, int]] = {}
+    for number, cells in enumerate(zip(*rows[1:], strict=False)):
+        column = [words.strip() for _, _, words in cells]
+        if all(NUMBER.fullmatch(words) for words in column):
+            digits, points = zip(*map(size_of_tail, column), strict=True)
+            most[number] = max(digits), max(points)
 
     def moved(row: re.Match[str]) -> str:
         cells = iter(range(len(rows[0])))
 
         def cell(match: re.Match[str]) -> str:
             number = next(cells, -1)
-            if number not in numbers:
+            if number not in most:
                 return match[0]
             kind, how, words = match.groups()
             if kind == "td" and TAIL.search(words):
-                words += missing(words, columns[number])
+                digits, points = size_of_tail(words)
+                words += WIDE * (most[number][0] - digits)
+                words += NARROW * (most[number][1] - points)
             return f'<{kind}{how} style="text-align: right">{words}</{kind}>'
 
         return CELL.sub(cell, row[0])
 
-    return ROW.sub(moved, table) if numbers else table
+    return ROW.sub(moved, table) if most else table
 
 
-def missing(words: str, column: list[str]) -> str:
+def size_of_tail(words: str) -> tuple[int, int]:
     """
-    What a number with an error or a range lacks behind it to stand below the others.
+    How many digits there are in the error or the range behind a number, and how many
+    points or commas.
 
     Args:
         words: what is in its cell.
-        column: what is in all cells of its column.
     """
-
-    def size(cell: str) -> tuple[int, int]:
-        tail = TAIL.search(re.sub(r"<[^>]*>", "", cell))
-        text = tail[0] if tail else ""
-        return len(re.findall(r"\d", text)), len(re.findall(r"[,.](?=\d)", text))
-
-    digits, points = size(words)
-    digits = max(size(cell)[0] for cell in column) - digits
-    points = max(size(cell)[1] for cell in column) - points
-    return WIDE * digits + NARROW * points
+    tail = TAIL.search(re.sub(r"<[^>]*>", "", words))
+    text = tail[0] if tail else ""
+    return len(re.findall(r"\d", text)), len(re.findall(r"[,.](?=\d)", text))

@@ -28,7 +28,7 @@ import json
 import logging
 import os
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -40,8 +40,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
+from mkdocs.structure import StructureItem
 from mkdocs.structure.files import File, Files, InclusionLevel
-from mkdocs.structure.nav import Navigation
+from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as SitePage
 from mkdocs.utils import get_relative_url
 
@@ -537,18 +538,19 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         The pages of the reference are looked for as well, before each definition leads
         there.
         """
-        for each in nav.pages:
-            path, section = each.file.src_uri, each.parent
-            if path not in self.sources or section is None:
+        for section in sections_of(nav.items):
+            pages = [each for each in section.children if isinstance(each, SitePage)]
+            folders = {posixpath.dirname(each.file.src_uri) for each in pages}
+            if len(folders) != 1:
                 continue
-            folder = posixpath.dirname(path)
-            pages = (one for one in section.children if isinstance(one, SitePage))
-            if any(posixpath.dirname(one.file.src_uri) != folder for one in pages):
-                continue
-            if each.title is None and path in self.untitled:
-                each.title = self.untitled[path].rpartition(".")[2]
-            if each.is_index and config.nav is None:
-                section.title = posixpath.basename(folder)
+            for each in pages:
+                path = each.file.src_uri
+                if path not in self.sources:
+                    continue
+                if each.title is None and path in self.untitled:
+                    each.title = self.untitled[path].rpartition(".")[2]
+                if each.is_index and config.nav is None:
+                    section.title = posixpath.basename(*folders)
         for package in {name.partition(".")[0] for name in self.modules.values()}:
             page = self.config.reference.format(package=package)
             if page and not files.get_file_from_path(page):
@@ -687,6 +689,14 @@ def warn_of_dollars(source: Source) -> None:
 def root_of(config: MkDocsConfig) -> Path:
     """The folder of `mkdocs.yml`. With `-f`, MkDocs has its path as it was typed."""
     return Path(os.path.abspath(config.config_file_path)).parent
+
+
+def sections_of(items: Iterable[StructureItem]) -> Iterator[Section]:
+    """All sections of a navigation, those in others too."""
+    for item in items:
+        if isinstance(item, Section):
+            yield item
+            yield from sections_of(item.children)
 
 
 def file_at(path: str, files: Files) -> File | None:

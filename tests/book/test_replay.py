@@ -425,7 +425,9 @@ def test_final_observations_must_be_there_and_nothing_is_written_without():
         memory.add(
             actions, rewards, no, no, observations, final_observations=observations[:1]
         )
-    with pytest.raises(ValueError, match=r"actions must have shape \(2,\)"):
+    with pytest.raises(
+        ValueError, match=r"actions must have shape \(2,\), .* not \(1,\)"
+    ):
         memory.add(actions[:1], rewards, no, no, observations)
     assert_all_right(play, memory)
 
@@ -537,17 +539,23 @@ def test_the_figures_are_what_is_done(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "actions", [np.array([0.5, 1.0]), np.zeros((2, 3), np.int64), [0.7, 0.2]]
+    ("actions", "message"),
+    [
+        (np.array([0.5, 1.0]), "actions must be whole numbers, not float64"),
+        (
+            np.zeros((2, 3), np.int64),
+            r"actions must have shape \(2,\), one for each game, not \(2, 3\)",
+        ),
+        ([0.7, 0.2], "actions must be whole numbers, not float64"),
+    ],
 )
-def test_actions_must_be_numbered(actions):
+def test_actions_must_be_numbered(actions, message):
     play = Play(2, 4, ends=0.0)
     memory = memory_for(play, 60)
     play.play(memory, 10)
     _, rewards, no, _ = play_step(2)
     observations = np.zeros((2, 4, SIDE, SIDE), np.uint8)
-    with pytest.raises(ValueError, match="actions must be whole numbers, not float"):
-        memory.add(np.array([0.5, 1.0]), rewards, no, no, observations)
-    with pytest.raises(ValueError, match="actions must"):
+    with pytest.raises(ValueError, match=message):
         memory.add(actions, rewards, no, no, observations)
     assert_all_right(play, memory)
 

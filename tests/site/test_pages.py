@@ -214,6 +214,9 @@ def test_errors_stand_below_each_other():
     assert ">3</td>" in found
     assert "1,000</span>)</td>" in found
     assert narrow not in found
+    cells = "".join(f"<tr><td>{n} ± {n}</td></tr>" for n in ("1", "2", "1,000"))
+    shorter = on_page_content(f"<table>{cells}</table>")
+    assert f"2&nbsp;±&nbsp;2{3 * wide}{narrow}</td>" in shorter
 
 
 # The names in tables of which a word stands on two lines.
