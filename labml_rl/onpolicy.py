@@ -19,7 +19,7 @@ action values that way. The upper one adds what belongs to a policy.
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -149,7 +149,16 @@ class RolloutExperiment(SpeedExperiment[S]):
 
         # A step of learning is done as it is asked for, or by the record.
         self.how = Recorded(self.device, self.network) if settings.graphs else asked
+        self.actor = self.make_actor()
         self.games = self.make_players(makers, names, spaces)
+
+    def make_actor(self) -> nn.Module:
+        """
+        Returns:
+            The network that plays. It is the one that learns, unless an algorithm
+            [does both at once][labml_rl.ppo.experiment.Experiment.make_actor].
+        """
+        return self.network
 
     def check_network(self) -> None:
         """
@@ -203,7 +212,7 @@ class RolloutExperiment(SpeedExperiment[S]):
             return Players(
                 makers,
                 names,
-                self.network,
+                self.actor,
                 spaces,
                 steps=settings.steps,
                 settings=settings,
@@ -216,11 +225,11 @@ class RolloutExperiment(SpeedExperiment[S]):
                 stack.callback(each.close)
             sampler = Sampler(
                 batches,
-                self.network,
+                self.actor,
                 steps=settings.steps,
                 device=self.device,
                 generator=self.generator,
-                prepare=preparer(self.network, settings),
+                prepare=preparer(self.actor, settings),
                 graphs=settings.graphs,
             )
             stack.pop_all()
@@ -268,16 +277,19 @@ class RolloutExperiment(SpeedExperiment[S]):
             in groups with learning rates of their own.
         """
 
-    def play(self) -> Samples:
+    def play(self, sample: Callable[[], Samples] | None = None) -> Samples:
         """
         ### Play
+
+        Args:
+            sample: what plays; `None` is the [source][Source] of the experiment.
 
         Returns:
             The next rollout.
         """
         settings = self.settings
         with few_threads(settings), in_precision(settings, self.device):
-            samples = self.games.sample()
+            samples = (sample or self.games.sample)()
         steps = settings.steps * settings.num_envs
         self.frames += steps * frames_per_step(settings.game)
         self.scores += samples.scores

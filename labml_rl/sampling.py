@@ -39,7 +39,7 @@ samples.observations.shape
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, fields
 from itertools import accumulate, pairwise, zip_longest
 from typing import Any
@@ -435,7 +435,9 @@ class Decision:
     actions: Tensor
 
 
-def take_turns(players: Sequence[Player]) -> list[dict[str, float]]:
+def take_turns(
+    players: Sequence[Player], *others: Iterator[None]
+) -> list[dict[str, float]]:
     """
     ## Taking turns
 
@@ -455,14 +457,62 @@ def take_turns(players: Sequence[Player]) -> list[dict[str, float]]:
 
     Args:
         players: who plays, each with its own games and its own columns of one sheet.
+        others: what else is to be done, a part of it in each turn, such as
+            [learning][beside].
 
     Returns:
         The scores of the games that ended.
     """
     scores: list[dict[str, float]] = []
-    for _ in zip_longest(*(player.moves(scores) for player in players)):
+    moves = (player.moves(scores) for player in players)
+    for _ in zip_longest(*moves, *others):
         pass  # Each has handed out its actions.
     return scores
+
+
+def beside(steps: Iterator[None], stream: torch.cuda.Stream | None) -> Iterator[None]:
+    """
+    ## Learning takes turns, too
+
+    While all games are played, Python could as well ask the GPU for a step of learning:
+
+    ```text
+    network  A     B     A     B     A     B
+    learner     1           2           3
+    games      A A A B B B A A A B B B A A A B B B
+    ```
+
+    A GPU does what it is asked for in the order in which it was asked. So the second
+    question of player A would wait for the whole first step of learning. Unless there
+    are two lists of orders, called *streams*: then the GPU works at both. Python only
+    puts a step on the list of the learner, and goes on to the player whose turn it is.
+
+    What learns must be [another network][labml_rl.ppo.experiment.Experiment.make_actor]
+    than the one that plays.
+
+    Args:
+        steps: does one step each time that it is asked for the next.
+        stream: the learner's list of orders; `None` is for a processor, which does all
+            at once.
+
+    Yields:
+        Nothing, after each step.
+    """
+    kind = "cpu" if stream is None else "cuda"
+    if stream is not None:
+        stream.wait_stream(torch.cuda.current_stream(stream.device))
+    while True:
+        # Who plays is in 16 bits all the while, and remembers weights [that have been
+        # converted](graphs.py). A learner that did so would never see what it learns.
+        with (
+            nullcontext() if stream is None else torch.cuda.stream(stream),
+            torch.autocast(kind, enabled=False, cache_enabled=False),
+        ):
+            if next(steps, True):
+                break
+        yield
+    if stream is not None:
+        torch.cuda.current_stream(stream.device).wait_stream(stream)
 
 
 class Sampler:
@@ -515,14 +565,17 @@ class Sampler:
             for batch, rows in zip(batches, self.shares, strict=True)
         ]
 
-    def sample(self) -> Samples:
+    def sample(self, *meanwhile: Iterator[None]) -> Samples:
         """
+        Args:
+            meanwhile: what else is to be done, [by turns][take_turns].
+
         Returns:
             What was seen in the next $T$ steps. Its observations and actions are the
             sampler's own arrays, and the next call overwrites them.
         """
         self.sheet.throw(self.generator)
-        return self.sheet.samples(take_turns(self.players))
+        return self.sheet.samples(take_turns(self.players, *meanwhile))
 
     def get_states(self) -> list[Any]:
         """The states of all games, [to be saved][labml_rl.batch.Games.get_states]."""

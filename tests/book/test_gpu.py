@@ -25,6 +25,7 @@ from tests.book.test_graphs import (
     check_what_waits_is_not_recorded,
 )
 from tests.book.test_learning import frames_until
+from tests.book.test_overlap import after_each_other
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is asked for"),
@@ -50,8 +51,16 @@ def learned(settings, updates=2):
     """Weights after some updates, and what was measured in them."""
     with contextlib.closing(ppo.Experiment(settings)) as experiment:
         metrics = [experiment.advance()[0] for _ in range(updates)]
-        weights = parameters_to_vector(experiment.network.parameters())
-    return weights.detach().cpu(), metrics
+        weights = weights_of(experiment)
+    return weights.cpu(), metrics
+
+
+def weights_of(experiment):
+    """
+    As they are now. One that still had a gradient would keep what a recorded step
+    wants to make anew: where gradients are added up, and on which stream.
+    """
+    return parameters_to_vector(experiment.network.parameters()).detach().clone()
 
 
 @pytest.mark.parametrize("blocks", [False, True])
@@ -180,14 +189,14 @@ def test_the_rate_of_a_recorded_step_goes_down():
     with contextlib.closing(ppo.Experiment(settings)) as experiment:
         moved = []
         while not experiment.done:
-            before = parameters_to_vector(experiment.network.parameters()).clone()
+            before = weights_of(experiment)
             experiment.advance()
-            after = parameters_to_vector(experiment.network.parameters())
+            after = weights_of(experiment)
             moved.append((after - before).abs().mean().item())
         experiment.frames = settings.total_frames
-        before = after.clone()
+        before = after
         experiment.update()
-        after = parameters_to_vector(experiment.network.parameters())
+        after = weights_of(experiment)
     assert len(moved) == 16
     assert 0 < moved[-1] < moved[8]
     assert torch.equal(before, after)
@@ -200,6 +209,36 @@ def test_halves_play_and_learn_there(graphs):
     )
     _, metrics = learned(replace(settings, graphs=graphs))
     assert all(metrics[-1][name] is not None for name in ("loss", "entropy"))
+
+
+@pytest.mark.usefixtures("catch")
+@pytest.mark.parametrize("graphs", [False, True])
+def test_a_game_is_learned_while_it_is_played_there(graphs):
+    settings = replace(
+        CATCH, learning_rate=5e-4, device="cuda", graphs=graphs, overlap=True
+    )
+    assert frames_until(settings, 7.2) < [float("inf")]
+
+
+@pytest.mark.usefixtures("catch")
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("graphs", [False, True])
+def test_by_turns_it_learns_what_it_learns_after_each_other(graphs, precision):
+    """In two updates, to a few digits: the streams wait for each other."""
+    settings = replace(
+        CATCH, device="cuda", num_envs=4, steps=32, precision=precision, overlap=True
+    )
+    settings = replace(settings, graphs=graphs, seed=3)
+    with contextlib.closing(ppo.Experiment(settings)) as experiment:
+        metrics = [experiment.advance()[0] for _ in range(2)]
+        weights = weights_of(experiment)
+    other = after_each_other(ppo.Experiment(settings))
+    with contextlib.closing(other):
+        its_metrics = [other.advance()[0] for _ in range(2)]
+        its_weights = weights_of(other)
+    for one, another in zip(metrics, its_metrics, strict=True):
+        assert one == pytest.approx(another, rel=0.05, abs=0.01)
+    torch.testing.assert_close(weights, its_weights, rtol=0.0, atol=0.01)
 
 
 def test_its_agent_is_watched_there_and_on_a_processor(tmp_path):

@@ -1,0 +1,188 @@
+"""PPO that learns from one rollout while it plays the next."""
+
+import contextlib
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch.nn.utils import parameters_to_vector
+
+from labml_rl.graphs import WARM_UP, Recorded
+from labml_rl.ppo import experiment as ppo
+from labml_rl.ppo import recurrent, rnd
+from labml_rl.runs import checkpoint
+from labml_rl.sampling import Sampler
+from labml_rl.speed import make_adam
+from tests.book.fake_graphs import pretend
+from tests.book.test_learning import frames_until
+
+SIZE: dict[str, Any] = {
+    "game": "Pong",
+    "workers": 0,
+    "device": "cpu",
+    "players": False,
+    "num_envs": 4,
+    "steps": 8,
+    "minibatches": 4,
+    "epochs": 3,
+    "few_threads": False,  # or it would add up in another order
+    "learning_rate": 1e-3,
+}
+OVERLAP = ppo.Settings(**SIZE, overlap=True)
+UPDATES = 4
+
+
+def weights_of(network: torch.nn.Module) -> torch.Tensor:
+    return parameters_to_vector(network.parameters()).detach().clone()
+
+
+def advanced(experiment: Any, updates: int = UPDATES) -> tuple[Any, Any, Any]:
+    """What it measured, what it learned, and what the games show in the end."""
+    with contextlib.closing(experiment):
+        metrics = [experiment.advance()[0] for _ in range(updates)]
+        seen = experiment.games.sheet.observations.clone()
+        return metrics, weights_of(experiment.network), seen
+
+
+def after_each_other(experiment: Any) -> Any:
+    """It plays a rollout, and then it learns from the one before."""
+
+    def learn_and_play(steps: Any) -> None:
+        experiment.actor.load_state_dict(experiment.network.state_dict())
+        latest = experiment.play()
+        for _ in steps:
+            pass
+        experiment.latest = latest
+
+    experiment.learn_and_play = learn_and_play
+    return experiment
+
+
+def check_same(one: tuple[Any, Any, Any], other: tuple[Any, Any, Any]) -> None:
+    assert one[0] == other[0]
+    assert torch.equal(one[1], other[1])
+    assert torch.equal(one[2], other[2])
+
+
+@pytest.mark.usefixtures("catch")
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    ("experiment_class", "settings"),
+    [
+        (ppo.Experiment, OVERLAP),
+        (ppo.Experiment, replace(OVERLAP, max_divergence=1e-4)),
+        (rnd.Experiment, rnd.Settings(**SIZE, overlap=True)),
+        (recurrent.Experiment, recurrent.Settings(**SIZE, overlap=True)),
+    ],
+    ids=["ppo", "ppo that stops early", "rnd", "recurrent"],
+)
+def test_by_turns_it_learns_what_it_learns_after_each_other(
+    experiment_class, settings, precision
+):
+    """
+    It is so with 16 bits, too: neither of the two networks sees weights of yesterday.
+    """
+    settings = replace(settings, precision=precision)
+    check_same(
+        advanced(experiment_class(settings)),
+        advanced(after_each_other(experiment_class(settings))),
+    )
+
+
+@pytest.mark.usefixtures("catch")
+def test_who_plays_is_one_update_behind():
+    with contextlib.closing(ppo.Experiment(OVERLAP)) as experiment:
+        first = weights_of(experiment.network)
+        experiment.advance()
+        second = weights_of(experiment.network)
+        assert torch.equal(weights_of(experiment.actor), first)
+        assert not torch.equal(second, first)
+
+        # Two rollouts have been played, and one was learned from.
+        assert experiment.frames == 2 * 4 * (SIZE["num_envs"] * SIZE["steps"])
+        experiment.advance()
+        assert torch.equal(weights_of(experiment.actor), second)
+
+
+@pytest.mark.parametrize(
+    ("experiment_class", "settings"),
+    [
+        (ppo.Experiment, OVERLAP),
+        (rnd.Experiment, rnd.Settings(**SIZE, overlap=True)),
+        (recurrent.Experiment, recurrent.Settings(**SIZE, overlap=True)),
+    ],
+    ids=["ppo", "rnd", "recurrent"],
+)
+@pytest.mark.parametrize("before", [0, 2])
+def test_a_run_that_was_stopped_goes_on_the_same(
+    experiment_class, settings, before, tmp_path
+):
+    never_stopped = advanced(experiment_class(settings))
+    path = tmp_path / "checkpoint.safetensors"
+    with contextlib.closing(experiment_class(settings)) as experiment:
+        metrics = [experiment.advance()[0] for _ in range(before)]
+        checkpoint.save(path, experiment.get_state())
+    resumed = experiment_class(settings)
+    resumed.set_state(checkpoint.load(path))
+    rest, weights, seen = advanced(resumed, updates=UPDATES - before)
+    check_same((metrics + rest, weights, seen), never_stopped)
+
+
+@pytest.mark.usefixtures("catch")
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_recorded_it_learns_the_same(precision, monkeypatch):
+    pretend(monkeypatch)
+    settings = replace(OVERLAP, precision=precision)
+    experiments: list[Any] = [ppo.Experiment(settings) for _ in range(2)]
+    for experiment in experiments:
+        experiment.optimizer = make_adam(
+            experiment.network.parameters(),
+            lr=settings.learning_rate,
+            eps=settings.adam_epsilon,
+            recorded=experiment.device,
+        )
+    plain, recorded = experiments
+    recorded.how = Recorded(recorded.device, recorded.network)
+    assert isinstance(recorded.games, Sampler)
+    (player,) = recorded.games.players
+    player.how = Recorded(recorded.device, recorded.actor)
+    check_same(advanced(recorded), advanced(plain))
+    steps = UPDATES * SIZE["epochs"] * SIZE["minibatches"]
+    assert recorded.how.graph.replays == steps - WARM_UP
+    assert player.how.graph.replays == (UPDATES + 1) * SIZE["steps"] - WARM_UP
+
+
+@pytest.mark.usefixtures("catch")
+def test_a_game_is_learned_from_its_pixels():
+    settings = ppo.Settings(
+        game="Pong",
+        workers=0,
+        players=False,
+        total_frames=120_000,
+        steps=64,
+        learning_rate=5e-4,
+        overlap=True,
+    )
+    assert frames_until(settings, 7.2) < [float("inf")]
+
+
+@pytest.mark.usefixtures("nobody_stays")
+def test_what_goes_wrong_while_they_play_ends_it():
+    """The games have been asked for a step, and nobody takes the answer."""
+    settings = replace(OVERLAP, workers=1, halves=True)
+    experiment: Any = ppo.Experiment(settings)
+    with contextlib.closing(experiment):
+        experiment.advance()
+        experiment.learn = fail
+        with pytest.raises(ArithmeticError, match="no step"):
+            experiment.advance()
+
+
+def fail(_: Any) -> Any:
+    raise ArithmeticError("no step")
+
+
+def test_players_who_have_their_own_games_refuse():
+    with pytest.raises(ValueError, match="add --no-players, or leave --overlap"):
+        ppo.Experiment(replace(OVERLAP, players=True))
