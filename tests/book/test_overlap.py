@@ -12,7 +12,6 @@ from labml_rl.graphs import WARM_UP, Recorded
 from labml_rl.ppo import experiment as ppo
 from labml_rl.ppo import recurrent, rnd
 from labml_rl.runs import checkpoint
-from labml_rl.sampling import Sampler
 from labml_rl.speed import make_adam
 from tests.book.fake_graphs import pretend
 from tests.book.test_learning import frames_until
@@ -144,7 +143,6 @@ def test_recorded_it_learns_the_same(precision, monkeypatch):
         )
     plain, recorded = experiments
     recorded.how = Recorded(recorded.device, recorded.network)
-    assert isinstance(recorded.games, Sampler)
     (player,) = recorded.games.players
     player.how = Recorded(recorded.device, recorded.actor)
     check_same(advanced(recorded), advanced(plain))
