@@ -30,6 +30,7 @@ switched off.
 | many small updates | one for all weights | [fused Adam][make_adam] |
 | asking for memory | keeping what one has | [keeping memory][keep_memory] |
 | giving orders to a GPU | recording them | [a step, recorded](graphs.py) |
+| learning, with a GPU | playing on meanwhile | [overlap][labml_rl.sampling.beside] |
 
 Of those that can be switched off, 16 bits bring most on two processors, then few
 threads. On [a third](../benchmarks/policies.md#other-processors), 16 bits make PPO
@@ -77,11 +78,10 @@ PPO has eight games.
 
 ## With a GPU
 
-A run takes a GPU if there is one, and the games stay on the processor. All records of
-this book are of two cores without a GPU. On sixteen cores and a large GPU, PPO and
-IMPALA have been tried for a minute each. That is too short for a record, but it showed
-where the time went: mostly into Python giving orders. So here is what there is for it,
-and no promise.
+A run takes a GPU if there is one, and the games stay on the processor. On [sixteen
+cores with a large GPU](../benchmarks/gpu.md), PPO learns as fast as the games can be
+played. So there, more cores make it faster, and a larger GPU does not. (All other
+records of this book are of two cores without a GPU.)
 
 A GPU is done with eight observations before Python has asked about the next eight. It
 should be asked seldom, and about much at once:
@@ -92,15 +92,17 @@ should be asked seldom, and about much at once:
 - **By turns**: one half of the games is played while [the network
   answers][labml_rl.sampling.take_turns] for the other.
 - **One order**: what it does in each step is [recorded once and replayed](graphs.py).
+- **At the same time**: it learns from one rollout [while the next is
+  played][labml_rl.sampling.beside].
 - **One program**: [network and losses][labml_rl.ppo.experiment.Experiment.losses] of
   PPO are compiled into one, which does the same in fewer operations.
 
 ```bash
 labml-rl train ppo --num-envs 128 --steps 32 \
-  --minibatches 8 --halves --graphs
+  --minibatches 8 --halves --graphs --overlap
 ```
 
-All of that is for PPO. PQN has all but the last, and so has A2C, of which only the
+All of that is for PPO. PQN has all but the last two, and so has A2C, of which only the
 playing is recorded, and not the learning. With IMPALA, [the actors](impala/actors.py)
 play on the processor while the GPU learns. DQN learns on a GPU, too, and waits there
 for each batch: the pictures are picked out of main memory, and go to the GPU while

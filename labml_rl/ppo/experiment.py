@@ -307,14 +307,19 @@ class Experiment(PolicyExperiment[Settings]):
         r"""
         ### Learn while they play
 
-        On a GPU, learning from a rollout takes a fifth of the time that it takes to
-        play one, and all that time no game is played. With `overlap`, there are two
-        networks. One learns from what was played last. Meanwhile a copy, made before
-        the first of these steps, plays the next rollout.
+        While a GPU learns from a rollout, no game is played, and all cores are idle.
+        With `overlap`, there are two networks. One learns from what was played last.
+        Meanwhile a copy, made before the first of these steps, plays the next rollout.
 
         So the policy that played is no longer the one that begins to learn: it is one
         update older. The [ratios][labml_rl.ppo.clipped_policy_loss] say by how much,
         as they do from the second step on anyway. They only start a little away from 1.
+        On the way there is always one rollout that nobody has learned from yet. The
+        last one of a run is thrown away.
+
+        On [sixteen cores with a large GPU](../../benchmarks/gpu.md), PPO then plays and
+        learns as many steps as the games alone allow. On a processor that learns
+        itself, nothing is idle, and there is nothing to win.
 
         Returns:
             The network that plays: a copy, or the one that learns.
