@@ -516,7 +516,8 @@ def draw_beside(
 ) -> None:
     """
     Other curves than the first, and above the end of the highest what they are of; or
-    below them, if the first goes through there, or if that is where the title is.
+    below them, if the first goes through there, or if that is where the title is; or
+    between them, if the frames stand there.
     """
     others = lines[1:]
     for each in others:
@@ -524,8 +525,11 @@ def draw_beside(
     x, y = min((each[-1] for each in others), key=lambda end: end[1])
     wide = WIDTH_OF_LETTER * len(name)
     lowest = max(b for each in others for a, b in each if a >= x - wide)
-    places = [each for each in (y - 8, lowest + 18) if each > TOP + 8]
+    places = [each for each in (y - 8, lowest + 18) if TOP + 8 < each < BOTTOM + 4]
     free = [each for each in places if is_free((x, "end"), each, name, lines[:1])]
+    if lowest + 18 >= BOTTOM + 4:
+        between = (y + down for down in range(32, 120, 8))
+        free += (each for each in between if is_free((x, "end"), each, name, lines))
     y = free[0] if free else y - 8
     drawing.words(x, y, name, colour=COLOURS[2], size=13, text_anchor="end")
 
