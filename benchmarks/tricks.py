@@ -1,7 +1,8 @@
 """Do the tricks that make PPO faster change what it learns?
 
-.venv/bin/python -m benchmarks.tricks           # all, into results/benchmarks/
-.venv/bin/python -m benchmarks.tricks --quick   # one seed, only printed
+.venv/bin/python -m benchmarks.tricks             # all, into results/benchmarks/
+.venv/bin/python -m benchmarks.tricks --overlap   # learning while it plays, and not
+.venv/bin/python -m benchmarks.tricks --quick     # one seed, only printed
 
 PPO learns the small game of the tests from its pixels, with all tricks, with 32 bits in
 place of 16, and without any trick, each with the same seeds. What is recorded is what
@@ -20,12 +21,16 @@ from labml_rl import game
 from labml_rl.ppo.experiment import Experiment, Settings
 from tests.book.catch import BALLS, Catch
 
-RECORD = ROOT / "results" / "benchmarks" / "tricks.json"
+RECORDS = ROOT / "results" / "benchmarks"
 PACKAGES = ("gymnasium", "numpy", "torch")
 VARIANTS: dict[str, dict[str, Any]] = {
     "all": {},
     "without_bfloat16": {"precision": "float32"},
     "without_any": {"precision": "float32", "blocks": False, "few_threads": False},
+}
+OVERLAP: dict[str, dict[str, Any]] = {
+    "after_each_other": {"players": False},
+    "overlap": {"players": False, "overlap": True},
 }
 FRAMES, POINTS, SEEDS = 120_000, 40, (1, 2, 3, 4, 5)
 
@@ -42,7 +47,7 @@ def learn(variant: str, seed: int) -> list[float]:
             total_frames=FRAMES,
             steps=64,
             learning_rate=5e-4,
-            **VARIANTS[variant],
+            **(VARIANTS | OVERLAP)[variant],
         )
     )
     caught: list[float] = []
@@ -77,15 +82,18 @@ def main() -> None:
     """Learn with each, print, and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one seed, not recorded")
+    parser.add_argument("--overlap", action="store_true", help="this alone")
     parser.add_argument("--only", nargs=2, metavar=("VARIANT", "SEED"))
-    parser.add_argument("--output", type=Path, default=RECORD)
+    parser.add_argument("--output", type=Path, help="instead of results/benchmarks/")
     options = parser.parse_args()
     if options.only:
         variant, seed = options.only
         print(json.dumps(learn(variant, int(seed))))
         return
     record = provenance("benchmarks.tricks", PACKAGES)
-    found: dict[str, dict[str, list[float]]] = {name: {} for name in VARIANTS}
+    variants = OVERLAP if options.overlap else VARIANTS
+    usual = "tricks-overlap.json" if options.overlap else "tricks.json"
+    found: dict[str, dict[str, list[float]]] = {name: {} for name in variants}
     for seed in SEEDS[:1] if options.quick else SEEDS:
         for name, curves in found.items():
             curves[str(seed)] = apart(name, seed)
@@ -93,7 +101,7 @@ def main() -> None:
     record |= {"frames": FRAMES, "seeds": len(SEEDS)}
     record["variants"] = {name: summary(curves) for name, curves in found.items()}
     if not options.quick:
-        write(record, options.output)
+        write(record, options.output or RECORDS / usual)
 
 
 if __name__ == "__main__":
