@@ -74,6 +74,7 @@ bench: .venv/bench ## measure what is in results/benchmarks/, but for other mach
 	$(BIN)/python -m benchmarks.crowd
 	$(BIN)/python -m benchmarks.values
 	$(BIN)/python -m benchmarks.tricks
+	$(BIN)/python -m benchmarks.tricks --overlap
 	$(BIN)/python -m benchmarks.lag
 	$(BIN)/python -m benchmarks.mistakes
 	$(BIN)/python -m benchmarks.mistakes dqn
