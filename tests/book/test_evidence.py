@@ -298,7 +298,8 @@ def test_prose_does_not_change_a_fingerprint_and_code_does():
 def test_the_score_in_the_readme_is_the_recorded_one():
     seeds = json.loads(evidence.SUMMARY.read_text())["ppo"]["breakout"]
     said = " ".join(README.read_text().split())
-    *scores, last = (f"{each['mean']:.0f}" for each in seeds.values())
+    long = [each for each in seeds.values() if each["millions"] >= 40]
+    *scores, last = (f"{each['mean']:.0f}" for each in long)
     first = ", ".join(scores)
     assert f"PPO scores {first} and {last} points with three seeds" in said
     summary = seeds["seed-1"]
