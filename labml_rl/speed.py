@@ -79,9 +79,9 @@ PPO has eight games.
 ## With a GPU
 
 A run takes a GPU if there is one, and the games stay on the processor. On [sixteen
-cores with a large GPU](../benchmarks/gpu.md), PPO learns as fast as the games can be
-played. So there, more cores make it faster, and a larger GPU does not. (All other
-records of this book are of two cores without a GPU.)
+cores with a large GPU](../benchmarks/gpu.md), PPO plays and learns nearly as fast as
+the games alone can be played. So there, more cores make it faster, and a larger GPU
+does not. (All other records of this book are of two cores without a GPU.)
 
 A GPU is done with eight observations before Python has asked about the next eight. It
 should be asked seldom, and about much at once:
@@ -92,14 +92,15 @@ should be asked seldom, and about much at once:
 - **By turns**: one half of the games is played while [the network
   answers][labml_rl.sampling.take_turns] for the other.
 - **One order**: what it does in each step is [recorded once and replayed](graphs.py).
-- **At the same time**: it learns from one rollout [while the next is
-  played][labml_rl.sampling.beside].
+- **At the same time**: with `--overlap`, it learns from one rollout [while the next is
+  played][labml_rl.ppo.experiment.Experiment.make_actor]. That has a price, so try it
+  where learning takes long.
 - **One program**: [network and losses][labml_rl.ppo.experiment.Experiment.losses] of
   PPO are compiled into one, which does the same in fewer operations.
 
 ```bash
 labml-rl train ppo --num-envs 128 --steps 32 \
-  --minibatches 8 --halves --graphs --overlap
+  --minibatches 8 --halves --graphs
 ```
 
 All of that is for PPO. PQN has all but the last two, and so has A2C, of which only the

@@ -303,80 +303,6 @@ class Experiment(PolicyExperiment[Settings]):
                 if last["divergence"] > settings.max_divergence:
                     break
 
-    def make_actor(self) -> nn.Module:
-        r"""
-        ### Learn while they play
-
-        While a GPU learns from a rollout, no game is played, and all cores are idle.
-        With `overlap`, there are two networks. One learns from what was played last.
-        Meanwhile a copy, made before the first of these steps, plays the next rollout.
-
-        So the policy that played is no longer the one that begins to learn: it is one
-        update older. The [ratios][labml_rl.ppo.clipped_policy_loss] say by how much,
-        as they do from the second step on anyway. They only start a little away from 1.
-        On the way there is always one rollout that nobody has learned from yet. The
-        last one of a run is thrown away.
-
-        On [sixteen cores with a large GPU](../../benchmarks/gpu.md), PPO then plays and
-        learns as many steps as the games alone allow. On a processor that learns
-        itself, nothing is idle, and there is nothing to win.
-
-        Returns:
-            The network that plays: a copy, or the one that learns.
-
-        Raises:
-            ValueError: if it is to be a copy, and the games are with the players.
-        """
-        settings = self.settings
-        if not settings.overlap:
-            return super().make_actor()
-        if settings.players and self.device.type == "cpu":
-            raise ValueError(
-                "overlap is for games that come to the network. On a processor each "
-                "player has games of its own: add --no-players, or leave --overlap"
-            )
-        return deepcopy(self.network)
-
-    def learn_and_play(self, steps: Iterator[None]) -> None:
-        """
-        A step of learning is asked for [whenever all games are being
-        played][labml_rl.sampling.beside].
-
-        Args:
-            steps: those of the optimiser.
-        """
-        assert isinstance(self.games, Sampler)
-        self.actor.load_state_dict(self.network.state_dict())
-        sample = partial(self.games.sample, beside(steps, self.stream))
-        self.latest = self.play(sample)
-
-    def get_state(self) -> State:
-        """
-        ### Saved with the run
-
-        Returns:
-            The state, and the rollout that nobody has learned from yet.
-        """
-        state = super().get_state()
-        if self.settings.overlap:
-            state["played"] = self.latest is not None
-            state["sheet"] = self.games.sheet.parts()
-        return state
-
-    def set_state(self, state: State) -> Any:
-        """
-        Args:
-            state: what [Experiment.get_state][] returned.
-
-        Returns:
-            The observations on which the agent has not acted yet.
-        """
-        observations = super().set_state(state)
-        if self.settings.overlap:
-            self.games.sheet.copy_(Sheet(*state["sheet"]))
-            self.latest = self.games.sheet.samples([]) if state["played"] else None
-        return observations
-
     def make_batch(self, samples: Samples) -> "Batch":
         r"""
         ### What to learn from
@@ -521,6 +447,87 @@ class Experiment(PolicyExperiment[Settings]):
                 log_probs, batch.log_probs, clip=settings.clip
             ),
         }
+
+    def make_actor(self) -> nn.Module:
+        r"""
+        ### Learn while they play
+
+        While a GPU learns from a rollout, no game is played, and all cores are idle.
+        With `overlap`, there are two networks. One learns from what was played last.
+        Meanwhile a copy, made before the first of these steps, plays the next rollout.
+
+        So the policy that played is no longer the one that begins to learn: it is one
+        update older. The [ratios][labml_rl.ppo.clipped_policy_loss] say by how much,
+        as they do from the second step on anyway. They only start a little away from 1.
+        On the way there is always one rollout that nobody has learned from yet. The
+        last one of a run is thrown away.
+
+        On [sixteen cores with a large GPU](../../benchmarks/gpu.md), PPO then plays and
+        learns as many steps as the games alone allow, some 7% more than without. On a
+        processor that learns itself, nothing is idle, and there is nothing to win.
+
+        !!! warning "It learns later"
+            A small game took [half as many frames
+            again](../../benchmarks/tricks.md#learning-while-it-plays) to be learned
+            halfway. It is the same in the end. When the network begins to learn from a
+            rollout, it is one update away from the policy that played it already, and
+            the [clip][labml_rl.ppo.clipped_policy_loss] counts from there.
+
+        Returns:
+            The network that plays: a copy, or the one that learns.
+
+        Raises:
+            ValueError: if it is to be a copy, and the games are with the players.
+        """
+        settings = self.settings
+        if not settings.overlap:
+            return super().make_actor()
+        if settings.players and self.device.type == "cpu":
+            raise ValueError(
+                "overlap is for games that come to the network. On a processor each "
+                "player has games of its own: add --no-players, or leave --overlap"
+            )
+        return deepcopy(self.network)
+
+    def learn_and_play(self, steps: Iterator[None]) -> None:
+        """
+        A step of learning is asked for [whenever all games are being
+        played][labml_rl.sampling.beside].
+
+        Args:
+            steps: those of the optimiser.
+        """
+        assert isinstance(self.games, Sampler)
+        self.actor.load_state_dict(self.network.state_dict())
+        sample = partial(self.games.sample, beside(steps, self.stream))
+        self.latest = self.play(sample)
+
+    def get_state(self) -> State:
+        """
+        ### Saved with the run
+
+        Returns:
+            The state, and the rollout that nobody has learned from yet.
+        """
+        state = super().get_state()
+        if self.settings.overlap:
+            state["played"] = self.latest is not None
+            state["sheet"] = self.games.sheet.parts()
+        return state
+
+    def set_state(self, state: State) -> Any:
+        """
+        Args:
+            state: what [Experiment.get_state][] returned.
+
+        Returns:
+            The observations on which the agent has not acted yet.
+        """
+        observations = super().set_state(state)
+        if self.settings.overlap:
+            self.games.sheet.copy_(Sheet(*state["sheet"]))
+            self.latest = self.games.sheet.samples([]) if state["played"] else None
+        return observations
 
 
 Losses = Callable[[Any, "Batch"], dict[str, Tensor]]
