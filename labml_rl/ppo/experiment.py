@@ -284,6 +284,9 @@ class Experiment(PolicyExperiment[Settings]):
         settings = self.settings
         if self.how is not asked:
             check_rates(self.optimizer)
+        if settings.overlap:
+            batch = self.from_here(batch)
+            yield
 
         # What a game shows within a few steps looks nearly the same, and lies close
         # together in this list. It would pull a minibatch in one direction, so each
@@ -457,21 +460,12 @@ class Experiment(PolicyExperiment[Settings]):
         Meanwhile a copy, made before the first of these steps, plays the next rollout.
 
         So the policy that played is no longer the one that begins to learn: it is one
-        update older. The [ratios][labml_rl.ppo.clipped_policy_loss] say by how much,
-        as they do from the second step on anyway. They only start a little away from 1.
-        On the way there is always one rollout that nobody has learned from yet. The
-        last one of a run is thrown away.
+        update older. On the way there is always one rollout that nobody has learned
+        from yet. The last one of a run is thrown away.
 
         On [sixteen cores with a large GPU](../../benchmarks/gpu.md), PPO then plays and
         learns as many steps as the games alone allow, some 7% more than without. On a
         processor that learns itself, nothing is idle, and there is nothing to win.
-
-        !!! warning "It learns later"
-            A small game took [half as many frames
-            again](../../benchmarks/tricks.md#learning-while-it-plays) to be learned
-            halfway. It is the same in the end. When the network begins to learn from a
-            rollout, it is one update away from the policy that played it already, and
-            the [clip][labml_rl.ppo.clipped_policy_loss] counts from there.
 
         Returns:
             The network that plays: a copy, or the one that learns.
@@ -488,6 +482,33 @@ class Experiment(PolicyExperiment[Settings]):
                 "player has games of its own: add --no-players, or leave --overlap"
             )
         return deepcopy(self.network)
+
+    @torch.no_grad()
+    def from_here(self, batch: "Batch") -> "Batch":
+        r"""
+        ### From where the clip counts
+
+        The [clip][labml_rl.ppo.clipped_policy_loss] is to keep an update from going too
+        far. But too far from what? If it counts from the policy that played, the update
+        before has used up a part of the way already, and a small game [took half as
+        many frames again](../../benchmarks/tricks.md#learning-while-it-plays) to be
+        learned halfway. So before it learns, the network says how likely it finds these
+        actions *now*, and the clip counts from there. [Hilton et al.
+        (2021)](https://arxiv.org/abs/2110.00641) tell these two policies apart: the
+        one that played, and the *proximal* one, near which to stay. (They also weigh
+        each step by the ratio of the two. Here they are a single update apart, and
+        count as one.)
+
+        Args:
+            batch: what to learn from.
+
+        Returns:
+            The same with the probabilities of now.
+        """
+        rows = torch.arange(len(batch), device=self.device)
+        parts = [batch.rows(r) for r in rows.chunk(self.settings.minibatches)]
+        now = [log_probs_of(self.answers(each)[0], each.actions) for each in parts]
+        return replace(batch, log_probs=torch.cat(now))
 
     def learn_and_play(self, steps: Iterator[None]) -> None:
         """
