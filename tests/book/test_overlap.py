@@ -129,6 +129,33 @@ def test_a_run_that_was_stopped_goes_on_the_same(
 
 
 @pytest.mark.usefixtures("catch")
+@pytest.mark.parametrize(
+    "experiment_class", [ppo.Experiment, rnd.Experiment, recurrent.Experiment]
+)
+def test_the_clip_counts_from_who_begins_to_learn(experiment_class):
+    """In the first step that is nowhere; from who played, it would be a way."""
+    settings = experiment_class.settings_class(
+        **SIZE | {"learning_rate": 0.003}, overlap=True, precision="float32"
+    )
+    experiment: Any = experiment_class(settings)
+    with contextlib.closing(experiment):
+        experiment.advance()
+        divergences = []
+        for _ in range(2):
+            batch = experiment.make_batch(experiment.latest).copy()
+            learned: list[dict[str, torch.Tensor]] = []
+            steps = experiment.passes(batch, learned)
+            while not learned:
+                next(steps)
+            divergences.append(learned[0]["divergence"].item())
+            experiment.advance()
+            experiment.from_here = lambda batch: batch
+    from_here, from_who_played = divergences
+    assert abs(from_here) < 1e-6
+    assert from_who_played > 1e-5
+
+
+@pytest.mark.usefixtures("catch")
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_recorded_it_learns_the_same(precision, monkeypatch):
     pretend(monkeypatch)
