@@ -93,8 +93,7 @@ should be asked seldom, and about much at once:
   answers][labml_rl.sampling.take_turns] for the other.
 - **One order**: what it does in each step is [recorded once and replayed](graphs.py).
 - **At the same time**: with `--overlap`, it learns from one rollout [while the next is
-  played][labml_rl.ppo.experiment.Experiment.make_actor]. That has a price, so try it
-  where learning takes long.
+  played][labml_rl.ppo.experiment.Experiment.make_actor].
 - **One program**: [network and losses][labml_rl.ppo.experiment.Experiment.losses] of
   PPO are compiled into one, which does the same in fewer operations.
 
