@@ -483,6 +483,19 @@ class Experiment(PolicyExperiment[Settings]):
             )
         return deepcopy(self.network)
 
+    def learn_and_play(self, steps: Iterator[None]) -> None:
+        """
+        A step of learning is asked for [whenever all games are being
+        played][labml_rl.sampling.beside].
+
+        Args:
+            steps: those of the optimiser.
+        """
+        assert isinstance(self.games, Sampler)
+        self.actor.load_state_dict(self.network.state_dict())
+        sample = partial(self.games.sample, beside(steps, self.stream))
+        self.latest = self.play(sample)
+
     @torch.no_grad()
     def from_here(self, batch: "Batch") -> "Batch":
         r"""
@@ -509,19 +522,6 @@ class Experiment(PolicyExperiment[Settings]):
         parts = [batch.rows(r) for r in rows.chunk(self.settings.minibatches)]
         now = [log_probs_of(self.answers(each)[0], each.actions) for each in parts]
         return replace(batch, log_probs=torch.cat(now))
-
-    def learn_and_play(self, steps: Iterator[None]) -> None:
-        """
-        A step of learning is asked for [whenever all games are being
-        played][labml_rl.sampling.beside].
-
-        Args:
-            steps: those of the optimiser.
-        """
-        assert isinstance(self.games, Sampler)
-        self.actor.load_state_dict(self.network.state_dict())
-        sample = partial(self.games.sample, beside(steps, self.stream))
-        self.latest = self.play(sample)
 
     def get_state(self) -> State:
         """
