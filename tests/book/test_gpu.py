@@ -25,7 +25,7 @@ from tests.book.test_graphs import (
     check_what_waits_is_not_recorded,
 )
 from tests.book.test_learning import frames_until
-from tests.book.test_overlap import after_each_other
+from tests.book.test_overlap import after_each_other, weights_of
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is asked for"),
@@ -51,16 +51,8 @@ def learned(settings, updates=2):
     """Weights after some updates, and what was measured in them."""
     with contextlib.closing(ppo.Experiment(settings)) as experiment:
         metrics = [experiment.advance()[0] for _ in range(updates)]
-        weights = weights_of(experiment)
+        weights = weights_of(experiment.network)
     return weights.cpu(), metrics
-
-
-def weights_of(experiment):
-    """
-    As they are now. One that still had a gradient would keep what a recorded step
-    wants to make anew: where gradients are added up, and on which stream.
-    """
-    return parameters_to_vector(experiment.network.parameters()).detach().clone()
 
 
 @pytest.mark.parametrize("blocks", [False, True])
@@ -189,14 +181,14 @@ def test_the_rate_of_a_recorded_step_goes_down():
     with contextlib.closing(ppo.Experiment(settings)) as experiment:
         moved = []
         while not experiment.done:
-            before = weights_of(experiment)
+            before = weights_of(experiment.network)
             experiment.advance()
-            after = weights_of(experiment)
+            after = weights_of(experiment.network)
             moved.append((after - before).abs().mean().item())
         experiment.frames = settings.total_frames
         before = after
         experiment.update()
-        after = weights_of(experiment)
+        after = weights_of(experiment.network)
     assert len(moved) == 16
     assert 0 < moved[-1] < moved[8]
     assert torch.equal(before, after)
@@ -231,11 +223,11 @@ def test_by_turns_it_learns_what_it_learns_after_each_other(graphs, precision):
     settings = replace(settings, graphs=graphs, seed=3)
     with contextlib.closing(ppo.Experiment(settings)) as experiment:
         metrics = [experiment.advance()[0] for _ in range(2)]
-        weights = weights_of(experiment)
+        weights = weights_of(experiment.network)
     other = after_each_other(ppo.Experiment(settings))
     with contextlib.closing(other):
         its_metrics = [other.advance()[0] for _ in range(2)]
-        its_weights = weights_of(other)
+        its_weights = weights_of(other.network)
     for one, another in zip(metrics, its_metrics, strict=True):
         assert one == pytest.approx(another, rel=0.05, abs=0.01)
     torch.testing.assert_close(weights, its_weights, rtol=0.0, atol=0.01)

@@ -61,7 +61,7 @@ def recorded(experiment: Any) -> Any:
     """As it would be there altogether."""
     experiment.how = Recorded(experiment.device, experiment.network)
     for player in experiment.games.players:
-        player.how = Recorded(experiment.device, experiment.network)
+        player.how = Recorded(experiment.device, experiment.actor)
     return prepared(experiment)
 
 

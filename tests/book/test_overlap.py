@@ -8,22 +8,15 @@ import pytest
 import torch
 from torch.nn.utils import parameters_to_vector
 
-from labml_rl.graphs import WARM_UP, Recorded
+from labml_rl.graphs import WARM_UP
 from labml_rl.ppo import experiment as ppo
 from labml_rl.ppo import recurrent, rnd
 from labml_rl.runs import checkpoint
-from labml_rl.speed import make_adam
+from tests.book import test_graphs
 from tests.book.fake_graphs import pretend
 from tests.book.test_learning import frames_until
 
-SIZE: dict[str, Any] = {
-    "game": "Pong",
-    "workers": 0,
-    "device": "cpu",
-    "players": False,
-    "num_envs": 4,
-    "steps": 8,
-    "minibatches": 4,
+SIZE: dict[str, Any] = test_graphs.SIZE | {
     "epochs": 3,
     "few_threads": False,  # or it would add up in another order
     "learning_rate": 1e-3,
@@ -33,6 +26,10 @@ UPDATES = 4
 
 
 def weights_of(network: torch.nn.Module) -> torch.Tensor:
+    """
+    As they are now. One that still had a gradient would keep what a recorded step
+    wants to make anew: where gradients are added up, and on which stream.
+    """
     return parameters_to_vector(network.parameters()).detach().clone()
 
 
@@ -160,18 +157,9 @@ def test_the_clip_counts_from_who_begins_to_learn(experiment_class):
 def test_recorded_it_learns_the_same(precision, monkeypatch):
     pretend(monkeypatch)
     settings = replace(OVERLAP, precision=precision)
-    experiments: list[Any] = [ppo.Experiment(settings) for _ in range(2)]
-    for experiment in experiments:
-        experiment.optimizer = make_adam(
-            experiment.network.parameters(),
-            lr=settings.learning_rate,
-            eps=settings.adam_epsilon,
-            recorded=experiment.device,
-        )
-    plain, recorded = experiments
-    recorded.how = Recorded(recorded.device, recorded.network)
+    plain = test_graphs.prepared(ppo.Experiment(settings))
+    recorded = test_graphs.recorded(ppo.Experiment(settings))
     (player,) = recorded.games.players
-    player.how = Recorded(recorded.device, recorded.actor)
     check_same(advanced(recorded), advanced(plain))
     steps = UPDATES * SIZE["epochs"] * SIZE["minibatches"]
     assert recorded.how.graph.replays == steps - WARM_UP
