@@ -991,13 +991,17 @@ def test_what_is_measured_must_be_a_number(tmp_path, monkeypatch, found, said):
 
 
 class Moved(Tiny):
-    """While it learns, somebody deletes its folder."""
+    """While it learns, somebody moves its folder away.
+
+    At once, as a folder is not deleted: TensorBoard's thread may write a file into one
+    that is half deleted.
+    """
 
     folder: ClassVar[Path]
 
     def update(self) -> Any:
         if self.frames:
-            shutil.rmtree(self.folder)
+            self.folder.rename(self.folder.with_name("away"))
             raise OSError("the network is down")
         return super().update()
 
