@@ -42,7 +42,7 @@ from labml_rl.watch.many import (
     WEIGHTS,
     estimated_median,
     interquartile_mean,
-    scores_of,
+    normalised_scores,
 )
 from labml_rl.watch.scores import measure
 
@@ -648,7 +648,7 @@ def sum_up() -> dict[str, Any]:
 
 def five_of(games: dict[str, Any], seed: str) -> dict[str, float]:
     """What the page says of an algorithm that has played the five games."""
-    scores = scores_of(
+    scores = normalised_scores(
         {game: [games[name][seed]["mean"]] for name, game in FIVE_GAMES.items()}
     )
     return {

@@ -193,7 +193,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--repeats", type=int, default=None)
-    parser.add_argument("--quick", action="store_true", help="one game, once")
+    parser.add_argument("--quick", action="store_true", help="one game, few steps")
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):

@@ -20,7 +20,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from benchmarks.record import ROOT, comparison, found_by, interleave, provenance, write
+from benchmarks.record import (
+    ROOT,
+    comparison,
+    found_by,
+    interleave,
+    provenance,
+    scores_at,
+    write,
+)
 from labml_rl.impala import experiment as impala
 from labml_rl.impala import vtrace
 from labml_rl.returns import Rollout
@@ -43,16 +51,8 @@ def learn(kind: str, lag: int, seed: int) -> list[float]:
     torch.set_num_threads(1)
     impala.__dict__["vtrace"] = {"vtrace": vtrace, "nothing": blind}[kind]
     settings = impala.SmallSettings(seed=seed, lag=lag)
-    scores: list[float] = []
     with closing(impala.SmallExperiment(settings)) as experiment:
-        while len(scores) < POINTS:
-            experiment.advance()
-            while experiment.frames * POINTS >= (
-                (len(scores) + 1) * settings.total_frames
-            ):
-                recent = [each["r"] for each in experiment.recent]
-                scores.append(round(mean(recent), 1) if recent else 0.0)
-    return scores
+        return [round(score, 1) for score in scores_at(experiment, POINTS)]
 
 
 def frames_a_second(lag: int, seconds: float) -> float:

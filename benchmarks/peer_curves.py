@@ -200,6 +200,7 @@ def learn(algorithm: str, kept: dict[str, Any], frames: int) -> dict[str, Any]:
             settings.game,
             settings.num_envs,
             seed=settings.seed,
+            **experiment.game_options(settings),
             **experiment.training_options(settings),
         )
     )

@@ -5,12 +5,12 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
@@ -58,6 +58,24 @@ def interleave(
             if turn >= thrown_away:
                 samples[name].append(seconds)
     return {name: series(taken) for name, taken in samples.items()}
+
+
+def scores_at(experiment: Any, points: int) -> Iterator[float]:
+    """
+    Let an experiment learn to the end of its plan.
+
+    Args:
+        experiment: of an algorithm.
+        points: how many marks are on the way, all as far from each other.
+
+    Yields:
+        The mean score of the last hundred games at each mark, 0 if there were none.
+    """
+    planned = experiment.settings.total_frames
+    for mark in range(1, points + 1):
+        while experiment.frames * points < mark * planned:
+            experiment.advance()
+        yield mean([each["r"] for each in experiment.recent] or [0.0])
 
 
 def comparison(

@@ -12,11 +12,12 @@ is taken, so the machine need not be quiet.
 
 import argparse
 import json
+from contextlib import closing
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.record import ROOT, found_by, provenance, write
+from benchmarks.record import ROOT, found_by, provenance, scores_at, write
 from labml_rl import game
 from labml_rl.ppo.experiment import Experiment, Settings
 from tests.book.catch import BALLS, Catch
@@ -53,16 +54,9 @@ def learn(variant: str, seed: int) -> list[float]:
     )
     if variant == "from_who_played":  # the clip counts from there
         experiment.from_here = lambda batch: batch  # type: ignore[method-assign]
-    caught: list[float] = []
-    try:
-        while len(caught) < POINTS:
-            experiment.advance()
-            while experiment.frames >= (len(caught) + 1) * FRAMES / POINTS:
-                recent = [each["r"] for each in experiment.recent]
-                caught.append(round(mean(recent) / BALLS, 4) if recent else 0.0)
-    finally:
-        experiment.close()
-    return caught
+    with closing(experiment):
+        scores = scores_at(experiment, POINTS)
+        return [round(score / BALLS, 4) for score in scores]
 
 
 def apart(variant: str, seed: int) -> list[float]:

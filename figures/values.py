@@ -39,6 +39,14 @@ COUNTS = (1, 2, 3, 4, 8, 16)  # of quantiles
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
+def in_panel(
+    left: float, low: float, high: float, error: float, value: float
+) -> tuple[float, float]:
+    """Where a point lies in a panel, whose values go from `low` to `high`."""
+    across = left + (error + 3) / 6 * PANEL
+    return across, BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP)
+
+
 def draw_huber() -> str:
     """Return the figure of the Huber loss and of its slope."""
     drawing = Drawing(262, "The Huber loss beside the square, and their slopes")
@@ -51,17 +59,7 @@ def draw_huber() -> str:
         ("its slope", slopes.numpy(), x, -3.0, 3.0),
     )
     for left, (title, found, square, low, high) in zip(LEFTS, curves, strict=True):
-
-        def at(
-            error: float,
-            value: float,
-            left: float = left,
-            low: float = low,
-            high: float = high,
-        ) -> tuple[float, float]:
-            across = left + (error + 3) / 6 * PANEL
-            return across, BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP)
-
+        at = partial(in_panel, left, low, high)
         drawing.words(left, 32, title)
         for name, colour, before in (("Huber", BLUE, 54), ("square", ORANGE, 0)):
             drawing.words(
@@ -361,17 +359,7 @@ def draw_leaning(level: float) -> str:
         ("its slope", slopes.numpy(), sides, -1.0, 1.0),
     )
     for left, (title, found, sharp, low, high) in zip(LEFTS, curves, strict=True):
-
-        def at(
-            error: float,
-            value: float,
-            left: float = left,
-            low: float = low,
-            high: float = high,
-        ) -> tuple[float, float]:
-            across = left + (error + 3) / 6 * PANEL
-            return across, BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP)
-
+        at = partial(in_panel, left, low, high)
         drawing.words(left, 32, title)
         line(drawing, [at(-3, 0), at(3, 0)], stroke=FAINT)
         line(drawing, [at(0, low), at(0, high)], stroke=FAINT, stroke_dasharray="2 4")

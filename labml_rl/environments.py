@@ -317,8 +317,8 @@ def environment_makers(
         A function for each environment, which makes it, and what to call each.
 
     Raises:
-        ValueError: if there is no such game. Whether there is such an environment turns
-            out when it is made.
+        ValueError: if the seed or the number of environments makes no sense. Whether
+            there is such a game or environment turns out when it is made.
     """
     seeds = spawn_seeds(seed, num_envs)
     make = (

@@ -58,7 +58,6 @@ same, it learns the same to a few digits.
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain
 from typing import Any, TypeVar
 
 import torch
@@ -191,8 +190,15 @@ def addresses(network: Any) -> list[int]:
     """
     if not isinstance(network, nn.Module):
         return []
-    numbers = chain(network.parameters(), network.buffers())
-    return [each.data_ptr() for each in numbers]
+    return [each.data_ptr() for each in held_by(network)]
+
+
+def held_by(network: nn.Module) -> list[Tensor]:
+    """
+    Returns:
+        All that a network has learned or keeps, in order: its weights and buffers.
+    """
+    return [*network.parameters(), *network.buffers()]
 
 
 def check_addresses(network: Any, known: list[int], since: str) -> None:

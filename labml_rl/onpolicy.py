@@ -56,7 +56,7 @@ class RolloutSettings(SpeedSettings):
     """
     ## Settings of a rollout
 
-    They are added to [those of all games](runs/games.py).
+    They are added to [those of the machine][labml_rl.speed.SpeedSettings].
 
     Args:
         steps: how many steps each game is played before the network learns.
@@ -90,6 +90,23 @@ class RolloutSettings(SpeedSettings):
                 "halves needs 2 games or more, and processes that play them: not "
                 f"num_envs={self.num_envs} and workers={self.workers}"
             )
+
+
+def check_cut(settings: RolloutSettings, minibatches: int) -> None:
+    """
+    Args:
+        settings: of an algorithm that learns from a rollout in parts.
+        minibatches: how many.
+
+    Raises:
+        ValueError: if they can't all have the same size.
+    """
+    batch = settings.num_envs * settings.steps
+    if minibatches < 1 or batch % minibatches:
+        raise ValueError(
+            f"a batch of {settings.num_envs} · {settings.steps} = {batch} steps can't "
+            f"be cut into {minibatches} minibatches of one size"
+        )
 
 
 class Source(Playing, Protocol):
@@ -416,9 +433,10 @@ class PolicyExperiment(RolloutExperiment[P]):
         """
         ### Look again
 
-        The network that played is the one that learns, so this computes a second time
-        what it answered then. That is still the faster way. To keep what a gradient
-        needs while playing would mean many small passes back in place of one.
+        The network that learns is the one that played, or what has become of it. So
+        this computes much of what it answered then a second time. That is still the
+        faster way. To keep what a gradient needs while playing would mean many small
+        passes back in place of one.
 
         Args:
             observations: shape `(B, …)`.

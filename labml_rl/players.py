@@ -195,7 +195,8 @@ class Players:
         self.network = network.share_memory()
         self._shared = addresses(network)
 
-        # The last share is that of this process, unless it is busy.
+        # The last share is that of this process, unless it is busy: one player is its
+        # own, or none.
         count = available_cores() if workers is None else workers
         self.shares = shares(len(makers), max(count, 1))
         others = len(self.shares) - (not busy or count == 0)

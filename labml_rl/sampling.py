@@ -40,7 +40,7 @@ samples.observations.shape
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
@@ -159,7 +159,7 @@ class Sheet:
 
     def parts(self) -> list[Tensor]:
         """All of these, in order."""
-        return [getattr(self, each.name) for each in fields(self)]
+        return list(vars(self).values())
 
     def columns(self, rows: slice) -> "Sheet":
         """The columns of some of the games. They are the same memory."""

@@ -61,7 +61,8 @@ waits that long. On a crowded one, most of the time goes into it.
 So `labml-rl` lets threads look only 4,000 times, which makes no difference to any
 number that is learned. What it does for the speed, alone and among others, [has been
 measured](../benchmarks/policies.md#beside-other-programs). It has to be said before
-PyTorch is loaded, so a program of your own has to say it itself:
+PyTorch is loaded. So a program of your own has to be told, and so has
+`python -m labml_rl.ppo`:
 
 ```sh
 GOMP_SPINCOUNT=4000 python mine.py
@@ -125,6 +126,8 @@ from torch import Tensor, nn
 from labml_rl.runs.experiment import Metrics, Score
 from labml_rl.runs.games import GameExperiment, GameSettings
 
+Precision = Literal["auto", "float32", "bfloat16"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedSettings(GameSettings):
@@ -139,7 +142,7 @@ class SpeedSettings(GameSettings):
         keep_memory: don't give memory back that will be needed again at once.
     """
 
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    precision: Precision = "auto"
     blocks: bool = True
     few_threads: bool = True
     keep_memory: bool = True

@@ -330,9 +330,10 @@ class RMSProp(torch.optim.Optimizer):
     !!! warning "A large epsilon"
         Inside the root, $\epsilon$ is added to the *squares* of gradients, and these
         are small. The loss is a mean over 80 steps, and its gradient, with a length of
-        about 0.1 at first, is spread over 1.7 million weights: that makes squares of
-        less than $10^{-8}$ on average. Baselines has $\epsilon = 10^{-5}$, more than a
-        thousand times as much. Once $s$ has come down, the root is then nearly the same
+        0.04 to 0.33 in the first half million frames of Breakout, is spread over 1.7
+        million weights: that makes squares of $10^{-9}$ to $6 \cdot 10^{-8}$ on
+        average. Baselines has $\epsilon = 10^{-5}$, a hundred to ten thousand times as
+        much. Once $s$ has come down, the root is then nearly the same
         for all weights but some in the heads, mostly the critic's, and what is left for
         the rest is plain gradient descent in small steps. In PyTorch's RMSProp, an
         $\epsilon$ of $10^{-5}$ stands outside of the root, which is like $10^{-10}$

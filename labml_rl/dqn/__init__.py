@@ -76,8 +76,9 @@ move each entry a little way to what the right side says. That is **Q-learning**
 again and again everywhere, and these moves get smaller, neither too slowly nor too
 fast, the table reaches the right values for certain. The reason is that the right side
 shrinks errors: two tables that differ by no more than $e$ anywhere have right sides
-that differ by no more than $\gamma e$. A rule that brings any two tables closer
-together is called a **contraction**. Repeat it, and all tables come to the same one.
+that differ by no more than $\gamma e$. A rule that takes any two tables to at most
+$\gamma$ times their distance, with $\gamma < 1$, is called a **contraction**. Repeat
+it, and all tables come to the same one.
 
 Nobody has a table of all screens of Breakout. So there is a network with weights
 $\theta$ for the left side, and each step gives it a number to learn, its **target**:
@@ -231,8 +232,7 @@ def following_values(
     if online_values is None:
         return target_values.max(-1).values
     check_shapes(target_values=target_values, online_values=online_values)
-    chosen = online_values.argmax(-1, keepdim=True)  # (B, 1)
-    return target_values.gather(-1, chosen).squeeze(-1)
+    return taken(target_values, online_values.argmax(-1))
 
 
 def taken(action_values: Tensor, actions: Tensor) -> Tensor:

@@ -52,7 +52,7 @@ until all frames are played:
 
 The curves of DQN mislead more than [those of PPO][labml_rl.ppo.divergence]. What they
 look like with [fifteen mistakes](mistakes.py) is on a page of its own. This is what
-they were in the [recorded runs](../../results.md), roughly:
+they were in the [recorded runs](../../results.md) of [fast DQN](fast.py), roughly:
 
 | curve | mean, over a batch, of | Pong | Ms. Pac-Man |
 |---|---|---|---|
@@ -134,7 +134,7 @@ class Experiment(SpeedExperiment[Settings]):
     """
 
     algorithm = "dqn"
-    settings_class: ClassVar[type[Settings]] = Settings
+    settings_class = Settings
     evaluation_epsilon = 0.05
     games: Games
     network: nn.Module

@@ -71,7 +71,6 @@ keeps the runs apart.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 from labml_rl.dqn import experiment, settings
 
@@ -91,7 +90,7 @@ class Settings(settings.Settings):
     learn_every_steps: int = 64
     batch_size: int = 256
     sync_every_steps: int = 8_000
-    optimizer_name: Literal["rmsprop", "adam"] = "adam"
+    optimizer_name: settings.OptimizerName = "adam"
     learning_rate: float = 2.5e-4
     max_gradient_norm: float | None = 10.0
     epsilon_end: float = 0.01
@@ -110,4 +109,4 @@ class Experiment(experiment.Experiment):
     """
 
     algorithm = "fast-dqn"
-    settings_class: ClassVar[type[settings.Settings]] = Settings
+    settings_class = Settings

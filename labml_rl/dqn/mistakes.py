@@ -402,7 +402,9 @@ class ThroughTargets(SmallDQN):
         small, and the values say nothing about returns: with most seeds they go *up*,
         while the score rises and while it falls. (This is the *residual gradient* of
         [Baird, 1995](https://doi.org/10.1016/B978-1-55860-377-6.50013-X). He wanted it
-        so, since it never diverges, and found it slow.)
+        so, since it never diverges, and found it slow. Where there is chance in a game,
+        it also needs two draws of what follows each step: with one, it learns other
+        values. These rods have no chance in them.)
 
         Returns:
             A loss whose targets come from the network that learns, with their gradient.

@@ -100,10 +100,10 @@ class NoisyLinear(nn.Linear):
     has noise of its own, where Fortunato et al. draw once for a batch. So sixteen games
     explore in sixteen ways, as they do [with epsilon][labml_rl.dqn.exploring.explore].
 
-    The noise is on while the network learns, too, and in the target network. Without
-    it, $\sigma$ would get no gradient. All is drawn again whenever a network is asked,
-    and so in each step of a game, as Fortunato et al. do for DQN. The agent does not
-    follow a plan for several steps: each step has new noise.
+    The noise is on while the network learns, too: without it, $\sigma$ would get no
+    gradient. It is on in the target network as well. All is drawn again whenever a
+    network is asked, and so in each step of a game, as Fortunato et al. do for DQN. The
+    agent does not follow a plan for several steps: each step has new noise.
 
     Args:
         in_features: how many inputs there are.

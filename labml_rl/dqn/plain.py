@@ -144,8 +144,7 @@ def learn(
         # reward, and what the target network says of what follows. After the end of a
         # game nothing follows, and the discount is 0.
         # $$y_t = r_t + \gamma \max_a \bar{Q}(o_{t+1}, a)$$
-        its_turn = played % learn_every_steps < games.num_envs
-        if its_turn and played >= warm_up_steps:
+        if played >= warm_up_steps and played % learn_every_steps == 0:
             batch = memory.sample(batch_size)
             with torch.no_grad():
                 following = following_values(target(batch.next_observations))

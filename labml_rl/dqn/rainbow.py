@@ -107,7 +107,6 @@ results](../../results.md#pong-by-rainbow).
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 from labml_rl.dqn import experiment, fast, settings
 
@@ -152,7 +151,7 @@ class Settings(settings.Settings):
     epsilon_end: float = 0.0
     warm_up_steps: int = 20_000
     sync_every_steps: int = 8_000
-    optimizer_name: Literal["rmsprop", "adam"] = "adam"
+    optimizer_name: settings.OptimizerName = "adam"
     learning_rate: float = 6.25e-5
     adam_epsilon: float = 1.5e-4
     max_gradient_norm: float | None = 10.0
@@ -184,7 +183,7 @@ class Experiment(experiment.Experiment):
     """
 
     algorithm = "rainbow"
-    settings_class: ClassVar[type[settings.Settings]] = Settings
+    settings_class = Settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,4 +242,4 @@ class FastExperiment(experiment.Experiment):
     """
 
     algorithm = "fast-rainbow"
-    settings_class: ClassVar[type[settings.Settings]] = FastSettings
+    settings_class = FastSettings

@@ -74,6 +74,8 @@ from labml_rl.environments import frames_per_step, is_atari
 from labml_rl.runs import require
 from labml_rl.speed import SpeedSettings
 
+OptimizerName = Literal["rmsprop", "adam"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(SpeedSettings):
@@ -135,7 +137,7 @@ class Settings(SpeedSettings):
     batch_size: int = 32
     sync_every_steps: int = 10_000
     discount: float = 0.99
-    optimizer_name: Literal["rmsprop", "adam"] = "rmsprop"
+    optimizer_name: OptimizerName = "rmsprop"
     learning_rate: float = 2.5e-4
     rms_decay: float = 0.95
     rms_epsilon: float = 0.01 / 32**2

@@ -93,7 +93,7 @@ V-trace is about.
 import torch
 from torch import Tensor
 
-from labml_rl.a2c import check_constant
+from labml_rl.a2c import check_constant, check_shapes
 from labml_rl.returns import Rollout, check_fraction
 
 
@@ -243,11 +243,7 @@ def vtrace(
         )
     rewards, values, ends = rollout.rewards, rollout.values[:-1], rollout.ends  # (T, N)
     following = rollout.following  # (T, N)
-    if log_ratios.shape != rewards.shape:
-        raise ValueError(
-            f"log_ratios must have the shape of the rewards, {tuple(rewards.shape)}, "
-            f"not {tuple(log_ratios.shape)}"
-        )
+    check_shapes(log_ratios=log_ratios, rewards=rewards)
     ratios = log_ratios.exp()  # (T, N)
     rhos, traces = ratios.clamp(max=ratio_clip), ratios.clamp(max=trace_clip)  # (T, N)
 

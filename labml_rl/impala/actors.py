@@ -50,6 +50,7 @@ from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
 
 from labml_rl.batch import MakeEnv
+from labml_rl.graphs import held_by
 from labml_rl.players import Players
 from labml_rl.runs.checkpoint import State
 from labml_rl.sampling import Samples, Sheet
@@ -143,9 +144,9 @@ class Actors:
         is, and the actors play with the first, which is the oldest. With a lag of 1 the
         row has one: when their rollout is learned from, it is one update old.
         """
-        self.past.append([each.detach().clone() for each in numbers_of(self.network)])
+        self.past.append([each.detach().clone() for each in held_by(self.network)])
         with torch.no_grad():
-            for number, now in zip(numbers_of(self.old), self.past[0], strict=True):
+            for number, now in zip(held_by(self.old), self.past[0], strict=True):
                 number.copy_(now)
         self.players.begin()
         self.playing = True
@@ -195,11 +196,3 @@ class Actors:
     def close(self) -> None:
         """Close workers and environments."""
         self.players.close()
-
-
-def numbers_of(network: nn.Module) -> list[Tensor]:
-    """
-    Returns:
-        All that a network has learned or keeps, in order.
-    """
-    return [*network.parameters(), *network.buffers()]

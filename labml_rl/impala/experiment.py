@@ -63,28 +63,28 @@ measured](../../benchmarks/lag.md).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import torch
 from gymnasium.spaces import Box, Discrete
 from torch import nn
 
-from labml_rl.a2c import RMSProp, policy_loss, total_loss, value_loss
+from labml_rl.a2c import experiment as a2c
+from labml_rl.a2c import policy_loss, total_loss, value_loss
 from labml_rl.batch import MakeEnv
 from labml_rl.impala import vtrace
 from labml_rl.impala.actors import Actors
 from labml_rl.networks import entropy_of, log_probs_of
-from labml_rl.onpolicy import PolicyExperiment, PolicySettings
 from labml_rl.ppo import divergence
 from labml_rl.runs import State, require
 from labml_rl.runs.experiment import find_device
 from labml_rl.sampling import Samples
-from labml_rl.speed import few_threads, means_of
+from labml_rl.speed import Precision, few_threads, means_of
 from labml_rl.worker import available_cores
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(PolicySettings):
+class Settings(a2c.Settings):
     r"""
     ## Settings
 
@@ -108,7 +108,6 @@ class Settings(PolicySettings):
             the loss is a sum over 640 steps here. In the curve of the recorded run,
             where a point is the mean of 31 updates, nearly all are longer, and nearly
             half of them more than five times.
-        decay: of RMSProp's mean of squares. From their program.
         rms_epsilon: what keeps RMSProp from dividing by zero.
         ratio_clip: a larger ratio counts as this one.
         trace_clip: the same, where it says how far back an error is felt.
@@ -119,7 +118,6 @@ class Settings(PolicySettings):
     steps: int = 20
     learning_rate: float = 6e-4
     max_gradient_norm: float = 40.0
-    decay: float = 0.99
     rms_epsilon: float = 0.01
     ratio_clip: float = 1.0
     trace_clip: float = 1.0
@@ -127,8 +125,7 @@ class Settings(PolicySettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self, "decay", at_least=0, at_most=1)
-        require(self, "rms_epsilon", "ratio_clip", "trace_clip", above=0)
+        require(self, "ratio_clip", "trace_clip", above=0)
         require(self, "trace_clip", at_most=self.ratio_clip)
         require(self, "lag", at_least=0)
         if self.halves or self.graphs or not self.players:
@@ -150,9 +147,12 @@ class Settings(PolicySettings):
         return super(Settings, here).decided()
 
 
-class Experiment(PolicyExperiment[Settings]):
+class Experiment(a2c.Experiment):
     """
     ## The experiment
+
+    It is that of [A2C][labml_rl.a2c.experiment.Experiment], optimiser and all, with
+    others who play and another update.
 
     Args:
         settings: see above.
@@ -160,20 +160,8 @@ class Experiment(PolicyExperiment[Settings]):
 
     algorithm = "impala"
     settings_class = Settings
+    settings: Settings
     games: Actors
-
-    def make_optimizer(self) -> torch.optim.Optimizer:
-        """
-        Returns:
-            RMSProp, [as TensorFlow has it][labml_rl.a2c.RMSProp].
-        """
-        settings = self.settings
-        return RMSProp(
-            self.network.parameters(),
-            lr=settings.learning_rate,
-            decay=settings.decay,
-            epsilon=settings.rms_epsilon,
-        )
 
     def make_players(
         self,
@@ -349,7 +337,7 @@ class SmallSettings(Settings):
     num_envs: int = 8
     workers: int | None = 0
     device: str = "cpu"
-    precision: Literal["auto", "float32", "bfloat16"] = "float32"
+    precision: Precision = "float32"
     learning_rate: float = 5e-3
     entropy_coefficient: float = 0.0
 

@@ -332,7 +332,7 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
 
     The score tells whether an agent learns, but only after a long time. These curves
     tell more, and from the first update on. The numbers are about those of the
-    [recorded runs](../../results.md) of Breakout and Pong:
+    [recorded runs](../../results.md) of Breakout and Pong with eight games:
 
     | curve | when it learns | when something is wrong |
     |---|---|---|
@@ -402,7 +402,7 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
 @torch.no_grad()
 def clip_fraction(log_probs: Tensor, old_log_probs: Tensor, *, clip: float) -> Tensor:
     r"""
-    ### How many were clipped
+    ### How many are out of bounds
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, any shape.
@@ -411,8 +411,8 @@ def clip_fraction(log_probs: Tensor, old_log_probs: Tensor, *, clip: float) -> T
 
     Returns:
         The fraction of all actions whose ratio is outside of $1 \pm \epsilon$, on
-        either side. If it is always 0, the clip does nothing, and the steps could be
-        larger.
+        either side. Those that went the wrong way are among them, and are not clipped.
+        If it is always 0, the clip does nothing, and the steps could be larger.
 
     Raises:
         ValueError: if the shapes differ.

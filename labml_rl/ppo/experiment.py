@@ -41,8 +41,9 @@ it ends at 428](../../assets/figures/run-ppo-breakout-seed-1.svg)
 
 *Breakout, with as many frames as in the [paper](https://arxiv.org/abs/1707.06347),
 beside [A2C](../a2c/experiment.py). The lower of its two runs has [an epsilon that is
-too large][labml_rl.a2c.RMSProp]. The other is ahead of PPO at first, and less steady;
-in whole games it scores less in the end. The dashed lines are what others score.*
+too large][labml_rl.a2c.RMSProp]. The other is less steady, and ahead of PPO nearly all
+the way. In whole games it scores less in the end, 391 ± 15 to 434 ± 17, which may be
+chance. The dashed lines are what others score.*
 
 ![The first two minutes of a game of Breakout, and beside it what the agent expects and
 how likely it is to take each
@@ -94,8 +95,11 @@ the decisions that are on the pages of this book:
 E also find that decisions of this kind account for most of what PPO gains over TRPO,
 [its predecessor](__init__.py). Both used simulated robots, and we know of nothing of
 this size on Atari. So the book decides as the authors' code does, but for the clip of
-the values. One thing that A advises is neither in that code nor here: to compute the
-advantages anew before each pass.
+the values. The fourth decision of E is not on these pages: rewards are divided by how
+far returns differ, and that mattered much. In Atari clipping takes its place. For lists
+of numbers, A advises to shift and scale what is seen, which nothing does here [unless
+you do](../environments.py#one-of-your-own). And A advises to compute the advantages
+anew before each pass, which is neither in that code nor here.
 """
 
 from collections.abc import Callable, Iterator
@@ -108,9 +112,9 @@ import torch
 from torch import Tensor, nn
 
 from labml_rl.a2c import total_loss
-from labml_rl.graphs import asked, check_rates, copied
+from labml_rl.graphs import check_rates, copied
 from labml_rl.networks import entropy_of, log_probs_of
-from labml_rl.onpolicy import PolicyExperiment, PolicySettings
+from labml_rl.onpolicy import PolicyExperiment, PolicySettings, check_cut
 from labml_rl.ppo import (
     clip_fraction,
     clipped_policy_loss,
@@ -179,13 +183,8 @@ class Settings(PolicySettings):
             *(self, "clip", "value_clip", "max_divergence", "adam_epsilon"), above=0
         )
         require(self, "gae_lambda", at_least=0, at_most=1)
-        batch = self.num_envs * self.steps
-        if self.minibatches < 1 or batch % self.minibatches:
-            raise ValueError(
-                f"a batch of {self.num_envs} · {self.steps} = {batch} steps can't "
-                f"be cut into {self.minibatches} minibatches of one size"
-            )
-        if batch // self.minibatches < 2:
+        check_cut(self, self.minibatches)
+        if self.num_envs * self.steps // self.minibatches < 2:
             raise ValueError(
                 "a minibatch must have at least 2 steps, or its advantages have no "
                 "standard deviation"
@@ -251,6 +250,8 @@ class Experiment(PolicyExperiment[Settings]):
             The means over all minibatches.
         """
         learning_rate = self.anneal()
+        if self.settings.overlap:
+            self.actor.load_state_dict(self.network.state_dict())
         samples = self.play() if self.latest is None else self.latest
         batch = self.make_batch(samples)
         learned: list[dict[str, Tensor]] = []
@@ -282,7 +283,7 @@ class Experiment(PolicyExperiment[Settings]):
             Nothing, after each step of the optimiser.
         """
         settings = self.settings
-        if self.how is not asked:
+        if settings.graphs:
             check_rates(self.optimizer)
         if settings.overlap:
             batch = self.from_here(batch)
@@ -379,11 +380,11 @@ class Experiment(PolicyExperiment[Settings]):
         ### The loss
 
         The network answers anew for each minibatch, since it has changed since the last
-        one. How it has changed since it *played* is in the ratio, and for that the
-        batch has the probabilities of then. An algorithm that adds something of its own
-        adds it to the `loss` in here. What it needs for that may be there already:
-        the `divergence` has a gradient, as a penalty must have one, and so have the
-        `entropy` and the two losses.
+        one. How it has changed since it played (or, with `overlap`, since it began to
+        learn) is in the ratio, and for that the batch has the probabilities of then. An
+        algorithm that adds something of its own adds it to the `loss` in here. What it
+        needs for that may be there already: the `divergence` has a gradient, as a
+        penalty must have one, and so have the `entropy` and the two losses.
 
         Some fifty small operations are in this, and as many again in the way back. A
         GPU is done with each of them before Python has asked for the next. With the
@@ -457,15 +458,16 @@ class Experiment(PolicyExperiment[Settings]):
 
         While a GPU learns from a rollout, no game is played, and all cores are idle.
         With `overlap`, there are two networks. One learns from what was played last.
-        Meanwhile a copy, made before the first of these steps, plays the next rollout.
+        Meanwhile a copy, made when the update begins, plays the next rollout.
 
         So the policy that played is no longer the one that begins to learn: it is one
         update older. On the way there is always one rollout that nobody has learned
         from yet. The last one of a run is thrown away.
 
         On [sixteen cores with a large GPU](../../benchmarks/gpu.md), PPO then plays and
-        learns as many steps as the games alone allow, some 7% more than without. On a
-        processor that learns itself, nothing is idle, and there is nothing to win.
+        learns as many steps as the games alone allow. Whether that is more than without
+        `overlap`, three samples could not tell. On a processor that learns itself,
+        nothing is idle, and there is nothing to win.
 
         Returns:
             The network that plays: a copy, or the one that learns.
@@ -492,7 +494,6 @@ class Experiment(PolicyExperiment[Settings]):
             steps: those of the optimiser.
         """
         assert isinstance(self.games, Sampler)
-        self.actor.load_state_dict(self.network.state_dict())
         sample = partial(self.games.sample, beside(steps, self.stream))
         self.latest = self.play(sample)
 
@@ -562,7 +563,8 @@ class Batch:
     Args:
         observations: $o$, shape `(B, …)`.
         actions: $a$, shape `(B,)`.
-        log_probs: $\log \pi(a \mid o)$ of the network that played, the same.
+        log_probs: $\log \pi(a \mid o)$ of the policy [from which the clip
+            counts][Experiment.from_here], the same.
         advantages: $\hat{A}$, the same.
         returns: $G$, the same.
         values: $V(o)$ of the network that played, the same.

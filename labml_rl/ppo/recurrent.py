@@ -68,7 +68,7 @@ remembered for longer than four pictures show.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import gymnasium
 import torch
@@ -81,7 +81,7 @@ from labml_rl.ppo import experiment as ppo
 from labml_rl.ppo.remembering import RecurrentActorCritic
 from labml_rl.runs.checkpoint import State
 from labml_rl.sampling import Samples
-from labml_rl.speed import in_precision
+from labml_rl.speed import Precision, in_precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +168,7 @@ class Experiment(ppo.Experiment):
     """
 
     algorithm = "recurrent-ppo"
-    settings_class: ClassVar[type[ppo.Settings]] = Settings
+    settings_class = Settings
     asks_for = ("rows", "memory")
     network: RecurrentActorCritic
 
@@ -330,7 +330,7 @@ class SmallSettings(Settings):
     num_envs: int = 16
     workers: int | None = 0
     device: str = "cpu"
-    precision: Literal["auto", "float32", "bfloat16"] = "float32"
+    precision: Precision = "float32"
     units: int = 64
     steps: int = 32
     minibatches: int = 1
@@ -352,4 +352,4 @@ class SmallExperiment(Experiment):
     """
 
     algorithm = "small-recurrent-ppo"
-    settings_class: ClassVar[type[ppo.Settings]] = SmallSettings
+    settings_class = SmallSettings

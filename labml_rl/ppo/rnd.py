@@ -73,7 +73,7 @@ discounts, so one number can't stand for both.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import gymnasium
 import torch
@@ -89,7 +89,7 @@ from labml_rl.ppo.novelty import Moments, Novelty
 from labml_rl.returns import Rollout, gae
 from labml_rl.runs.checkpoint import State
 from labml_rl.sampling import Samples
-from labml_rl.speed import in_precision
+from labml_rl.speed import Precision, in_precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,7 +236,7 @@ class Experiment(ppo.Experiment):
     """
 
     algorithm = "rnd"
-    settings_class: ClassVar[type[ppo.Settings]] = Settings
+    settings_class = Settings
     asks_for = ("both", "novelty", "paid")
     settings: Settings
     network: CuriousActorCritic
@@ -435,7 +435,7 @@ class SmallSettings(Settings):
     num_envs: int = 64
     workers: int | None = 0
     device: str = "cpu"
-    precision: Literal["auto", "float32", "bfloat16"] = "float32"
+    precision: Precision = "float32"
     steps: int = 32
     learning_rate: float = 1e-3
     clip: float = 0.2
@@ -455,4 +455,4 @@ class SmallExperiment(Experiment):
     """
 
     algorithm = "small-rnd"
-    settings_class: ClassVar[type[ppo.Settings]] = SmallSettings
+    settings_class = SmallSettings

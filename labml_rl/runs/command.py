@@ -153,7 +153,11 @@ def plain_help(documented: type[Any]) -> str:
 
 
 def _parts(documented: type[Any]) -> tuple[str, str]:
-    text, _, rest = cleandoc(documented.__doc__ or "").partition("Args:\n")
+    own = documented.__doc__ or ""
+    # Of a class without a docstring, `dataclass` writes how to call it.
+    if own.startswith(f"{documented.__name__}("):
+        own = ""
+    text, _, rest = cleandoc(own).partition("Args:\n")
     arguments = re.match(r"(?:(?: .*)?\n)*", rest + "\n")
     assert arguments is not None
     return text.strip(), arguments.group().rstrip()

@@ -93,7 +93,7 @@ from labml_rl.watch.many import (
     human_normalised,
     interquartile_mean,
     interval,
-    scores_of,
+    normalised_scores,
 )
 from labml_rl.watch.scores import measure
 
@@ -195,7 +195,7 @@ class Side:
 
     def scores(self, games: Sequence[str]) -> Scores:
         """Its human-normalised scores in some games, shape `(R, G)`."""
-        return scores_of({game: self.points[game] for game in games})
+        return normalised_scores({game: self.points[game] for game in games})
 
 
 def sides_of(

@@ -23,12 +23,12 @@ runs of your own](compare.py), `labml-rl compare` does it. In a program:
 from labml_rl.watch.many import (
     interquartile_mean,
     interval,
-    scores_of,
+    normalised_scores,
 )
 
 # What two agents, from two seeds, scored in each game.
 points = {"Pong": [20.2, 19.9], "Breakout": [434, 412]}
-scores = scores_of(points)
+scores = normalised_scores(points)
 interquartile_mean(scores), interval(scores)
 ```
 """
@@ -106,7 +106,7 @@ def human_normalised(game: str, points: ArrayLike) -> Scores:
     return (np.asarray(points, dtype=np.float64) - random) / (human - random)
 
 
-def scores_of(points: Mapping[str, ArrayLike]) -> Scores:
+def normalised_scores(points: Mapping[str, ArrayLike]) -> Scores:
     """
     Args:
         points: what each run scored, by game.

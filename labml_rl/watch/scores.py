@@ -124,7 +124,7 @@ def seed_of(protocol: Protocol, purpose: int) -> int:
     return int(dice.generate_state(1, np.uint64)[0] >> 1)
 
 
-def shares(games: int) -> list[int]:
+def games_of_each(games: int) -> list[int]:
     """
     ## Who plays what
 
@@ -183,7 +183,7 @@ def measure(
     """
     if games < 1:
         raise ValueError(f"games must be at least 1, not {games}")
-    to_play = shares(games)
+    to_play = games_of_each(games)
     played: list[list[Played]] = [[] for _ in to_play]
     with make_environments(
         saved.settings.game,

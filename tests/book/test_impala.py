@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from labml_rl.a2c import experiment as a2c
 from labml_rl.a2c import policy_loss
 from labml_rl.environments import environment_makers
+from labml_rl.graphs import held_by
 from labml_rl.impala import vtrace
-from labml_rl.impala.actors import Actors, numbers_of
+from labml_rl.impala.actors import Actors
 from labml_rl.impala.experiment import (
     Experiment,
     Settings,
@@ -182,7 +183,7 @@ def test_what_makes_no_sense_to_vtrace():
         truncated=torch.zeros(2, 3, dtype=torch.bool),
     )
     good = torch.zeros(2, 3)
-    with pytest.raises(ValueError, match=r"shape of the rewards, \(2, 3\), not \(3, 3"):
+    with pytest.raises(ValueError, match=r"log_ratios \(3, 3\), rewards \(2, 3\)"):
         vtrace(rollout, torch.zeros(3, 3), discount=0.9)
     with pytest.raises(ValueError, match="log_ratios must be numbers that were seen"):
         vtrace(rollout, good.clone().requires_grad_(), discount=0.9)
@@ -333,7 +334,7 @@ def test_all_that_a_network_keeps_is_copied():
         change(network)
         network.count.fill_(7)
         actors.sample()
-        pairs = zip(numbers_of(network), numbers_of(actors.old), strict=True)
+        pairs = zip(held_by(network), held_by(actors.old), strict=True)
         for one, other in pairs:
             assert torch.equal(one, other)
             assert one.data_ptr() != other.data_ptr()

@@ -20,7 +20,7 @@ from labml_rl.watch.many import (
     human_normalised,
     interquartile_mean,
     interval,
-    scores_of,
+    normalised_scores,
 )
 
 SHAPES = st.tuples(st.integers(1, 5), st.integers(1, 7))
@@ -58,16 +58,16 @@ def test_human_normalised():
 
 def test_scores_of():
     points = {"Pong": [20.2, 19.9, -3.0], "breakout": [434, 412, 1.7]}
-    scores = scores_of(points)
+    scores = normalised_scores(points)
     assert scores.shape == (3, 2)
     assert scores[1, 1] == human_normalised("Breakout", 412)
     assert scores[2, 0] == human_normalised("Pong", -3)
     with pytest.raises(ValueError, match=r"as the others: \{'Pong': 2, 'qbert': 1\}"):
-        scores_of({"Pong": [1, 2], "qbert": [3]})
+        normalised_scores({"Pong": [1, 2], "qbert": [3]})
     with pytest.raises(ValueError, match=r"as the others: \{\}"):
-        scores_of({})
+        normalised_scores({})
     with pytest.raises(ValueError, match="a score is NaN"):
-        scores_of({"Pong": [np.nan]})
+        normalised_scores({"Pong": [np.nan]})
 
 
 def test_the_middle_half_by_hand():

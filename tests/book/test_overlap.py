@@ -45,7 +45,6 @@ def after_each_other(experiment: Any) -> Any:
     """It plays a rollout, and then it learns from the one before."""
 
     def learn_and_play(steps: Any) -> None:
-        experiment.actor.load_state_dict(experiment.network.state_dict())
         latest = experiment.play()
         for _ in steps:
             pass
@@ -99,6 +98,26 @@ def test_who_plays_is_one_update_behind():
         assert experiment.frames == 2 * 4 * (SIZE["num_envs"] * SIZE["steps"])
         experiment.advance()
         assert torch.equal(weights_of(experiment.actor), second)
+
+
+@pytest.mark.usefixtures("catch")
+def test_weights_that_were_loaded_play_from_the_first_rollout_on(monkeypatch):
+    with contextlib.closing(ppo.Experiment(OVERLAP)) as experiment:
+        with torch.no_grad():
+            for weights in experiment.network.parameters():
+                weights.mul_(0.5)
+        played: list[torch.Tensor] = []
+        play = experiment.play
+
+        def watched(*sample: Any) -> Any:
+            played.append(weights_of(experiment.actor))
+            return play(*sample)
+
+        monkeypatch.setattr(experiment, "play", watched)
+        loaded = weights_of(experiment.network)
+        experiment.advance()
+    assert len(played) == 2
+    assert all(torch.equal(weights, loaded) for weights in played)
 
 
 @pytest.mark.parametrize(

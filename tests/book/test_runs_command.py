@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -47,6 +48,25 @@ def test_help_is_the_docstring_in_plain_words(capsys):
     assert "how many minutes of work to risk" in joined
     for mark in ("##", "`", "](", "]["):
         assert mark not in said
+
+
+@dataclass(frozen=True, kw_only=True)
+class Penalised(Settings):
+    penalty: float = 0.5
+
+
+def test_help_of_settings_without_a_docstring_has_no_signature(capsys):
+    """`dataclass` writes one in its place."""
+
+    class PenalisedTiny(Tiny):
+        settings_class = Penalised
+
+    assert str(Penalised.__doc__).startswith("Penalised(")
+    assert exit_of(runs.main, PenalisedTiny, ["--help"]) == 0
+    said = capsys.readouterr().out
+    assert "Penalised(" not in said
+    assert "--penalty" in said
+    assert "an Atari game, as Breakout" in " ".join(said.replace("│", " ").split())
 
 
 def test_help_says_of_a_setting_what_the_algorithm_says_of_it(capsys):

@@ -159,7 +159,7 @@ def pieces() -> None:
         game.reset()
         game.render()
     many.interval(np.random.default_rng(1).random((STEPS, GAMES)))
-    five = many.scores_of({game: range(STEPS) for game in many.WEIGHTS})
+    five = many.normalised_scores({game: range(STEPS) for game in many.WEIGHTS})
     many.estimated_median(np.stack([five, five]))
 
 

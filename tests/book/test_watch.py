@@ -26,9 +26,9 @@ from labml_rl.watch.scores import (
     MEASURING,
     Played,
     Result,
+    games_of_each,
     measure,
     seed_of,
-    shares,
 )
 from labml_rl.watch.video import Stage, film
 from tests.book.fake_atari import FakeAtari, Script
@@ -137,7 +137,7 @@ def test_every_game_that_was_begun_counts(chance):
                     lengths[row].append(step - sum(lengths[row]))
         expected = [
             n
-            for each, share in zip(lengths, shares(40), strict=True)
+            for each, share in zip(lengths, games_of_each(40), strict=True)
             for n in each[:share]
         ]
     assert [game.steps for game in result.played] == expected
@@ -147,9 +147,9 @@ def test_every_game_that_was_begun_counts(chance):
 
 def test_games_are_shared_out_before_the_first():
     for games in range(1, 70):
-        assert sum(shares(games)) == games
-        assert max(shares(games)) - min(shares(games)) <= 1
-        assert len(shares(games)) <= 16
+        assert sum(games_of_each(games)) == games
+        assert max(games_of_each(games)) - min(games_of_each(games)) <= 1
+        assert len(games_of_each(games)) <= 16
 
 
 def test_the_same_call_gives_the_same_and_another_seed_another(cart):
