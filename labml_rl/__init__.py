@@ -85,16 +85,17 @@ can be compared.
 Three learn a policy, and a **value**: the return to expect after an observation. By
 that they judge whether an action turned out better or worse than expected:
 
-| what | [A2C](a2c/__init__.py) | [PPO](ppo/__init__.py) |
-|---|---|---|
-| learns from | its latest steps, once | its latest steps, 4 times |
-| tries things out | by drawing actions | by drawing actions |
-| games at once | 16 | 8 |
-| memory for steps | little | little |
-| take it | to see the idea | first, for a new problem |
+| what | A2C | PPO | IMPALA |
+|---|---|---|---|
+| learns from | its latest steps, once | its latest steps, 4 times | older steps, once |
+| tries things out | by drawing actions | by drawing actions | by drawing actions |
+| games at once | 16 | 8 | 32 |
+| memory for steps | little | little | little |
+| choose it | to see the idea | first, for a new problem | if frames are cheap |
 
-The third is [IMPALA](impala/__init__.py). It is like A2C, but the games go on while the
-network learns, and so it learns from steps that are a little old.
+[A2C](a2c/__init__.py) is the idea, [PPO](ppo/__init__.py) makes more of each step, and
+[IMPALA](impala/__init__.py) is like A2C, but its games go on while the network learns:
+so its steps are a little old.
 
 The other two learn a value for each action, the return to expect if it is taken now.
 Their policy is then simple, and not learned: take the action with the largest value.
@@ -105,7 +106,7 @@ Their policy is then simple, and not learned: take the action with the largest v
 | tries things out | at random, now and then | at random, now and then |
 | games at once | 1, or 16 to be fast | 128 |
 | memory for steps | 2 to 7 GB | little |
-| take it | to learn from old play | if many games can be played at once |
+| choose it | to learn from old play | if many games can be played at once |
 
 ## How to read a page
 
@@ -120,9 +121,9 @@ compute these, too.
 
 Shapes stand after the lines that make them: `# (4, 84, 84)` is an array of four
 pictures, 84 rows by 84 columns each. A box like the one below marks a place where many
-programs go wrong. Some of them are named there, such as the emulator ALE and the
-libraries Gymnasium, EnvPool, Baselines, Stable-Baselines3, CleanRL and `labml_nn`. You
-need not know them:
+programs go wrong, and names some of these programs: the emulator ALE, and the libraries
+Gymnasium, EnvPool, Baselines, Stable-Baselines3, CleanRL and `labml_nn`. You need not
+know them:
 
 !!! warning "Frames or steps?"
     The emulator draws 60 *frames* a second. The agent decides once in 4 frames, and
@@ -137,18 +138,19 @@ Half of the pages are about speed and safety. You can understand every algorithm
 them. If you want to know how agents learn, read these first, in this order:
 
 1. This page, and of [the game](game.py) the introduction, the sections [The
-   options][labml_rl.game.GameOptions] and [The game][labml_rl.game.Game], and the
-   questions at its end.
+   options][labml_rl.game.GameOptions] and [The game][labml_rl.game.Game], the second
+   without the smaller sections below it, and the questions at its end.
 2. [Seeing](bodies.py), without the layer that takes bytes and its blocks,
    [networks](networks.py), [returns and advantages](returns.py),
    [A2C](a2c/__init__.py) and [its experiment](a2c/experiment.py).
 3. [A problem that takes a minute](small.py), down to *When it does not learn*: train an
    agent.
 4. [PPO](ppo/__init__.py), [all of it on one page](ppo/plain.py), and [its
-   experiment](ppo/experiment.py). Now what you left of [that page](small.py).
+   experiment](ppo/experiment.py), down to *The loss*. Now *When it does not learn* and
+   *Try it yourself* on [that page](small.py).
 5. [DQN](dqn/__init__.py), [exploring](dqn/exploring.py), [replay](replay/__init__.py),
-   [all of it on one page](dqn/plain.py), [its experiment](dqn/experiment.py) and [the
-   fast settings](dqn/fast.py).
+   [all of it on one page](dqn/plain.py), [its experiment](dqn/experiment.py) without
+   the losses of distributions and quantiles, and [the fast settings](dqn/fast.py).
 6. [What a score means](watch/__init__.py).
 
 ### All of it

@@ -102,7 +102,7 @@ class NatureBody(nn.Module):
 
         # A window begins at every fourth pixel, say, as long as it fits: on 84 pixels,
         # one of 8 fits $(84 - 8) / 4 + 1 = 20$ times. What is left over at the right
-        # and at the bottom, no window sees. With 84 nothing is.
+        # and at the bottom, no window sees. Of 84 pixels nothing is left over.
         layers: list[nn.Module] = []
         for layer in convolutions:
             kernel, stride = layer.kernel_size[0], layer.stride[0]

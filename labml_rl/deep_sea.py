@@ -112,7 +112,7 @@ class DeepSea(gymnasium.Env[Seen, Any]):
         if action == self.right[self.row, self.column]:
             reward -= COST / self.size
             if self.column == self.size - 1:
-                reward += 1.0  # The treasure: it was always the right.
+                reward += 1.0  # The treasure: only going right each time leads here.
             self.column = min(self.column + 1, self.size - 1)
         else:
             self.column = max(self.column - 1, 0)

@@ -45,10 +45,10 @@ def make(**options):
 gymnasium.register("Cards-v0", entry_point=make)
 ```
 
-Here it is one that exists, in a wrapper that makes one array of all that is seen. The
-module and a colon in front of its name say where it is registered. The module must be
-where Python looks for modules. With `python -m`, the folder that you are in is such a
-place:
+The example takes one that exists, Blackjack, and a wrapper that makes one array of all
+that is seen. The module and a colon in front of its name say where it is registered.
+The module must be where Python looks for modules. With `python -m`, the folder that you
+are in is such a place:
 
 ```sh
 python -m labml_rl train small-ppo --game mine:Cards-v0

@@ -174,12 +174,14 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
     # action with a probability of 0.003 might never be drawn.
     if logits.itemsize < 4:
         logits = logits.float()
-    ends = logits.softmax(-1).cumsum(-1)  # (…, A)
+    edges = logits.softmax(-1).cumsum(-1)  # (…, A), where each piece ends
 
     # Rounded, all probabilities together can be a little less than 1. Whatever lies
     # behind them hits the last that has any.
-    ends = ends.masked_fill(ends == ends[..., -1:], torch.inf)
-    return (ends <= dice[..., None]).sum(-1)
+    edges = edges.masked_fill(edges == edges[..., -1:], torch.inf)
+
+    # A dart has as many edges on its left as there are actions before the one it hits.
+    return (edges <= dice[..., None]).sum(-1)
 
 
 def log_probs_of(logits: Tensor, actions: Tensor) -> Tensor:
@@ -255,11 +257,11 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     How large they are matters. What comes out must not get smaller with each layer
     until nothing is left, nor larger.
 
-    Let the rows of the matrix $W$ have length $g$, and let their directions be random.
-    Along a random direction lies, on average, an $n$-th of the squared length of $x$,
-    if $x$ is $n$ numbers: their mean square. So the mean square of the numbers in $Wx$
-    is on average $g^2$ times that of those in $x$. The ReLU behind it sets those below
-    zero to zero, and that is half of them:
+    Let $x$ be $n$ numbers, and let the rows of the matrix $W$ have length $g$ and
+    random directions. Of the squared length of $x$, a random direction catches an
+    $n$-th on average, and an $n$-th of the sum of squares is the mean square. So the
+    mean square of the numbers in $Wx$ is on average $g^2$ times that of those in $x$.
+    The ReLU behind it sets those below zero to zero, and that is half of them:
 
     $$\operatorname{mean}\left( \operatorname{ReLU}(Wx)^2 \right)
     \approx \tfrac{1}{2} g^2 \operatorname{mean}(x^2)$$

@@ -57,9 +57,9 @@ extra_javascript:
   - assets/sidebyside/sidebyside.js
 ```
 
-Names in the code can be links, but the code is HTML already, and engines differ in what
-they make of a link in HTML. So say which engine the pages are for. Without that, the
-code has no links:
+Names in the code can be links, and a definition can show where it is used. But these
+links are HTML already, and engines differ in what they make of a link in HTML. So say
+which engine the pages are for. Without that, they are left out:
 
 | option | for which engine |
 |---|---|
@@ -217,7 +217,7 @@ def parser() -> argparse.ArgumentParser:
         "--links",
         choices=tuple(LINKS),
         help="where links in the code lead: to page.md, to page/ or to page.html; "
-        "the code has no links if not given",
+        "if not given, the code has no links, and no definition says where it is used",
     )
     many.set_defaults(run=write_markdown)
 
@@ -327,7 +327,7 @@ def write_page(options: argparse.Namespace) -> int:
     name = module_name(file.resolve(), package) if package else file.stem
     outside = known_outside(options.inventory)
     source = load(Module(file, path, name))
-    docs = existing(options.docs) if options.docs else documents_of(package)
+    docs = folder_at(options.docs) if options.docs else documents_of(package)
     root = docs or file.parent
     folder = (root / source.page).parent if docs else root
 
@@ -412,7 +412,7 @@ def write_markdown(options: argparse.Namespace) -> int:
         try:
             crossing = crossings[source.module]
             if not options.links:
-                crossing = replace(crossing, links={})
+                crossing = replace(crossing, links={}, uses={})
             page = make(source, linked, mistakes.append, crossing)
             if source.page in texts:
                 raise PressError(source.path, 1, SAME_PAGE.format(source.page), RENAME)
@@ -496,7 +496,7 @@ def write_findings(options: argparse.Namespace) -> int:
         wanted |= inside
     say_unused(options.exclude, used)
     if options.docs:
-        docs = dict.fromkeys(docs, existing(options.docs))
+        docs = dict.fromkeys(docs, folder_at(options.docs))
 
     findings: list[Finding] = []
     unread: list[PressError] = []
@@ -650,6 +650,13 @@ def existing(path: Path) -> Path:
     """A path that leads somewhere."""
     if not path.exists():
         raise UsageError(f"{path}: no such file or folder")
+    return path
+
+
+def folder_at(path: Path) -> Path:
+    """A path that leads to a folder."""
+    if not existing(path).is_dir():
+        raise UsageError(f"{path}: not a folder")
     return path
 
 

@@ -70,12 +70,17 @@ NOT_MEANT = re.compile(
     r"|(?P<meant>(?<![\w*)\]}])(?P<stars>\*{1,2})\w+(?P=stars)(?=\w))"
     # and the stars of `2*x**n` are not. (Some languages have no blanks between words.)
     r"|(?<=[\w)\]}])(?<![\u3040-\u9fff\uac00-\ud7af])\*{1,2}(?=\w)"
+    # Nor those of `f(*args, **kwargs)`.
+    r"|(?<![\w*\\])\*{1,2}"
+    r"(?=\w+(?:[)\]}]|,(?:[^*()\n]|\*{1,2}(?=\w))*[)\]}]))"
+    # And `2*(a + b)`.
+    r"|(?:(?<=[\d)\]}])|(?<=(?<![\w*])\w))\*{1,2}(?=\()"
     # The underscores of `{a}_{b}`. Between letters, Markdown leaves them alone.
     rf"|(?<=\}})_|_(?=\{{(?!{ATTRIBUTES_OF}))"
     # `[0]: first`, but no address.
     rf"|^ {{0,3}}\[(?={INDEX})"
     # `handlers[0](event)`, but no address.
-    r"|(?<=\w)\[(?=[^\[\]\n]*\]\([^()\s/.#]*\))"
+    r"|(?<=[\w\]])\[(?=[^\[\]\n]*\]\((?:[^()\s/.#]*\)|[^()\s]*\s+[^\s\"'(]))"
     # `#123` at the start of a line, an item or a definition. A heading has a blank.
     r"|(?:^|(?<=[-*+.)>] )|(?<=:   )) *#{1,6}(?=[^#\s])"
     # A table of contents.

@@ -21,18 +21,19 @@ reasons.
 import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator
+from html import unescape
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 from markdown import Markdown
 from markdown.blockprocessors import BlockProcessor
 from markdown.extensions import Extension
-from markdown.extensions.toc import nest_toc_tokens
+from markdown.extensions.toc import nest_toc_tokens, slugify
 from markdown.inlinepatterns import InlineProcessor
 from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
-from markdown.util import ETX, STX, AtomicString
+from markdown.util import ETX, HTML_PLACEHOLDER_RE, STX, AtomicString
 
 from sidebyside.guard import (
     ATTRIBUTE,
@@ -49,6 +50,7 @@ from sidebyside.mathematics import FormulaError, find, typeset
 
 PAGE = re.compile(r"\s*<!-- sidebyside:(\d+) -->\n")
 SNIPPET = re.compile(r"^([ \t]*;*)(-+8<-+)")
+ANNOTATION = re.compile(r"<annotation[^>]*>(.*?)</annotation>", re.DOTALL)
 PLACEHOLDER = re.compile(f"{STX}sbs-prose:(\\d+){ETX}")
 # What may not begin a line.
 BEHIND = re.compile("[-.,;:!?)'’”…]+")
@@ -414,6 +416,31 @@ def flat(tokens: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield from flat(token["children"])
 
 
+class Labels(Treeprocessor):
+    """
+    ### Formulas in headings
+
+    In the outline and in an anchor, a formula is its TeX. The extension `toc` would
+    take all the text that is in one when it is set: it is there three times.
+    """
+
+    def run(self, root: Element) -> None:
+        """Tell `toc` what to take."""
+        for heading in root.iter():
+            if not re.fullmatch("h[1-6]", heading.tag):
+                continue
+            whole = "".join(heading.itertext())
+            label = HTML_PLACEHOLDER_RE.sub(self._tex, whole)
+            if label != whole:
+                heading.set("data-toc-label", label)
+                if "id" not in heading.attrib:
+                    heading.set("id", slugify(label, "-"))
+
+    def _tex(self, place: re.Match[str]) -> str:
+        formula = ANNOTATION.search(str(self.md.htmlStash.rawHtmlBlocks[int(place[1])]))
+        return unescape(formula[1]) if formula else place[0]
+
+
 class Films(Treeprocessor):
     """
     ## Films
@@ -550,14 +577,17 @@ class SideBySideExtension(Extension):
         md.inlinePatterns.register(Tags(TAG, md), "sidebyside_tags", 95)
         # Behind links and tags, which may have an address, and before emphasis.
         md.inlinePatterns.register(Addresses(md, kept), "sidebyside_addresses", 85)
-        # Numbers behind bullets are a list of their own.
+        # Numbers behind bullets are a list of their own, and a list that begins with 3
+        # begins with 3.
         lists: Any = md.parser.blockprocessors
         lists["olist"].SIBLING_TAGS = ["ol"]
         lists["ulist"].SIBLING_TAGS = ["ul"]
+        lists["olist"].LAZY_OL = False
         # Emphasis is set from 60 on.
         md.inlinePatterns.register(Names(md, kept), "sidebyside_names", 65)
         # Attribute lists are set at 8; the table of contents is made at 5.
         md.treeprocessors.register(Disarming(md, kept), "sidebyside_disarming", 6)
+        md.treeprocessors.register(Labels(md), "sidebyside_labels", 5.5)
         md.treeprocessors.register(Outline(md, kept), "sidebyside_outline", 4)
         # MkDocs turns the addresses of pictures around at 0.
         md.treeprocessors.register(Films(md), "sidebyside_films", -1)

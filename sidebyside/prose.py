@@ -325,8 +325,11 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
         text = line
         around, fence = fence, open_fence(text, fence)
         item = None if fence or index in formulas else ITEM.match(text)
-        if item and nest.in_code(text):
+        is_code = bool(item) and nest.in_code(text)
+        year = item and in_list and not is_code and is_year(item, column, kinds)
+        if is_code or year:
             item = None
+        text = re.sub(r"\d(?=[.)])", r"\g<0>\\", text, count=1) if year else text
         if not text.strip():
             in_list = False
         elif item:
@@ -360,6 +363,20 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
             nested = indentation(made) // 4
         done.append((number, made))
     return Prose(tuple(done))
+
+
+def is_year(item: re.Match[str], column: int, kinds: Container[str]) -> bool:
+    """
+    Whether a number in the text of an item is a part of it. A list would begin with 1.
+
+    Args:
+        item: a line that may be an item.
+        column: where the item above it begins.
+        kinds: the indentations of all lists that are open.
+    """
+    indent = item["indent"]
+    begins = item["number"] in (None, "1")
+    return not begins and len(indent) > column and indent not in kinds
 
 
 def open_tables(prose: Prose) -> Prose:

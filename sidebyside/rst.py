@@ -570,9 +570,10 @@ def literal(lines: Lines, before: list[tuple[int, str]]) -> tuple[Lines, Lines]:
 LONG = 100
 # What is indented behind a blank line or a title.
 INSIDE = re.compile(r"[\n:]\n ")
-# Below these, what is indented is no code. Nor is it if it begins with one, or with a
-# formula.
-HOLDS = re.compile(rf"{BULLET.pattern}|{AROUND.pattern}| *(?:\.\.|[:<>|\\]|\$(?! ))")
+# Below these, what is indented is no code. Nor is it if it begins with one.
+HOLDS = re.compile(rf"{BULLET.pattern}|{AROUND.pattern}| *(?:\.\.|[:<>|\\])")
+# Nor is it if it begins with this, which then stands alone.
+FORMULA = re.compile(r" *(?:\$(?! )|\\begin\{)")
 # What may be a term, if the next line hangs below it.
 TERM = re.compile(r""" *(?:(['"]|``)[^'"`]+\1|[\w.,*`\\ ]+ : )""")
 
@@ -617,8 +618,13 @@ def open_code(prose: Prose) -> Prose:
             body = deeper(lines[at:], 3)
             hangs = at + 1 < len(lines) and indentation(lines[at + 1][1]) > margin
             other = HOLDS.match(text) or (hangs and TERM.match(text))
-            if not (other or any(FENCE.match(code) for _, code in body)):
-                done += fenced(tuple((n, code[4:]) for n, code in body), "")
+            plain = tuple((number, line[4:]) for number, line in body)
+            if FORMULA.match(text):
+                done += plain
+                at += len(body)
+                continue
+            if not (other or any(FENCE.match(line) for _, line in body)):
+                done += fenced(plain, "")
                 at += len(body)
                 continue
             holds = True

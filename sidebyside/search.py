@@ -32,6 +32,7 @@ BLOCK = re.compile(
     r'|<a class="headerlink"[^>]*>[^<]*</a>',
     re.DOTALL,
 )
+LESS = 0.4  # what a section without a heading counts
 TAG = re.compile(r"<[^>]*>")
 # What a formula says to a screen reader, and what of that can be said in a line.
 SAID = re.compile(r"<semantics>(.*?)<annotation", re.DOTALL)
@@ -116,6 +117,12 @@ class Searched:
                 add(page)
             finally:
                 page.content = whole
+            # Whoever searches for a word means what is named after it by a heading,
+            # and not what has it in its name.
+            named = {match["id"] for match in SECTION.finditer(whole)}
+            for entry in entries[first:]:
+                if entry["location"].partition("#")[2] in named:
+                    entry["boost"] = entry.get("boost", 1) * LESS
             if is_kept:
                 self.known[uri] = key, entries[first:]
 

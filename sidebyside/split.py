@@ -368,6 +368,15 @@ string.
 """
 
 
+DOUBLED = re.compile(r"#+ (?=\s*[^#\s][^#]*$)")
+"""
+### Comments with two signs
+
+What begins with `## ` is a paragraph if several lines do so, and a lone line is the
+title of a section, as `# ## Title` is.
+"""
+
+
 def is_licence(block: Block) -> bool:
     """Whether a block of comments says who may copy the file."""
     return any(LICENCE.search(comment.text) for comment in block)
@@ -381,6 +390,13 @@ def comment_text(block: Block) -> list[str]:
     mark = "**{}**" if block[0].column else "## {}"
     texts = [comment.text.removeprefix("#").removeprefix(":") for comment in block]
     texts = [text.expandtabs().rstrip() for text in texts]
+    doubled = [*map(DOUBLED.match, texts)]
+    if any(doubled):
+        # Markdown would take each of these lines for the title of a page.
+        plain = "{}" if sum(map(bool, doubled)) > 1 else mark
+        for number, (match, text) in enumerate(zip(doubled, texts, strict=True)):
+            if match:
+                texts[number] = f" {plain.format(text[match.end() :])}"
     cells = [*map(CELL.fullmatch, texts)]
     if any(cells):
         inside = fences([*enumerate(texts)])

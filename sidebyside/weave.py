@@ -43,7 +43,7 @@ from sidebyside.split import Kind, Role, Section, overloads, split
 from sidebyside.symbols import set_symbols
 
 # With so many lines, and so many for each of code, prose may be [an essay][is_essay].
-LEAST_ESSAY, ESSAY = 24, 4
+LEAST_ESSAY, ESSAY = 24, 3
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 SYMBOLS = re.compile(r"""(?:^|[{,])\s*["']?symbols["']?\s*:""")
 # What YAML makes of the TeX `\theta` in double quotes begins with a tab, and so on.
@@ -628,9 +628,11 @@ def is_essay(prose: Prose, code: int) -> bool:
         code: how many lines of code it has.
 
     Returns:
-        Whether it has headings, and is several times as long as its code.
+        Whether it has headings, and is several times as long as its code. A picture
+        counts for eight lines.
     """
-    if len(prose.lines) < max(LEAST_ESSAY, ESSAY * (code + 1)):
+    lines = len(prose.lines) + 7 * sum("![" in text for _, text in prose.lines)
+    if lines < max(LEAST_ESSAY, ESSAY * (code + 1)):
         return False
     fenced = fences(prose.lines)
     return any(

@@ -147,17 +147,18 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     8. With logits $\ell$ and a softmax,
 
     $$\begin{aligned}
-    \frac{\partial \log \pi(a \mid o)}{\partial \ell_b}
-    &= \frac{\partial}{\partial \ell_b}
-    \Big( \ell_a - \log \sum_c e^{\ell_c} \Big) \\
-    &= [a = b] - \pi(b \mid o)
+    \frac{\partial \log \pi(a \mid o)}{\partial \ell_c}
+    &= \frac{\partial}{\partial \ell_c}
+    \Big( \ell_a - \log \sum_k e^{\ell_k} \Big) \\
+    &= [a = c] - \pi(c \mid o)
     \end{aligned}$$
 
-    where $[a = b]$ is 1 for the same action and 0 for another. (The logarithm of the
-    sum has the derivative $e^{\ell_b} / \sum_c e^{\ell_c}$: $\pi(b \mid o)$.) So it is
-    $1 - \pi(a \mid o)$ for the logit of $a$ itself, and $-\pi(b \mid o)$ for that of
-    another action $b$. Here these are $½$ and $-½$. So drawing an action moves its own
-    logit by $½(G - b)$, and the other one by $-½(G - b)$:
+    where $[a = c]$ is 1 for the same action and 0 for another. (The logarithm of the
+    sum has the derivative $e^{\ell_c} / \sum_k e^{\ell_k}$: $\pi(c \mid o)$.) So it is
+    $1 - \pi(a \mid o)$ for the logit of $a$ itself, and $-\pi(c \mid o)$ for that of
+    another action $c$. Here these are $½$ and $-½$. So drawing an action moves its own
+    logit by $½(G - b)$, times the learning rate, and the other one by as much the other
+    way. Without that rate:
 
     | drawn | left, right, no baseline | left, right, $b = 6.5$ |
     |---|---|---|

@@ -155,6 +155,9 @@ class Experiment(PolicyExperiment[Settings]):
 
         This is one update. All games are played on for $T$ steps, the optimiser takes
         one step, and then what was seen is thrown away. Only the weights remember it.
+        Three things are [the same for all policies](../onpolicy.py): `anneal` sets the
+        learning rate of this moment, `play` has all games played, and `evaluate` asks
+        the network once more.
 
         Returns:
             What is worth plotting.

@@ -75,10 +75,11 @@ move each entry a little way to what the right side says. That is **Q-learning**
 ([Watkins and Dayan, 1992](https://doi.org/10.1007/BF00992698)). If each action is tried
 again and again everywhere, and these moves get smaller, neither too slowly nor too
 fast, the table reaches the right values for certain. The reason is that the right side
-shrinks errors: two tables that differ by no more than $e$ anywhere have right sides
-that differ by no more than $\gamma e$. A rule that takes any two tables to at most
-$\gamma$ times their distance, with $\gamma < 1$, is called a **contraction**. Repeat
-it, and all tables come to the same one.
+shrinks errors. Let two tables differ by no more than $e$ anywhere. Then so do the
+largest entries for any observation, the rewards are the same, and so the right sides
+differ by no more than $\gamma e$. A rule that takes any two tables to at most $\gamma$
+times their distance, with $\gamma < 1$, is called a **contraction**. Repeat it, and all
+tables come to the same one.
 
 Nobody has a table of all screens of Breakout. So there is a network with weights
 $\theta$ for the left side, and each step gives it a number to learn, its **target**:

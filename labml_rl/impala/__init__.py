@@ -119,8 +119,8 @@ def vtrace(
     $$\rho_t = \min \left( \bar{\rho}, \,
     \frac{\pi(a_t \mid o_t)}{\mu(a_t \mid o_t)} \right)$$
 
-    The errors of later steps count as well, the more, the likelier $\pi$ is to take
-    the actions that led there. For that there is a second number, which is cut at
+    Later errors count as well, and each the more, the likelier $\pi$ is to take the
+    actions that led to it. For that there is a second number, which is cut at
     $\bar{c}$:
 
     $$c_t = \min \left( \bar{c}, \,

@@ -109,15 +109,15 @@ Let the two policies play with the same dice, and say that in any state they dra
 different actions with a probability of at most $\alpha$. Then the error is a product of
 two small numbers:
 
-- After $t$ steps they are in different states with a probability of at most $1 - (1 -
-  \alpha)^t$, which is not more than $t\alpha$. If they are in the same state, they add
-  the same number to their averages, that over games of $\pi$ and that over games of
-  $\pi'$. If not, each adds the largest number at most. So the two averages differ by at
-  most $2 t \alpha$ times that number.
-- What is averaged is, in each state, the mean of $A^\pi$ over the actions of $\pi'$.
+- What each state adds to an average is the mean of $A^\pi$ over the actions of $\pi'$.
   Over those of $\pi$ it would be 0, since $V^\pi$ is just the mean of $Q^\pi$ over
   these. The actions differ with a probability of at most $\alpha$, so it is at most
-  $2\alpha \max |A^\pi|$.
+  $2\alpha \max |A^\pi|$ in size.
+- After $t$ steps the two games are in different states with a probability of at most
+  $1 - (1 - \alpha)^t$, which is not more than $t\alpha$. Where the states are the same,
+  they add the same to both averages, that over games of $\pi$ and that over games of
+  $\pi'$. Where they differ, each adds at most what the first point says. So the two
+  averages differ by at most $2 t \alpha$ times that.
 
 So the error at step $t$ is at most $2 t \alpha \cdot 2 \alpha \max |A^\pi|$. With
 $\sum_t t \gamma^t = \gamma / (1 - \gamma)^2$ that is, summed over time,
@@ -342,11 +342,12 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     | `explained_variance` | goes up, to 0.5 to 0.9 | stays 0: no critic is learned |
     | `gradient_norm` | 0.6 to 3, mostly cut to 0.5 | hundreds of times as large |
 
-    The losses are not among them, since they do not say how well it plays.
-    `policy_loss` was between −0.014 and 0 in all of these runs, from the first row to
-    the last. `value_loss` went down in Pong, and in Breakout *up*, to four to seven
-    times what it was at first: where more is scored, there is more to foresee. So don't
-    wait for a loss to fall.
+    (At the end the learning rate is 0, and nothing moves.) The losses are not among
+    them, since they do not say how well it plays.
+    `policy_loss` was between −0.014 and 0 in all of these runs, from the first row of
+    `progress.csv` to the last. `value_loss` went down in Pong, and in Breakout *up*, to
+    four to seven times what it was at first: where more is scored, there is more to
+    foresee. So don't wait for a loss to fall.
 
     What the curves look like with fifteen mistakes in the program is on [a page of its
     own](../mistakes.py). The [entropy][labml_rl.networks.entropy_of] is on another
@@ -377,9 +378,9 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     | the second | 0.223 | 0.023 |
     | on average | 0.020 | 0.020 |
 
-    Where a game has a tenth, the learning rate is too high, or there are too many
-    epochs. [The pole](../small.py), with twenty epochs, has that now and then, and
-    learns.
+    If it reaches a tenth in an Atari game, the learning rate is too high, or there are
+    too many epochs. For [the pole](../small.py), with its twenty epochs, it does so now
+    and then, and the agent learns all the same.
 
     It is more than a number to watch. It has a gradient, so that a loss may have it as
     a penalty, with any weight.

@@ -217,6 +217,9 @@ class ReplayMemory(Rings):
         Returns:
             All that there is to learn from them.
         """
+        # For each step the places of the next $n$, its own among them (`ahead`), what
+        # came of these (`outcomes`), and which of them still count, since no episode
+        # has ended before (`alive`).
         ahead, outcomes, alive = self.look_ahead(places)  # (B, n)
 
         # $$R_t^{(n)} = r_t + \gamma r_{t+1} + \dots + \gamma^{n-1} r_{t+n-1}$$

@@ -385,12 +385,30 @@ def test_lists_without_a_blank_line_are_lists(text, items):
         ("- a\n    1. x\n- b\n    - y", "ul li ol li li ul li"),
         ("It is\n2) no list", "p"),
         ("Text\n```\n1) a\n```", "p pre code"),
+        ("- Made in\n  2006. Then, in\n  2010) or so.", "ul li"),
     ],
 )
 def test_lists_keep_their_kind(text, expected):
     md = Markdown(extensions=["fenced_code", "sidebyside"])
     html = md.convert(open_lists(prose(text)).text)
     assert " ".join(re.findall(r"<(\w+)", html)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1. a\n2. b", "<ol>"),
+        ("3. a\n4. b", '<ol start="3">'),
+        ("1990. A year.", '<ol start="1990">'),
+    ],
+)
+def test_lists_begin_with_their_number(text, expected):
+    assert expected in html_of(text)
+
+
+def test_steps_of_a_program_keep_their_numbers():
+    html = as_page("# 1. Load it.\nx = 1\n# 2. Use it.\ny = 2\n# 10. Done.\nz = 3\n")
+    assert re.findall("<ol.*?>", html) == ["<ol>", '<ol start="2">', '<ol start="10">']
 
 
 @pytest.mark.parametrize(
@@ -508,6 +526,31 @@ def test_examples_without_a_fence_are_code(text, expected):
     html, code = examples_in(text)
     assert code == expected
     assert "blockquote" not in html
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "$$L = x^2$$",
+        "$L$",
+        "$$\n    L\n    $$",
+        "\\begin{align}\n    L\n    \\end{align}",
+    ],
+)
+def test_a_formula_that_is_indented_is_no_code(formula):
+    html = html_of(f"The loss is\n\n    {formula}\n\nand so on.")
+    assert "<math" in html
+    assert "<pre" not in html
+    assert html.count("<p>") + html.count("<p ") >= 2
+
+
+def test_a_formula_in_a_heading_is_its_tex_in_outline_and_anchor():
+    md = Markdown(extensions=["toc", "sidebyside"])
+    html = md.convert("# One\n\n## Inner $Q^*$ heading\n\n## Plain\n")
+    assert '<h2 id="inner-q-heading">' in html
+    (top,) = md.toc_tokens  # type: ignore[attr-defined]
+    names = [each["name"] for each in top["children"]]
+    assert names == ["Inner Q^* heading", "Plain"]
 
 
 CODE = 'a = [b][c]\nprint($x_1$, "[one][]", :func:`f`)\n\nif a:\n    - **b**'
@@ -653,6 +696,11 @@ def test_addresses_in_pages_written_by_hand_are_left_alone():
         ("######## Helpers ########", "## Helpers"),
         ("if x:\n    # ---- Helpers ----\n    # Words", "**Helpers**  \nWords"),
         ("if x:\n    # --- a * b ---\n    pass", "a * b"),
+        # Two signs
+        ("## One comment\n## in two lines", "One comment\nin two lines"),
+        ("## Helpers\n# Words", "## Helpers\nWords"),
+        ("##  Helpers", "##  Helpers"),
+        ("if x:\n    ## Helpers\n    pass", "**Helpers**"),
         # What is none of that
         ("# ## Heading\n# Words", None),
         ("# ~~~\n# -----\n# ~~~", None),
