@@ -133,9 +133,9 @@ BESIDE = {
 BESIDE_IN = {"mspacman": {"ppo": "fast-dqn", "pqn": "fast-dqn"}}
 
 # Runs that are drawn beside another one of the same algorithm, and what is different in
-# that.
+# that: a setting, and what the pages call it.
 BESIDE_RUN = {
-    f"a2c-{game}-seed-2": ("seed-1", "rms_epsilon")
+    f"a2c-{game}-seed-2": ("seed-1", "rms_epsilon", "large epsilon")
     for game in ("breakout", "spaceinvaders")
 }
 NAMES = {
@@ -251,18 +251,16 @@ def settings_of(folder: Path) -> dict[str, Any]:
     return settings
 
 
-def curves_of(
-    algorithm: str, game: str, frames: int
-) -> list[list[tuple[float, float]]]:
+def runs_of(algorithm: str, game: str, frames: int) -> list[Path]:
     """
-    The curves of the runs that are kept of a game, by their seeds: of those that were
-    planned for so many frames or more, the shortest. (With a longer plan, the learning
-    rate goes down more slowly.)
+    The runs that are kept of a game, by their seeds: of those that were planned for so
+    many frames or more, the shortest. (With a longer plan, the learning rate goes down
+    more slowly.)
     """
     runs = sorted((KEPT / algorithm / game).glob("seed-*"))
     plans = {each: settings_of(each)["total_frames"] for each in runs}
     shortest = min((plan for plan in plans.values() if plan >= frames), default=None)
-    return [curve_of(each) for each, plan in plans.items() if shortest in (None, plan)]
+    return [each for each, plan in plans.items() if shortest in (None, plan)]
 
 
 def evaluations_of(folder: Path) -> list[tuple[float, float]]:
@@ -293,19 +291,30 @@ def peer_curve(record: dict[str, Any]) -> list[tuple[float, float]]:
     ]
 
 
-def others_of(folder: Path) -> tuple[str, list[list[tuple[float, float]]]]:
-    """The curves of other runs that a curve is drawn beside, and what they are called.
+def others_of(folder: Path) -> dict[str, list[list[tuple[float, float]]]]:
+    """The curves of other runs that a curve is drawn beside, by what they are called.
 
     They are those of another seed with another setting, or of another algorithm.
     """
     algorithm, game, seed = folder.parts[-3:]
     if varied := BESIDE_RUN.get(f"{algorithm}-{game}-{seed}"):
         other, setting = folder.parent / varied[0], varied[1]
-        return f"{setting} = {settings_of(other)[setting]:g}", [curve_of(other)]
+        return {f"{setting} = {settings_of(other)[setting]:g}": [curve_of(other)]}
+    found: dict[str, list[list[tuple[float, float]]]] = {}
     if beside := (BESIDE | BESIDE_IN.get(game, {})).get(algorithm):
-        frames = settings_of(folder)["total_frames"]
-        return family_of(beside), curves_of(beside, game, frames)
-    return "", []
+        for run in runs_of(beside, game, settings_of(folder)["total_frames"]):
+            name = f"{family_of(beside)}{changed_in(run)}"
+            found.setdefault(name, []).append(curve_of(run))
+    return dict(sorted(found.items()))
+
+
+def changed_in(folder: Path) -> str:
+    """In words, what is different in a run than in another that it is drawn beside."""
+    algorithm, game, seed = folder.parts[-3:]
+    for run, (other, _, words) in BESIDE_RUN.items():
+        if run.startswith(f"{algorithm}-{game}-") and other == seed:
+            return f", {words}"
+    return ""
 
 
 def family_of(algorithm: str) -> str:
@@ -512,26 +521,53 @@ def draw_groups(
 
 
 def draw_beside(
-    drawing: Drawing, lines: list[list[tuple[float, float]]], name: str
+    drawing: Drawing,
+    lines: list[list[tuple[float, float]]],
+    others: list[list[tuple[float, float]]],
+    name: str,
+    **style: Any,
 ) -> None:
     """
-    Other curves than the first, and above the end of the highest what they are of; or
-    below them, if the first goes through there, or if that is where the title is; or
-    between them, if the frames stand there.
+    Other curves, and above the end of the highest what they are of; or below them, if
+    another goes through there, or if that is where the title is; or between them, if
+    the frames stand there; or, of faint ones, at the bottom, if there is no room near.
+
+    Args:
+        drawing: where to.
+        lines: all other curves of the picture.
+        others: these curves.
+        name: what they are of.
+        style: of their lines.
     """
-    others = lines[1:]
     for each in others:
-        line(drawing, each, stroke=COLOURS[2])
+        line(drawing, each, **style)
     x, y = min((each[-1] for each in others), key=lambda end: end[1])
     wide = WIDTH_OF_LETTER * len(name)
     lowest = max(b for each in others for a, b in each if a >= x - wide)
     places = [each for each in (y - 8, lowest + 18) if TOP + 8 < each < BOTTOM + 4]
-    free = [each for each in places if is_free((x, "end"), each, name, lines[:1])]
+    free = [each for each in places if is_free((x, "end"), each, name, lines)]
+    farther: list[float] = []
     if lowest + 18 >= BOTTOM + 4:
-        between = (y + down for down in range(32, 120, 8))
-        free += (each for each in between if is_free((x, "end"), each, name, lines))
+        farther = [y + down for down in range(32, 120, 8)]
+    elif style["stroke"] == FAINT:
+        farther = [BOTTOM - up for up in range(8, 120, 8)]
+    every = [*lines, *others]
+    free += (each for each in farther if is_free((x, "end"), each, name, every))
     y = free[0] if free else y - 8
-    drawing.words(x, y, name, colour=COLOURS[2], size=13, text_anchor="end")
+    drawing.words(x, y, name, colour=style["stroke"], size=13, text_anchor="end")
+
+
+def draw_peer(
+    drawing: Drawing, curve: list[tuple[float, float]], name: str, *, beside: bool
+) -> None:
+    """The curve of another library, beside other curves or not, and its name."""
+    colour = COLOURS[1 if beside else 2]
+    line(drawing, curve, stroke=colour)
+    x, y = curve[-1]
+    # Below the axis stand the frames.
+    below = y + (56 if beside else 28)
+    x, y = (x, below) if below < BOTTOM + 4 else (LEFT + 4, y - 12)
+    drawing.words(x, y, name, colour=colour, size=13)
 
 
 def draw_frames(drawing: Drawing, frames: float, seed: int) -> None:
@@ -561,8 +597,11 @@ def draw(folder: Path) -> str:
     drawing = Drawing(290, f"The curve of {name}")
     evaluations, peer = evaluations_of(folder), peer_of(folder)
     their_curve = peer_curve(peer[1]) if peer else []
-    name_of_others, others = others_of(folder)
-    others = [[each for each in other if each[0] <= curve[-1][0]] for other in others]
+    named = {
+        name: [[each for each in other if each[0] <= curve[-1][0]] for other in others]
+        for name, others in others_of(folder).items()
+    }
+    others = [*chain(*named.values())]
     beside = list(chain(evaluations, their_curve, *others))
     heights = [score for _, score in (*curve, *beside)]
 
@@ -605,17 +644,15 @@ def draw(folder: Path) -> str:
         if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for score in alone):
             write_height(height)
     draw_groups(drawing, groups, lambda score: at(0, score)[1], lines)
-    if others:
-        draw_beside(drawing, lines, name_of_others)
+    behind = iter(lines[1:])
+    for stroke, (whose, each) in zip((COLOURS[2], FAINT), named.items(), strict=False):
+        mine = [*islice(behind, len(each))]
+        besides = [one for one in lines if one not in mine]
+        draw_beside(drawing, besides, mine, whose, stroke=stroke)
     line(drawing, lines[0], stroke=COLOURS[0], stroke_width="2.5")
     if peer:
-        colour = COLOURS[1 if others else 2]
-        line(drawing, drawn(at(*p) for p in their_curve), stroke=colour)
-        x, y = at(*their_curve[-1])
-        # Below the axis stand the frames.
-        below = y + (56 if others else 28)
-        x, y = (x, below) if below < BOTTOM + 4 else (LEFT + 4, y - 12)
-        drawing.words(x, y, peer[0], colour=colour, size=13)
+        theirs = drawn(at(*point) for point in their_curve)
+        draw_peer(drawing, theirs, peer[0], beside=bool(others))
     for x, y in (at(*point) for point in evaluations):
         drawing.mark("circle", cx=x, cy=y, r=4, fill=COLOURS[1])
     drawing.words(

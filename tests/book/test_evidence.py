@@ -221,7 +221,9 @@ def test_a_curve_is_drawn_beside_runs_with_the_same_plan(
         record = {"settings": {"total_frames": total}}
         (folder / "run.json").write_text(json.dumps(record))
         (folder / "progress.csv").write_text(f"frames,return_mean\n{total},{seed}\n")
-    curves = evidence.curves_of("a2c", "pong", planned)
+    curves = [
+        evidence.curve_of(each) for each in evidence.runs_of("a2c", "pong", planned)
+    ]
     seen = [(frames, seed) for ((frames, seed),) in curves]
     every = [(10, 0), (40, 1), (10, 2), (40, 3)]
     assert seen == [each for each in every if shown in (0, each[0])]
