@@ -233,22 +233,6 @@ def entropy_of(logits: Tensor) -> Tensor:
     return -(log_probs.exp() * finite).sum(-1)
 
 
-def check_one_each(logits: Tensor, **others: Tensor) -> None:
-    """
-    With fewer actions than rows of logits, the actions would be broadcast, or the rest
-    of the logits ignored, and nobody would know.
-
-    Raises:
-        ValueError: if there is not one number for each row of logits.
-    """
-    for name, each in others.items():
-        if each.shape != logits.shape[:-1]:
-            raise ValueError(
-                f"{name} must have shape {tuple(logits.shape[:-1])}, one for each row "
-                f"of logits, not {tuple(each.shape)}"
-            )
-
-
 def orthogonal_(module: nn.Module, gain: float) -> None:
     r"""
     ## How the weights begin
@@ -337,6 +321,24 @@ class QNetwork(nn.Module):
         """
         answer = in_full(self.head, self.body(observations))
         return answer.view(len(answer), -1, self.atoms) if self.atoms else answer
+
+
+def check_one_each(logits: Tensor, **others: Tensor) -> None:
+    """
+    ## A check
+
+    With fewer actions than rows of logits, the actions would be broadcast, or the rest
+    of the logits ignored, and nobody would know.
+
+    Raises:
+        ValueError: if there is not one number for each row of logits.
+    """
+    for name, each in others.items():
+        if each.shape != logits.shape[:-1]:
+            raise ValueError(
+                f"{name} must have shape {tuple(logits.shape[:-1])}, one for each row "
+                f"of logits, not {tuple(each.shape)}"
+            )
 
 
 # ## Questions

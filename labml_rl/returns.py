@@ -195,30 +195,6 @@ class Rollout:
         return torch.where(self.terminated, 0.0, values)
 
 
-def _check(
-    name: str, tensor: Tensor, shape: tuple[int, ...], dtype: torch.dtype
-) -> None:
-    # Broadcasting would make a wrong number of a wrong shape, and say nothing.
-    if tensor.shape != shape:
-        raise ValueError(
-            f"with these rewards {name} must have shape {tuple(shape)}, "
-            f"not {tuple(tensor.shape)}"
-        )
-    if tensor.dtype != dtype:
-        raise TypeError(
-            f"with these rewards {name} must be {dtype}, not {tensor.dtype}"
-        )
-
-
-def check_fraction(name: str, number: float) -> None:
-    """
-    Raises:
-        ValueError: if a number is not from 0 to 1.
-    """
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name} must be between 0 and 1, not {number}")
-
-
 @torch.no_grad()
 def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
     r"""
@@ -470,6 +446,34 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
         later = errors[t] + discount * gae_lambda * torch.where(ends[t], 0.0, later)
         advantages[t] = later
     return advantages
+
+
+def check_fraction(name: str, number: float) -> None:
+    """
+    ## Checks
+
+    A discount of 99 in place of 0.99 makes numbers that are large, and no error.
+
+    Raises:
+        ValueError: if a number is not from 0 to 1.
+    """
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must be between 0 and 1, not {number}")
+
+
+def _check(
+    name: str, tensor: Tensor, shape: tuple[int, ...], dtype: torch.dtype
+) -> None:
+    # Broadcasting would make a wrong number of a wrong shape, and say nothing.
+    if tensor.shape != shape:
+        raise ValueError(
+            f"with these rewards {name} must have shape {tuple(shape)}, "
+            f"not {tuple(tensor.shape)}"
+        )
+    if tensor.dtype != dtype:
+        raise TypeError(
+            f"with these rewards {name} must be {dtype}, not {tensor.dtype}"
+        )
 
 
 # ## Questions

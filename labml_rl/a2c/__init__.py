@@ -283,31 +283,6 @@ def total_loss(
     return policy + value_coefficient * value - entropy_coefficient * entropy
 
 
-def check_shapes(**tensors: Tensor) -> None:
-    """
-    Different shapes would be broadcast, and the loss would be a number all the same.
-
-    Raises:
-        ValueError: if there are two different ones.
-    """
-    if len({tensor.shape for tensor in tensors.values()}) > 1:
-        found = ", ".join(f"{name} {tuple(t.shape)}" for name, t in tensors.items())
-        raise ValueError(f"these must have the same shape: {found}")
-
-
-def check_constant(**tensors: Tensor) -> None:
-    """
-    Raises:
-        ValueError: if there is one with a gradient.
-    """
-    for name, tensor in tensors.items():
-        if tensor.requires_grad:
-            raise ValueError(
-                f"{name} must be numbers that were seen, and have a gradient: "
-                "detach() them"
-            )
-
-
 class RMSProp(torch.optim.Optimizer):
     r"""
     ## The optimiser
@@ -389,6 +364,35 @@ class RMSProp(torch.optim.Optimizer):
             roots = torch._foreach_add(squares, group["epsilon"])
             torch._foreach_sqrt_(roots)
             torch._foreach_addcdiv_(learned, gradients, roots, -group["lr"])
+
+
+def check_shapes(**tensors: Tensor) -> None:
+    """
+    ## Checks
+
+    Different shapes would be broadcast, and the loss would be a number all the same.
+
+    Raises:
+        ValueError: if there are two different ones.
+    """
+    if len({tensor.shape for tensor in tensors.values()}) > 1:
+        found = ", ".join(f"{name} {tuple(t.shape)}" for name, t in tensors.items())
+        raise ValueError(f"these must have the same shape: {found}")
+
+
+def check_constant(**tensors: Tensor) -> None:
+    """
+    What was seen is no longer to be changed, and a gradient would go into it.
+
+    Raises:
+        ValueError: if there is one with a gradient.
+    """
+    for name, tensor in tensors.items():
+        if tensor.requires_grad:
+            raise ValueError(
+                f"{name} must be numbers that were seen, and have a gradient: "
+                "detach() them"
+            )
 
 
 # ## Questions

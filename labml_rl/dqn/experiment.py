@@ -14,25 +14,14 @@ DQN](__init__.py).
 
 ```sh
 labml-rl train dqn --game Breakout
-labml-rl train dqn --game Breakout --double \
-    --dueling --max-gradient-norm 10 --n 3 \
-    --prioritised --learning-rate 6.25e-5
-```
-
-The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
-game at a time, and that takes days. The second switches on what was found later, cuts
-gradients as [one of the papers](dueling.py) does, and has the learning rate of
-[another](../replay/prioritised.py). [The fast settings](fast.py) take hours, and their
-page shows [what was learned](fast.py#what-it-has-learned). [Two rods on a
-hook][labml_rl.small.DQNSettings] take a minute:
-
-```sh
 labml-rl train fast-dqn --game Pong
 labml-rl train small-dqn
 ```
 
-[Distributions](distribution.py), [quantiles](quantiles.py) and [noise](noisy.py) are
-switches as well, and [Rainbow](rainbow.py) is all of it at once, but for quantiles.
+The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
+game at a time, and that takes days. [The fast settings](fast.py) take hours, and their
+page shows [what was learned](fast.py#what-it-has-learned). [Two rods on a
+hook][labml_rl.small.DQNSettings] take a minute.
 
 ## The whole of it
 
@@ -67,6 +56,21 @@ high, no score can be good.
 
 With rewards of −1, 0 and 1 and $\gamma = 0.99$, no return is beyond $\pm 100$, which is
 $1 / (1 - \gamma)$. Larger action values are wrong for certain: they feed themselves.
+
+## What came later
+
+What was found after DQN is a switch each, and the next pages explain them:
+
+```sh
+labml-rl train dqn --game Breakout --double \
+    --dueling --max-gradient-norm 10 --n 3 \
+    --prioritised --learning-rate 6.25e-5
+```
+
+This cuts gradients as [one of the papers](dueling.py) does, and has the learning rate
+of [another](../replay/prioritised.py). [Distributions](distribution.py),
+[quantiles](quantiles.py) and [noise](noisy.py) are switches as well, and
+[Rainbow](rainbow.py) is all of it at once, but for quantiles.
 """
 
 from contextlib import ExitStack
@@ -165,9 +169,12 @@ class Experiment(SpeedExperiment[Settings]):
     @staticmethod
     def needs_plan(settings: Settings) -> str | None:
         """
+        A run can be [made longer][labml_rl.runs.loop.resume] if nothing in it was
+        planned from its length. The learning rate stays what it is, and exploration has
+        steps of its own: only prioritised replay has a plan.
+
         Returns:
-            What keeps a run from [being made longer][labml_rl.runs.loop.resume]. The
-            learning rate stays what it is, and exploration has steps of its own.
+            What keeps a run from it, if there is anything.
         """
         if settings.prioritised:
             return "the weights of prioritised replay are exact at the planned end"

@@ -380,11 +380,12 @@ class Experiment(PolicyExperiment[Settings]):
         ### The loss
 
         The network answers anew for each minibatch, since it has changed since the last
-        one. How it has changed since it played (or, with `overlap`, since it began to
-        learn) is in the ratio, and for that the batch has the probabilities of then. An
-        algorithm that adds something of its own adds it to the `loss` in here. What it
-        needs for that may be there already: the `divergence` has a gradient, as a
-        penalty must have one, and so have the `entropy` and the two losses.
+        one. The batch has the probabilities that the actions had when they were played,
+        and the ratio compares these with the ones of now. (With `overlap`, they are
+        those from [when learning began][Experiment.from_here].) An algorithm that adds
+        something of its own adds it to the `loss` in here. What it needs for that may
+        be there already: the `divergence` has a gradient, as a penalty must have one,
+        and so have the `entropy` and the two losses.
 
         Some fifty small operations are in this, and as many again in the way back. A
         GPU is done with each of them before Python has asked for the next. With the
