@@ -85,7 +85,7 @@ can be compared.
 Three learn a policy, and a **value**: the return to expect after an observation. By
 that they judge whether an action turned out better or worse than expected:
 
-| what | A2C | PPO | IMPALA |
+| what | [A2C][labml_rl.a2c] | [PPO][labml_rl.ppo] | [IMPALA][labml_rl.impala] |
 |---|---|---|---|
 | learns from | its latest steps, once | its latest steps, 4 times | older steps, once |
 | tries things out | by drawing actions | by drawing actions | by drawing actions |
@@ -93,9 +93,8 @@ that they judge whether an action turned out better or worse than expected:
 | memory for steps | little | little | little |
 | choose it | to see the idea | first, for a new problem | if frames are cheap |
 
-[A2C](a2c/__init__.py) is the idea, [PPO](ppo/__init__.py) makes more of each step, and
-[IMPALA](impala/__init__.py) is like A2C, but its games go on while the network learns:
-so its steps are a little old.
+IMPALA is like A2C, but its games go on while the network learns: so its steps are a
+little old.
 
 The other two learn a value for each action, the return to expect if it is taken now.
 Their policy is then simple, and not learned: take the action with the largest value.
