@@ -60,7 +60,7 @@ def chromium() -> Iterator[Browser]:
     """A browser without a window."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=ARGUMENTS, headless=True
+            timeout=120_000, executable_path=CHROMIUM, args=ARGUMENTS, headless=True
         )
         yield browser
         browser.close()

@@ -96,7 +96,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.error import ResetNeeded
+from gymnasium.error import NameNotFound, ResetNeeded
 from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 from numpy.typing import NDArray
 
@@ -370,11 +370,14 @@ def no_environment(name: str, error: Exception) -> str:
         error: what Gymnasium said.
 
     Returns:
-        A sentence, with a remedy if a module was not found: it may lie in the folder
+        A sentence, with a remedy. A module that was not found may lie in the folder
         where the command was typed, and a command looks only where libraries are.
     """
-    remedy = "`python -m labml_rl` looks for modules in this folder, too"
-    hint = f" ({remedy})" if isinstance(error, ModuleNotFoundError) else ""
+    hint = ""
+    if isinstance(error, ModuleNotFoundError):
+        hint = " (`python -m labml_rl` looks for modules in this folder, too)"
+    elif isinstance(error, NameNotFound) and ":" not in name:
+        hint = f" (one of your own needs its module in front, as in mine:{name})"
     return f"no environment {name!r}: {error}{hint}"
 
 

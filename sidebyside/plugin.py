@@ -28,7 +28,7 @@ import json
 import logging
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -394,7 +394,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         before, asked, text = self.made.get(where, ((), Asked({}), ""))
         if parts != before or not asked.is_same_in(linked):
             asked = Asked(linked)
-            page = make(source, asked, crossing=crossing)
+            mistakes: list[PressError] = []
+            page = make(source, asked, mistakes.append, crossing)
+            self.give_up(mistakes)
             warn_of_dollars(source)
             text = render(page, templates, self.config.reference)
             self.made[where] = parts, asked, text
@@ -470,6 +472,23 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             source = read(data, module.path, module.name)
             self.loaded[module.path] = data, source
         return source
+
+    def give_up(self, mistakes: Sequence[PressError]) -> None:
+        """
+        A build names all mistakes of a page. A server shows the first on it.
+
+        Args:
+            mistakes: those of a page, in the order of its text.
+
+        Raises:
+            PressError: if there is one.
+        """
+        if mistakes and self.serving:
+            raise mistakes[0]
+        for each in mistakes[:-1]:
+            log.error(str(each))
+        if mistakes:
+            raise mistakes[-1]
 
     def mistake(self, page: str, error: PressError, templates: Any) -> None:
         """

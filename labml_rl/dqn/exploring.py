@@ -1,13 +1,13 @@
 r"""
 ---
-title: Exploring
+title: Exploring, epsilon-greedy
 summary: >-
   Epsilon-greedy: actions at random, in many games at once, and ever fewer of them.
 symbols:
   epsilon: '\varepsilon'
 ---
 
-# Exploring
+# Exploring, epsilon-greedy
 
 An agent that always does what it believes to be best will never find out that it was
 wrong. It has to try other things now and then: **exploration**, beside the

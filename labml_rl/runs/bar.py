@@ -41,6 +41,7 @@ class Bar:
         self._experiment = experiment
         self._first, self._began = experiment.frames, time.monotonic()
         self._next_line = self._began
+        self._said = self._first  # frames, in the last line
         self._bar: tqdm[Any] | None = None
         if sys.stderr is not None and sys.stderr.isatty() and _has_room():
             self._bar = tqdm(
@@ -62,6 +63,7 @@ class Bar:
                 self._bar.update(shown - self._bar.n)
             elif time.monotonic() >= self._next_line:
                 self._next_line = time.monotonic() + SECONDS_PER_LINE
+                self._said = self._experiment.frames
                 say(self._line())
 
     def _line(self) -> str:
@@ -69,7 +71,7 @@ class Bar:
         speed = (frames - self._first) / (time.monotonic() - self._began)
         left = tqdm.format_interval(max(0, total - frames) / speed)
         return (
-            f"{min(frames, total):,} of {total:,} frames, {speed:,.0f} a second, "
+            f"{frames:,} of {total:,} frames, {speed:,.0f} a second, "
             f"{left} left, {self._score()}"
         )
 
@@ -80,10 +82,12 @@ class Bar:
         return f"return {sum(score['r'] for score in recent) / len(recent):.1f}"
 
     def close(self) -> None:
-        """Leave the bar as it is."""
+        """Leave the bar as it is, or say in a line how far it came."""
         if self._bar is not None:
             with contextlib.suppress(OSError):
                 self._bar.close()
+        elif self._experiment.frames > self._said:
+            say(self._line())
 
 
 def say(line: str) -> None:

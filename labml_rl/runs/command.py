@@ -42,6 +42,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, make_dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
@@ -76,9 +77,13 @@ def find_experiment(algorithm: str) -> type[Experiment[Any]]:
         RunError: if the book has none of that name.
     """
     if algorithm not in ALGORITHMS:
+        spelled = algorithm.lower().replace("_", "-")
+        near = get_close_matches(spelled, ALGORITHMS, n=1)
+        meant = f" (is it {near[0]}?)" if near else ""
         raise RunError(
-            f"no algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}. One of "
-            "your own has a program of its own, which also resumes and watches its runs"
+            f"no algorithm {algorithm!r}{meant}; there are {', '.join(ALGORITHMS)}. "
+            "One of your own has a program of its own, which also resumes and watches "
+            "its runs"
         )
     module, _, name = ALGORITHMS[algorithm].partition(":")
     found: type[Experiment[Any]] = getattr(import_module(module), name)

@@ -364,7 +364,9 @@ def find_device(name: str) -> torch.device:
         torch.Generator(device)
     except (RuntimeError, AssertionError, ImportError) as error:
         reason = str(error).split("\n")[0]
-        raise ValueError(f"there is no device {name!r} here: {reason}") from error
+        raise ValueError(
+            f"there is no device {name!r} here: {reason.partition('. ')[0]}"
+        ) from error
     return device
 
 
@@ -649,7 +651,9 @@ class Experiment(ABC, Generic[S]):
         An algorithm that has more to remember adds it to the dictionary.
 
         Returns:
-            A tree, as [checkpoint.save][labml_rl.runs.checkpoint.save] takes it.
+            A tree, as [checkpoint.save][labml_rl.runs.checkpoint.save] takes it. Its
+            tensors are those that learning goes on to change: `copy.deepcopy` keeps
+            them as they are.
         """
         return {
             "network": self.network.state_dict(),
@@ -738,6 +742,10 @@ def load_optimizer(optimizer: torch.optim.Optimizer, state: State) -> None:
             group[name] = tensor.copy_(torch.as_tensor(group[name]))
     for parameter, averages in optimizer.state.items():
         for name, average in averages.items():
-            if isinstance(average, Tensor) and average.shape == parameter.shape:
-                laid_out = torch.empty_like(parameter, dtype=average.dtype)
-                averages[name] = laid_out.copy_(average).detach()
+            if not isinstance(average, Tensor):
+                continue
+            # The state may be that of an experiment that goes on learning.
+            mine = average.clone()
+            if average.shape == parameter.shape:
+                mine = torch.empty_like(parameter, dtype=average.dtype).copy_(average)
+            averages[name] = mine.detach()

@@ -86,7 +86,8 @@ class GameExperiment(Experiment[S]):
         for name, value in options.items():
             if value:
                 raise ValueError(
-                    f"{name} is for Atari games, and {settings.game} is none"
+                    f"{name} is for Atari games, and {settings.game} is none: "
+                    f"make it {type(value)()}"
                 )
         return {}
 

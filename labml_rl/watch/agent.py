@@ -317,6 +317,9 @@ class Agent:
         protocol: how it decides.
         device: where the network is to be: `cpu`, `cuda`, or `auto` for a GPU if there
             is one.
+        purpose: [what it plays for][labml_rl.watch.scores.seed_of]. Many games begin in
+            one of a few ways. With the same dice, a game that is filmed could be one
+            that was measured.
     """
 
     def __init__(
@@ -326,6 +329,8 @@ class Agent:
         action_space: gymnasium.Space[Any],
         protocol: Protocol,
         device: str = "auto",
+        *,
+        purpose: int = 0,
     ) -> None:
         self._think = saved.experiment_class.think
         self._greedy, self._epsilon = protocol.greedy, saved.epsilon(protocol)
@@ -336,7 +341,7 @@ class Agent:
         checkpoint.load_weights(self.network, saved.weights)
         self.network.to(self.device).eval()
         self._notes: list[torch.Tensor] = []
-        self._dice = np.random.default_rng([protocol.seed, 1])
+        self._dice = np.random.default_rng([protocol.seed, 1, purpose])
 
     @torch.no_grad()
     def act(self, observations: Any) -> tuple[NDArray[np.int64], Thoughts]:

@@ -357,7 +357,8 @@ def rows_of(sides: Sequence[Side]) -> Iterator[tuple[str, list[str]]]:
     yield "", []
     if not counted:
         yield (
-            "Nothing is summed up: no game that a human is known for is on all sides",
+            "Nothing is summed up: no game that a human is known for is on all sides "
+            "(0% is random play, 100% a human tester)",
             [],
         )
         return

@@ -198,6 +198,7 @@ def measure(
             environments.single_action_space,
             protocol,
             device,
+            purpose=purpose,
         )
         observations, _ = environments.reset()
         while any(len(p) < n for p, n in zip(played, to_play, strict=True)):

@@ -255,7 +255,7 @@ def film(
     stage = Stage(saved, protocol, all_frames=all_frames)
     env = stage.env
     spaces = env.observation_space, env.action_space
-    agent = Agent(saved, *spaces, protocol, device)
+    agent = Agent(saved, *spaces, protocol, device, purpose=FILMING)
     painter: Painter | None = None
     score, game = 0.0, None
     with contextlib.closing(env), Video(Path(path), stage.rate) as video:

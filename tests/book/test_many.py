@@ -88,8 +88,9 @@ def test_laws_of_the_interquartile_mean(scores, dice):
     # All are above 7,000 then, so that no digits cancel.
     moved = interquartile_mean(3 * scores + 10_000)
     np.testing.assert_allclose(moved, 3 * found + 10_000, rtol=1e-13)
-    stack = np.stack([scores, 2 * scores])
-    np.testing.assert_allclose(interquartile_mean(stack), [found, 2 * found])
+    # Doubling is exact, but for numbers that are next to nothing.
+    twice = interquartile_mean(np.stack([scores, 2 * scores]))
+    np.testing.assert_allclose(twice, [found, 2 * found], atol=1e-300)
 
 
 def test_no_single_game_moves_it_far():

@@ -2,6 +2,7 @@
 
 import json
 import re
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from gymnasium.spaces import Box, Discrete
 from labml_rl import runs
 from labml_rl.environments import Resumable, make_environments
 from labml_rl.runs import Thoughts, checkpoint
-from labml_rl.watch import Watching, main, picture, summary, video, watch
+from labml_rl.watch import Watching, main, picture, scores, summary, video, watch
 from labml_rl.watch.agent import Agent, Protocol, Saved
 from labml_rl.watch.scores import (
     CHOOSING,
@@ -199,6 +200,26 @@ def actions_of(cart: Path, protocol: Protocol) -> np.ndarray[Any, Any]:
     agent = Agent(saved, space, Discrete(2), protocol)
     actions, _ = agent.act(np.zeros((20_000, 4), np.float32))
     return np.bincount(actions, minlength=3) / len(actions)
+
+
+def test_no_game_is_played_twice_though_all_begin_alike(chance, tmp_path, monkeypatch):
+    """What is filmed was neither measured nor used to choose, and the reverse."""
+    first: dict[str, list[float]] = {}
+
+    class Watched(Agent):
+        def __init__(self, *arguments: Any, purpose: int) -> None:
+            super().__init__(*arguments, purpose=purpose)
+            first[f"purpose {purpose}"] = [*deepcopy(self._dice).random(3)]
+
+    for module in (scores, video):
+        monkeypatch.setattr(module, "Agent", Watched)
+    monkeypatch.setattr(video, "Painter", mock.Mock())
+    monkeypatch.setattr(video, "Video", mock.MagicMock())
+    film(chance, Protocol(), tmp_path / "film.mp4")
+    for purpose in (MEASURING, CHOOSING):
+        measure(chance, Protocol(), games=1, workers=0, purpose=purpose)
+    assert len(first) == 3
+    assert len({number for numbers in first.values() for number in numbers}) == 9
 
 
 def test_the_network_is_where_it_was_told_to_be(cart):

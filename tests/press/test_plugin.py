@@ -252,6 +252,17 @@ def test_a_page_that_is_written_by_hand_links_to_modules_and_names(site):
         assert link in html
 
 
+def test_all_mistakes_of_a_page_are_named(site):
+    game = site / "book" / "game.py"
+    game.write_text('"""\n[a][Gaem]\n\n[b][Gmae] and $\\\\frac$\n"""\n')
+    done = build(site)
+    assert done.returncode != 0
+    places = [done.stderr.index(f"game.py:{line}: a link to") for line in (2, 4)]
+    assert places == sorted(places)
+    assert "Gaem" in done.stderr
+    assert "Gmae" in done.stderr
+
+
 def test_a_page_that_is_written_by_hand_names_what_there_is(site):
     (site / "docs" / "index.md").write_text(
         "---\ntitle: x\n---\n\n# Home\n\nSee [it][book.game.Gaem].\n"

@@ -63,7 +63,11 @@ ALL_AGAIN = """
 
 
 # The two columns have their colours from one gradient. Here they are two backgrounds.
-SOLID = ".sbs { background: none } .sbs-code { background: var(--sbs-code-bg) }"
+# No colour is to be seen on its way to another, either.
+SOLID = (
+    ".sbs { background: none } .sbs-code { background: var(--sbs-code-bg) }"
+    "*, ::before, ::after { transition: none !important }"
+)
 
 
 def violations(page, options=EVERYTHING):
@@ -216,7 +220,6 @@ def test_the_tab_key_stops_at_nothing_that_is_not_seen(browser, site):
                   const seen = { opacityProperty: true, visibilityProperty: true };
                   return at.matches(".md-option") || at.checkVisibility(seen);
                 }""",
-                timeout=5000,
             )
             if seen.page.evaluate(FOCUSED)["in"]:
                 break

@@ -82,7 +82,8 @@ def check_layout(page, width):
         # The theme's search field takes a moment to glide to its place.
         with contextlib.suppress(TimeoutError):
             page.wait_for_function(
-                "() => document.documentElement.scrollWidth <= innerWidth", timeout=5000
+                "() => document.documentElement.scrollWidth <= innerWidth",
+                timeout=60_000,
             )
         found = page.evaluate(LAYOUT)
     wide, cut = found["wide"], found["cut"]
