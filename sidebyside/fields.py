@@ -647,7 +647,8 @@ def sphinx_entries(body: Lines) -> Iterator[tuple[str, Entry]]:
         number, first = body[start]
         more = dedented(body[start + 1 : stop])
         if match := COLON.match(first):
-            *kind, name = (match["what"] or "").replace("\\", "").split() or [""]
+            what = (match["what"] or "").replace("\\", "")
+            *kind, name = [what] if NAMES.fullmatch(what) else what.split() or [""]
             text = first[match.end() :]
             if match["word"] in SPHINX["types"]:
                 words = " ".join([text, *(line.strip() for _, line in more)])

@@ -138,7 +138,8 @@ class Frames:
             count: how many there should be.
 
         Raises:
-            ValueError: if they are more or fewer, or others than was said.
+            ValueError: if they are more or fewer, of another shape than was said, or of
+                a type that has no room here.
         """
         if not isinstance(observations, np.ndarray):
             raise ValueError(

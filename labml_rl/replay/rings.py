@@ -145,8 +145,9 @@ class Rings:
                 before is forgotten.
 
         Raises:
-            ValueError: if they have another shape or type than was said, or if they are
-                not [the first][labml_rl.replay.frames.Frames.check_first] of episodes.
+            ValueError: if they have another shape than was said, or a type that has [no
+                room here][labml_rl.replay.frames.Frames.check], or if they are not [the
+                first][labml_rl.replay.frames.Frames.check_first] of episodes.
         """
         self.frames.check(observations, self.num_envs)
         self.frames.check_first(observations)
@@ -220,6 +221,9 @@ class Rings:
             raise ValueError(f"actions must be whole numbers, not {actions.dtype}")
         if actions.min() < 0:
             raise ValueError(f"actions are numbered from 0, and one is {actions.min()}")
+        most = np.iinfo(self.actions.dtype).max
+        if actions.max() > most:
+            raise ValueError(f"actions go to {most} here, and one is {actions.max()}")
         if not np.isfinite(rewards).all():
             raise ValueError(f"rewards must be finite, not {rewards}")
         self.frames.check(observations, self.num_envs)

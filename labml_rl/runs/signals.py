@@ -58,7 +58,8 @@ class Ear:
 
     A second Ctrl-C, two seconds later or more, stops at once, for those who can't wait,
     and so does a second SIGTERM. Both raise a `KeyboardInterrupt`, so that it can still
-    be said what is left.
+    be said what is left. (What a script starts with `&` ignores SIGINT: shells want it
+    so. Send SIGTERM to that.)
 
     !!! warning "Once is not always one signal"
         A shell whose terminal is closed sends its programs SIGHUP twice within a

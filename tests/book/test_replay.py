@@ -542,6 +542,7 @@ def test_the_figures_are_what_is_done(monkeypatch, tmp_path):
     ("actions", "message"),
     [
         (np.array([0.5, 1.0]), "actions must be whole numbers, not float64"),
+        (np.array([0, 2**32 + 5]), "actions go to 2147483647 here, .* 4294967301"),
         (
             np.zeros((2, 3), np.int64),
             r"actions must have shape \(2,\), one for each game, not \(2, 3\)",

@@ -1009,6 +1009,12 @@ def test_an_item_in_sphinxs_style_ends_at_one_of_another_kind():
     ]
 
 
+def test_an_item_in_sphinxs_style_may_name_several():
+    text = "F.\n\n:param a, b: both\n:raises ValueError, KeyError: if"
+    names = re.findall("<dt>(.*?)</dt>", html_of(text, "def f(a, b)"))
+    assert names == ["<code>a, b</code>", "<code>ValueError, KeyError</code>"]
+
+
 def html_of(text, signature="def f(x: Tensor) -> 'list[int]'", report=stop):
     """A docstring as it is on its page, without colours."""
     body = text.replace("\n", "\n    ")
