@@ -414,6 +414,9 @@ class SerialGames(Games):
         makers, called = listed(make_envs, names, first)
         envs = make_all(makers, called)
         self._runner = Runner(envs, called, autoreset_mode)
+
+        # If something fails on the way, the stack closes the games. If nothing does,
+        # `pop_all` tells it to leave them open.
         with contextlib.ExitStack() as stack:
             stack.callback(self._runner.close)
             spaces = spaces or spaces_of(envs[0])

@@ -36,8 +36,9 @@ labml-rl train ppo --num-envs 128 --steps 32 \
   --minibatches 8 --halves --graphs
 ```
 
-With eight games that makes PPO [one and a half times as fast](../benchmarks/gpu.md). It
-changes nothing: on a processor, with a stand-in for the driver, an agent that is
+With eight games, the default, that makes PPO [one and a half times as
+fast](../benchmarks/gpu.md). (With 128, and with `--overlap` besides, it is 1.35 times.)
+It changes nothing: on a processor, with a stand-in for the driver, an agent that is
 recorded plays and learns the same in the tests, bit for bit. (Only its learning rate,
 as a tensor, has 32 bits in place of 64.) On a GPU, whose last digits are never the
 same, it learns the same to a few digits.
@@ -120,7 +121,8 @@ class Recorded:
             usual.wait_stream(self.stream)
             return answer
         if self.graph is None:
-            # If it is refused, PyTorch would not leave its stream.
+            # If PyTorch refuses to record, it stays on the stream of the record. The
+            # `with` leads back to the usual one.
             with torch.cuda.stream(usual):
                 self.record(function, given)
         else:

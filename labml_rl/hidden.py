@@ -56,6 +56,8 @@ def make_hidden_cart_pole(**options: Any) -> gymnasium.Env[Any, Any]:
     """
     env = gymnasium.make("CartPole-v1", **options)
     assert isinstance(env.observation_space, Box)
+    # CartPole's four numbers are the place of the cart, its speed, how far the pole
+    # leans, and how fast that changes. `[::2]` takes the first and the third.
     largest = env.observation_space.high[::2]
     space = Box(-1.0, 1.0, (2,), np.float32)
     return TransformObservation(env, lambda seen: seen[::2] / largest, space)

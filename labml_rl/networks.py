@@ -245,7 +245,11 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     random directions. Of the squared length of $x$, a random direction catches an
     $n$-th on average, and an $n$-th of the sum of squares is the mean square. So the
     mean square of the numbers in $Wx$ is on average $g^2$ times that of those in $x$.
-    The ReLU behind it sets those below zero to zero, and that is half of them:
+    In numbers: $x = (3, 4)$ has the squared length 25. Of that, the direction
+    $(\cos \varphi, \sin \varphi)$ catches $(3 \cos \varphi + 4 \sin \varphi)^2$. Over
+    all $\varphi$ this is 12.5 on average: a half of 25, and the mean of 9 and 16.
+
+    The ReLU behind the layer sets those below zero to zero, and that is half of them:
 
     $$\operatorname{mean}\left( \operatorname{ReLU}(Wx)^2 \right)
     \approx \tfrac{1}{2} g^2 \operatorname{mean}(x^2)$$

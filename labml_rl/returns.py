@@ -150,7 +150,8 @@ class Rollout:
         V(o_{t+1}) & \text{if the episode goes on}
         \end{cases}$$
 
-        Here $\bar{o}_t$ is the final observation, which the agent never acted on. [The
+        (If both are said of one step, termination counts.) Here $\bar{o}_t$ is the
+        final observation, which the agent never acted on. [The
         games](batch.py) have it in the `infos` of the step, in an array with a row for
         each game. With a function `value_of` that asks the critic, and `T` steps of `N`
         games:
@@ -401,6 +402,11 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     two steps before it, smaller each time. Had step 2 been *truncated*, with a final
     observation that is worth 0.9, then $F_2$ would be 0.9, and the advantages 0.2985,
     0.5745 and 1.01.
+
+    The mixture of all $n$ gives the same. For step 1, $\hat{A}_1^{(1)}$ is 0.12, and
+    $\hat{A}_1^{(2)}$ is $0.12 + 0.9 \cdot 0.2 = 0.3$. After that the episode is over.
+    So the first counts $1 - \lambda = 0.5$, and the second all that is left, 0.5:
+    $0.5 \cdot 0.12 + 0.5 \cdot 0.3 = 0.21$.
 
     ### What to choose
 

@@ -508,6 +508,7 @@ def beside(steps: Iterator[None], stream: torch.cuda.Stream | None) -> Iterator[
             nullcontext() if stream is None else torch.cuda.stream(stream),
             torch.autocast(kind, enabled=False, cache_enabled=False),
         ):
+            # `next` gives None after a step, and True when there are none left.
             if next(steps, True):
                 break
         yield

@@ -295,7 +295,7 @@ def few_threads(settings: SpeedSettings, count: int = 1) -> Iterator[None]:
 
     Args:
         settings: what is wanted.
-        count: how many to use, if it is.
+        count: how many threads to use, if they are to be few.
     """
     threads = torch.get_num_threads()
     if settings.few_threads:

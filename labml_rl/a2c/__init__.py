@@ -81,10 +81,10 @@ $$\begin{aligned}
 
 One thing in it is silly: the action at time $t$ is praised for rewards that came before
 it. It had no part in them. Leave them out, and the average does not change. Take all
-games that are the same up to $o_t$. In these, each earlier reward is one number, and
-[the next section][policy_loss] shows that such numbers add nothing, on average over
-what the agent does then. And that is so whatever came before. What is left is the
-return $G_t$ from $t$ on, also called the **reward-to-go**:
+games that are the same up to $o_t$. Each earlier reward is the same number in all of
+them, and [the next section][policy_loss] shows that such a number adds nothing, on
+average over what the agent does then. And that is so whatever came before. What is left
+is the return $G_t$ from $t$ on, also called the **reward-to-go**:
 
 $$\nabla J(\theta) = \operatorname{E} \Big[
 \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \, G_t \Big]$$

@@ -56,9 +56,9 @@ played: it rises for fifteen million frames, then hardly any more, and ends at
 
 *Space Invaders, with as many frames. In the paper A2C came to 744.5, the mean of three
 seeds. Between one and three million frames it looks as if there were nothing more to
-learn. So it does [with the large
-epsilon](../../results.md#space-invaders-in-ten-million-frames), and there that is
-true.*
+learn. [With the large
+epsilon](../../results.md#space-invaders-in-ten-million-frames) it looks the same, and
+stays like that for all of its ten million frames.*
 
 ![The mean score of the last hundred games of A2C in CartPole, over the frames played:
 it ends at 500](../../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)

@@ -107,7 +107,7 @@ class Settings(a2c.Settings):
         max_gradient_norm: longer gradients are cut to this length. It seems large. But
             the loss is a sum over 640 steps here. In the curve of the recorded run,
             where a point is the mean of 31 updates, nearly all are longer, and nearly
-            half of them more than five times.
+            half of them more than five times as long.
         rms_epsilon: what keeps RMSProp from dividing by zero.
         ratio_clip: a larger ratio counts as this one.
         trace_clip: the same, where it says how far back an error is felt.

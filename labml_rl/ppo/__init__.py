@@ -279,15 +279,21 @@ def value_loss(
 
     It is that of [A2C][labml_rl.a2c.value_loss]. The first implementation by the
     authors of PPO also clips it. This **value clipping** is not in the paper. Beside
-    the value $V$ there is a clipped one, held within $\epsilon_V$ of what it was when
-    the game was played, a bound in points of reward. Each of the two has an error, and
-    the larger one counts:
+    the value $V$ there is a clipped one. It may be no further than $\epsilon_V$, in
+    points of reward, from the value that the network gave when it played. Each of the
+    two has an error, and the larger one counts:
 
     $$\tfrac{1}{2} \operatorname{mean} \max \big( (V - G)^2, \;
     (V_\text{clipped} - G)^2 \big)$$
 
     $$V_\text{clipped} = V_\text{old} +
     \operatorname{clip}(V - V_\text{old}, -\epsilon_V, \epsilon_V)$$
+
+    In numbers, with $V_\text{old} = 1$ and $\epsilon_V = 0.2$: the value has come to
+    1.5, and the clipped one is 1.2. If the return is 2, the squared errors are 0.25 and
+    0.64. The larger is that of the clipped one, which moves no more with the weights:
+    there is no gradient. If the return is 1, they are 0.25 and 0.04. The larger is that
+    of the value itself, and the gradient pulls it back.
 
     There is little to be said for it. [Engstrom et al.
     (2020)](https://arxiv.org/abs/2005.12729) find no sign that it helps, and
@@ -413,7 +419,9 @@ def clip_fraction(log_probs: Tensor, old_log_probs: Tensor, *, clip: float) -> T
     Returns:
         The fraction of all actions whose ratio is outside of $1 \pm \epsilon$, on
         either side. Those that went the wrong way are among them, and are not clipped.
-        If it is always 0, the clip does nothing, and the steps could be larger.
+        If it is always 0, the clip does nothing. Then the steps could be larger, or
+        there is a single one for each batch, or [the old probabilities are
+        new][labml_rl.mistakes.NewLogProbs].
 
     Raises:
         ValueError: if the shapes differ.

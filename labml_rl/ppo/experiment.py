@@ -42,8 +42,10 @@ it ends at 428](../../assets/figures/run-ppo-breakout-seed-1.svg)
 *Breakout, with as many frames as in the [paper](https://arxiv.org/abs/1707.06347),
 beside [A2C](../a2c/experiment.py). The lower of its two runs has [an epsilon that is
 too large][labml_rl.a2c.RMSProp]. The other is less steady, and ahead of PPO nearly all
-the way. In whole games it scores less in the end, 391 ± 15 to 434 ± 17, which may be
-chance. The dashed lines are what others score.*
+the way. In [whole games](../watch/__init__.py#what-a-score-means) it scores less in the
+end, 391 ± 15 to 434 ± 17, which may be chance. (Behind the ± is the [standard
+error][labml_rl.watch.scores.Result.standard_error].) The dashed lines are what others
+score.*
 
 ![The first two minutes of a game of Breakout, and beside it what the agent expects and
 how likely it is to take each
@@ -244,7 +246,8 @@ class Experiment(PolicyExperiment[Settings]):
 
         This is one update. All games are played on for $T$ steps, and the optimiser
         goes through these steps several times, a minibatch at a time. Then what was
-        seen is thrown away.
+        seen is thrown away. (With [overlap][Experiment.make_actor], the next rollout is
+        played meanwhile. Without it, `latest` is always None.)
 
         Returns:
             The means over all minibatches.
@@ -275,6 +278,10 @@ class Experiment(PolicyExperiment[Settings]):
         """
         ### Several times through it
 
+        This is a generator: it stops at each `yield`, and goes on when it is asked to.
+        With [overlap][Experiment.make_actor] the games are played in between. Without
+        it, `update` asks for one step after the other.
+
         Args:
             batch: what to learn from.
             learned: what is measured in each step is added to it.
@@ -296,6 +303,8 @@ class Experiment(PolicyExperiment[Settings]):
             count = len(batch)
             order = torch.randperm(count, generator=self.generator, device=self.device)
             for rows in order.chunk(settings.minibatches):
+                # `how` calls `learn`, on a GPU perhaps as [a record](../graphs.py).
+                # There, the next step writes over these numbers, so they are copied.
                 seen = self.how(self.learn, batch.rows(rows))
                 learned.append(copied(seen))
                 yield

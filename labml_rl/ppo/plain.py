@@ -95,6 +95,7 @@ def learn(
         After each update: how many steps were played, and the mean score of the last
         hundred games.
     """
+    # `eps` is [larger than usual][labml_rl.ppo.experiment.Experiment.make_optimizer].
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate, eps=1e-5)
     sampler = Sampler(games, network, steps=steps, generator=generator)
     recent: deque[float] = deque(maxlen=100)
@@ -107,6 +108,7 @@ def learn(
         # **Play.** Each game goes on for $T$ steps, wherever it is.
         samples = sampler.sample()
         played += samples.actions.numel()
+        # The score `r` is the sum of the rewards of a whole game.
         recent.extend(score["r"] for score in samples.scores)
 
         # **Judge.** How much better was each action than the critic had expected? With

@@ -94,7 +94,8 @@ class Settings(ppo.Settings):
 
     Args:
         stack: how many pictures an Atari game shows at once.
-        units: how many numbers the memory answers with. It keeps as many besides.
+        units: how many numbers $h_t$ has, with which [the memory](remembering.py)
+            answers. $c_t$, which it only keeps, has as many.
         minibatches: into how many parts the games of a batch are cut, each for one step
             of the optimiser.
     """

@@ -24,7 +24,7 @@ now earns two things, points and novelty, and these are kept apart to the end:
 | counts | twice | once |
 
 The advantage of an action is the sum of both, $2\hat{A}_t + \hat{A}^n_t$, and the
-policy learns from that.
+policy learns from that. (The $n$ is for novelty. It does not count steps.)
 
 ```sh
 labml-rl train small-rnd
@@ -333,11 +333,13 @@ class Experiment(ppo.Experiment):
         r"""
         ### Novelty of one size
 
-        Errors have no unit. What they are divided by is the standard deviation of the
-        sum of them that each game has gathered up to a step, with what is long past
-        counting less:
+        Errors have no unit. So each game adds up its own, where what is long past
+        counts less, and all errors are divided by the standard deviation of these sums:
 
         $$s_t = n_t + \gamma s_{t-1}$$
+
+        With $\gamma = 0.5$, errors of 4, 2 and 1 make sums of 4, 4 and 3. Their
+        standard deviation is 0.47, so 8.5, 4.2 and 2.1 are paid.
 
         This is a return that looks back in place of ahead, and varies as much. Its mean
         is not taken away: novelty is always worth something.

@@ -96,7 +96,10 @@ class Result:
         $$\frac{\sigma}{\sqrt{n}}$$
 
         for $n$ games with the standard deviation $\sigma$. Two agents whose averages
-        are less than three of these apart may well be equally good.
+        are less than three of these apart may well be equally good. (The difference of
+        two averages has a standard error, too, $\sqrt{2}$ times as large if both have
+        the same. So three of the one are about two of the other. By chance alone,
+        equal agents come out that far apart once in thirty times.)
 
         !!! warning "It speaks of this agent"
             Another seed of training gives another agent, and how far these are
@@ -112,8 +115,8 @@ def seed_of(protocol: Protocol, purpose: int) -> int:
     """
     ## Seeds
 
-    Nothing should be measured with the dice of training. Its seeds are drawn from
-    small numbers, and those of this page from a large one, of 63 bits.
+    Nothing should be measured with the dice of training. The seeds of training are
+    drawn from small numbers, and those of this page from a large one, of 63 bits.
 
     Args:
         protocol: has the seed that was asked for.
@@ -128,8 +131,9 @@ def games_of_each(games: int) -> list[int]:
     """
     ## Who plays what
 
-    Several games are played at once. How many each of them plays is settled before the
-    first.
+    Several environments are at work at once. How many games each of them plays is
+    settled before the first begins: of 100 games, four of the 16 play seven, and twelve
+    play six.
 
     !!! warning "The first ten to end"
         It is tempting to let sixteen games run and to count those that end first. But
