@@ -114,7 +114,7 @@ import torch
 from torch import Tensor, nn
 
 from labml_rl.a2c import total_loss
-from labml_rl.graphs import check_rates, copied
+from labml_rl.graphs import Recorded, check_rates, copied
 from labml_rl.networks import entropy_of, log_probs_of
 from labml_rl.onpolicy import PolicyExperiment, PolicySettings, check_cut
 from labml_rl.ppo import (
@@ -290,7 +290,7 @@ class Experiment(PolicyExperiment[Settings]):
             Nothing, after each step of the optimiser.
         """
         settings = self.settings
-        if settings.graphs:
+        if isinstance(self.how, Recorded):
             check_rates(self.optimizer)
         if settings.overlap:
             batch = self.from_here(batch)

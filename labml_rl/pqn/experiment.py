@@ -98,7 +98,7 @@ from labml_rl.a2c import value_loss
 from labml_rl.dqn import taken
 from labml_rl.dqn.exploring import Linear
 from labml_rl.environments import frames_per_step, has_channels_last
-from labml_rl.graphs import check_rates, copied
+from labml_rl.graphs import Recorded, check_rates, copied
 from labml_rl.onpolicy import RolloutExperiment, RolloutSettings, check_cut
 from labml_rl.pqn import PQNetwork, epsilon_greedy, lambda_returns
 from labml_rl.sampling import blank
@@ -291,7 +291,7 @@ class Experiment(RolloutExperiment[Settings]):
             samples.actions.flatten(),
             returns.flatten(),
         )
-        if settings.graphs:
+        if isinstance(self.how, Recorded):
             check_rates(self.optimizer, constant=settings.learning_rate)
         learned: list[dict[str, Tensor]] = []
         for _ in range(settings.epochs):
