@@ -333,6 +333,10 @@ def distribution_loss(
     and that is never beyond $\pm 1$. A divergence is not measured in points of the
     game, as an error is. So don't compare this curve with that of plain DQN.
 
+    With two atoms, let the target be 60% and 40%, and let the network say 50% of each.
+    Then $D_t = 0.6 \log 1.2 + 0.4 \log 0.8 = 0.02$. The slopes are $-0.1$ and $0.1$, so
+    a step of the optimiser moves the first output up and the second down.
+
     With [priorities](../replay/prioritised.py), $D_t$ is the surprise, as the paper of
     [Rainbow](rainbow.py) has it. (Its program took the cross-entropy, [says its first
     author](https://github.com/Kaixhin/Rainbow/wiki/Matteo's-Notes), and so does [DQN

@@ -64,8 +64,9 @@ class DuelingNetwork(nn.Module):
     They part behind the convolutions: each stream has a hidden layer of 512 units of
     its own. So this network has about twice as many weights as [that of
     Nature][labml_rl.networks.QNetwork]. The body gets the sum of the gradients of both
-    streams. Wang et al. scale it by $1 / \sqrt{2}$, so that its length stays about what
-    it was with one.
+    streams. Two gradients of one length, in directions that have nothing to do with
+    each other, add up to one that is $\sqrt{2}$ times as long. So Wang et al. scale the
+    sum by $1 / \sqrt{2}$, and its length stays about what it was with one stream.
 
     !!! warning "Units that die"
         Here all advantages begin at 0, and no action is better than another. Were they
@@ -139,6 +140,10 @@ class DuelingNetwork(nn.Module):
             $Q(o, a)$ for each action, shape `(N, A)`; or `(N, A, K)` with `K` atoms.
         """
         seen = self.body(observations)  # (N, F)
+
+        # When the gradient of both streams comes back here, on its way into the body,
+        # PyTorch calls this function with it, and goes on with what it returns. In the
+        # target network there is none.
         if seen.requires_grad:
             seen.register_hook(lambda gradient: gradient * 0.5**0.5)
         for_value, for_advantage = self.hidden(seen).chunk(2, dim=-1)

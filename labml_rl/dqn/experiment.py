@@ -131,7 +131,8 @@ class Experiment(SpeedExperiment[Settings]):
     ## The experiment
 
     It plays a few steps, learns from one batch, and begins again. What is done in each
-    round stands [below][Experiment.update].
+    round stands [below][Experiment.update]. When it counts, one action in twenty is
+    random, as in *Nature*.
 
     Args:
         settings: [those of Nature](settings.py), or others of the same names.
@@ -365,6 +366,10 @@ class Experiment(SpeedExperiment[Settings]):
         """
         settings = self.settings
         every, games = settings.learn_every_steps, settings.num_envs
+
+        # All games take a step at once. With 16 of them and a batch for every 64 steps,
+        # a turn is four steps of each and one batch. With a batch for every 4, it is
+        # one step of each and four batches.
         plays, batches = max(every // games, 1), max(games // every, 1)
         learned: list[dict[str, Tensor]] = []
         for _ in range(settings.turns):
@@ -621,7 +626,8 @@ class Experiment(SpeedExperiment[Settings]):
     @property
     def growth(self) -> int:
         """
-        The memory will be full in the end, unless the run is too short for that.
+        By how many bytes the last checkpoint will be larger than the first: the memory
+        will be full in the end, unless the run is too short for that.
         """
         settings = self.settings
         steps = settings.total_frames // frames_per_step(settings.game)

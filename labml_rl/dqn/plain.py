@@ -84,6 +84,7 @@ def learn(
         total_steps: how many steps to play, in all games together. The default of this
             and those of all that follow are for a pole.
         warm_up_steps: how many of these to play at random before anything is learned.
+            From a memory with a few steps, the same would be drawn again and again.
         learn_every_steps: how many to play from one batch to the next: a multiple of
             the number of games.
         batch_size: how many steps there are in a batch.
@@ -158,7 +159,9 @@ def learn(
             nn.utils.clip_grad_norm_(network.parameters(), max_gradient_norm)
             optimizer.step()
 
-        # Now and then the target network becomes what the network is by now.
+        # Now and then the target network becomes what the network is by now. All games
+        # play at once, so `played` may jump over a multiple of `sync_every_steps`. Just
+        # behind one, the remainder is smaller than the number of games.
         if played % sync_every_steps < games.num_envs:
             target.load_state_dict(network.state_dict())
         yield played, sum(recent) / max(len(recent), 1)

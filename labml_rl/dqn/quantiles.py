@@ -151,13 +151,15 @@ def leaning(errors: Tensor, levels: Tensor) -> Tensor:
     r"""
     ## How a quantile is found
 
-    Nobody can sort the returns of a position, since each position is seen once. So the
-    quantile must be what makes a loss small *on average*, as the mean is for the square
-    of the error.
+    Nobody can sort the returns of a position, since each position is seen once. So
+    there must be a loss that is smallest, *on average*, at the quantile. For the mean
+    there is one: the square of the error.
 
-    Take the median first. It is what the absolute error $|y - z|$ is smallest for.
-    Move $z$ up a little. The error grows for each return $y$ below it and shrinks for
-    each above, so it stands still where there are as many on both sides.
+    Take the median first. At the median the absolute error $|y - z|$ is smallest, on
+    average. Move $z$ up a little. The error grows for each return $y$ below it and
+    shrinks for each above. So where there are as many on both sides, nothing is gained
+    by moving. Of 0, 1 and 5 the median is 1, and the three errors add up to 5. At the
+    mean, which is 2, they add up to 6.
 
     For any other quantile let the sides cost differently: $\tau$ for each point that
     $y$ is above $z$, and $1 - \tau$ for each point that it is below. If a fraction $F$
@@ -252,6 +254,16 @@ def quantile_loss(
     L_t &= \sum_i \frac{1}{K} \sum_j \rho_{\tau_i}(u_{ij}) \\
     L &= \operatorname{mean} ( w_t \, L_t )
     \end{aligned}$$
+
+    Two atoms stand at 0 and 2. Their levels are ¼ and ¾, and the targets are 1 and 3:
+
+    | what an error costs | target 1 | target 3 | their mean |
+    |---|---|---|---|
+    | atom 0 | $0.25 \cdot 0.5 = 0.125$ | $0.25 \cdot 2.5 = 0.625$ | 0.375 |
+    | atom 2 | $0.25 \cdot 0.5 = 0.125$ | $0.75 \cdot 0.5 = 0.375$ | 0.25 |
+
+    So $L_t = 0.625$. In the second row, target 1 lies below the atom, and counts
+    $1 - 0.75$.
 
     !!! warning "Three slips that no score shows"
         - **The other way round.** With $z_i - y_j$, the first atom learns the highest

@@ -209,8 +209,9 @@ class FastSettings(fast.Settings):
 
         - In the third, [no unit was left alive][labml_rl.dqn.dueling.DuelingNetwork] in
           the stream of the advantages. Two things kill them, each by itself, in three
-          hundred batches: advantages that begin at random, and noise of 0.5, since what
-          comes out of a unit that is off has no noise.
+          hundred batches: advantages that begin at random, and noise of 0.5. A unit
+          that is off sends 0, and the noise of the weights behind it is multiplied by
+          that 0. So to switch units off is a way to make the answers less noisy.
         - In the fourth, with advantages that begin at 0 and noise of 0.1, the units
           lived and learned next to nothing, in 2.7 million frames. Adam added
           $1.5 \cdot 10^{-4}$ to its divisor, as in the paper. In the body and in the

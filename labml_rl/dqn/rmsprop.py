@@ -41,7 +41,9 @@ class CentredRMSProp(torch.optim.Optimizer):
 
     Where a gradient hardly changes, the difference under the root is nearly nothing,
     and it is $\epsilon$ that keeps the step short. So this number matters more here
-    than in other optimisers.
+    than in other optimisers. With that of the settings, a weight whose gradient is 0.1
+    and −0.1 in turn moves by $\eta$ each time, and one whose gradient is always 0.1, in
+    the long run, by $32 \eta$.
 
     !!! warning "0.01 is not 0.01"
         Mnih et al. have $\epsilon = 0.01$ and *add up* the losses of a batch of 32.

@@ -40,10 +40,10 @@ one step later](../dqn/__init__.py#the-bellman-equation), and what
 
 It served two ends.
 
-**Mixing.** Steps that follow each other look alike. Learned from in their order, they
-pull the network to one corner of the game, and then to the next. The memory mixes hours
-of play. But 128 games, each of them somewhere else, are a mixture as well, and one that
-is always of today.
+**Mixing.** Steps that follow each other look alike. If the network learns from them in
+their order, they pull it to one corner of the game, and then to the next. The memory
+mixes hours of play. But 128 games, each of them somewhere else, are a mixture as well,
+and one that is always of today.
 
 **Using a step more than once.** DQN draws 32 old steps after every four new ones, so it
 learns from each about eight times. PQN goes through each rollout twice. To learn from
@@ -68,8 +68,8 @@ w &\leftarrow w + \alpha \, \delta
 \end{aligned}$$
 
 The second screen promises nearly 2, and the first says only 1. So $w$ grows. But that
-makes the promise grow, too, and twice as fast. Learned from again and again, with
-nothing else beside it and $\alpha = 0.1$, it never ends:
+makes the promise grow, too, and twice as fast. If the network learns from this one step
+again and again, and from nothing else, that never ends. With $\alpha = 0.1$:
 
 | steps learned from | 0 | 10 | 20 | 30 |
 |---|---|---|---|---|
@@ -96,14 +96,18 @@ $\alpha$, and with it the value of any other screen $x'$ by
 $\alpha \delta \, x \cdot x'$. For the screen itself $x \cdot x$ is the square of the
 length of its features, and for another $x \cdot x'$ is no more than the product of both
 lengths. If all lengths are equal, no value moves further than the one that is learned.
-The second row is the worst case of that. So a norm stands behind each layer of the
-body, before its ReLU. From each number it subtracts their mean, and divides by their
-standard deviation:
+And of what the next screen promises, only $\gamma$ times as much goes into the target.
+So the target moves less than the value, and the gap between them closes, if the steps
+are short. (In the second row both values move equally far, which is the worst case: $w$
+goes down, but slowly.) So a norm stands behind each layer of the body, before its ReLU.
+From each of the numbers that the layer gives, it subtracts the mean of them all, and
+divides by their standard deviation:
 
 $$y_i = g_i \, \frac{x_i - \operatorname{mean}(x)}{\operatorname{std}(x)} + b_i$$
 
-Here $g$ and $b$ are learned, and begin as 1 and 0. With those, the $d$ numbers have a
-length of $\sqrt{d}$, also for a screen that was never seen. (But where all of them are
+Here $g$ and $b$ are learned, and begin as 1 and 0. With those, (1, 2, 3) becomes
+(−1.22, 0, 1.22), and so does (10, 20, 30). The $d$ numbers have a length of $\sqrt{d}$
+then, also for a screen that was never seen. (But where all of them are
 equal, as on a black screen, they become 0. PyTorch adds 0.00001 to the variance, so
 that nothing is divided by zero.) The ReLU takes about half of the squares away, so
 behind it lengths are only nearly equal.
@@ -133,9 +137,9 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
 
     It is 0 if the game ends there. DQN's target is $r_t + \gamma F_t$, with $F_t$ from
     its target network: one reward that was seen, and from there on all is believed. But
-    a rollout of 32 steps shows more. The target of step $t + 1$ stands for the same as
-    $F_t$, and has one more seen reward in it. So take a share $\lambda$ of the one, and
-    $1 - \lambda$ of the other:
+    a rollout of 32 steps shows more. The target of the next step, $G_{t+1}$, stands for
+    the same as $F_t$, and has one more seen reward in it. So take a share $\lambda$ of
+    $G_{t+1}$, and $1 - \lambda$ of $F_t$:
 
     $$G_t = r_t + \gamma \big( (1 - \lambda) F_t + \lambda G_{t+1} \big)$$
 

@@ -125,6 +125,13 @@ class ReplayMemory(Rings):
     r"""
     ## The memory
 
+    Steps stand in arrays, and the number of a step in them is its **place**. First
+    comes the first place of each game, then the second of each, and so on. So what a
+    game did next is as many places further as there are games. When all places are
+    full, the newest step takes that of the oldest. Some places have no step to learn
+    from, such as the newest of each game: what follows it is not there yet. All that is
+    on [the page of the rings](rings.py).
+
     Args:
         observation_space: that of one game.
         num_envs: how many games.
@@ -227,7 +234,8 @@ class ReplayMemory(Rings):
         returns = (rewards * self._powers[:-1]).sum(axis=1)
 
         # The value of what follows $m$ steps later counts $\gamma^m$, and nothing if
-        # the last of them has ended the game.
+        # the last of them has ended the game. Here $m$ is `taken`, and what follows is
+        # $m$ places further in the same game. Behind the last place comes the first.
         taken = alive.sum(axis=1)
         last = np.take_along_axis(outcomes, taken[:, None] - 1, axis=1)[:, 0]
         discounts = np.where(last == TERMINATED, 0, self._powers[taken])

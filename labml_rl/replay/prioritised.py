@@ -70,13 +70,14 @@ $$\begin{aligned}
 So with $1 / (M P(i))$ as its **importance weight** it comes out right on average. This
 is **importance sampling**, as in [PPO](../ppo/__init__.py). While the network knows
 nothing, it does not matter much if the mean is a little off, so there is an exponent
-$\beta$ that goes from 0.4 up to 1. And there are weights above 1, which make for long
-steps now and then. So all are divided by the largest in the batch $B$, that of the step
-with the smallest priority. What each counts beside the others in its batch stays the
-same, and the step that they make together gets shorter. (But each batch has a largest
-weight of its own, and a dull step brings a large one. So dull steps count too little,
-even with $\beta = 1$. With errors as on a bell curve and batches of 256, those below
-0.01 count a third of what they should, and those above 0.5 about 1% too much.)
+$\beta$ that goes from 0.4 up to 1. And some importance weights are above 1. With these
+a batch changes the network too much now and then. So all are divided by the largest in
+the batch $B$, that of the step with the smallest priority. What each step counts beside
+the others in its batch stays the same, and the batch as a whole changes the network
+less. (But each batch has a largest weight of its own, and a dull step brings a large
+one. So dull steps count too little, even with $\beta = 1$. With errors as on a bell
+curve whose standard deviation is 1, $\alpha = 0.6$ and batches of 256, those below 0.01
+count three tenths of what they should, and those above 0.5 about 1% too much.)
 
 $$\begin{aligned}
 w_i &= \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
@@ -165,7 +166,9 @@ class PrioritisedMemory(ReplayMemory):
         self.exponent, self.importance = exponent, importance
 
         # Around the heads, steps become complete, and others are overwritten. These are
-        # the places to look at after each step.
+        # the places to look at after each step. Behind a head, the step $n$ places back
+        # has become complete, or the one before it, if a final observation was written
+        # as well. Ahead of it, stacks may have lost their oldest picture.
         stack = self.frames.stack
         self._around = num_envs * np.arange(-self.n - 1, stack + 1)  # (P,)
 

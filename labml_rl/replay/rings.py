@@ -115,7 +115,8 @@ class Rings:
         self._forget()
 
     def _forget(self) -> None:
-        # The head of each ring, and how many places of it are written.
+        # The head of each ring, and how many places of it are written. Before there is
+        # a picture, a head stands one place before the first: its number is negative.
         self.heads = np.arange(self.num_envs) - self.num_envs
         self.filled = np.zeros(self.num_envs, np.int64)
         self.outcomes[:] = NOTHING
@@ -310,7 +311,17 @@ class Rings:
         one.
 
         An episode may end before that. Then fewer rewards are counted, and what follows
-        is the final observation.
+        is the final observation. Take the step at place 4 in the drawing at the top,
+        with a single game and $n = 3$. If the game was over after the step at place 5,
+        these are
+
+        | array | first | second | third |
+        |---|---|---|---|
+        | `ahead` | 4 | 5 | 6 |
+        | `outcomes` | went on | terminated | nothing |
+        | `alive` | yes | yes | no |
+
+        Two rewards count, and two places after place 4 is the final observation.
 
         Args:
             places: of steps, shape `(B,)`.
@@ -353,6 +364,9 @@ class Rings:
         Returns:
             Whether there is a complete step, shape `(B,)`.
         """
+        # How far is the step behind its head, counted in places of its own ring? The
+        # oldest picture of its stack is `ages` places further back, and must be among
+        # those that are filled.
         games = places % self.num_envs
         behind = (self.heads[games] - places) % self.size // self.num_envs
         has_past = behind + self.ages[places] < self.filled[games]
