@@ -63,8 +63,10 @@ SIGNS = {
 # Behind a brace: `{ .class }`, `{: #anchor }`, `{ key=value }`, and the marks of edits.
 ATTRIBUTES_OF = r":? *(?:[.#][^\W\d]|[\w-]+=[^\s}])[^{}\n]*\}|\+\+|--|==|~~|>>"
 
-# What Markdown would take for its own, though nobody meant it so.
+# What Markdown would take for its own, though nobody meant it so. All of it begins with
+# one of a few signs, so most letters need not be looked at twice.
 NOT_MEANT = re.compile(
+    r"(?=[{*_\[#!? ])(?:"
     rf"\{{(?!{ATTRIBUTES_OF})"
     # `*n*th` and `**P**roximal` are meant,
     r"|(?P<meant>(?<![\w*)\]}])(?P<stars>\*{1,2})\w+(?P=stars)(?=\w))"
@@ -87,7 +89,8 @@ NOT_MEANT = re.compile(
     r"|^ {0,3}\[(?=TOC\] *$)"
     # `??? why`, but no box: that has a title in quotes, or something in it.
     r"|^ *(?:!!!|\?\?\?)"
-    r"(?=[^\n\"]*(?:\Z|\n(?:[ \t]*\n)*(?:[ \t]*\Z| {0,3}\S)))",
+    r"(?=[^\n\"]*(?:\Z|\n(?:[ \t]*\n)*(?:[ \t]*\Z| {0,3}\S)))"
+    r")",
     re.MULTILINE,
 )
 

@@ -50,6 +50,7 @@ from sidebyside.mathematics import FormulaError, find, typeset
 
 PAGE = re.compile(r"\s*<!-- sidebyside:(\d+) -->\n")
 SNIPPET = re.compile(r"^([ \t]*;*)(-+8<-+)")
+HEADINGS = {f"h{level}" for level in range(1, 7)}
 ANNOTATION = re.compile(r"<annotation[^>]*>(.*?)</annotation>", re.DOTALL)
 PLACEHOLDER = re.compile(f"{STX}sbs-prose:(\\d+){ETX}")
 # What may not begin a line.
@@ -427,7 +428,7 @@ class Labels(Treeprocessor):
     def run(self, root: Element) -> None:
         """Tell `toc` what to take."""
         for heading in root.iter():
-            if not re.fullmatch("h[1-6]", heading.tag):
+            if heading.tag not in HEADINGS:
                 continue
             whole = "".join(heading.itertext())
             label = HTML_PLACEHOLDER_RE.sub(self._tex, whole)
