@@ -74,7 +74,7 @@ NOT_MEANT = re.compile(
     r"|(?<=[\w)\]}])(?<![\u3040-\u9fff\uac00-\ud7af])\*{1,2}(?=\w)"
     # Nor those of `f(*args, **kwargs)`.
     r"|(?<![\w*\\])\*{1,2}"
-    r"(?=\w+(?:[)\]}]|,(?:[^*()\n]|\*{1,2}(?=\w))*[)\]}]))"
+    r"(?=\w+(?:[)\]}]|,(?:[^*()\[\]{}\n]|\*{1,2}(?=\w))*[)\]}]))"
     # And `2*(a + b)`.
     r"|(?:(?<=[\d)\]}])|(?<=(?<![\w*])\w))\*{1,2}(?=\()"
     # The underscores of `{a}_{b}`. Between letters, Markdown leaves them alone.

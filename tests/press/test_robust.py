@@ -381,6 +381,7 @@ def test_a_box_far_above_its_text_takes_no_time():
         ("- a\n\n    !!! note\n        Body.", '<div class="admonition note">'),
         ('see[0](a.md "Title")', '<a href="a.md" title="Title">0</a>'),
         ("(*First, then this*)", "(<em>First, then this</em>)"),
+        ("*One, and [a](b.md), too.*", '<em>One, and <a href="b.md">a</a>, too.</em>'),
         ("(**bold**) and *a*(x)", "(<strong>bold</strong>) and <em>a</em>(x)"),
         ("**a**, *b* and (*c*)", "<strong>a</strong>, <em>b</em> and (<em>c</em>)"),
     ],
