@@ -478,7 +478,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         A build names all mistakes of a page. A server shows the first on it.
 
         Args:
-            mistakes: those of a page, in the order of its text.
+            mistakes: those of a page, in the order in which they were found.
 
         Raises:
             PressError: if there is one.
