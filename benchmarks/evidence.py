@@ -634,7 +634,12 @@ def draw(folder: Path) -> str:
             size=13,
             text_anchor="end",
         )
-    lines = [drawn(at(*point) for point in each) for each in (curve, *others)]
+    first = drawn(at(*point) for point in curve)
+    behind = {
+        name: [drawn(at(*point) for point in each) for each in group]
+        for name, group in named.items()
+    }
+    lines = [first, *chain(*behind.values())]
     groups = together(marks, lambda score: at(0, score)[1])
     alone = [group[0][1] for group in groups if len(group) == 1]
     for score in alone:
@@ -644,12 +649,10 @@ def draw(folder: Path) -> str:
         if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for score in alone):
             write_height(height)
     draw_groups(drawing, groups, lambda score: at(0, score)[1], lines)
-    behind = iter(lines[1:])
-    for stroke, (whose, each) in zip((COLOURS[2], FAINT), named.items(), strict=False):
-        mine = [*islice(behind, len(each))]
-        besides = [one for one in lines if one not in mine]
+    for stroke, (whose, mine) in zip((COLOURS[2], FAINT), behind.items(), strict=False):
+        besides = [each for each in lines if each not in mine]
         draw_beside(drawing, besides, mine, whose, stroke=stroke)
-    line(drawing, lines[0], stroke=COLOURS[0], stroke_width="2.5")
+    line(drawing, first, stroke=COLOURS[0], stroke_width="2.5")
     if peer:
         theirs = drawn(at(*point) for point in their_curve)
         draw_peer(drawing, theirs, peer[0], beside=bool(others))

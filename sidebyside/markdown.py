@@ -28,7 +28,7 @@ from xml.etree.ElementTree import Element, SubElement
 from markdown import Markdown
 from markdown.blockprocessors import BlockProcessor
 from markdown.extensions import Extension
-from markdown.extensions.toc import nest_toc_tokens, slugify
+from markdown.extensions.toc import nest_toc_tokens
 from markdown.inlinepatterns import InlineProcessor
 from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
@@ -427,6 +427,9 @@ class Labels(Treeprocessor):
 
     def run(self, root: Element) -> None:
         """Tell `toc` what to take."""
+        if "toc" not in self.md.treeprocessors:
+            return
+        toc: Any = self.md.treeprocessors["toc"]
         for heading in root.iter():
             if heading.tag not in HEADINGS:
                 continue
@@ -435,7 +438,7 @@ class Labels(Treeprocessor):
             if label != whole:
                 heading.set("data-toc-label", label)
                 if "id" not in heading.attrib:
-                    heading.set("id", slugify(label, "-"))
+                    heading.set("id", toc.slugify(label, toc.sep))
 
     def _tex(self, place: re.Match[str]) -> str:
         formula = ANNOTATION.search(str(self.md.htmlStash.rawHtmlBlocks[int(place[1])]))

@@ -363,10 +363,8 @@ def find_device(name: str) -> torch.device:
         torch.empty(0, device=device)
         torch.Generator(device)
     except (RuntimeError, AssertionError, ImportError) as error:
-        reason = str(error).split("\n")[0]
-        raise ValueError(
-            f"there is no device {name!r} here: {reason.partition('. ')[0]}"
-        ) from error
+        reason = str(error).partition("\n")[0].partition(". ")[0]
+        raise ValueError(f"there is no device {name!r} here: {reason}") from error
     return device
 
 

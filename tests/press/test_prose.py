@@ -553,6 +553,15 @@ def test_a_formula_in_a_heading_is_its_tex_in_outline_and_anchor():
     assert names == ["Inner Q^* heading", "Plain"]
 
 
+def test_the_anchor_of_a_formula_is_made_as_the_site_wants():
+    def loud(text, separator):
+        return text.upper().replace(" ", separator)
+
+    toc = {"slugify": loud, "separator": "_"}
+    md = Markdown(extensions=["toc", "sidebyside"], extension_configs={"toc": toc})
+    assert '<h2 id="INNER_Q^*">' in md.convert("## Inner $Q^*$\n")
+
+
 CODE = 'a = [b][c]\nprint($x_1$, "[one][]", :func:`f`)\n\nif a:\n    - **b**'
 
 
