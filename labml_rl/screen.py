@@ -90,8 +90,9 @@ def shrink(grey: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
         It is the output array. `cv2.resize(grey, (84, 84), cv2.INTER_AREA)` runs
         without a complaint, and uses bilinear interpolation. At less than half the size
         that skips pixels: a small ball can vanish. `INTER_AREA` averages over all that
-        a new pixel covers. (The program of Mnih et al. was bilinear on purpose;
-        Baselines took the average.)
+        a new pixel covers. (The program of Mnih et al. says `bilinear`, too. But where
+        [Torch7's `image.scale`](https://github.com/torch/image) shrinks, it takes the
+        average.)
 
     The scoreboard can be cut off. [Mnih et al.
     (2013)](https://arxiv.org/abs/1312.5602) keep 84 of 110 rows, about those of the

@@ -14,9 +14,8 @@ them, a run is 38 days of play: to try it out, there are [faster ones](fast.py).
 rewards are clipped, and that an episode ends with each life, is said among [the
 settings of Atari games](../runs/games.py).
 
-The game differs from theirs in six ways:
+The game differs from theirs in five ways:
 
-- Pictures are shrunk [by area][labml_rl.screen.shrink]. Theirs are shrunk bilinearly.
 - [The button][labml_rl.game.Game.reset] is pressed for the agent.
 - Before the first picture of an episode their stack has black ones, and ours has the
   first again.
@@ -26,6 +25,11 @@ The game differs from theirs in six ways:
   fourth frame.
 - Games are cut off after 108,000 frames, as in later papers. Their program lets games
   of training go on.
+
+And three habits of their program are not in this one, none of which is in the paper.
+It puts a row or a column of zeros around each side of the picture. It draws sixteen
+batches at once, so that most of them know nothing of the last steps. And of two actions
+that are worth exactly the same it takes either, where we take the first.
 
 !!! note "Units"
     One step of the agent is four frames of the emulator. In this list, *steps* are

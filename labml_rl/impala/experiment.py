@@ -56,8 +56,9 @@ does](../../assets/figures/impala-lag.svg)
 *The pole. Thin: one run each. Thick: the mean of five.*
 
 One update or four make no difference here, with V-trace or without. Sixteen do: then
-V-trace decides whether most runs learn, or most collapse. With 64 it is not enough,
-either: where two policies differ much, many actions hardly count. [How that was
+most runs learn with V-trace, and most collapse without. (With five runs each, that is
+likely no chance, and not more than likely.) With 64 it is not enough, either: where two
+policies differ much, many actions hardly count. [How that was
 measured](../../benchmarks/lag.md).
 """
 
