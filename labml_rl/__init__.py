@@ -137,8 +137,9 @@ Half of the pages are about speed and safety. You can understand every algorithm
 them. If you want to know how agents learn, read these first, in this order:
 
 1. This page, and of [the game](game.py) the introduction, the sections [The
-   options][labml_rl.game.GameOptions] and [The game][labml_rl.game.Game], the second
-   without the smaller sections below it, and the questions at its end.
+   options][labml_rl.game.GameOptions], [The game][labml_rl.game.Game], of whose smaller
+   sections only [the beginning of an episode][labml_rl.game.Game.reset], and the
+   questions at its end.
 2. [Seeing](bodies.py), without the layer that takes bytes and its blocks,
    [networks](networks.py), [returns and advantages](returns.py),
    [A2C](a2c/__init__.py) and [its experiment](a2c/experiment.py).

@@ -22,7 +22,8 @@ class does differently from the right program. Try one, and lay its curves over 
 the right program:
 
 ```sh
-labml-rl train small-ppo --total-frames 100_000
+labml-rl train small-ppo --total-frames 100_000 \
+    --folder runs/right
 python -m labml_rl.mistakes ends-late \
     --total-frames 100_000
 tensorboard --logdir runs

@@ -29,19 +29,22 @@ before: [discounted returns][discounted_returns], [n-step returns][n_step_return
 tensors, and know nothing of games or networks:
 
 ```python
+import torch
+
 from labml_rl.returns import Rollout, gae
 
-rollout = Rollout(
-    rewards=rewards,  # (T, N)
-    values=values,  # (T + 1, N)
-    terminated=terminated,  # (T, N)
-    truncated=truncated,  # (T, N)
-    final_values=final_values,  # (T, N)
+ends = torch.tensor([[False], [False], [True]])
+rollout = Rollout(  # T = 3 steps of N = 1 game
+    rewards=torch.tensor([[0.0], [0.0], [1.0]]),
+    # One more, for what comes last.
+    values=torch.tensor([[0.5], [0.6], [0.8], [0.0]]),
+    terminated=ends,
+    truncated=torch.zeros_like(ends),
 )
-advantages = gae(
-    rollout, discount=0.99, gae_lambda=0.95
-)  # (T, N)
+gae(rollout, discount=0.9, gae_lambda=0.5)  # (T, N)
 ```
+
+What comes out, 0.1345, 0.21 and 0.2, is [worked out below][gae].
 
 ## Pieces of play
 

@@ -160,7 +160,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     logit by $½(G - b)$, times the learning rate, and the other one by as much the other
     way. Without that rate:
 
-    | drawn | left, right, no baseline | left, right, $b = 6.5$ |
+    | drawn | moves left and right, no baseline | with $b = 6.5$ |
     |---|---|---|
     | left | +2.5, −2.5 | −0.75, +0.75 |
     | right | −4, +4 | −0.75, +0.75 |

@@ -44,11 +44,12 @@ one, since good surprises and bad ones cancel out.
 and far below it that of a run with a large epsilon: it ends at
 442](../../assets/figures/run-a2c-breakout-seed-2.svg)
 
-*Breakout, with as many frames as in the [paper on
-PPO](https://arxiv.org/abs/1707.06347), where A2C came to 303, and one seed. The thin
-curve is an earlier run, with [an epsilon that is too large][labml_rl.a2c.RMSProp]: for
-ten million frames there is hardly any progress. [How we found
-out](../../results.md#breakout-by-a2c).*
+*The mean score of the last hundred games of training, over the frames played, which is
+what such curves show in all of this book. Here it is Breakout, with as many frames as
+in the [paper on PPO](https://arxiv.org/abs/1707.06347), where A2C came to 303, and one
+seed. The thin curve is an earlier run, with [an epsilon that is too
+large][labml_rl.a2c.RMSProp]: for ten million frames there is hardly any progress. [How
+we found out](../../results.md#breakout-by-a2c).*
 
 ![The mean score of the last hundred games of A2C in Space Invaders, over the frames
 played: it rises for fifteen million frames, then hardly any more, and ends at
@@ -95,9 +96,11 @@ class Settings(PolicySettings):
     Baselines, by which the method is known, with two exceptions: its epsilon [is too
     large][labml_rl.a2c.RMSProp], and its last version weighs the critic [twice as
     much][labml_rl.a2c.value_loss]. Sixteen games and five steps make a batch of 80, so
-    the network learns often, a little each time. The network is that of Baselines, too.
-    That of Mnih et al. was smaller: two convolutions, with 16 and 32 filters, and 256
-    features.
+    the network learns often, a little each time. Four numbers are [the same for A2C and
+    PPO][labml_rl.onpolicy.PolicySettings]: the discount is 0.99, $c_v$ is 0.5, $c_e$ is
+    0.01, and gradients are cut to a length of 0.5. The network is that of Baselines,
+    too. That of Mnih et al. was smaller: two convolutions, with 16 and 32 filters, and
+    256 features.
 
     Args:
         num_envs: how many games are played at once.
@@ -190,6 +193,9 @@ class Experiment(PolicyExperiment[Settings]):
             entropy_coefficient=settings.entropy_coefficient,
         )
 
+        # One step of the optimiser. Now and then a gradient is many times as long as
+        # usual, and the step would undo much. So it is cut to `max_gradient_norm`
+        # first, and keeps its direction: **gradient clipping**.
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         parameters = self.network.parameters()

@@ -131,8 +131,8 @@ class Experiment(SpeedExperiment[Settings]):
     ## The experiment
 
     It plays a few steps, learns from one batch, and begins again. What is done in each
-    round stands [below][Experiment.update]. When it counts, one action in twenty is
-    random, as in *Nature*.
+    round stands [below][Experiment.update]. When its score is measured, one action in
+    twenty is random, as in *Nature*.
 
     Args:
         settings: [those of Nature](settings.py), or others of the same names.

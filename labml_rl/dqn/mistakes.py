@@ -21,7 +21,7 @@ swing up [the two rods][labml_rl.small.DQNSettings], each with another seed. In 
 cases nothing is learned, or next to nothing, in five the agent learns badly, and in
 three nobody would look for a mistake. The code beside a section is the mistake: it is
 all that its class does differently from the right program. Try one, and lay its curves
-over those of the right program:
+over those of the right program (without the first line, if you have that run already):
 
 ```sh
 labml-rl train small-dqn

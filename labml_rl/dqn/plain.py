@@ -25,7 +25,9 @@ all weights.
 
 | line | explained in |
 |---|---|
-| `make_environments` | [Anything to play](../environments.py) |
+| `make_environments`, `scores_of` | [Anything to play](../environments.py) |
+| `final_observations` | [the same](../environments.py) |
+| `check_spaces`: what is seen and done | [Playing to learn](../sampling.py) |
 | `QNetwork` | [Networks](../networks.py) |
 | `ReplayMemory` | [Replay](../replay/__init__.py) |
 | `Linear`, `explore` | [Exploring](exploring.py) |
@@ -35,9 +37,10 @@ To begin a project of your own, copy this page, and make it yours line by line. 
 game, give it `make_environments("Pong", 16, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network that fits, `QNetwork((4, 84, 84), 6)`, a
 memory with `stack=4` and `n=3`, and the [settings for games](fast.py), a discount of
-0.99 among them. All of these have a place here, but for `double`, and for `turns`,
-which says how often a curve gets a row. All of it is computed on the processor; the
-experiment takes a GPU as well.
+0.99 among them. All of these have a place here, but for `double`, for the optimiser,
+which is Adam, and for `turns`, which says how often a curve gets a row. (The length is
+in steps here: ten million frames are `total_steps=2_500_000`.) All of it is computed on
+the processor; the experiment takes a GPU as well.
 """
 
 from collections import deque
@@ -101,6 +104,7 @@ def learn(
     Raises:
         ValueError: if `learn_every_steps` is no multiple.
     """
+    # `eps` is larger than usual, as in PPO. The target network begins as a copy.
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate, eps=1e-5)
     target = deepcopy(network).requires_grad_(False)
     schedule = Linear(1.0, epsilon_end, epsilon_steps)

@@ -109,7 +109,9 @@ class Settings(a2c.Settings):
             the loss is a sum over 640 steps here. In the curve of the recorded run,
             where a point is the mean of 31 updates, nearly all are longer, and nearly
             half of them more than five times as long.
-        rms_epsilon: what keeps RMSProp from dividing by zero.
+        rms_epsilon: what keeps RMSProp from dividing by zero. It seems large, too. But
+            in a sum over 640 steps squares are 640² times as large as in a mean, so it
+            does what 0.00000002 would do [in A2C][labml_rl.a2c.RMSProp].
         ratio_clip: a larger ratio counts as this one.
         trace_clip: the same, where it says how far back an error is felt.
         lag: by how many updates the actors [are behind][labml_rl.impala.actors.Actors].

@@ -66,8 +66,9 @@ played, and those of three runs of A2C, two that are a little higher in the end,
 that stays flat: it ends at 481](../../assets/figures/run-ppo-spaceinvaders-seed-1.svg)
 
 *Space Invaders, beside [A2C](../a2c/experiment.py) with as many frames. (The flat one
-has the large epsilon.) In whole games PPO scores 478 points and, with another seed,
-509; A2C 501 and 598.*
+has the large epsilon. At the very left, the first six games have ended, which are the
+shortest. So it begins below random play.) In whole games PPO scores 478 points and,
+with another seed, 509; A2C 501 and 598.*
 
 Each run, with its command, its machine and what its agent scores, is on the [page of
 results](../../results.md).
@@ -140,7 +141,9 @@ class Settings(PolicySettings):
     These are the settings (*hyperparameters*) of Schulman et al. (2017) for Atari, from
     their table 5. Where the table says nothing, or something other than their code,
     they are those of the code, which is what the world compares with. Many are tied to
-    each other: a larger batch can bear a larger learning rate, and so on.
+    each other: a larger batch can bear a larger learning rate, and so on. The discount,
+    0.99, and the pay for being undecided, 0.01, are [those of
+    A2C][labml_rl.onpolicy.PolicySettings], too.
 
     Args:
         steps: how many steps each game is played before the network learns. All games
@@ -363,8 +366,7 @@ class Experiment(PolicyExperiment[Settings]):
         seen = self.compute(self, batch)
         seen["loss"].backward()  # type: ignore[no-untyped-call]
 
-        # Now and then a gradient is many times as long as usual. One step along it
-        # could undo a day's work, so there is **gradient clipping**. The limit of the
+        # Long gradients are cut, as [in A2C](../a2c/experiment.py). The limit of the
         # authors is a short one: in the curves of the recorded runs of PPO, where a
         # point is the mean of several updates, it is mostly exceeded. So it cuts often.
         seen["gradient_norm"] = nn.utils.clip_grad_norm_(

@@ -34,10 +34,13 @@ experiment learn side by side, and compare all weights.
 To begin a project of your own, copy this page, and make it yours line by line. For a
 game, give it `make_environments("Pong", 8, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network that fits, `ActorCritic((4, 84, 84), 6)`,
-and the [settings for games][labml_rl.ppo.experiment.Settings]. (With `copy=False`, the
-next step writes over what this one shows, so whoever keeps it must copy it. The sampler
-does.) All of it is computed on the processor. When a run takes longer than you can wait
-beside it, move on to the experiment, which takes a GPU as well.
+and the [settings for games][labml_rl.ppo.experiment.Settings]. Three more are [those of
+A2C as well][labml_rl.onpolicy.PolicySettings]: `discount=0.99`,
+`entropy_coefficient=0.01`, and the length, `total_steps=2_500_000`, which are ten
+million frames. (With `copy=False`, the next step writes over what this one shows, so
+whoever keeps it must copy it. The sampler does.) All of it is computed on the
+processor. When a run takes longer than you can wait beside it, move on to the
+experiment, which takes a GPU as well.
 """
 
 from collections import deque

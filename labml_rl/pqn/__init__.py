@@ -59,17 +59,17 @@ sees one number $x$, a *feature*, and says that the screen is worth $w x$. There
 screens, with $x = 1$ and with $x = 2$. The first leads to the second, and nothing is
 ever paid, so $w$ should be 0. Let it be 1, and $\gamma = 0.99$. Look at a step from the
 first screen to the second. What the second promises is taken as a fact, so only the
-value of the first, $1 \cdot w$, is moved. Its derivative is 1, and $\alpha$ is the
+value of the first, $1 \cdot w$, is moved. Its derivative is 1, and $\eta$ is the
 learning rate:
 
 $$\begin{aligned}
 \delta &= 0 + \gamma \cdot 2 w - w = 0.98 \, w \\
-w &\leftarrow w + \alpha \, \delta
+w &\leftarrow w + \eta \, \delta
 \end{aligned}$$
 
 The second screen promises nearly 2, and the first says only 1. So $w$ grows. But that
 makes the promise grow, too, and twice as fast. If the network learns from this one step
-again and again, and from nothing else, that never ends. With $\alpha = 0.1$:
+again and again, and from nothing else, that never ends. With $\eta = 0.1$:
 
 | steps learned from | 0 | 10 | 20 | 30 |
 |---|---|---|---|---|
@@ -88,20 +88,25 @@ do. So it is off-policy, too, and the less so the less it explores.)
 
 A target network has the promise stand still for a while. That slows the growth, and
 here it does no more: $w$ comes to 1.98 times what it was, and then the promise is
-renewed. **Layer normalisation** ([Ba et al., 2016](https://arxiv.org/abs/1607.06450))
-goes at the cause, that one screen is *larger* than the other. With many features $x$ in
-place of one, a value is $w \cdot x$, and its gradient by $w$ is $x$. A step that
-corrects an error $\delta$ moves $w$ by $\alpha \delta x$, with the learning rate
-$\alpha$, and with it the value of any other screen $x'$ by
-$\alpha \delta \, x \cdot x'$. For the screen itself $x \cdot x$ is the square of the
-length of its features, and for another $x \cdot x'$ is no more than the product of both
-lengths. If all lengths are equal, no value moves further than the one that is learned.
-And of what the next screen promises, only $\gamma$ times as much goes into the target.
-So the target moves less than the value, and the gap between them closes, if the steps
-are short. (In the second row both values move equally far, which is the worst case: $w$
-goes down, but slowly.) So a norm stands behind each layer of the body, before its ReLU.
-From each of the numbers that the layer gives, it subtracts the mean of them all, and
-divides by their standard deviation:
+renewed.
+
+**Layer normalisation** ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)) goes at
+the cause, that one screen is *larger* than the other. With many features $x$ in place
+of one, a value is $w \cdot x$, and its gradient by $w$ is $x$. A step that corrects an
+error $\delta$ moves $w$ by $\eta \delta x$, with the learning rate $\eta$, and with it
+the value of any other screen $x'$ by $\eta \delta \, x \cdot x'$. For the screen itself
+$x \cdot x$ is the square of the length of its features, and for another $x \cdot x'$ is
+no more than the product of both lengths. (In the first row of the table, these were
+$1 \cdot 1 = 1$ and $1 \cdot 2 = 2$, so the promise moved twice as far as the value.) If
+all lengths are equal, no value moves further than the one that is learned. And of what
+the next screen promises, only $\gamma$ times as much goes into the target. So the
+target moves less than the value, and the gap between them closes, if the steps are
+short. (In the second row both values move equally far, which is the worst case: $w$
+goes down, but slowly.)
+
+So a norm stands behind each layer of the body, before its ReLU. From each of the
+numbers that the layer gives, it subtracts the mean of them all, and divides by their
+standard deviation:
 
 $$y_i = g_i \, \frac{x_i - \operatorname{mean}(x)}{\operatorname{std}(x)} + b_i$$
 

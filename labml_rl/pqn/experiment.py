@@ -160,9 +160,9 @@ class Experiment(RolloutExperiment[Settings]):
     what one step in it. The rest is [that of all who learn from their latest
     play](../onpolicy.py).
 
-    When it counts, it acts at random once in a thousand steps: with the settings for
-    games, as at the end of its training. (The test games of the authors have no such
-    steps.)
+    When its score is measured, it acts at random once in a thousand steps: with the
+    settings for games, as at the end of its training. (The test games of the authors
+    have no such steps.)
 
     Args:
         settings: see above.

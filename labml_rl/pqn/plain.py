@@ -35,7 +35,8 @@ side, and compare all weights.
 To begin a project of your own, copy this page, and make it yours line by line. For a
 game, give it `make_environments("SpaceInvaders", 128, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network that fits, `PQNetwork((4, 84, 84), 6)`, and
-the [settings for games][labml_rl.pqn.experiment.Settings]. All of it is computed on the
+the [settings for games][labml_rl.pqn.experiment.Settings]. (The length is in steps
+here: ten million frames are `total_steps=2_500_000`.) All of it is computed on the
 processor; the experiment takes a GPU as well.
 """
 

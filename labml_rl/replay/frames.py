@@ -30,9 +30,10 @@ frames = Frames(
     stack=4,
     places=1_000_000,
 )
-# (N,) and (N, 4, 84, 84)
+# where to, (N,), and what, (N, 4, 84, 84)
 frames.write(places, observations)
-# (B, 4), and what comes is (B, 4, 84, 84)
+# Where the four pictures of each stack are, (B, 4),
+# is asked, and (B, 4, 84, 84) comes.
 (stacks,) = frames.read(of_each)
 ```
 """
