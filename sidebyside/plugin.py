@@ -501,7 +501,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if not self.serving:
             raise PluginError(str(error)) from error
         log.warning(str(error))
-        anchors = {place.anchor for place in self.places.values() if place.page == page}
+        places = [each for each in self.places.values() if each.page == page]
+        anchors = {each.anchor for each in places} - {""}
         targets = "".join(
             f'<i id="{escape(anchor)}"></i>' for anchor in sorted(anchors)
         )

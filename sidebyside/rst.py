@@ -88,6 +88,9 @@ OPTION = re.compile(
 # An item of a list of arguments, which may end in `::` as well.
 FIELD = re.compile(r" *[`*\\]{0,3}\w[\w.]*`?(?: ?\(.*\))?:(?: .*)?::")
 
+# And one in Sphinx's style, such as `:param name: text::`.
+COLONED = re.compile(r" *:[A-Za-z][^:`]*: .*::")
+
 # Lines of a verse or an address, and what is said of a module at its top.
 LINE = re.compile(r" *\|(?: (?P<words>[^|]*))?")
 FACT = re.compile(
@@ -301,7 +304,7 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
                 deep = within(done, indentation(text))
                 done += moved(made, deep)
             elif text.endswith("::"):
-                taken, made = literal(rest, done)
+                taken, made = literal(rest, done, hides)
                 done += made
             elif text.lstrip()[:1] in ("|", ":") and not (done and done[-1][1]):
                 taken, made = kept_apart(rest)
@@ -447,8 +450,16 @@ def formulas(body: Lines) -> Lines:
     and one in TeX.
     """
     made: list[tuple[int, str]] = []
-    for part in paragraphs(tuple((n, in_katex(text)) for n, text in body)):
+    whole: Lines = ()
+    last_of = max((n for n, text in body if text), default=0)
+    for lines in paragraphs(tuple((n, in_katex(text)) for n, text in body)):
+        # Within an environment, a blank line is only a blank line.
+        part = (*whole, *lines)
         tex = "\n".join(text for _, text in part)
+        if tex.count("\\begin{") > tex.count("\\end{") and part[-1][0] != last_of:
+            whole = part
+            continue
+        whole = ()
         first, last = part[0][0], part[-1][0]
         begin = end = "$$"
         if "\\begin{" not in tex and (r"\\" in tex or re.search(r"(?<!\\)&", tex)):
@@ -526,13 +537,16 @@ def url(address: str) -> str:
     return f"<{address}>" if re.search(r"[()]", address) else address
 
 
-def literal(lines: Lines, before: list[tuple[int, str]]) -> tuple[Lines, Lines]:
+def literal(
+    lines: Lines, before: list[tuple[int, str]], is_docstring: bool = True
+) -> tuple[Lines, Lines]:
     """
     ### Code below two colons
 
     Args:
         lines: a line that ends with two colons, and all behind it.
         before: the lines in front of it.
+        is_docstring: whether more may follow. Behind a comment the code itself does.
 
     Returns:
         The lines of the paragraph and of the code, and what becomes of them.
@@ -551,8 +565,10 @@ def literal(lines: Lines, before: list[tuple[int, str]]) -> tuple[Lines, Lines]:
         # and in front of an example, which needs no indentation.
         follows = next((line for _, line in lines[1:] if line), "")
         is_example = follows.startswith(" " * base + ">>> ")
-        return (lines[:1], said) if is_title(words) or is_example else ((), ())
-    if margin and FIELD.fullmatch(text):
+        # A comment in pylit's style ends so: the code that it announces is beside it.
+        taken = is_title(words) or is_example or not (is_docstring or follows)
+        return (lines[:1], said) if taken else ((), ())
+    if (margin and FIELD.fullmatch(text)) or COLONED.fullmatch(text):
         # The item may go on behind the code, less far to the right.
         body = deeper(lines[1:], indentation(first) - 1)
         deep = " " * (margin + 4)
@@ -892,7 +908,8 @@ def end_of_table(lines: Lines) -> int:
     for at, (_, text) in enumerate(lines):
         if text and indentation(text) < margin:
             break
-        is_last = at + 1 == len(lines) or not lines[at + 1][1]
+        behind = lines[at + 1][1] if at + 1 < len(lines) else ""
+        is_last = not behind or indentation(behind) < margin
         if at > 1 and is_last and RULE.fullmatch(text):
             return at + 1
     return 0

@@ -33,7 +33,8 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import AnchorLink, TableOfContents
 from mkdocs.theme import Theme
-from watchdog.observers.polling import PollingObserver
+from watchdog.observers.api import BaseObserver
+from watchdog.observers.polling import PollingEmitter
 
 T = TypeVar("T")
 # All that something depends on. Nothing is made again while it is the same.
@@ -42,6 +43,20 @@ Key = tuple[Any, ...]
 # How often the server looks for changes, and how long it waits for more, in seconds.
 LOOK_EVERY = 0.1
 WAIT_FOR_MORE = 0.02
+
+
+class Patient(PollingEmitter):
+    """
+    ## A folder that comes back
+
+    Whoever changes to a branch without a package, and back, takes its folder away for a
+    moment. Others would stop looking for good then.
+    """
+
+    def queue_events(self, timeout: float) -> None:
+        """Look for changes, if there is anything to look at."""
+        if not self.stopped_event.wait(timeout) and os.path.exists(self.watch.path):
+            super().queue_events(0)
 
 
 def look_often(server: LiveReloadServer) -> None:
@@ -57,7 +72,8 @@ def look_often(server: LiveReloadServer) -> None:
     watched = list(server._watched_paths)
     for path in watched:
         server.unwatch(path)
-    server.observer = PollingObserver(timeout=LOOK_EVERY)
+    observer = BaseObserver(Patient, timeout=LOOK_EVERY)
+    server.observer = observer  # type: ignore[assignment]
     server.build_delay = WAIT_FOR_MORE
     for path in watched:
         server.watch(path)

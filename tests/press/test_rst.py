@@ -157,6 +157,12 @@ def test_sessions_are_left_alone():
         ),
         (".. math:: x\n   y", "$$\nx\ny\n$$"),
         (".. math ::\n   :label: a\n\n   x\n\n   y", "$$\nx\n$$\n$$\ny\n$$"),
+        # Within an environment, a blank line ends nothing.
+        (
+            ".. math::\n\n   \\begin{array}{c}\n   x\n\n   y\n   \\end{array}\n\n   z",
+            "$$\n\\begin{array}{c}\nx\ny\n\\end{array}\n$$\n$$\nz\n$$",
+        ),
+        (".. math::\n\n   \\begin{a}\n\n   y", "$$\n\\begin{a}\ny\n$$"),
         (
             ".. math::\n\n   a &= b \\\\\n   c &= d",
             "$$\\begin{aligned}\na &= b \\\\\nc &= d\n\\end{aligned}$$",
@@ -528,3 +534,30 @@ def test_each_word_is_still_there(text):
         return  # A page with it is not made, and the author is told.
     missing = [word for word in re.findall(r"word\d+[xyz]", text) if word not in html]
     assert missing == []
+
+
+def test_a_comment_that_announces_the_code_beside_it_ends_with_one_colon():
+    source = (
+        "def f():\n    # Say::\n    #\n    g()\n\n    #\n    # ::\n    #\n    h()\n"
+    )
+    rows = weave(read(source.encode(), "a.py", "a"), {}).rows
+    assert [row.prose for row in rows if row.prose] == ["Say:"]
+
+
+@pytest.mark.parametrize("margin", ["    ", "        "])
+def test_code_in_an_item_of_sphinx_stays_in_its_list(margin):
+    code = f"{margin}code(a)"
+    html = html_of(f"Do.\n\n:param a: the a. So::\n\n{code}\n\n:param b: the b.")
+    assert html.count("Arguments") == 1
+    assert re.search(r"<dd>\s*<p>the a. So:</p>.*?code.*?</dd>\s*<dt>", html, re.DOTALL)
+
+
+def test_a_table_may_end_where_the_next_item_begins():
+    rule = "    =====  ====="
+    html = html_of(
+        f"F.\n\nParameters\n----------\nx : str\n    One of:\n\n{rule}\n"
+        f"    a      first\n    b      second\n{rule}\ny : int\n    Y."
+    )
+    assert "=====" not in html
+    assert "<td>second</td>" in html
+    assert html.count("<dt>") == 2

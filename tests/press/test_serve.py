@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Literal
 
@@ -16,11 +18,13 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.pages import Page
+from watchdog.events import FileSystemEventHandler
+from watchdog.observers.api import BaseObserver
 
 from sidebyside.links import Place, page_at
 from sidebyside.press import WithUnread
 from sidebyside.read import PYTHON
-from sidebyside.serve import LOOK_EVERY, Asked, look_often
+from sidebyside.serve import LOOK_EVERY, Asked, Patient, look_often
 from tests.press.test_cli import DOT
 from tests.press.test_plugin import CONFIG, MODULES
 
@@ -289,6 +293,30 @@ def test_the_server_looks_often(tmp_path):
     server.server_close()
 
 
+def test_a_folder_that_was_away_for_a_moment_is_watched_again(tmp_path):
+    folder, away = tmp_path / "package", tmp_path / "away"
+    folder.mkdir()
+    seen = threading.Event()
+
+    class Watcher(FileSystemEventHandler):
+        def on_any_event(self, event):
+            if str(event.src_path).endswith("new.py"):
+                seen.set()
+
+    observer = BaseObserver(Patient, timeout=0.01)
+    observer.schedule(Watcher(), str(folder), recursive=True)
+    observer.start()
+    try:
+        folder.rename(away)
+        time.sleep(0.2)
+        away.rename(folder)
+        (folder / "new.py").write_text("")
+        assert seen.wait(30)
+    finally:
+        observer.stop()
+        observer.join()
+
+
 def test_what_the_first_build_has_left_is_not_looked_through(project):
     server = LiveReloadServer(lambda: None, host="127.0.0.1", port=0, root=str(project))
     config = load_config("mkdocs.yml")
@@ -335,7 +363,9 @@ def test_a_module_that_cannot_be_read_breaks_no_other_page(project, was_good, ca
     game.write_text(f"{MORE}\n\nx = (\n")
     caplog.clear()
     built("served", "serve")
-    assert "this is not Python" in Path("served/book/game.html").read_text()
+    mistake = Path("served/book/game.html").read_text()
+    assert "this is not Python" in mistake
+    assert 'id=""' not in mistake
     page = re.findall("(?s)<article.*", Path("served/book/user.html").read_text())
     assert 'href="game.html' in page[0]
     assert page == before
