@@ -235,14 +235,19 @@ def seed_of(record: dict[str, Any]) -> int:
     return int(record["settings"]["seed"])
 
 
-def curve_of(folder: Path) -> list[tuple[float, float]]:
-    """Frames, and the mean score of the last hundred games, where there were any."""
-    with (folder / "progress.csv").open() as file:
+def points_in(table: Path) -> list[tuple[float, float]]:
+    """Frames, and the mean score at that time, where there was any."""
+    with table.open() as file:
         return [
             (float(row["frames"]), float(row["return_mean"]))
             for row in csv.DictReader(file)
             if row["return_mean"]
         ]
+
+
+def curve_of(folder: Path) -> list[tuple[float, float]]:
+    """Frames, and the mean score of the last hundred games, where there were any."""
+    return points_in(folder / "progress.csv")
 
 
 def settings_of(folder: Path) -> dict[str, Any]:
@@ -266,13 +271,7 @@ def runs_of(algorithm: str, game: str, frames: int) -> list[Path]:
 def evaluations_of(folder: Path) -> list[tuple[float, float]]:
     """Frames, and the mean score in games that were played to choose the best."""
     path = folder / "evaluations.csv"
-    if not path.exists():
-        return []
-    with path.open() as file:
-        return [
-            (float(row["frames"]), float(row["return_mean"]))
-            for row in csv.DictReader(file)
-        ]
+    return points_in(path) if path.exists() else []
 
 
 def peer_of(folder: Path) -> tuple[str, dict[str, Any]] | None:

@@ -205,10 +205,9 @@ def _leave_with_parent() -> None:
 
 def _next_request(connection: Connection) -> tuple[str | None, tuple[Any, ...]]:
     try:
-        method, arguments = _receive(connection)
+        return _receive(connection)
     except (EOFError, OSError):
         return None, ()
-    return method, arguments
 
 
 # `Connection.send` would set up a pickler with abilities that no message needs, which
@@ -272,10 +271,10 @@ def time_for(method: str, timeout: float | None) -> float | None:
         timeout: the seconds that it has for a step.
 
     Returns:
-        Ten times as many for going on from a saved state, and as many for all else.
+        The same, or `None` for going on from a saved state: nobody knows how long an
+        episode was, and a run that is given up here could never go on.
     """
-    again = method in ("set_state", "set_states")
-    return 10 * timeout if again and timeout is not None else timeout
+    return None if method in ("set_state", "set_states") else timeout
 
 
 class WorkerError(RuntimeError):

@@ -119,7 +119,15 @@ def _put(batch: Any, row: int, observation: Any) -> None:
                 f"the space of the observations says {batch.dtype} of shape "
                 f"{batch.shape[1:]}, and this is {found.dtype} of shape {found.shape}"
             )
-        batch[row] = observation
+        batch[row] = found
+        # And of whole numbers, 300 would be 44 among bytes.
+        kinds = {found.dtype.kind, batch.dtype.kind}
+        may_wrap = found.dtype != batch.dtype and kinds <= {"i", "u"}
+        if may_wrap and not np.array_equal(batch[row], found):
+            raise ValueError(
+                f"an observation has numbers from {found.min()} to {found.max()}, and "
+                f"its space says {batch.dtype}, which can't hold them"
+            )
 
 
 def is_cut(found: np.dtype[Any], expected: np.dtype[Any]) -> bool:
@@ -303,6 +311,11 @@ class Runner:
         except Exception as error:
             error.add_note(f"This happened in {self.names[len(done)]}.")
             raise
+        except SystemExit as error:
+            # Whoever closes the window of a game may end the program like this. But a
+            # run that ends without a word would look complete.
+            name = self.names[len(done)]
+            raise RuntimeError(f"{name} called sys.exit({error.code!r})") from error
         return done
 
     def _step(self, row: int, action: Any) -> dict[str, Any]:
@@ -364,7 +377,9 @@ class Runner:
     def _kept(self, observation: Any) -> Any:
         batch = self._batch.observations
         if isinstance(observation, np.ndarray) and isinstance(batch, np.ndarray):
-            return observation.astype(batch.dtype)
+            kept = np.empty_like(batch[:1])
+            _put(kept, 0, observation)
+            return kept[0]
         return deepcopy(observation)
 
     def _write(self, row: int, observation: Any) -> None:

@@ -188,7 +188,7 @@ class ParallelGames(Games):
         start_method: see [labml_rl.process.Worker][].
         timeout: the seconds after which a worker that does not answer is given up;
             `None` is never. To [go on from a saved
-            state][labml_rl.environments.Resumable], it has ten times as long.
+            state][labml_rl.environments.Resumable], it has all the time it needs.
         first: the number of the first of these games in an error, where there are
             others before them.
 

@@ -431,12 +431,12 @@ def in_role(role: str) -> tuple[str, str]:
 
 def page_at(path: str | None, places: Mapping[str, Place]) -> Place | None:
     """The page of the module that a path leads to, if it leads to one."""
-    place = places.get(module_in(path)) if path else None
+    name = module_in(path or "")
+    place = places.get(name)
     if place is None or place.anchor or isinstance(place, Elsewhere):
         return None
     # As long as a package can't be read, any name in it may be there, and leads to it.
-    is_its_own = path and module_in(place.page.removesuffix(".md")) == module_in(path)
-    return place if is_its_own else None
+    return place if module_in(place.page.removesuffix(".md")) == name else None
 
 
 def module_in(file: str) -> str:

@@ -665,16 +665,13 @@ def check_switches(network: nn.Module, settings: Settings) -> None:
     Raises:
         ValueError: if something is switched on that this network does not have.
     """
-    if settings.distributional and not isinstance(network, DistributionNetwork):
-        raise ValueError(
-            "with distributional, make_network must make a DistributionNetwork, not "
-            f"{type(network).__name__}"
-        )
-    if settings.quantiles and not isinstance(network, QuantileNetwork):
-        raise ValueError(
-            "with quantiles, make_network must make a QuantileNetwork, not "
-            f"{type(network).__name__}"
-        )
+    kinds = {"distributional": DistributionNetwork, "quantiles": QuantileNetwork}
+    for name, kind in kinds.items():
+        if getattr(settings, name) and not isinstance(network, kind):
+            raise ValueError(
+                f"with {name}, make_network must make a {kind.__name__}, not "
+                f"{type(network).__name__}"
+            )
     layers = (isinstance(each, NoisyLinear) for each in network.modules())
     if settings.noisy and not any(layers):
         raise ValueError(

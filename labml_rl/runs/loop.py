@@ -57,6 +57,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from labml_rl.algorithms import ALGORITHMS, PACKAGE
 from labml_rl.environments import is_atari
 from labml_rl.game import NOT_WHOLE, find_game
@@ -456,6 +458,8 @@ def resume(
             experiment = experiment_class(settings)
         stack.callback(experiment.close)
         run = Run(experiment, place, record)
+        # It goes on with its own number of threads, and leaves the program's as it was.
+        stack.callback(torch.set_num_threads, torch.get_num_threads())
         with refused():
             run.restore()
         if reason := why_not_the_same(experiment):

@@ -146,7 +146,7 @@ def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Setti
     strange = found.keys() - known
     if strange:
         what = [f"{name} is unknown" for name in sorted(strange)]
-        commits = {str(each["commit"]) for each in record["sessions"]}
+        commits = {str(each.get("commit")) for each in record["sessions"]}
         raise RunError(
             f"the settings of the run are of another version: {', '.join(what)}. Its "
             f"commit was {' or '.join(sorted(commits))}"

@@ -42,7 +42,13 @@ from labml_rl.environments import is_atari
 from labml_rl.game import GameOptions, shortest_cap
 from labml_rl.returns import check_fraction
 from labml_rl.runs import checkpoint
-from labml_rl.runs.experiment import Experiment, Settings, Thoughts, find_device
+from labml_rl.runs.experiment import (
+    Experiment,
+    NotFiniteError,
+    Settings,
+    Thoughts,
+    find_device,
+)
 from labml_rl.runs.folder import RunError, RunFolder
 from labml_rl.runs.record import (
     check_algorithm,
@@ -351,6 +357,9 @@ class Agent:
 
         Returns:
             An action for each, shape `(N,)`, and what the network said, in main memory.
+
+        Raises:
+            NotFiniteError: if that is not finite.
         """
         seen = torch.from_numpy(np.asarray(observations)).to(self.device)
         said = vars(self._think(self.network, seen, *self._notes))
@@ -361,6 +370,11 @@ class Agent:
         }
         thoughts = Thoughts(**here)
         chances = thoughts.probabilities.double().numpy()  # (N, A)
+        # Of numbers that are none, the first action would be the best, and a score.
+        if not (np.isfinite(chances).all() and thoughts.values.isfinite().all()):
+            raise NotFiniteError(
+                "what the network says is not finite: look whether all observations are"
+            )
         if self._greedy:
             actions = chances.argmax(1)
         else:

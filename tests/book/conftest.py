@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+import torch
 
 from labml_rl import game
 from tests.book.catch import Catch
@@ -21,6 +22,14 @@ def catch(monkeypatch: pytest.MonkeyPatch) -> None:
     """The small console in place of ALE's. No two of its games begin alike."""
     monkeypatch.setattr(game, "_load", lambda name, sticky, seed: Catch(seed))
     monkeypatch.setattr(game, "SAME_START", frozenset())
+
+
+@pytest.fixture
+def same_threads_afterwards() -> Iterator[None]:
+    """PyTorch computes with as many threads as before."""
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture

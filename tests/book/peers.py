@@ -16,6 +16,7 @@ from ale_py import ALEInterface, LoggerMode, roms
 from ale_py.vector_env import AtariVectorEnv
 from gymnasium.spaces import Box, Discrete
 
+from benchmarks.games_players import camel
 from labml_rl.game import Emulator, Game, GameOptions
 from labml_rl.screen import Pixels
 
@@ -63,11 +64,6 @@ def our_game(name: str, *, greyed: bool = False, seed: int = 0, **options: Any) 
         return Greyed(ale) if greyed else ale
 
     return Game(load, chosen, seed)
-
-
-def camel(name: str) -> str:
-    """Spell a name as Gymnasium and EnvPool do."""
-    return "".join(word.capitalize() for word in name.split("_"))
 
 
 def console(

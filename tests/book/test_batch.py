@@ -1,5 +1,6 @@
 """Several environments as one: in this process and in others, the same."""
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -571,8 +572,38 @@ def test_observations_that_contradict_their_space_are_refused(observation):
     with SerialGames([partial(Contrary, np.arange(4))]) as games:
         assert games.reset()[0].tolist() == [[0, 1, 2, 3]], "whole numbers of any type"
     too_large = SerialGames([partial(Contrary, [300, 1, 2, 3])])
-    with too_large as games, pytest.raises(OverflowError):
+    with too_large as games, pytest.raises(ValueError, match="from 1 to 300, and its"):
         games.reset()
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        (np.array([0.7, 1, 2, 3]), r"says uint8 of shape \(4,\), and this is float64"),
+        (np.arange(3), r"and this is int64 of shape \(3,\)"),
+        (np.array([0, 1, 2, -1]), "numbers from -1 to 2, and its space says uint8"),
+    ],
+)
+def test_the_last_observation_of_an_episode_is_checked_as_well(last, said):
+    class Ending(Contrary):
+        def step(self, action):
+            return last, 0.0, True, False, {}
+
+    with SerialGames([partial(Ending, np.arange(4))]) as games:
+        games.reset()
+        with pytest.raises(ValueError, match=said):
+            games.step([0])
+
+
+def test_an_environment_does_not_end_the_program():
+    class Quitting(Counter):
+        def step(self, action):
+            sys.exit()
+
+    with SerialGames([Quitting], names=["quits"]) as games:
+        games.reset()
+        with pytest.raises(RuntimeError, match=r"\(quits\) called sys.exit\(None\)"):
+            games.step([0])
 
 
 @pytest.mark.parametrize("answer", [np.zeros(1), (np.zeros(1), {}, {})])

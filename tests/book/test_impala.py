@@ -528,6 +528,7 @@ def test_a_checkpoint_grows_by_no_more_than_it_says(tmp_path):
             assert sizes[0] < sizes[-1] <= 1.05 * (sizes[0] + experiment.growth)
 
 
+@pytest.mark.usefixtures("same_threads_afterwards")
 def test_the_learner_takes_the_cores_that_actors_leave(monkeypatch):
     found = []
 
@@ -536,19 +537,15 @@ def test_the_learner_takes_the_cores_that_actors_leave(monkeypatch):
             found.append(torch.get_num_threads())
             return super().learn(samples)
 
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(4)
-        for workers in (1, 3, 0):
-            for lag in (0, 1):
-                settings = replace(TINY, game="Pong", num_envs=3, steps=2)
-                settings = replace(settings, lag=lag, workers=workers)
-                with closing(Noting(settings)) as experiment:
-                    experiment.advance()
-        assert found == [4, 3, 4, 1, 4, 4]
-        assert torch.get_num_threads() == 4
-    finally:
-        torch.set_num_threads(before)
+    torch.set_num_threads(4)
+    for workers in (1, 3, 0):
+        for lag in (0, 1):
+            settings = replace(TINY, game="Pong", num_envs=3, steps=2)
+            settings = replace(settings, lag=lag, workers=workers)
+            with closing(Noting(settings)) as experiment:
+                experiment.advance()
+    assert found == [4, 3, 4, 1, 4, 4]
+    assert torch.get_num_threads() == 4
 
 
 def test_half_of_the_cores_are_for_actors(monkeypatch):

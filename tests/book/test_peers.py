@@ -12,13 +12,13 @@ import pytest
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 from stable_baselines3.common.atari_wrappers import AtariWrapper
 
+from benchmarks.games_players import camel
 from labml_rl.game import Game
 from labml_rl.screen import Pixels
 from tests.book.peers import (
     Moment,
     Replay,
     ale_vector,
-    camel,
     console,
     our_game,
     share_dice,

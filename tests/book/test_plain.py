@@ -193,13 +193,6 @@ def test_pqn_learns_what_the_experiment_learns(settings, options):
         assert network.epsilon == experiment.network.epsilon
 
 
-@pytest.fixture
-def same_threads_afterwards():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
 @pytest.mark.usefixtures("same_threads_afterwards")
 @pytest.mark.parametrize(
     ("page", "steps", "lines"),

@@ -665,15 +665,12 @@ class Thinker:
         """Nothing is open."""
 
 
+@pytest.mark.usefixtures("same_threads_afterwards")
 @pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked there")
 def test_a_forked_worker_can_compute_as_well():
     """Threads that its parent has, and that it has not, would be waited for."""
-    threads = torch.get_num_threads()
     torch.set_num_threads(2)
-    try:
-        expected = Thinker().think()
-        with Worker(Thinker, name="thinker", start_method="fork") as worker:
-            worker.send("think")
-            assert worker.receive(30) == expected
-    finally:
-        torch.set_num_threads(threads)
+    expected = Thinker().think()
+    with Worker(Thinker, name="thinker", start_method="fork") as worker:
+        worker.send("think")
+        assert worker.receive(30) == expected

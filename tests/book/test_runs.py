@@ -1191,6 +1191,10 @@ def test_other_settings_than_those_of_today_are_named(tmp_path):
     (path / "run.json").write_text(json.dumps(record))
     with pytest.raises(runs.RunError, match="of another version: momentum is unknown"):
         runs.resume(Tiny, path)
+    record["sessions"] = [{}]
+    (path / "run.json").write_text(json.dumps(record))
+    with pytest.raises(runs.RunError, match="Its commit was None"):
+        runs.resume(Tiny, path)
     record["settings"] = vars(Settings()) | {"num_envs": "two"}
     (path / "run.json").write_text(json.dumps(record))
     with pytest.raises(runs.RunError, match=r"run\.json make no sense: num_envs must"):
@@ -1201,11 +1205,10 @@ def test_other_settings_than_those_of_today_are_named(tmp_path):
             runs.resume(Tiny, path)
 
 
+@pytest.mark.usefixtures("same_threads_afterwards")
 def test_a_run_goes_on_with_as_many_threads():
     """Another number of them adds up in another order."""
-    threads = torch.get_num_threads()
-    experiment = Tiny(Settings(total_frames=16))
-    try:
+    with contextlib.closing(Tiny(Settings(total_frames=16))) as experiment:
         torch.set_num_threads(1)
         state = experiment.get_state()
         torch.set_num_threads(2)
@@ -1217,9 +1220,25 @@ def test_a_run_goes_on_with_as_many_threads():
         torch.set_num_threads(1)
         experiment.set_state(state)
         assert torch.get_num_threads() == 1
-    finally:
-        torch.set_num_threads(threads)
-        experiment.games.close()
+
+
+@pytest.mark.usefixtures("same_threads_afterwards")
+def test_what_follows_a_run_has_as_many_threads_as_before(tmp_path):
+    torch.set_num_threads(1)
+    Failing.fails_at = (4,)
+    with pytest.raises(PowerFailureError):
+        runs.train(Failing, Settings(), folder=tmp_path / "run", checkpoint_minutes=0)
+    torch.set_num_threads(2)
+    seen: list[int] = []
+
+    class Counting(Failing):
+        def update(self) -> dict[str, float]:
+            seen.append(torch.get_num_threads())
+            return super().update()
+
+    runs.resume(Counting, tmp_path / "run")
+    assert {*seen} == {1}
+    assert torch.get_num_threads() == 2
 
 
 def test_a_run_that_is_older_than_a_setting_goes_on(tmp_path):

@@ -30,11 +30,7 @@ from labml_rl.worker import available_cores
 CPU = torch.device("cpu")
 
 
-@pytest.fixture(autouse=True)
-def same_threads_afterwards():
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("same_threads_afterwards")
 
 
 @pytest.mark.parametrize(

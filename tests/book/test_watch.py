@@ -232,6 +232,14 @@ def test_the_network_is_where_it_was_told_to_be(cart):
         measure(saved, Protocol(), games=1, workers=0, device="cuda")
 
 
+@pytest.mark.parametrize("greedy", [False, True])
+def test_an_answer_that_is_no_number_is_no_score(cart, greedy):
+    saved, space = Saved.of(cart, Tiny), Box(-1, 1, (4,), np.float32)
+    agent = Agent(saved, space, Discrete(2), Protocol(greedy=greedy))
+    with pytest.raises(runs.NotFiniteError, match="whether all observations are"):
+        agent.act(np.full((1, 4), np.nan, np.float32))
+
+
 def test_how_it_decides(cart):
     assert np.allclose(actions_of(cart, Protocol()), [0.1, 0.6, 0.3], atol=0.015)
     assert actions_of(cart, Protocol(greedy=True)).tolist() == [0, 1, 0]
