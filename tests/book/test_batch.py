@@ -623,3 +623,18 @@ def test_infos_that_do_not_fit_together_are_named():
     with SerialGames(makes) as games, pytest.raises(ValueError, match="shape") as found:
         games.reset()
     assert "infos of environment 1" in found.value.__notes__[0]
+
+
+@kinds
+@pytest.mark.parametrize("truncates", [False, True])
+def test_an_agent_may_keep_how_it_ended_and_all_parts_of_what_it_saw(kind, truncates):
+    makers = [partial(Odd, length, truncates) for length in (1, 2)]
+    with kind(makers) as games:
+        first, _ = games.reset(seed=np.int64(1))
+        second, _, *ends, _ = games.step([0, 0])
+        games.step([0, 0])
+        assert first["where"].tolist() == [[1, 0], [1, 0]]
+        assert second["where"].tolist() == [[2, 0], [1, 1]]
+        assert second["what"][0].tolist() == [0, 1]
+        assert ends[truncates].tolist() == [True, False]
+        assert ends[not truncates].tolist() == [False, False]

@@ -329,9 +329,10 @@ def test_only_linear_layers_become_noisy_and_means_stay():
     assert nn.Linear not in kinds
     after = network.state_dict()
     assert all(torch.equal(after[name], each) for name, each in before.items())
-    head = network.head
-    assert isinstance(head, NoisyLinear)
-    assert head.weight_noise.unique().tolist() == pytest.approx([0.1 / 512**0.5])
+    for each in network.modules():
+        if isinstance(each, NoisyLinear):
+            expected = pytest.approx([0.1 / each.in_features**0.5])
+            assert each.weight_noise.unique().tolist() == expected
 
 
 # --- in DQN ---
@@ -344,7 +345,8 @@ def test_learning_from_a_batch_by_hand():
     with torch.no_grad():
         for each in experiment.target.parameters():
             each.add_(0.1 * torch.randn_like(each))
-    batch = experiment.memory.sample(16)
+    weights = torch.linspace(0.1, 1.0, 16)
+    batch = replace(experiment.memory.sample(16), weights=weights)
     errors, seen = experiment.losses(batch)
     network, target = experiment.network, experiment.target
     assert isinstance(network, DistributionNetwork)
@@ -370,7 +372,8 @@ def test_learning_from_a_batch_by_hand():
         )
         gaps.append(abs(expected @ atoms - np.exp(log_p) @ atoms))
     np.testing.assert_allclose(errors, losses, rtol=1e-4, atol=1e-5)
-    assert seen["loss"].item() == pytest.approx(np.mean(losses), rel=1e-4)
+    weighed = np.mean(weights.numpy() * losses)
+    assert seen["loss"].item() == pytest.approx(weighed, rel=1e-4)
     assert seen["td_error"].item() == pytest.approx(np.mean(gaps), rel=1e-3)
     experiment.close()
 
@@ -509,4 +512,14 @@ def test_the_memory_is_told_the_divergences(monkeypatch):
     assert len(told) == 1
     np.testing.assert_allclose(told[0], expected)
     assert expected.mean().item() != pytest.approx(seen["td_error"].item(), rel=0.1)
+    experiment.close()
+
+
+def test_the_noise_is_as_large_as_the_settings_say():
+    experiment = Experiment(replace(TINY, noisy=True, noise=0.1))
+    layers = [m for m in experiment.network.modules() if isinstance(m, NoisyLinear)]
+    assert layers
+    for each in layers:
+        expected = pytest.approx([0.1 / each.in_features**0.5])
+        assert each.weight_noise.unique().tolist() == expected
     experiment.close()

@@ -647,3 +647,22 @@ def test_the_fast_settings_are_found_by_name():
         metrics, _ = experiment.advance()
     assert (metrics["loss"] or 0) > 0
     experiment.close()
+
+
+@pytest.mark.parametrize("prioritised", [False, True])
+def test_the_memory_is_as_the_settings_say(prioritised):
+    settings = replace(SMALL, prioritised=prioritised, discount=0.9, n=3)
+    with closing(dqn.Experiment(settings)) as experiment:
+        memory = experiment.memory
+        experiment.advance()
+        batch = memory.sample(16)
+    assert isinstance(memory, PrioritisedMemory) == prioritised
+    assert (memory.discount, memory.n) == (0.9, 3)
+    assert batch.discounts.max().item() == pytest.approx(0.9**3)
+
+
+def test_weights_are_exact_at_the_end_also_where_a_step_is_four_frames():
+    with closing(dqn.Experiment(replace(CATCH, importance_start=0.4))) as experiment:
+        for frames, expected in ((0, 0.4), (30_000, 0.7), (60_000, 1.0)):
+            experiment.frames = frames
+            assert experiment.importance == pytest.approx(expected)

@@ -373,6 +373,9 @@ class TestPPO:
         with pytest.raises(ValueError, match="no standard deviation"):
             ppo.normalised(normal(1))
 
+    def test_advantages_that_are_all_the_same_are_not_normalised_to_nan(self):
+        assert not ppo.normalised(torch.full((4,), 0.5)).any()
+
 
 @pytest.mark.parametrize(("epsilon", "speed"), [(1e-8, 1), (1e-5, 0.01)])
 def test_what_the_epsilon_of_adam_does_to_small_gradients(epsilon, speed):

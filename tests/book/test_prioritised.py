@@ -386,3 +386,17 @@ def test_numbers_that_make_no_sense_are_refused():
     play.play(memory, 10)
     memory.update(drawable(memory), np.zeros(len(drawable(memory))))
     assert memory.tree.leaves[drawable(memory)].min() > 0
+
+
+def test_what_is_new_gets_the_largest_priority_that_there_ever_was():
+    play = Play(1, 1, ends=0.0)
+    memory = prioritised(play, 20)
+    play.play(memory, 6)
+    memory.update(drawable(memory), np.full(len(drawable(memory)), 5.0))
+    largest = (5 + EPSILON) ** memory.exponent
+    memory.update(drawable(memory), np.full(len(drawable(memory)), 0.1))
+    before = set(drawable(memory))
+    play.play(memory, 1, begin=False)
+    (new,) = set(drawable(memory)) - before
+    assert memory.largest == pytest.approx(largest)
+    assert memory.tree.leaves[new] == pytest.approx(largest)

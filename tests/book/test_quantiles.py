@@ -225,7 +225,8 @@ def test_learning_from_a_batch_by_hand(double):
     with torch.no_grad():
         for each in experiment.target.parameters():
             each.add_(0.1 * torch.randn_like(each))
-    batch = experiment.memory.sample(16)
+    weights = torch.linspace(0.1, 1.0, 16)
+    batch = replace(experiment.memory.sample(16), weights=weights)
     surprises, seen = experiment.losses(batch)
     network, target = experiment.network, experiment.target
     assert isinstance(network, QuantileNetwork)
@@ -244,7 +245,8 @@ def test_learning_from_a_batch_by_hand(double):
         gaps.append(abs(targets.mean() - taken.mean()))
         apart.append(distance(taken, targets))
     np.testing.assert_allclose(surprises, apart, rtol=1e-4, atol=1e-5)
-    assert seen["loss"].item() == pytest.approx(np.mean(losses), rel=1e-4)
+    weighed = np.mean(weights.numpy() * losses)
+    assert seen["loss"].item() == pytest.approx(weighed, rel=1e-4)
     assert seen["td_error"].item() == pytest.approx(np.mean(gaps), rel=1e-3)
     action = batch.actions.numpy()
     values = now[np.arange(16), action].mean()

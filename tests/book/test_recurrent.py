@@ -145,15 +145,17 @@ class Counting:
 def test_notes_go_on_until_the_episode_ends():
     """Of these, one ends after three steps, and the other is cut off after five."""
     sampler = Sampler(counters(copy=False), Counting(), steps=4)
-    asked, noted, rollouts = [], [], []
+    asked, noted, rollouts, kept = [], [], [], []
     for _ in range(2):
         samples = sampler.sample()
         rollouts.append(samples.rollout)
+        kept.append(samples.memories)
         noted.append(samples.memories.flatten().tolist())
         values = samples.rollout.values[:-1] - samples.observations[..., 0]
         asked.append((10 * values).round())
     first, second = rollouts
     assert noted == [[0, 0], [1, 4]]
+    assert [each.flatten().tolist() for each in kept] == noted
     assert torch.cat(asked)[:, 0].tolist() == [1, 2, 3, 1, 2, 3, 1, 2]
     assert torch.cat(asked)[:, 1].tolist() == [1, 2, 3, 4, 5, 1, 2, 3]
     # The value of what would have followed, with the notes of the episode that was cut.
@@ -391,3 +393,31 @@ def test_workers_find_the_hidden_pole_by_its_name():
     with make_environments(Small().game, 4, seed=1, workers=2) as games:
         assert games.single_observation_space.shape == (2,)
         games.reset()
+
+
+def test_what_is_cut_off_is_over_as_well():
+    with closing(SmallExperiment(TINY)) as experiment:
+        for _ in range(3):
+            samples = experiment.play()
+        rollout = samples.rollout
+        ends = rollout.ends
+        assert ends[:-1].any()
+        cut = replace(
+            rollout,
+            terminated=torch.zeros_like(ends),
+            truncated=ends,
+            final_values=torch.zeros_like(rollout.rewards),
+        )
+        batch = experiment.make_batch(replace(samples, rollout=cut))
+    assert not batch.begins[:, 0].any()
+    assert torch.equal(batch.begins[:, 1:], ends.T[:, :-1])
+
+
+def test_heads_begin_as_those_of_other_networks_do():
+    """The policy knows nothing yet: its logits are next to nothing."""
+    for shape in ((3,), (1, 84, 84)):
+        network = make(shape)
+        for head, gain in ((network.policy, 0.01), (network.value, 1.0)):
+            sizes = torch.linalg.svdvals(head.weight)
+            torch.testing.assert_close(sizes, torch.full_like(sizes, gain))
+            assert not head.bias.any()

@@ -641,3 +641,40 @@ def test_what_is_no_stack_is_refused(shape):
     """The rows of a picture whose channels come last are none."""
     with pytest.raises(ValueError, match="is no stack of 4 pictures"):
         Frames(shape, np.uint8, stack=4, places=6)
+
+
+def test_to_begin_again_is_to_forget():
+    memory = memory_for(Play(2, 2), 20, n=2)
+    Play(2, 2, seed=1).play(memory, 15)
+    again = Play(2, 2, seed=2)
+    again.play(memory, 0)
+    assert (len(memory), memory.written) == (0, 2)
+    assert_all_right(again, memory)
+    again.play(memory, 5, begin=False)
+    assert_all_right(again, memory)
+
+
+def test_batches_in_blocks_may_have_any_size():
+    play = Play(2, 4)
+    memory = memory_for(play, 60, blocks=True)
+    play.play(memory, 50)
+    for size in (8, 3, 5, 8):
+        batch = memory.sample(size)
+        assert len(batch.observations) == len(batch.next_observations) == size
+        again = memory.batch(batch.places)
+        assert torch.equal(batch.observations, again.observations)
+        del batch, again
+
+
+@pytest.mark.parametrize(("stack", "n"), [(1, 1), (4, 1), (2, 3)])
+def test_as_many_as_are_complete_can_be_drawn_and_no_more(stack, n):
+    play = Play(2, stack, ends=0.1)
+    memory = memory_for(play, 24, n=n)
+    play.play(memory, 0)
+    for _ in range(60):
+        play.play(memory, 1, begin=False)
+        ready = int(memory.can_be_drawn(np.arange(memory.size)).sum())
+        if ready:
+            memory.check(ready)
+        with pytest.raises(ValueError, match=f"of which {ready} are complete"):
+            memory.check(ready + 1)

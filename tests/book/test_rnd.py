@@ -324,3 +324,36 @@ def test_ppo_that_is_not_curious_does_not_find_it():
 def test_settings_that_make_no_sense_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         replace(TINY, **changes)
+
+
+def test_values_of_novelty_are_clipped_around_what_they_were():
+    settings = replace(TINY, value_clip=0.01)
+    with closing(SmallExperiment(settings)) as experiment:
+        batch = experiment.make_batch(experiment.play())
+        old = batch.novelty_values - 0.5  # so all of them have moved further
+        batch = replace(batch, novelty_values=old)
+        seen = experiment.losses(batch)
+        values = experiment.network.both(batch.observations)[2]
+    errors = values - batch.novelty_returns
+    clipped = old + 0.01 - batch.novelty_returns
+    critic = torch.max(errors.square(), clipped.square()).mean() / 2
+    torch.testing.assert_close(seen["novelty_value_loss"], critic)
+    assert critic > errors.square().mean() / 2
+
+
+def test_in_atari_games_the_newest_picture_is_new_and_elsewhere_all_of_it():
+    seen = gymnasium.spaces.Box(0, 255, (4, 84, 84), np.uint8)
+    for game, channels in (("Pong", 1), ("labml_rl.deep_sea:DeepSea-v0", 4)):
+        settings = Settings(**PIXELS | {"game": game})
+        network = Experiment.make_network(settings, seen, gymnasium.spaces.Discrete(2))
+        assert network.novelty.usual.mean.shape == (channels, 84, 84)
+
+
+@pytest.mark.parametrize("shape", [(3,), (4, 84, 84)])
+def test_the_critic_of_novelty_begins_as_the_other_and_teaches_its_body(shape):
+    network = CuriousActorCritic(shape, 2)
+    assert network.novelty_value.weight.norm().item() == pytest.approx(1)
+    dtype = torch.float32 if len(shape) == 1 else torch.uint8
+    network.both(torch.ones(2, *shape, dtype=dtype))[2].sum().backward()
+    body = network.value_body or network.body
+    assert all(each.grad is not None for each in body.parameters())

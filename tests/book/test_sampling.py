@@ -135,9 +135,13 @@ def test_a_rollout_stays_what_it_was():
     """Only observations and actions are the sampler's own arrays."""
     sampler = Sampler(counters(copy=False), network, steps=4)
     first = sampler.sample()
-    before = [first.rollout.values.clone(), first.log_probs.clone()]
-    sampler.sample()
-    torch.testing.assert_close([first.rollout.values, first.log_probs], before)
+    kept = [*vars(first.rollout).values(), first.log_probs, first.memories]
+    before = [each.clone() for each in kept]
+    second = sampler.sample()
+    torch.testing.assert_close(kept, before, equal_nan=True)
+    assert not torch.equal(second.rollout.rewards, first.rollout.rewards)
+    ours = {each.data_ptr() for each in sampler.sheet.parts()}
+    assert not ours & {each.data_ptr() for each in kept if each.numel()}
 
 
 def test_log_probabilities_are_of_the_network_that_played():

@@ -18,6 +18,8 @@ from gymnasium.spaces import Box, Discrete
 
 from labml_rl import runs
 from labml_rl.environments import Resumable, make_environments
+from labml_rl.ppo.recurrent import SmallExperiment as Recurrent
+from labml_rl.ppo.recurrent import SmallSettings as RecurrentSettings
 from labml_rl.runs import Thoughts, checkpoint
 from labml_rl.watch import Watching, main, picture, scores, summary, video, watch
 from labml_rl.watch.agent import Agent, Protocol, Saved
@@ -723,3 +725,17 @@ def test_protocols_that_make_no_sense():
         with pytest.raises(ValueError, match=next(iter(wrong))):
             Protocol(**wrong)
     assert Protocol().epsilon is None
+
+
+def test_a_game_that_is_cut_off_by_truncation_is_capped_and_forgotten(monkeypatch):
+    """As in MountainCar, which nobody gets over by chance in its 200 steps."""
+    settings = RecurrentSettings(game="MountainCar-v0", units=8)
+    network = Recurrent.make_network(
+        settings, Box(-2, 2, (2,), np.float32), Discrete(3)
+    )
+    saved = Saved(Recurrent, settings, network.state_dict(), 0)
+    told: list[bool] = []
+    monkeypatch.setattr(Agent, "forget", lambda agent, ended: told.append(*ended))
+    result = measure(saved, Protocol(), games=1, workers=0)
+    assert result.played == (Played(-200.0, 200, capped=True),)
+    assert told == [False] * 199 + [True]
