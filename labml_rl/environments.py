@@ -83,9 +83,9 @@ Before it is learned from, let Gymnasium look for mistakes in it, with `check_en
 
 If an action is an amount, such as a torque, let the agent choose among a few of them.
 Some environments have an option for that, such as `continuous=False` of `CarRacing-v3`.
-(PPO can learn amounts, too, but this book's does not. In the words of [later
-pages](networks.py): a head would give a mean and a width in place of logits, and what
-draws an action, says how likely it was, and measures the entropy would go by these.
+(PPO can learn amounts, too, but this book's does not. The head of its
+[network](networks.py) would have to give a mean and a width in place of logits. Actions
+would be drawn by these, and their probability and the entropy computed from them.
 Advantages and losses would stay.)
 """
 

@@ -435,7 +435,7 @@ class Worker:
         Raises:
             WorkerError: if it raised an exception, or if there was no answer in time.
                 The worker is closed then.
-            WorkerDiedError: if the process died. So is it then.
+            WorkerDiedError: if the process died. The worker is closed then, too.
         """
         if not self._waiting:
             raise RuntimeError(f"{self.name} was not asked for anything")

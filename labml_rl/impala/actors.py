@@ -11,8 +11,8 @@ PPO, each with a few games and the network. Two things are different.
 
 **They have weights of their own.** The learner changes its weights all the time, and a
 rollout should be played by one policy from its first step to its last, so that one can
-say which it was. So there are two networks. The learner's weights are copied to that of
-the actors whenever a rollout begins.
+say which it was. So there are two networks. Whenever a rollout begins, the learner's
+weights are copied into that of the actors.
 
 **What they write is copied.** The actors have one [sheet][labml_rl.sampling.Sheet], and
 write over it in the next round. So the learner takes what is on it to a sheet of its

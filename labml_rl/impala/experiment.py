@@ -49,9 +49,9 @@ run](../../results.md#breakout-by-impala).
 ## What it costs to be late
 
 ![Four pictures of scores over the frames, one for each lag, with five thin lines and a
-thick one for the runs with V-trace and as many without: 1 and 4 updates behind they all
-rise, 16 behind more of those with V-trace do, and 64 behind none
-does](../../assets/figures/impala-lag.svg)
+thick one for the runs with V-trace and as many without: 1 and 4 updates behind all come
+to 500, 16 behind three with V-trace do and one without, and 64 behind
+none](../../assets/figures/impala-lag.svg)
 
 *The pole. Thin: one run each. Thick: the mean of five.*
 

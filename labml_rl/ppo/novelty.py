@@ -78,10 +78,10 @@ error is one that learning can take away.
 
 !!! warning "A few smooth numbers"
     The predictor also learns what it was not shown, if it lies between two things that
-    it was shown. With pictures that is little. With two numbers, as where a car is and
-    how fast it goes, it is everything: after a minute nothing is new any more, wherever
-    the car has been. We tried this on `MountainCar-v0`, with a few sets of settings,
-    and no agent came up the hill.
+    it was shown. With pictures that is little. With two numbers, such as where a car is
+    and how fast it goes, that is everything: after a minute nothing is new any more,
+    wherever the car has been. We tried this on `MountainCar-v0`, with a few sets of
+    settings, and no agent came up the hill.
 """
 
 from typing import cast

@@ -125,9 +125,9 @@ class Rows(ppo.Batch):
     ## A batch of rows
 
     It has all that [a batch of PPO][labml_rl.ppo.experiment.Batch] has, as one long
-    list of steps. But in this one, all steps of a game stand one behind the other. So
-    it knows where each game begins, and what is shuffled and cut into minibatches are
-    whole games.
+    list of steps. But here, all steps of a game stand one behind the other. So this
+    batch knows where each game begins, and what is shuffled and cut into minibatches
+    are whole games.
 
     Args:
         memories: $m_t$ for the first step of each game, shape `(N, M)`.
@@ -319,8 +319,8 @@ class SmallSettings(Settings):
     Settings for [the pole without speeds](../hidden.py). As [those of
     PPO][labml_rl.small.PPOSettings], they learn from each of many short rollouts up to
     twenty times. With a $\lambda$ of 0.95 and without early stopping, some runs rose to
-    350, came down, and stayed there. With 0.8 and early stopping it falls as well, by
-    120 to 170 points in the recorded runs, but it comes up again.
+    350, came down, and stayed down. With 0.8 and early stopping the score falls as
+    well, by 120 to 170 points in the recorded runs, but it comes up again.
 
     Twenty sets of settings were tried, each with some of the seeds 1 to 4. The curves
     have other seeds.

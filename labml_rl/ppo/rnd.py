@@ -298,7 +298,7 @@ class Experiment(ppo.Experiment):
         # What a step is paid for is where it led to. After the last step that is what
         # nobody has acted on yet, and after one that ended an episode it is the
         # beginning of the next. (The first rollout is scaled by its own mean and
-        # variance. The authors let somebody play at random before, to have others.)
+        # variance. The authors get theirs beforehand, from play at random.)
         observations = self.games.sheet.observations  # (T + 1, N, …)
         for each in observations[1:]:
             network.novelty.add(each)

@@ -307,7 +307,7 @@ class Rings:
         took them, at random now and then. [Rainbow](https://arxiv.org/abs/1710.02298)
         has an $n$ of 3, and of all its parts this was one of the two that it could
         spare least. [Fedus et al. (2020)](https://arxiv.org/abs/2007.06700) find that
-        it is also the part with which a larger memory pays. The others make little of
+        it is also the part that makes a larger memory pay. The others gain little from
         one.
 
         An episode may end before that. Then fewer rewards are counted, and what follows

@@ -11,8 +11,8 @@ summary: >-
 Say that each of a million steps has a priority, and is to be drawn as often as that
 says. Put the priorities end to end on a line, throw a dart at it, and see whose piece
 it hit. But where does each piece begin? One could add up all priorities before it, for
-each dart anew. Or one could keep these sums, and look them up. But then, with each
-priority that changes, all sums after it change, and each batch changes 32.
+each dart anew. Or one could keep these sums, and look them up. But then each new
+priority changes all sums after it, and each batch brings 32 new priorities.
 
 A **tree** of sums is between these two. It keeps the sums of a few priorities each, the
 sums of a few of these, and so on. Here are eight priorities, in a tree where each node

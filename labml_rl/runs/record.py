@@ -264,7 +264,7 @@ def _versions() -> dict[str, str]:
 def machine() -> dict[str, Any]:
     """
     Returns:
-        Processor, cores, memory, GPU and system. Speeds mean nothing without.
+        Processor, cores, memory, GPU and system. Speeds mean nothing without these.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     gpus = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()

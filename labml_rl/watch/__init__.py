@@ -205,7 +205,8 @@ def in_words(game: Played) -> str:
         One game in a line.
     """
     cut = ", then cut off" if game.capped else ""
-    return f"{in_digits(game.points)} points in {game.steps:,} steps{cut}"
+    unit = "point" if game.points == 1 else "points"
+    return f"{in_digits(game.points)} {unit} in {game.steps:,} steps{cut}"
 
 
 def summary(result: Result) -> str:

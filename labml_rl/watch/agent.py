@@ -370,7 +370,7 @@ class Agent:
         }
         thoughts = Thoughts(**here)
         chances = thoughts.probabilities.double().numpy()  # (N, A)
-        # Of numbers that are none, the first action would be the best, and a score.
+        # With NaN it would always take the first action, and get a score for that.
         if not (np.isfinite(chances).all() and thoughts.values.isfinite().all()):
             raise NotFiniteError(
                 "what the network says is not finite: look whether all observations are"
