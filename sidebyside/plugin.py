@@ -44,7 +44,7 @@ from mkdocs.structure import StructureItem
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as SitePage
-from mkdocs.utils import get_relative_url
+from mkdocs.utils import dirname_to_title, get_relative_url
 
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
@@ -563,14 +563,17 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             folders = {posixpath.dirname(each.file.src_uri) for each in pages}
             if len(folders) != 1:
                 continue
+            folder = posixpath.basename(*folders)
+            # Another plugin may have given the section a title of its own.
+            is_made_up = section.title == dirname_to_title(folder)
             for each in pages:
                 path = each.file.src_uri
                 if path not in self.sources:
                     continue
                 if each.title is None and path in self.untitled:
                     each.title = self.untitled[path].rpartition(".")[2]
-                if each.is_index and config.nav is None:
-                    section.title = posixpath.basename(*folders)
+                if each.is_index and config.nav is None and is_made_up:
+                    section.title = folder
         for package in {name.partition(".")[0] for name in self.modules.values()}:
             page = self.config.reference.format(package=package)
             if page and not files.get_file_from_path(page):

@@ -62,8 +62,9 @@ def writing(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except OSError as error:
-        reason = error.strerror or error
+    # TensorBoard can't write to a folder whose name is not UTF-8.
+    except (OSError, UnicodeEncodeError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise RunError(f"{path} can't be written: {reason}") from error
 
 

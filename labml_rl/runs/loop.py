@@ -523,10 +523,11 @@ def lengthen(
 
     The curve still rises, and the run is over. If nothing in it [depends on how long it
     was planned][Experiment.needs_plan], it may go on, and comes to the same weights as
-    one that was planned so from the beginning. Only the agent may have been [measured
-    and kept](../watch/best.py) once more, where the shorter run ended. If
-    something does depend on it, the longer run would be one that nobody could do again
-    with any settings, and it is refused.
+    one that was planned so from the beginning. Only the rows of its curve, and the
+    frames at which the agent is [measured and kept](../watch/best.py), may be others
+    from where the shorter run ended: there, DQN breaks off an update. If something does
+    depend on it, the longer run would be one that nobody could do again with any
+    settings, and it is refused.
 
     So it is with A2C, PPO and IMPALA, whose learning rate is 0 at the end. But a new
     run can begin with the weights that the old one ended with. It counts its frames

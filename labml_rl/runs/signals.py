@@ -11,13 +11,14 @@ for that, so that [the loop](loop.py) can save first.
 """
 
 import contextlib
+import math
 import os
 import signal
 import threading
 import time
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 from labml_rl.process import STOP_SIGNALS
 
@@ -69,6 +70,8 @@ class Ear:
         further SIGHUP always is.
     """
 
+    latest: ClassVar[float] = -math.inf  # when one has heard a first signal
+
     def __init__(self) -> None:
         self.heard: int | None = None
         self._heard_at = 0.0
@@ -90,6 +93,7 @@ class Ear:
         now = time.monotonic()
         if self.heard is None:
             self._heard_at, self.heard = now, number
+            Ear.latest = now
 
             # `print` could be in the middle of a line of its own.
             with contextlib.suppress(OSError):
@@ -117,21 +121,36 @@ def tidy() -> Iterator[None]:
     of a film stays on the disk. Within this they end it as Ctrl-C does: all that is
     open is closed on the way out, and what is half written is deleted.
 
+    While all that is open is being closed, an echo does nothing: it would cut off the
+    words that say how to go on. So it is until two seconds have gone by.
+
     Raises:
         Stopped: if one of them comes. It says nothing, since nothing is left.
     """
 
     def stop(number: int, _: FrameType | None) -> None:
-        raise Stopped(number, "")
+        now = time.monotonic()
+        if now - Ear.latest >= ECHO_SECONDS:
+            Ear.latest = now
+            raise Stopped(number, "")
+
+    def stop_later(number: int, _: FrameType | None) -> None:
+        if time.monotonic() - Ear.latest >= ECHO_SECONDS:
+            signal.signal(number, before[signal.Signals(number)])
+            signal.raise_signal(number)
 
     before = {}
+    is_ending = False
     if threading.current_thread() is threading.main_thread():
         for each in STOP_SIGNALS:
             # Whoever has another answer to it, or none, is to keep that.
-            if signal.getsignal(each) is signal.SIG_DFL:
+            if signal.getsignal(each) in (signal.SIG_DFL, signal.default_int_handler):
                 before[each] = signal.signal(each, stop)
     try:
         yield
+    except KeyboardInterrupt:
+        is_ending = True
+        raise
     finally:
         for each, handler in before.items():
-            signal.signal(each, handler)
+            signal.signal(each, stop_later if is_ending else handler)

@@ -1,13 +1,17 @@
 """What several tests of the book need."""
 
+import math
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
 import torch
 
 from labml_rl import game
+from labml_rl.process import STOP_SIGNALS
+from labml_rl.runs.signals import Ear
 from tests.book.catch import Catch
 
 
@@ -22,6 +26,16 @@ def catch(monkeypatch: pytest.MonkeyPatch) -> None:
     """The small console in place of ALE's. No two of its games begin alike."""
     monkeypatch.setattr(game, "_load", lambda name, sticky, seed: Catch(seed))
     monkeypatch.setattr(game, "SAME_START", frozenset())
+
+
+@pytest.fixture
+def same_signals(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Python answers signals as before: a program that was stopped hears no echoes."""
+    monkeypatch.setattr(Ear, "latest", -math.inf)
+    before = {each: signal.getsignal(each) for each in STOP_SIGNALS}
+    yield
+    for each, handler in before.items():
+        signal.signal(each, handler)
 
 
 @pytest.fixture

@@ -390,6 +390,27 @@ def test_a_signal_and_its_echo_are_one(escaped):
     assert (ear.heard, escaped) == (signal.SIGTERM, [])
 
 
+class Echoing(Pressing):
+    """What started it hands on the signal while the run is being closed."""
+
+    def close(self) -> None:
+        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.raise_signal(each)
+        super().close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_echo_cuts_off_no_words(tmp_path, monkeypatch, capsys, same_signals, number):
+    monkeypatch.setattr(Echoing, "number", number)
+    with pytest.raises(SystemExit) as caught:
+        runs.main(Echoing, ["--folder", str(tmp_path / "run")])
+    assert caught.value.code == 128 + number
+    assert "is of 88 frames; to go on from there: " in capsys.readouterr().err
+    # Until the program has ended, one more does nothing either.
+    for each in STOP_SIGNALS:
+        signal.raise_signal(each)
+
+
 @pytest.mark.parametrize("again", [signal.SIGINT, signal.SIGTERM])
 def test_a_terminal_that_is_closed_is_in_no_hurry(monkeypatch, escaped, again):
     monkeypatch.setattr("labml_rl.runs.signals.ECHO_SECONDS", 0)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -368,8 +369,9 @@ def test_a_file_that_is_missing_elsewhere_has_its_traceback():
         command.run(lambda: print(Path("nowhere/to/be/found").read_text()))
 
 
+@pytest.mark.usefixtures("same_signals")
 @pytest.mark.parametrize("number", STOP_SIGNALS)
-def test_who_is_asked_to_stop_clears_up(number):
+def test_who_is_asked_to_stop_clears_up(number, monkeypatch):
     done = []
 
     def play():
@@ -381,6 +383,12 @@ def test_who_is_asked_to_stop_clears_up(number):
     before = signal.signal(number, signal.getsignal(number))
     assert exit_of(command.run, play) == 128 + number
     assert done == ["cleared up"]
+    # An echo does nothing, and what comes later is answered as before.
+    signal.raise_signal(number)
+    monkeypatch.setattr("labml_rl.runs.signals.ECHO_SECONDS", 0)
+    with mock.patch.object(signal, "raise_signal") as handed_on:
+        signal.getsignal(number)(number, None)
+    handed_on.assert_called_once_with(number)
     assert signal.getsignal(number) is before
 
 
@@ -574,6 +582,7 @@ def test_the_version(capsys):
     assert capsys.readouterr().out == f"{labml_rl.__version__}\n"
 
 
+@pytest.mark.usefixtures("same_signals")
 def test_who_thinks_better_of_it_while_it_loads_sees_no_traceback(monkeypatch):
     def interrupted(_: str) -> None:
         raise KeyboardInterrupt
@@ -591,6 +600,7 @@ def test_the_program_loads_nothing_until_it_knows_what_for():
     assert done.stdout == "set()\n"
 
 
+@pytest.mark.usefixtures("same_signals")
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

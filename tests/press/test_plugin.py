@@ -95,6 +95,22 @@ def test_the_navigation_names_modules_as_their_package_does(site):
     assert navigation(site) == ["Home", *names]
 
 
+NAMING = """
+from mkdocs.plugins import event_priority
+
+@event_priority(50)
+def on_nav(nav, **_):
+    nav.items[1].title = "The kiln"
+"""
+
+
+def test_names_that_another_plugin_has_given_stay(site):
+    configured(site, ("nav: [index.md, book/index.md, book/game.md]\n", ""))
+    (site / "naming.py").write_text(NAMING)
+    configured(site, ("site_name: Small", "site_name: Small\nhooks: [naming.py]"))
+    assert navigation(site)[:2] == ["Home", "The kiln"]
+
+
 def test_pages_by_hand_keep_the_buttons_of_the_theme(site):
     (site / "docs" / "index.md").write_text("---\nsource: elsewhere\n---\n# Home\n")
     buttons = "[content.action.edit, content.action.view]"
