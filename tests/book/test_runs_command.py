@@ -386,8 +386,9 @@ def test_who_is_asked_to_stop_clears_up(number, monkeypatch):
     # An echo does nothing, and what comes later is answered as before.
     signal.raise_signal(number)
     monkeypatch.setattr("labml_rl.runs.signals.ECHO_SECONDS", 0)
+    answer: Any = signal.getsignal(number)
     with mock.patch.object(signal, "raise_signal") as handed_on:
-        signal.getsignal(number)(number, None)
+        answer(number, None)
     handed_on.assert_called_once_with(number)
     assert signal.getsignal(number) is before
 
