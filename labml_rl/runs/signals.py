@@ -10,6 +10,7 @@ Hardly a run of three days goes through without somebody stopping it. This page 
 for that, so that [the loop](loop.py) can save first.
 """
 
+import atexit
 import contextlib
 import math
 import os
@@ -154,3 +155,6 @@ def tidy() -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, stop_later if is_ending else handler)
+            # The last thing that Python does would be to give that back to the system.
+            if is_ending:
+                atexit.register(signal.signal, each, signal.SIG_IGN)
