@@ -27,7 +27,7 @@ The game differs from theirs in five ways:
   of training go on.
 
 And three habits of their program are not in this one, none of which is in the paper.
-It puts a row or a column of zeros around each side of the picture. It draws sixteen
+It puts a row or a column of zeros on each side of the picture. It draws sixteen
 batches at once, so that most of them know nothing of the last steps. And of two actions
 that are worth exactly the same it takes either, where we take the first.
 
