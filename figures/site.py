@@ -79,7 +79,7 @@ def take(browser: Browser, shot: Shot, file: Path) -> None:
         page.goto(file.as_uri())
         if shot.first:
             first = page.get_by_text(shot.first)
-            first.evaluate("e => scrollTo(0, e.getBoundingClientRect().top - 102)")
+            first.evaluate("e => scrollTo(0, e.getBoundingClientRect().top - 64)")
         page.wait_for_timeout(500)
         page.screenshot(path=shot.path(scheme))
         add_source(shot.path(scheme), shot.source)
