@@ -320,6 +320,16 @@ def test_noise_is_learned():
     assert layer.weight_noise.abs().mean().item() < before / 4
 
 
+def noises(network: nn.Module) -> list[float]:
+    """How large the noise of each layer is at first: one number a layer."""
+    layers = [each for each in network.modules() if isinstance(each, NoisyLinear)]
+    return [
+        noise * each.in_features**0.5
+        for each in layers
+        for noise in each.weight_noise.unique().tolist()
+    ]
+
+
 def test_only_linear_layers_become_noisy_and_means_stay():
     network = QNetwork((4, 84, 84), 6)
     before = {name: each.clone() for name, each in network.state_dict().items()}
@@ -329,10 +339,7 @@ def test_only_linear_layers_become_noisy_and_means_stay():
     assert nn.Linear not in kinds
     after = network.state_dict()
     assert all(torch.equal(after[name], each) for name, each in before.items())
-    for each in network.modules():
-        if isinstance(each, NoisyLinear):
-            expected = pytest.approx([0.1 / each.in_features**0.5])
-            assert each.weight_noise.unique().tolist() == expected
+    assert noises(network) == pytest.approx([0.1] * 2)
 
 
 # --- in DQN ---
@@ -517,9 +524,7 @@ def test_the_memory_is_told_the_divergences(monkeypatch):
 
 def test_the_noise_is_as_large_as_the_settings_say():
     experiment = Experiment(replace(TINY, noisy=True, noise=0.1))
-    layers = [m for m in experiment.network.modules() if isinstance(m, NoisyLinear)]
-    assert layers
-    for each in layers:
-        expected = pytest.approx([0.1 / each.in_features**0.5])
-        assert each.weight_noise.unique().tolist() == expected
+    found = noises(experiment.network)
+    assert found
+    assert found == pytest.approx([0.1] * len(found))
     experiment.close()
