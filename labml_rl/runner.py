@@ -120,10 +120,7 @@ def _put(batch: Any, row: int, observation: Any) -> None:
                 f"{batch.shape[1:]}, and this is {found.dtype} of shape {found.shape}"
             )
         batch[row] = found
-        # And of whole numbers, 300 would be 44 among bytes.
-        kinds = {found.dtype.kind, batch.dtype.kind}
-        may_wrap = found.dtype != batch.dtype and kinds <= {"i", "u"}
-        if may_wrap and not np.array_equal(batch[row], found):
+        if may_wrap(found.dtype, batch.dtype) and not np.array_equal(batch[row], found):
             raise ValueError(
                 f"an observation has numbers from {found.min()} to {found.max()}, and "
                 f"its space says {batch.dtype}, which can't hold them"
@@ -133,6 +130,11 @@ def _put(batch: Any, row: int, observation: Any) -> None:
 def is_cut(found: np.dtype[Any], expected: np.dtype[Any]) -> bool:
     """Whether numbers of the first type would lose what stands after the point."""
     return found.kind in "fc" and expected.kind not in "fc"
+
+
+def may_wrap(found: np.dtype[Any], expected: np.dtype[Any]) -> bool:
+    """Whether whole numbers of the first type may be too large: 300 would be 44."""
+    return found != expected and found.kind in "iu" and expected.kind in "iu"
 
 
 def spaces_of(env: gymnasium.Env[Any, Any]) -> Spaces:

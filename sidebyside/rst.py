@@ -266,13 +266,13 @@ def targets_in(lines: Lines) -> Iterator[tuple[str, str]]:
                 yield target["name"].casefold(), address
 
 
-def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, str]]:
+def blocks(lines: Lines, is_docstring: bool, depth: int = 0) -> list[tuple[int, str]]:
     """
     ## Directives
 
     Args:
         lines: the lines of some prose.
-        hides: whether comments are left out.
+        is_docstring: whether comments are left out.
         depth: how many boxes are around them.
 
     Returns:
@@ -294,17 +294,17 @@ def blocks(lines: Lines, hides: bool = True, depth: int = 0) -> list[tuple[int, 
             if text.lstrip().startswith("#. "):
                 text = text.replace("#", "1", 1)
                 rest = ((number, text), *rest[1:])
-            if hides and META.fullmatch(text):
+            if is_docstring and META.fullmatch(text):
                 taken = rest[:1]
             elif text.lstrip().startswith(">>> "):
                 taken = tuple(example(rest, indentation(text)))
                 done += taken
             elif (mark := MARK.fullmatch(text)) and depth < DEEPEST:
-                taken, made = marked(rest, mark["rest"] or "", hides, depth)
+                taken, made = marked(rest, mark["rest"] or "", is_docstring, depth)
                 deep = within(done, indentation(text))
                 done += moved(made, deep)
             elif text.endswith("::"):
-                taken, made = literal(rest, done, hides)
+                taken, made = literal(rest, done, is_docstring)
                 done += made
             elif text.lstrip()[:1] in ("|", ":") and not (done and done[-1][1]):
                 taken, made = kept_apart(rest)
@@ -342,7 +342,9 @@ def underlines(text: str, before: list[tuple[int, str]]) -> bool:
     return stands_alone and is_words and title[-1] != ":" and len(text) >= len(title)
 
 
-def marked(lines: Lines, words: str, hides: bool, depth: int) -> tuple[Lines, Lines]:
+def marked(
+    lines: Lines, words: str, is_docstring: bool, depth: int
+) -> tuple[Lines, Lines]:
     """
     What begins with two dots: a directive, a reference, a target or a comment.
 
@@ -359,13 +361,13 @@ def marked(lines: Lines, words: str, hides: bool, depth: int) -> tuple[Lines, Li
         if made is None:
             return (), ()
         if name in BOXES:
-            inner = blocks(made[2:], hides, depth + 1)
+            inner = blocks(made[2:], is_docstring, depth + 1)
             return own, (*made[:2], *moved(inner, "    "), (own[-1][0], ""))
         return own, made
     if found := REFERENCE.fullmatch(words):
         item = f"- {label(found['label'])} {found['words'] or ''}".rstrip()
         return own, ((number, item), *moved(plain, "    "))
-    if hides and (WORDING.fullmatch(words) or not words.startswith("|")):
+    if is_docstring and (WORDING.fullmatch(words) or not words.startswith("|")):
         return own, ((number, ""),)
     return (), ()
 
@@ -538,7 +540,7 @@ def url(address: str) -> str:
 
 
 def literal(
-    lines: Lines, before: list[tuple[int, str]], is_docstring: bool = True
+    lines: Lines, before: list[tuple[int, str]], is_docstring: bool
 ) -> tuple[Lines, Lines]:
     """
     ### Code below two colons

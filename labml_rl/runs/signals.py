@@ -75,7 +75,6 @@ class Ear:
 
     def __init__(self) -> None:
         self.heard: int | None = None
-        self._heard_at = 0.0
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Ear":
@@ -91,15 +90,14 @@ class Ear:
         return self
 
     def _hear(self, number: int, _: FrameType | None) -> None:
-        now = time.monotonic()
         if self.heard is None:
-            self._heard_at, self.heard = now, number
-            Ear.latest = now
+            self.heard = number
+            Ear.latest = time.monotonic()
 
             # `print` could be in the middle of a line of its own.
             with contextlib.suppress(OSError):
                 os.write(2, HINT)
-        elif number in IN_A_HURRY and now - self._heard_at >= ECHO_SECONDS:
+        elif number in IN_A_HURRY and not is_echo():
             self.heard = number
             self._restore()
             raise KeyboardInterrupt
@@ -111,6 +109,11 @@ class Ear:
 
     def __exit__(self, *_: object) -> None:
         self._restore()
+
+
+def is_echo() -> bool:
+    """Whether a signal that comes now is one with the latest."""
+    return time.monotonic() - Ear.latest < ECHO_SECONDS
 
 
 @contextlib.contextmanager
@@ -130,13 +133,12 @@ def tidy() -> Iterator[None]:
     """
 
     def stop(number: int, _: FrameType | None) -> None:
-        now = time.monotonic()
-        if now - Ear.latest >= ECHO_SECONDS:
-            Ear.latest = now
+        if not is_echo():
+            Ear.latest = time.monotonic()
             raise Stopped(number, "")
 
     def stop_later(number: int, _: FrameType | None) -> None:
-        if time.monotonic() - Ear.latest >= ECHO_SECONDS:
+        if not is_echo():
             signal.signal(number, before[signal.Signals(number)])
             signal.raise_signal(number)
 
