@@ -7,8 +7,9 @@ summary: Several environments as one VectorEnv of Gymnasium.
 # Many games at once
 
 This page makes several environments into one, a
-[VectorEnv](https://gymnasium.farama.org/api/vector/) or **vectorised environment** of
-Gymnasium. It takes a batch of actions and gives a batch of everything else:
+[VectorEnv](https://gymnasium.farama.org/api/vector/) or **vectorised environment**
+(*vectorized*) of Gymnasium. It takes a batch of actions and gives a batch of everything
+else:
 
 ```python
 from functools import partial
@@ -26,9 +27,10 @@ obs, rewards, terminated, truncated, infos = games.step(
 )
 ```
 
-[SerialGames][] plays them one after another, in this process. That is the simplest way,
-and the best to look for mistakes in. [A later page](worker.py) spreads them over
-processes, behind the same interface, [Games][].
+[SerialGames][] plays them one after another, in this process, as `SyncVectorEnv` and
+`DummyVecEnv` of other libraries do. That is the simplest way, and the best to look for
+mistakes in. [A later page](worker.py) spreads them over processes, behind the same
+interface, [Games][].
 """
 
 import contextlib

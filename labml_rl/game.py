@@ -644,13 +644,18 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
     ```python
     from functools import partial
     from stable_baselines3 import PPO
-    from stable_baselines3.common.env_util import (
-        make_vec_env,
+    from stable_baselines3.common.vec_env import (
+        DummyVecEnv,
     )
 
     make = partial(make_game, "Pong", clip_rewards=True)
-    PPO("CnnPolicy", make_vec_env(make, 8)).learn(10_000)
+    PPO("CnnPolicy", DummyVecEnv([make] * 8)).learn(10_000)
     ```
+
+    !!! warning "Not with `make_vec_env`"
+        It puts a `Monitor` around each game, which writes its own score over that of
+        the game. In place of whole games and points, `ep_rew_mean` is then of single
+        lives and clipped rewards.
 
     Where a program wants a name, `gymnasium.make` knows the games as
     `"labml_rl.worker:labml_rl/Atari-v0"`, with `game="Pong"` after it.

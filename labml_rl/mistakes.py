@@ -47,6 +47,8 @@ own](../benchmarks/mistakes.md).
 
 ## From what you see to where to look
 
+If you *debug* an agent that is not learning, begin here.
+
 | what you see | look at |
 |---|---|
 | all seeds end below random play | [signs][WrongSign], [orders][GamesMixed] |

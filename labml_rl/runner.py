@@ -340,8 +340,12 @@ class Runner:
           of the old is in `infos["final_obs"]`, and the `info` that came with it in
           `infos["final_info"]`, with the score if the game is finished. (A game that
           ends between two of its lives has its score in the `info` of the reset.)
-        - `NEXT_STEP`, Gymnasium's default: in the step after, which ignores its action
-          and pays nothing. It is no experience, and whatever learns must leave it out.
+        - `NEXT_STEP`, Gymnasium's default since 1.0: in the step after, which ignores
+          its action and pays nothing. It is no experience, and whatever learns must
+          leave it out. (Before, Gymnasium did as `SAME_STEP` does, and `final_obs` was
+          `final_observation`. Stable-Baselines3 still does so, and has it as
+          `terminal_observation`. CleanRL's programs are for Gymnasium 0.29. With a
+          newer one, they learn from the step that is no experience.)
         - `DISABLED`: the agent does it, with `reset(options={"reset_mask": mask})`.
 
         !!! warning "Which observation is the last?"

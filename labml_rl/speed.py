@@ -88,8 +88,9 @@ A GPU is done with eight observations before Python has asked about the next eig
 should be asked seldom, and about much at once:
 
 - **More games at once**, several for each core. The batch grows with them, and another
-  batch learns differently. With fewer steps of each game it keeps its size, but then
-  advantages look less far ahead, and trust the critic more.
+  batch learns differently. There are fewer updates, too: with eight times the games, an
+  eighth of them in as many frames. With fewer steps of each game the batch keeps its
+  size, but then advantages look less far ahead, and trust the critic more.
 - **By turns**: one half of the games is played while [the network
   answers][labml_rl.sampling.take_turns] for the other.
 - **One order**: what it does in each step is [recorded once and replayed](graphs.py).

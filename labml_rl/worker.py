@@ -8,7 +8,8 @@ summary: Games in several processes, a few in each, with one memory for all.
 
 The pages before this one have the parts, and here they are put together: each
 [worker][labml_rl.process.Worker] has a [runner][labml_rl.runner.Runner], and the agent
-sees one [VectorEnv](batch.py).
+sees one [VectorEnv](batch.py). (Gymnasium's `AsyncVectorEnv` and Stable-Baselines3's
+`SubprocVecEnv` are for the same.)
 
 ```python
 from labml_rl.worker import make_games

@@ -45,6 +45,8 @@ own](../../benchmarks/mistakes.md#dqn).
 
 ## From what you see to where to look
 
+If you *debug* an agent that is not learning, begin here.
+
 | what you see | look at |
 |---|---|
 | values stay near 0, and the error stays 1 | [the last layer][NotNegative] |

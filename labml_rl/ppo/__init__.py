@@ -158,10 +158,10 @@ def normalised(advantages: Tensor) -> Tensor:
     a standard deviation of 1 the same learning rate will do for both, and it still will
     when the agent gets better and returns grow.
 
-    This is **advantage normalisation**, and it has a price. Where all is equally good,
-    the noise is blown up to the same size, and the agent is pushed about for no reason.
-    Still most implementations do it, for each minibatch by itself, and so does this
-    one.
+    This is **advantage normalisation** (*normalization*), and it has a price. Where all
+    is equally good, the noise is blown up to the same size, and the agent is pushed
+    about for no reason. Still most implementations do it, for each minibatch by itself,
+    and so does this one.
 
     Args:
         advantages: $\hat{A}_t$, more than one.
@@ -358,6 +358,22 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     What the curves look like with fifteen mistakes in the program is on [a page of its
     own](../mistakes.py). The [entropy][labml_rl.networks.entropy_of] is on another
     page, too, and here are the others.
+
+    ### When the score falls
+
+    Now and then it does, and comes back. If it stays down, that is a **collapse** (some
+    say that the agent *forgets*). Look at what came before it:
+
+    - A large `divergence`. Take smaller steps: with a smaller learning rate, with fewer
+      epochs, or by stopping early (`--max-divergence`).
+    - An `entropy` near 0. The agent tries nothing new any more, and so finds no way
+      back. Pay it more for being undecided (`--entropy-coefficient`).
+    - Neither, and the run is long. A network that has learned for long can lose its
+      ability to learn. [Moalla et al. (2024)](https://arxiv.org/abs/2405.00662) saw
+      PPO collapse with that in Atari games, and sooner with more epochs.
+
+    Nor need you be left with the last agent: a run can [keep the
+    best](../watch/best.py).
 
     ### How far the policy went
 

@@ -20,6 +20,8 @@ skull, and all that comes of a wrong step is that it begins again.
 A child in an empty room does not wait for points. It goes where it has not been. So pay
 the agent for what is *new*, and let it learn from this pay as it learns from points. It
 then learns how to come back to the edge of what it knows, and to go on from there.
+(Such pay is called an **intrinsic reward**, or an exploration bonus. The points are the
+**extrinsic** reward, and where they seldom come, it is **sparse**.)
 
 ## How new is it?
 
@@ -48,10 +50,11 @@ network distillation**, RND: one network is boiled down into the other.
 ## Why a target that means nothing?
 
 It seems more sensible to predict what the *game* shows next, and to be paid where that
-fails. But then an agent in front of a television that shows noise is happy for ever:
-nobody can say what comes next. What RND predicts is no future. It is a function of the
-picture that lies before it, and this function can be learned: it never changes, there
-is no chance in it, and another network of its kind can compute it.
+fails. But then an agent in front of a television that shows noise is happy for ever
+(the *noisy TV problem*): nobody can say what comes next. What RND predicts is no
+future. It is a function of the picture that lies before it, and this function can be
+learned: it never changes, there is no chance in it, and another network of its kind can
+compute it.
 
 Noise still pleases it for a while, since each picture of noise is new. But here the
 error is one that learning can take away.

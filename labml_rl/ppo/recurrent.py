@@ -268,11 +268,11 @@ class Experiment(ppo.Experiment):
         them again, from the first step of the row on.
 
         Only the notes at the beginning of the row are not its own. The network took
-        them in the rollout before, when it had not yet learned from that. With a
-        [replay memory](https://openreview.net/forum?id=r1lyTjAqYX), where such notes
-        may be thousands of updates old, they do harm. (There, a network is first shown
-        some steps that it does not learn from, to take notes of its own: a *burn-in*.)
-        Here the notes are one rollout old.
+        them in the rollout before, when it had not yet learned from that. With a replay
+        memory, as in [R2D2](https://openreview.net/forum?id=r1lyTjAqYX), where such
+        notes may be thousands of updates old, they do harm. (There, a network is first
+        shown some steps that it does not learn from, to take notes of its own: a
+        *burn-in*.) Here the notes are one rollout old.
 
         Args:
             batch: rows to learn from.

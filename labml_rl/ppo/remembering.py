@@ -37,10 +37,10 @@ step 9 depends on $m_9$, that on what the network did in step 8, and so on. So t
 gradient of a loss in step 9 runs back through all steps before it, and says what would
 have been worth noting there.
 
-[Hausknecht and Stone (2015)](https://arxiv.org/abs/1507.06527) gave DQN such a memory,
-and one picture at a time. All in all it played about as well as with a stack of
-pictures. But when, after its training, the screen went black now and then, it lost less
-of its score.
+[Hausknecht and Stone (2015)](https://arxiv.org/abs/1507.06527) gave DQN such a memory
+(**DRQN**), and one picture at a time. All in all it played about as well as with a
+stack of pictures. But when, after its training, the screen went black now and then, it
+lost less of its score.
 
 ## To write without erasing
 

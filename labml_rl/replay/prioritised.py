@@ -17,12 +17,12 @@ Most of a million steps are dull: the ball flies, nothing comes of it, and the n
 has known that for a long time. Then there is one in which a life is lost, and nobody
 expected that. It should be looked at more often.
 
-[Schaul et al. (2016)](https://arxiv.org/abs/1511.05952) draw each step in proportion to
-how wrong the network was about it, when it looked last. On top of double Q-learning
-they report higher scores in 42 of 57 games, and a
-[human-normalised](../watch/many.py#one-scale) median of 128% in place of 111%. Their
-games begin where a human had come to, and not with no-ops. So these numbers cannot be
-laid beside the medians of the other pages.
+[Schaul et al. (2016)](https://arxiv.org/abs/1511.05952), who call this *prioritized
+experience replay* (PER), draw each step in proportion to how wrong the network was
+about it, when it looked last. On top of double Q-learning they report higher scores in
+42 of 57 games, and a [human-normalised](../watch/many.py#one-scale) median of 128% in
+place of 111%. Their games begin where a human had come to, and not with no-ops. So
+these numbers cannot be laid beside the medians of the other pages.
 
 ## What is drawn
 

@@ -109,7 +109,9 @@ actions, [the emulator's own state][labml_rl.game.Game.get_state] lacks somethin
 !!! warning "On a GPU"
     A GPU adds up numbers in the order in which its threads come along, unless it is
     told not to, and each order rounds differently. There, two runs with the same seed
-    differ after a while, stopped or not. The state is complete all the same.
+    differ after a while, stopped or not. The state is complete all the same. (A program
+    of your own can tell it so, with `torch.use_deterministic_algorithms(True)`. That is
+    often slower, and nobody has tried it here.)
 """
 
 import inspect
@@ -183,7 +185,8 @@ class Settings:
             result is luck.
         total_frames: how long to learn, in frames of the emulator. There are 4 in a
             step of the agent, and 1 if the environment is not an Atari game.
-        num_envs: how many games are played at once.
+        num_envs: how many games are played at once. With more of them, and nothing else
+            changed, there are fewer updates in as many frames.
         workers: how many processes play them. None is one for each core, and 0 plays
             all in the agent's own.
         device: where the network is: `cpu`, `cuda`, or `auto` for a GPU if there is

@@ -28,10 +28,10 @@ if __name__ == "__main__":
 On the command line these are `labml-rl train` and `labml-rl resume`. (If your own
 program shares its cores with others, start it with `GOMP_SPINCOUNT=4000`, or it may
 take many times as long. [Another page](../speed.py) says why.) Both functions work in a
-notebook, too, and the button that stops a cell there is a Ctrl-C. But where processes
-are not forked, as on a Mac, and on Linux from Python 3.14 on, a worker can't find a
-network that is defined in the notebook. It needs a module of its own, or the settings
-`workers=0` or `players=False`.
+*Jupyter* notebook, too, and the button that stops a cell there is a Ctrl-C. But where
+processes are not forked, as on a Mac, and on Linux from Python 3.14 on, a worker can't
+find a network that is defined in the notebook. It needs a module of its own, or the
+settings `workers=0` or `players=False`.
 
 A run can end in six ways, and in each of them it is clear what is left:
 
@@ -43,6 +43,8 @@ A run can end in six ways, and in each of them it is clear what is left:
 | `kill -9`, a power failure | the previous checkpoint, about five minutes old at most |
 | a loss is NaN, the disk is full | the previous checkpoint, and an error that says so |
 | a worker is killed | the previous checkpoint, and an error that says so |
+
+When a machine is out of memory, it kills a program: a worker, or the run itself.
 """
 
 import contextlib
@@ -530,10 +532,10 @@ def lengthen(
     settings, and it is refused.
 
     So it is with A2C, PPO and IMPALA, whose learning rate is 0 at the end. But a new
-    run can begin with the weights that the old one ended with. It counts its frames
-    from 0, its optimiser remembers nothing, and its learning rate begins anew. Give it
-    the game of the old run (here `--game Pong`), and leave the old checkpoint where it
-    is, since the new run reads it again whenever it is resumed:
+    run can begin with the weights that the old one ended with (*fine-tuning*). It
+    counts its frames from 0, its optimiser remembers nothing, and its learning rate
+    begins anew. Give it the game of the old run (here `--game Pong`), and leave the old
+    checkpoint where it is, since the new run reads it again whenever it is resumed:
 
     ```python
     from labml_rl import runs

@@ -23,8 +23,8 @@ agent expects](picture.py), and what it is about to do.
 
 ## What a score means
 
-"It scores 400 in Breakout" can mean many things. Two agents can be compared only if all
-of these were the same:
+"It scores 400 in Breakout" can mean many things. An agent is measured by an
+**evaluation**, and two of them can be compared only if all of these were the same:
 
 - **Whole games.** In training, an episode may end with each lost life. A score is of
   the whole game: in Breakout, of all five lives.
@@ -34,7 +34,8 @@ of these were the same:
   their policy, and play so here. Those of DQN take the best action, or with probability
   0.05 one at random, as its authors had it. Those of PQN do the same with probability
   0.001, as at the end of their training (for games). `--greedy` and `--epsilon` change
-  that.
+  that. To be greedy (in other libraries: *deterministic*) is [not always
+  better](#is-greedy-better).
 - **How games begin and end.** They begin with up to 30
   [no-ops][labml_rl.game.GameOptions], so that they don't all begin alike, and end after
   30 minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away
@@ -75,6 +76,22 @@ an agent has all 18 actions in each game, and what counts are the games of train
 several moments of it, and not those of the best agent. With `--sticky-actions 0.25
 --no-episodic-life --full-action-space` a run is trained like that, and its curve has
 the scores.
+
+## Is greedy better?
+
+To take the most likely action each time sounds like an agent without its slips. But
+whoever always does the same where it sees the same can be caught in a loop, and nothing
+throws it out of there. Try it with the agent of [the
+film](../ppo/experiment.py#what-it-has-learned):
+
+```sh
+labml-rl watch results/runs/ppo/breakout/seed-1 \
+    --games 8 --frames-cap 20000 --greedy
+```
+
+All eight games are still going on when they are cut off, with 302 to 423 points: the
+agent returns a ball that flies the same way for ever, and meets no brick. Without
+`--greedy`, seven of the eight are over by then.
 
 ## How many games
 

@@ -281,6 +281,26 @@ def _one_game(
 # here. With `sticky_actions=0.25` it has the dice of the last. A wrapper that repeats
 # actions, around one of the other three, repeats them twice over.
 #
+# Since version 1.0, Gymnasium knows these names only after `import ale_py`, and says
+# `NamespaceNotFound` or `NameNotFound` without it. Two kinds of names are gone from
+# ale-py 0.12: `BreakoutDeterministic-v4` is now `ALE/Breakout-v5` with
+# `repeat_action_probability=0`, and `Breakout-ram-v4` the same with `obs_type="ram"`.
+#
+# **Baselines, Stable-Baselines3, CleanRL**
+#
+# | there, and here | what is different there |
+# |---|---|
+# | `NoopResetEnv`: [NoopStart][] | a game that ends in them gets only the rest |
+# | `MaxAndSkipEnv`: [RepeatAndMax][] | old frames if the end comes early |
+# | `EpisodicLifeEnv`: [EpisodicLife][] | in Baselines, its own step can end the game |
+# | `FireResetEnv`: [FireStart][] | can show a finished game; presses action 2 |
+# | `WarpFrame`: [Grey][], [Resize][] | a third axis, `(84, 84, 1)` |
+# | `ClipRewardEnv`: [ClipReward][] | nothing |
+# | `FrameStack`: [StackFrames][] | `LazyFrames`, which share their pictures |
+# | `VecFrameStack`: [StackFrames][] | black pictures at the beginning |
+# | `make_atari`, `wrap_deepmind`: [nature_dqn_env][] | what their parts have |
+# | `AtariWrapper`: [nature_dqn_env][] | the same, and no stack |
+#
 # **Gymnasium**
 #
 # | there, and here | what is different there |

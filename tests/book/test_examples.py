@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from stable_baselines3 import PPO
-from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import DummyVecEnv
 
 from benchmarks.record import ROOT
 from labml_rl import a2c, environments, players
@@ -138,10 +138,16 @@ def test_the_book_can_be_copied_under_another_name(tmp_path):
 
 
 def test_stable_baselines3_learns_the_games():
-    games = make_vec_env(partial(make_game, "Pong", clip_rewards=True), 2)
-    learner = PPO("CnnPolicy", games, n_steps=8, batch_size=8, n_epochs=1)
-    learner.learn(16)
-    assert learner.num_timesteps == 16
+    make = partial(make_game, "SpaceInvaders", clip_rewards=True, max_frames=1200)
+    games = DummyVecEnv([make] * 2)
+    learner = PPO("CnnPolicy", games, n_steps=400, batch_size=400, n_epochs=1, seed=1)
+    learner.learn(800)
+    assert learner.num_timesteps == 800
+    # An invader is worth 5 points or more, and 1 if it is clipped.
+    scores = [score["r"] for score in learner.ep_info_buffer]
+    assert len(scores) == 2
+    assert all(score % 5 == 0 for score in scores)
+    assert sum(scores) > 0
     games.close()
     game = gymnasium.make("labml_rl.worker:labml_rl/Atari-v0", game="Pong")
     assert game.reset(seed=1)[0].shape == (4, 84, 84)
