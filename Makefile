@@ -57,8 +57,8 @@ figures: .venv/all ## make the figures again, from the emulator, the code and th
 
 # Programs that a test starts are recorded as well: a line in the environment sees to it,
 # which does nothing unless it is asked to.
-RECORDED := COVERAGE_PROCESS_START=$(CURDIR)/tests/recording/coverage.ini \
-  COVERAGE_FILE=$(CURDIR)/.coverage $(BIN)/pytest --numprocesses auto --dist worksteal \
+RECORDED := COVERAGE_PROCESS_START='$(CURDIR)/tests/recording/coverage.ini' \
+  COVERAGE_FILE='$(CURDIR)/.coverage' $(BIN)/pytest --numprocesses auto --dist worksteal \
   --cov --cov-config=tests/recording/coverage.ini --cov-context=test --cov-report= -m ''
 
 evidence: .venv/all ## run the tests of book and press, long ones too, and record what each runs; half an hour

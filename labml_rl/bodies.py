@@ -80,7 +80,8 @@ class NatureBody(nn.Module):
                 "observations must be pictures, with a shape of 3 numbers, or vectors, "
                 f"with 1; not {tuple(shape)}. Grey pictures without a channel get one "
                 "from Gymnasium's GrayscaleObservation(keep_dim=True), or from its "
-                "FrameStackObservation"
+                "FrameStackObservation. Its FlattenObservation makes a vector of all "
+                "else"
             )
         self.shape = tuple(shape)
         self.channels_last = channels_last

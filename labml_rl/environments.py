@@ -85,8 +85,9 @@ If an action is an amount, such as a torque, let the agent choose among a few of
 Some environments have an option for that, such as `continuous=False` of `CarRacing-v3`.
 (PPO can learn amounts, too, but this book's does not. The head of its
 [network](networks.py) would have to give a mean and a width in place of logits. Actions
-would be drawn by these, and their probability and the entropy computed from them.
-Advantages and losses would stay.)
+would be drawn by these, and their probability and the entropy computed from them. The
+[sampler](sampling.py) refuses them, so a loop of your own has to write the steps down.
+Batches of games, advantages and losses would stay.)
 """
 
 import re
@@ -201,7 +202,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     # The environment may know the points, and not how many steps they took.
     def _score(self, info: dict[str, Any]) -> dict[str, Any]:
         known = info["episode"] if has_points(info) else {"r": self._return}
-        return {"l": self._steps} | known
+        # A whole number would cut the points of the games behind it in the batch.
+        return {"l": self._steps} | known | {"r": float(known["r"])}
 
     def _noted(self, action: Any) -> Any:
         space = self.action_space

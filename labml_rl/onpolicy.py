@@ -159,7 +159,7 @@ class RolloutExperiment(SpeedExperiment[S]):
             settings.game, settings.num_envs, seed=settings.seed, **options
         )
         spaces = check_spaces(*spaces_of_first(makers, names))
-        self.observation_space = spaces[0]
+        self.observation_space, self.num_actions = spaces[0], int(spaces[1].n)
         self.network = self.make_network(settings, *spaces).to(self.device)
         self.check_network()
         self.optimizer = self.make_optimizer()

@@ -244,11 +244,12 @@ def in_precision(settings: SpeedSettings, device: torch.device) -> torch.autocas
 
 
 @torch.no_grad()
-def check_precision(
+def check_action_values(
     network: nn.Module,
     shown: Tensor,
+    num_actions: int,
     settings: SpeedSettings,
-    ask: Callable[[Any, Tensor], Tensor] = nn.Module.__call__,
+    ask: Callable[[Any, Tensor], Any] = nn.Module.__call__,
 ) -> None:
     """
     ## Values that can be told apart
@@ -260,24 +261,32 @@ def check_precision(
     Args:
         network: of an agent that goes by action values.
         shown: observations of all games, shape `(N, …)`.
+        num_actions: how many there are, $A$.
         settings: what is wanted.
         ask: what asks a network for its action values.
 
     Raises:
-        ValueError: if the network does not answer with 32 bits.
+        ValueError: if the network does not answer with action values, shape `(N, A)`,
+            of 32 bits.
     """
-    device = shown.device
-    if precision_of(settings, device) == torch.float32:
-        return
-
-    # It is asked before the first frame, and the run must not learn of that: a layer
-    # may throw dice, or count how often it was called.
-    cuda = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(cuda), in_precision(settings, device):
-        dtype = ask(deepcopy(network), shown).dtype
-    if dtype not in (torch.float32, torch.float64):
+    # It is asked before the first frame, since DQN does not ask it for a long time. The
+    # run must not learn of that: a layer may throw dice, or count how often it was
+    # called.
+    cuda = [shown.device] if shown.device.type == "cuda" else []
+    with torch.random.fork_rng(cuda), in_precision(settings, shown.device):
+        answer = ask(deepcopy(network), shown)
+    name, shape = type(network).__name__, (len(shown), num_actions)
+    is_tensor = isinstance(answer, Tensor)
+    found = tuple(answer.shape) if is_tensor else type(answer).__name__
+    if found != shape:
         raise ValueError(
-            f"{type(network).__name__} answers in {dtype}, in which action values "
+            f"{name} must answer {len(shown)} observations with the values of "
+            f"{num_actions} actions each, a tensor of shape {shape}, not {found}"
+        )
+    may_be_rough = precision_of(settings, shown.device) != torch.float32
+    if may_be_rough and answer.dtype not in (torch.float32, torch.float64):
+        raise ValueError(
+            f"{name} answers in {answer.dtype}, in which action values "
             "can't be told apart. labml_rl.networks.in_full keeps its last layer out "
             'of that, and the setting precision="float32" all of it'
         )

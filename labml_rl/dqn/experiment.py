@@ -115,7 +115,7 @@ from labml_rl.runs.checkpoint import load_weights
 from labml_rl.sampling import check_spaces
 from labml_rl.speed import (
     SpeedExperiment,
-    check_precision,
+    check_action_values,
     few_threads,
     in_precision,
     make_adam,
@@ -164,7 +164,9 @@ class Experiment(SpeedExperiment[Settings]):
             self.memory = self.make_memory()
             self.observations, _ = self.games.reset()
             self.memory.begin(self.observations)
-            check_precision(self.network, self.shown(), self.settings)
+            check_action_values(
+                self.network, self.shown(), self.num_actions, self.settings
+            )
             stack.pop_all()
 
     @staticmethod
@@ -194,7 +196,7 @@ class Experiment(SpeedExperiment[Settings]):
         `(B, A)`, for a batch of observations. What the [page of
         policies][labml_rl.onpolicy.PolicyExperiment.make_network] says of one holds
         here, too, and a head that answers with 16 bits is
-        [refused][labml_rl.speed.check_precision].
+        [refused][labml_rl.speed.check_action_values].
 
         Args:
             settings: of the algorithm.

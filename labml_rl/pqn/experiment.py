@@ -102,7 +102,7 @@ from labml_rl.graphs import Recorded, check_rates, copied
 from labml_rl.onpolicy import RolloutExperiment, RolloutSettings, check_cut
 from labml_rl.pqn import PQNetwork, epsilon_greedy, lambda_returns
 from labml_rl.sampling import blank
-from labml_rl.speed import check_precision, in_precision, means_of, preparer
+from labml_rl.speed import check_action_values, in_precision, means_of, preparer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,15 +219,16 @@ class Experiment(RolloutExperiment[Settings]):
         """
         Raises:
             ValueError: if the network lacks something, or its action values [can't be
-                told apart][labml_rl.speed.check_precision].
+                told apart][labml_rl.speed.check_action_values].
         """
         super().check_network()
         assert isinstance(self.observation_space, Box)
         prepare = preparer(self.network, self.settings)
         shown = blank(self.observation_space, self.settings.num_envs, prepare)
-        check_precision(
+        check_action_values(
             self.network,
             shown.to(self.device),
+            self.num_actions,
             self.settings,
             ask=lambda network, observations: network.action_values(observations),
         )

@@ -38,9 +38,11 @@ frames.write(places, observations)
 ```
 """
 
+import contextlib
 import os
 import weakref
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,9 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from labml_rl.bodies import as_blocks, shape_in_blocks
+
+# Where Linux says how much memory a container may use.
+MEMORY_MAX = Path("/sys/fs/cgroup/memory.max")
 
 Places = NDArray[np.int64]
 
@@ -272,10 +277,14 @@ def is_stack(shape: tuple[int, ...], stack: int) -> bool:
 def memory_of_machine() -> int | None:
     """
     Returns:
-        How many bytes of memory the machine has, or `None` where the system does not
-        tell, such as Windows.
+        How many bytes of memory the machine has, or a container on it may use; or
+        `None` where the system does not tell, such as Windows.
     """
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return None
+    # Where there is no limit, the file says "max", or is not there.
+    with contextlib.suppress(OSError, ValueError):
+        there = min(there, int(MEMORY_MAX.read_text(encoding="ascii")))
+    return there

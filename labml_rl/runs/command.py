@@ -273,7 +273,16 @@ def train(
         arguments: what was typed after `command`.
         program: see [program_of][].
         command: what was typed before.
+
+    Raises:
+        RunError: if a setting has the name of an option that each program has.
     """
+    kept = {each.name for each in fields(Keeping)}
+    if taken := kept & {each.name for each in fields(experiment_class.settings_class)}:
+        raise RunError(
+            "each program has options of these names, so no setting can be called so: "
+            f"{', '.join(sorted(taken))}"
+        )
     settings, keeping = parse(
         {"settings": experiment_class.settings_class, "keeping": Keeping},
         arguments,

@@ -25,6 +25,26 @@ if __name__ == "__main__":
     runs.resume(SmallPPO, folder)
 ```
 
+Many runs are a loop around the two. A folder is named by algorithm, game and seed
+alone, so where anything else differs, give each a folder. Stopped and started again,
+this goes on where it was:
+
+```python
+from pathlib import Path
+
+if __name__ == "__main__":
+    for rate in (1e-3, 3e-4):
+        for seed in (1, 2):
+            folder = f"runs/rate-{rate}/seed-{seed}"
+            if Path(folder, "run.json").exists():
+                runs.resume(SmallPPO, folder)
+                continue
+            settings = PPOSettings(
+                seed=seed, learning_rate=rate
+            )
+            runs.train(SmallPPO, settings, folder=folder)
+```
+
 On the command line these are `labml-rl train` and `labml-rl resume`. (If your own
 program shares its cores with others, start it with `GOMP_SPINCOUNT=4000`, or it may
 take many times as long. [Another page](../speed.py) says why.) Both functions work in a
@@ -56,6 +76,7 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import asdict
 from importlib import import_module
+from inspect import getattr_static, isfunction
 from pathlib import Path
 from typing import Any
 
@@ -312,7 +333,7 @@ def train(
     Raises:
         RunError: if it can't begin, if the settings are those of another algorithm or
             can't be kept, or if an algorithm of your own has no name, or that of one of
-            the book's.
+            the book's, or a method that should be static.
         CheckpointError: if a checkpoint can't be written.
         Stopped: if somebody stopped it.
         NotFiniteError: if a number is not finite.
@@ -336,6 +357,12 @@ def train(
             f"{experiment_class.__qualname__} is not the {name} of the book, and its "
             'runs would be taken for those. Give it a name of its own: algorithm = "…"'
         )
+    for each in ("make_network", "think", "game_options", "needs_plan"):
+        if isfunction(getattr_static(experiment_class, each)):
+            raise RunError(
+                f"{experiment_class.__qualname__}.{each} needs @staticmethod in front "
+                "of it, and no self: an agent is watched without an experiment"
+            )
     path = folder
     if path is None:
         with refused():
@@ -449,9 +476,11 @@ def resume(
         check_algorithm(place, record, experiment_class.algorithm)
         if total_frames is not None:
             lengthen(experiment_class, place, record, total_frames)
-            record["command"] += " && " + way_to_resume(
+            longer = way_to_resume(
                 experiment_class, folder, program, total_frames=total_frames
             )
+            # With a program both are typed, and without one both are lines of Python.
+            record["command"] += ("; " if "(" in longer else " && ") + longer
         if record["finished"]:
             return place.path
         with refused():
@@ -556,6 +585,18 @@ def lengthen(
 
     if __name__ == "__main__":
         runs.main(Further)
+    ```
+
+    Another game has other actions, and so another head. There, take over the body
+    alone:
+
+    ```python
+    weights = {
+        name.removeprefix("body."): each
+        for name, each in old["network"].items()
+        if name.startswith("body.")
+    }
+    checkpoint.load_weights(self.network.body, weights)
     ```
 
     If you don't know beforehand how long a run shall be, you can keep the rate as it

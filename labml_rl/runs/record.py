@@ -17,6 +17,7 @@ import os
 import platform
 import subprocess
 import sys
+import tokenize
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -306,6 +307,8 @@ def _own_sources(experiment_class: type[Experiment[Any]]) -> dict[str, Any]:
             continue
         file = Path(name)
         if file.suffix == ".py" and not file.is_relative_to(PACKAGE):
-            source = fingerprint(file.read_text(encoding="utf-8"))
+            # An editor may have put a mark in front of it, or another encoding.
+            with tokenize.open(file) as text:
+                source = fingerprint(text.read())
             found[str(file)] = {"fingerprint": source, **_commit(file, file.name)}
     return found

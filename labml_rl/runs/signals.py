@@ -15,6 +15,7 @@ import contextlib
 import math
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -94,9 +95,11 @@ class Ear:
             self.heard = number
             Ear.latest = time.monotonic()
 
-            # `print` could be in the middle of a line of its own.
-            with contextlib.suppress(OSError):
-                os.write(2, HINT)
+            # `print` could be in the middle of a line of its own. And if 2 was closed
+            # from the start, it is the number of some other file.
+            if sys.__stderr__ is not None:
+                with contextlib.suppress(OSError):
+                    os.write(2, HINT)
         elif number in IN_A_HURRY and not is_echo():
             self.heard = number
             self._restore()

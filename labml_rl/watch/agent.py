@@ -8,9 +8,10 @@ summary: The network of a run, and how actions are made of what it says.
 
 After training, all that is left of an agent is a folder. This page makes an agent
 out of it again: it builds the network as it was built then, gives it its weights, and
-lets it act. In a program of your own, that is:
+lets it act. In a program of your own, this is a game of Breakout:
 
 ```python
+import numpy as np
 from labml_rl.game import make_game
 from labml_rl.ppo.experiment import Experiment
 from labml_rl.watch.agent import Agent, Protocol, Saved
@@ -22,10 +23,19 @@ game = make_game("Breakout", seed=1,
 agent = Agent(saved, game.observation_space,
               game.action_space, protocol)
 
-observation, _ = game.reset()
-actions, thoughts = agent.act(observation[None])
-game.step(actions[0])
+observation, info = game.reset()
+while "episode" not in info:
+    actions, thoughts = agent.act(observation[None])
+    observation, _, *ends, info = game.step(actions[0])
+    agent.forget(np.array([any(ends)]))
+    if any(ends) and "episode" not in info:
+        # The next life of the same game.
+        observation, info = game.reset()
+info["episode"]["r"]  # its points
 ```
+
+An episode may be one life of several. The game is over when `info` has its score. What
+its network sees on the way, a forward hook of PyTorch on `agent.network.body` tells.
 """
 
 from dataclasses import dataclass

@@ -75,13 +75,13 @@ import gymnasium
 import numpy as np
 import tyro
 
+from labml_rl.algorithms import ALGORITHMS
 from labml_rl.environments import is_atari
 from labml_rl.game import find_game
 from labml_rl.runs.command import experiment_of, parse
 from labml_rl.runs.experiment import Experiment
 from labml_rl.runs.folder import RunError, RunFolder
 from labml_rl.runs.loop import refused
-from labml_rl.runs.record import place_of
 from labml_rl.watch import summary
 from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.many import (
@@ -225,7 +225,9 @@ def sides_of(
     sides: list[Side] = []
     for folder in folders:
         record = RunFolder(folder).read_record()
-        if own is not None and record.get("experiment") == place_of(own):
+        kind = record.get("algorithm")
+        # Not by its module: the same class may be in `__main__` now, or was then.
+        if own is not None and kind == own.algorithm and kind not in ALGORITHMS:
             experiment = own
         else:
             experiment = experiment_of(folder)

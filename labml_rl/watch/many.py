@@ -31,6 +31,15 @@ points = {"Pong": [20.2, 19.9], "Breakout": [434, 412]}
 scores = normalised_scores(points)
 interquartile_mean(scores), interval(scores)
 ```
+
+An environment of your own needs no common scale while it is the only one. Give a row
+for each run, and one column:
+
+```python
+import numpy as np
+
+interval(np.array([[434.0], [412.0], [441.0]]))
+```
 """
 
 from collections.abc import Callable, Mapping

@@ -19,6 +19,34 @@ result = measure(saved, Protocol(), games=10)
 result.mean, result.standard_error
 ```
 
+Any other policy can be measured by the same rules. It needs no run, and no network:
+
+```python
+import torch
+from torch import nn
+from labml_rl import runs
+
+def policy(observations):  # bytes, (N, 4, 84, 84)
+    return torch.randint(4, (len(observations),))
+
+class Mine(runs.Experiment):
+    algorithm = "mine"
+
+    @staticmethod
+    def make_network(settings, seen, actions):
+        return nn.Identity()
+
+    @staticmethod
+    def think(network, observations):
+        chosen = policy(observations)
+        probs = nn.functional.one_hot(chosen, 4).float()
+        return runs.Thoughts(probs, torch.zeros(len(probs)))
+
+settings = runs.Settings(game="Breakout")
+saved = Saved(Mine, settings, {}, frames=0)
+result = measure(saved, Protocol(), games=10)
+```
+
 It does so for three purposes, and the games of each begin with other seeds: to measure
 an agent, to film it, and to [choose the best](best.py).
 """
@@ -44,7 +72,8 @@ class Played:
 
     Args:
         points: all that were scored in it. In other environments than Atari games, the
-            sum of the rewards.
+            score that the environment gives itself in `info`, or the sum of the
+            rewards.
         steps: how many actions it had.
         capped: whether it was cut off.
     """
@@ -212,7 +241,8 @@ def measure(
             agent.forget(terminated | truncated)
             for row, points, steps, cut_off in ended(infos):
                 if len(played[row]) < to_play[row]:
-                    game = Played(points, steps, cut_off or bool(truncated[row]))
+                    capped = cut_off or bool(truncated[row] and not terminated[row])
+                    game = Played(points, steps, capped)
                     played[row].append(game)
                     report(game)
     return Result(tuple(game for row in played for game in row))

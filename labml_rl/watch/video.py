@@ -147,7 +147,8 @@ class Stage:
             observation, info = self.env.reset()
         if not has_score(info):
             return observation, float(reward), ended, None
-        score, capped = info["episode"], truncated or info.get("cut_off", False)
+        score, cut_off = info["episode"], info.get("cut_off", False)
+        capped = cut_off or (truncated and not terminated)
         game = Played(score["r"], score["l"], capped)
         return observation, float(reward), ended, game
 

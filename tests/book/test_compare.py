@@ -152,6 +152,14 @@ def test_one_of_your_own_with_the_name_of_the_book_is_not_the_books(folder, tmp_
     assert saved.experiment_class is SmallPPO
 
 
+def test_the_same_class_may_have_been_in_another_module(folder):
+    """That of the program that was typed is in `__main__`."""
+    here = type("Tiny", (Tiny,), {"__module__": "__main__"})
+    (side,) = sides_of([folder / "cart-1"], here)
+    _, saved = side.runs["CartPole-v1"][1]
+    assert saved.experiment_class is here
+
+
 def test_how_each_side_played_is_said_of_each(folder, tmp_path, capsys):
     settings = SmallDQN.settings_class(total_frames=200, warm_up_steps=136)
     runs.train(SmallDQN, settings, folder=tmp_path / "dqn")

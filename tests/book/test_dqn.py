@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.nn.functional import smooth_l1_loss
 
+from labml_rl import runs
 from labml_rl.bodies import as_blocks
 from labml_rl.dqn import following_values, huber, taken, td_loss
 from labml_rl.dqn.dueling import DuelingNetwork
@@ -380,6 +381,35 @@ def test_the_target_network_leaves_a_body_of_ones_own_as_it_is():
         }
         for _ in range(2):
             experiment.advance()
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (lambda values: values[:, :1], r"\(2, 1\)"),
+        (lambda values: (values, values.mean()), "tuple"),
+        (lambda values: values[0], r"\(2,\)"),
+    ],
+)
+def test_what_a_network_of_ones_own_answers_is_looked_at_before_the_warm_up(
+    answer, found, tmp_path
+):
+    class Wrong(QNetwork):
+        def forward(self, observations):
+            return answer(super().forward(observations))
+
+    class OfWrong(Experiment):
+        algorithm = "wrong"
+
+        @staticmethod
+        def make_network(settings, observation_space, action_space):
+            return Wrong(observation_space.shape, action_space.n)
+
+    message = rf"Wrong must answer 2 observations with .* 2 actions.* not {found}"
+    settings = Settings(game="CartPole-v1", workers=0, num_envs=2)
+    with pytest.raises(runs.RunError, match=message):
+        runs.train(OfWrong, settings, folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 class Weighed(Experiment):

@@ -41,6 +41,10 @@ SETTINGS = Settings(
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "cart"
     train(Experiment, SETTINGS, folder=folder)
+    # Where the book was unpacked from a ZIP, it has none.
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    record["sessions"][0]["commit"] = "0123456789abcdef" * 2 + "01234567"
+    (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
     return folder
 
 

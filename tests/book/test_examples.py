@@ -1,11 +1,15 @@
 """The examples in numbers: each table of a page is what its functions compute."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from functools import partial
+from inspect import cleandoc
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import gymnasium
@@ -20,9 +24,11 @@ from labml_rl import a2c, environments, players
 from labml_rl.game import make_game
 from labml_rl.networks import log_probs_of
 from labml_rl.ppo import clipped_policy_loss
+from labml_rl.ppo import experiment as ppo_experiment
 from labml_rl.replay import prioritised
 from labml_rl.returns import Rollout, gae
-from labml_rl.runs import experiment
+from labml_rl.runs import checkpoint, experiment, loop
+from labml_rl.watch import agent, many, scores
 
 
 def table(text: str, begin: str) -> dict[str, list[str]]:
@@ -183,6 +189,71 @@ def test_an_environment_of_ones_own_is_found(tmp_path):
     train, watch = (each.split() for each in of_the_page)
     typed(tmp_path, "-m", *train, "--total-frames", "300")
     assert "mine:Cards-v0" in typed(tmp_path, "-m", *watch, "--games", "2")
+
+
+def test_a_sweep_goes_on_where_it_was(tmp_path):
+    first, _, sweep = programs(str(loop.__doc__))
+    imports = first[: first.index("if __name__")]
+    sweep = sweep.replace("seed=seed,", "seed=seed, total_frames=600, workers=0,")
+    (tmp_path / "sweep.py").write_text(imports + sweep, encoding="utf-8")
+    typed(tmp_path, "sweep.py")
+    # As if the second had not begun when it was stopped.
+    shutil.rmtree(tmp_path / "runs/rate-0.001/seed-2")
+    typed(tmp_path, "sweep.py")
+    paths = sorted(tmp_path.glob("runs/*/*/run.json"))
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    assert all(record["finished"] for record in records)
+    ways = [record["settings"] for record in records]
+    assert [(way["learning_rate"], way["seed"]) for way in ways] == [
+        *((3e-4, 1), (3e-4, 2), (1e-3, 1), (1e-3, 2)),
+    ]
+
+
+def test_a_trained_agent_plays_a_whole_game():
+    (program,) = programs(str(agent.__doc__))
+    names: dict[str, Any] = {}
+    exec(program.replace("runs/ppo/", f"{ROOT}/results/runs/ppo/"), names)
+    assert names["info"]["lives"] == 0
+    assert names["info"]["episode"]["r"] > 200
+
+
+def test_a_policy_from_elsewhere_is_measured():
+    shown, mine = programs(str(scores.__doc__))
+    names: dict[str, Any] = {}
+    exec("\n".join(line for line in shown.splitlines() if "import" in line), names)
+    torch.manual_seed(1)
+    exec(mine.replace("games=10", "games=4"), names)
+    points = names["result"].points
+    assert len(points) == 4
+    assert 0 < sum(points) < 40
+
+
+def test_the_interval_of_an_environment_of_ones_own():
+    imported, example = programs(str(many.__doc__))
+    names: dict[str, Any] = {}
+    exec(imported, names)
+    exec(example.replace("interval(", "found = interval("), names)
+    assert names["found"] == (412, 441)
+
+
+def test_the_body_goes_on_in_another_game():
+    further, body, *_ = programs(cleandoc(str(loop.lengthen.__doc__)))
+    kept = ROOT / "results/runs/ppo/breakout/seed-1"
+    further = further.replace("runs/ppo/pong/seed-1", str(kept))
+    whole = re.search(r" +checkpoint\.load_weights\(.*?\n +\)\n", further, re.DOTALL)
+    assert whole
+    names: dict[str, Any] = {"__name__": "further"}
+    program = further.replace(whole[0], indent(body, " " * 8))
+    exec(program, names)
+    settings = ppo_experiment.Settings(
+        game="Pong", workers=0, num_envs=1, minibatches=1
+    )
+    with closing(names["Further"](settings)) as experiment:
+        state = experiment.network.state_dict()
+    old = checkpoint.load(names["OLD"], only=("network",))["network"]
+    body_of = [name for name in state if name.startswith("body.")]
+    assert body_of
+    assert all(torch.equal(state[name], old[name]) for name in body_of)
 
 
 def test_players_are_made_by_hand(tmp_path):

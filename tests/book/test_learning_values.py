@@ -114,8 +114,8 @@ def learned(settings, enough, last=20, experiment_class=dqn.Experiment):
     return best
 
 
-# Those of the last two are shown by what their bugs do to them, too.
-OTHERS = ("distributional", "quantiles")
+# These are shown by what bugs do to them, and that of plain DQN without one, too.
+OTHERS = ("plain", "distributional", "quantiles")
 
 
 @pytest.mark.parametrize("part", some(PARTS, *(PARTS.keys() - OTHERS)))

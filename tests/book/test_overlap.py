@@ -185,6 +185,7 @@ def test_recorded_it_learns_the_same(precision, monkeypatch):
     assert player.how.graph.replays == (UPDATES + 1) * SIZE["steps"] - WARM_UP
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.usefixtures("catch")
 def test_a_game_is_learned_from_its_pixels():
     settings = ppo.Settings(

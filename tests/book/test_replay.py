@@ -382,6 +382,17 @@ def test_a_memory_that_the_machine_does_not_have_is_refused(monkeypatch):
     assert len(ReplayMemory(space, 8, capacity=500_000, stack=4)) == 0
 
 
+@pytest.mark.parametrize(
+    ("said", "expected"), [("1000000000\n", 1_000_000_000), ("max\n", None)]
+)
+def test_a_container_may_have_less(said, expected, tmp_path, monkeypatch):
+    monkeypatch.setattr(frames, "MEMORY_MAX", tmp_path / "nowhere")
+    whole = frames.memory_of_machine()
+    monkeypatch.setattr(frames, "MEMORY_MAX", tmp_path / "memory.max")
+    (tmp_path / "memory.max").write_text(said)
+    assert frames.memory_of_machine() == (expected or whole)
+
+
 @pytest.mark.parametrize("error", [AttributeError, OSError, ValueError])
 def test_where_the_system_does_not_tell_nothing_is_refused(error, monkeypatch):
     def silent(name):

@@ -1,5 +1,6 @@
 """Runs: however often one is interrupted, it comes to the same end."""
 
+import ast
 import contextlib
 import csv
 import errno
@@ -22,7 +23,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 import gymnasium
@@ -46,7 +47,7 @@ from labml_rl.runs import checkpoint, curve, loop, record
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.command import find_experiment
 from labml_rl.runs.folder import RunFolder
-from labml_rl.runs.signals import Ear
+from labml_rl.runs.signals import HINT, Ear
 from labml_rl.sampling import Sampler
 from labml_rl.small import PPOSettings, SmallPPO
 from labml_rl.worker import available_cores
@@ -127,7 +128,7 @@ def test_a_run_leaves_all_that_is_needed_to_judge_it(whole):
 def test_a_commit_is_noted_only_where_the_book_is_in_it(tmp_path, monkeypatch):
     def git(*arguments: str) -> str:
         who = ("-c", "user.name=A", "-c", "user.email=a@b.c")
-        command = ["git", *who, *arguments]
+        command = ["git", *who, "-c", "commit.gpgsign=false", *arguments]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
         return done.stdout.decode().strip()
 
@@ -158,6 +159,42 @@ def test_the_commit_and_the_code_of_an_experiment_of_ones_own(whole):
     derived = record.session(0, Failing)["own_sources"]
     assert derived.keys() == {file, __file__}
     assert not record.session(0, ppo.Experiment)["own_sources"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [b"\xef\xbb\xbfx = 1\n", b"# -*- coding: latin-1 -*-\nx = 1  # \xfc\n"],
+    ids=["mark", "latin-1"],
+)
+def test_code_of_ones_own_may_be_written_as_python_reads_it(
+    written, tmp_path, monkeypatch
+):
+    file = tmp_path / "mine.py"
+    file.write_bytes(written)
+    mine = ModuleType("mine")
+    mine.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, "mine", mine)
+    own = record.session(0, type("Mine", (Tiny,), {"__module__": "mine"}))[
+        "own_sources"
+    ]
+    assert own[str(file)]["fingerprint"] == fingerprint("x = 1\n")
+
+
+@pytest.mark.parametrize(
+    "name", ["make_network", "think", "game_options", "needs_plan"]
+)
+def test_what_needs_no_experiment_is_static(name, tmp_path):
+    wrong = type("Wrong", (Tiny,), {name: lambda self, *given: None})
+    with pytest.raises(runs.RunError, match=rf"Wrong\.{name} needs @staticmethod"):
+        runs.train(wrong, Settings(), folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_longer_run_without_a_program_is_two_lines_of_python(tmp_path):
+    path = runs.train(Tiny, Settings(total_frames=8), folder=tmp_path / "run")
+    runs.resume(Tiny, path, total_frames=16)
+    command = json.loads((path / "run.json").read_text())["command"]
+    assert [type(line.value) for line in ast.parse(command).body] == [ast.Call] * 2
 
 
 def test_the_same_seed_is_the_same_run_and_another_is_not(whole, tmp_path):
@@ -243,7 +280,8 @@ def test_tensorboard_shows_each_frame_once(tmp_path):
     path = tmp_path / "run"
     Failing.fails_at = (30, 50)
     for attempt in range(3):
-        time.sleep(1)  # its files are in order by seconds, and then by their names
+        if attempt:
+            time.sleep(1)  # its files are in order by seconds, and then by their names
         try:
             if attempt == 0:
                 runs.train(Failing, Settings(total_frames=480), folder=path)
@@ -420,6 +458,17 @@ def test_a_terminal_that_is_closed_is_in_no_hurry(monkeypatch, escaped, again):
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(again)
     assert (ear.heard, escaped) == (again, [])
+
+
+def test_nothing_is_written_where_standard_error_was_closed(monkeypatch, escaped):
+    written = []
+    monkeypatch.setattr("os.write", lambda *what: written.append(what))
+    for there in (sys.__stderr__, None):
+        monkeypatch.setattr("sys.__stderr__", there)
+        with Ear():
+            signal.raise_signal(signal.SIGINT)
+        assert written == [(2, HINT)]
+    assert escaped == []
 
 
 def test_what_nohup_has_a_program_ignore_stays_ignored():

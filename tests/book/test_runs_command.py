@@ -26,7 +26,7 @@ from labml_rl.process import STOP_SIGNALS, WorkerError
 from labml_rl.runs import command, curve, loop
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.folder import write_whole
-from labml_rl.small import SmallPPO
+from labml_rl.small import PPOSettings, SmallPPO
 from tests.book.tiny_runs import Settings, Tiny
 
 SMALL = ["--total-frames", "16"]
@@ -485,6 +485,23 @@ def test_a_run_of_ones_own_is_not_the_books(tmp_path, capsys):
     assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(tmp_path / "run")]) == 0
     assert exit_of(program.main, ["resume", str(tmp_path / "run")]) == 2
     assert "has a program of its own" in capsys.readouterr().err
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken(PPOSettings):
+    """
+    Args:
+        folder: of something else.
+    """
+
+    folder: str = ""
+
+
+def test_a_setting_is_not_called_as_what_each_program_has(capsys):
+    mine = type("Mine", (SmallPPO,), {"algorithm": "mine", "settings_class": Taken})
+    assert exit_of(runs.main, mine, []) == 2
+    said = capsys.readouterr().err
+    assert "no setting can be called so: folder" in said
 
 
 class OtherPPO(SmallPPO):

@@ -174,6 +174,33 @@ def test_actions_of_any_kind_are_played_again():
     np.testing.assert_array_equal(found[0], expected[0])
 
 
+class Halves(gymnasium.Env[Any, Any]):
+    """It has points of its own: a whole number, or halves."""
+
+    observation_space = Box(0, 1, (1,), np.float32)
+    action_space = Discrete(2)
+
+    def __init__(self, points: float) -> None:
+        self.points = points
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        info = {"episode": {"r": self.points}}
+        return np.zeros(1, np.float32), 0.0, True, False, info
+
+
+def test_a_whole_number_does_not_cut_the_scores_of_other_games():
+    with SerialGames(
+        [lambda: Resumable(Halves(3)), lambda: Resumable(Halves(1.5))]
+    ) as games:
+        games.reset()
+        *_, infos = games.step([0, 0])
+    assert [score["r"] for score in scores_of(infos)] == [3.0, 1.5]
+
+
 def test_scores_of_episodes():
     with make_environments("CartPole-v1", 1, seed=1, workers=0) as games:
         games.reset()

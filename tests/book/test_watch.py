@@ -68,6 +68,12 @@ gymnasium.register("labml_rl_tests/ShortOrLong-v0", f"{__name__}:ShortOrLong")
 SHORT_OR_LONG = "labml_rl_tests/ShortOrLong-v0"
 
 
+# Its last step is the last that it may have: it is terminated, and truncated as well.
+gymnasium.register(
+    "labml_rl_tests/AtItsLimit-v0", f"{__name__}:ShortOrLong", max_episode_steps=90
+)
+
+
 class Numbered(ShortOrLong):
     """It has numbers of its own in `episode`, and shows float64."""
 
@@ -146,6 +152,19 @@ def test_every_game_that_was_begun_counts(chance):
     assert [game.steps for game in result.played] == expected
     assert result.points == [n / 2 for n in expected]
     assert 10 < expected.count(90) < 30
+
+
+def test_what_ends_by_itself_at_its_limit_was_not_cut_off(tmp_path):
+    saved = saved_of("labml_rl_tests/AtItsLimit-v0", tmp_path / "run")
+    result = measure(saved, Protocol(), games=8, workers=0)
+    assert {game.steps for game in result.played} == {3, 90}
+    assert not any(game.capped for game in result.played)
+    for seed in range(8):
+        game = film(saved, Protocol(seed=seed), tmp_path / "film.mp4")
+        assert not game.capped
+        if game.steps == 90:
+            return
+    pytest.fail("no game was as long as it may be")
 
 
 def test_games_are_shared_out_before_the_first():

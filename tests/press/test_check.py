@@ -473,7 +473,7 @@ def test_pictures_are_looked_for_beside_the_package(book, capsys):
     (book.parent / "site" / "book" / "a.png").write_bytes(b"")
     assert main(["check", "book", "--docs", "site"]) == 0
     assert main(["check", "book", "--docs", "nowhere"]) == 2
-    assert main(["check", "book", "--docs", "book/thing.py"]) == 2
+    assert main(["check", "book", "--docs", "book/__init__.py"]) == 2
 
 
 def test_findings_are_sorted_and_fail(book, capsys):

@@ -649,6 +649,7 @@ def built_by_zensical(tmp_path: Path, package: Path, folders: bool) -> int:
     return followed
 
 
+@pytest.mark.timeout(900)
 def test_another_engine_builds_the_markdown_of_a_book(tmp_path):
     assert built_by_zensical(tmp_path, ROOT / "labml_rl", folders=False) > 100
     first = (tmp_path / "site/labml_rl/index.html").read_text()
