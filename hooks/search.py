@@ -7,13 +7,20 @@ from typing import Any
 
 from mkdocs.structure.pages import Page
 
-# Much is compared with PPO, at less length than its own chapter has. And the words of
-# the field are explained on the first page of the book.
+# What a chapter explains, pages of settings and of other algorithms only name. And the
+# words of the field are explained on the first page of the book.
 BOOSTS = {
     "sidebyside/": 0.2,
-    "results.md": 0.6,
+    "results.md": 0.5,
     "benchmarks/": 0.7,
-    "labml_rl/ppo/index.md": 1.1,
+    "labml_rl/game.md": 1.3,
+    "labml_rl/returns.md": 1.3,
+    "labml_rl/a2c/index.md": 1.3,
+    "labml_rl/ppo/index.md": 1.3,
+    "labml_rl/ppo/novelty.md": 1.3,
+    "labml_rl/replay/index.md": 1.3,
+    "labml_rl/dqn/index.md": 1.3,
+    "labml_rl/watch/index.md": 1.3,
     "labml_rl/index.md": 1.4,
 }
 
