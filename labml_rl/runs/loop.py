@@ -39,10 +39,8 @@ if __name__ == "__main__":
             if Path(folder, "run.json").exists():
                 runs.resume(SmallPPO, folder)
                 continue
-            settings = PPOSettings(
-                seed=seed, learning_rate=rate
-            )
-            runs.train(SmallPPO, settings, folder=folder)
+            way = PPOSettings(seed=seed, learning_rate=rate)
+            runs.train(SmallPPO, way, folder=folder)
 ```
 
 On the command line these are `labml-rl train` and `labml-rl resume`. (If your own

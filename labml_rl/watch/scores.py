@@ -19,6 +19,9 @@ result = measure(saved, Protocol(), games=10)
 result.mean, result.standard_error
 ```
 
+It does so for three purposes, and the games of each begin with other seeds: to measure
+an agent, to film it, and to [choose the best](best.py).
+
 Any other policy can be measured by the same rules. It needs no run, and no network:
 
 ```python
@@ -40,15 +43,13 @@ class Mine(runs.Experiment):
     def think(network, observations):
         chosen = policy(observations)
         probs = nn.functional.one_hot(chosen, 4).float()
-        return runs.Thoughts(probs, torch.zeros(len(probs)))
+        values = torch.zeros(len(probs))
+        return runs.Thoughts(probs, values)
 
 settings = runs.Settings(game="Breakout")
 saved = Saved(Mine, settings, {}, frames=0)
 result = measure(saved, Protocol(), games=10)
 ```
-
-It does so for three purposes, and the games of each begin with other seeds: to measure
-an agent, to film it, and to [choose the best](best.py).
 """
 
 import math
