@@ -52,16 +52,17 @@ learn to note. And a minibatch of two games is less of a mixture than one of 256
 out of all of them. So the question is whether it can keep up at all:
 
 ![The mean score of the last hundred games of recurrent PPO in Pong, over the frames
-played; a second curve, that of PPO, rises two million frames later and comes a little
-higher. The first ends at 18](../../assets/figures/run-recurrent-ppo-pong-seed-1.svg)
+played, and those of two runs of PPO, one of which rises at the same time, and one two
+million frames later: it ends at
+18](../../assets/figures/run-recurrent-ppo-pong-seed-1.svg)
 
 *Pong. Recurrent PPO sees one picture, and PPO four.*
 
-It can. In whole games the agent scores 19.9, and that of PPO 20.2, with a [standard
-error][labml_rl.watch.scores.Result.standard_error] of 0.2 each. That its curve rises
-earlier may be a matter of the seed: there is [one run of
-each](../../results.md#pong-by-recurrent-ppo). So it seems to cost little where four
-pictures are enough. It is meant for problems in which something must be
+It can. In whole games the agent scores 19.9, and those of PPO 20.2 and 16.6, with
+[standard errors][labml_rl.watch.scores.Result.standard_error] of 0.2, 0.2 and 1.1. What
+lies between the two of PPO is a matter of the seed, and of the one that remembers there
+is [a single run](../../results.md#pong-by-recurrent-ppo). So it seems to cost little
+where four pictures are enough. It is meant for problems in which something must be
 remembered for longer than four pictures show.
 
 `--stack 4` gives it both, the pictures and the memory.
