@@ -91,7 +91,7 @@ labml-rl watch results/runs/ppo/breakout/seed-1 \
 
 All eight games are still going on when they are cut off, with 302 to 423 points: the
 agent returns a ball that flies the same way for ever, and meets no brick. Without
-`--greedy`, seven of the eight are over by then.
+`--greedy`, seven of the eight are over by then, and the mean is 517 in place of 381.
 
 ## How many games
 
