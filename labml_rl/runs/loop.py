@@ -477,8 +477,9 @@ def resume(
             longer = way_to_resume(
                 experiment_class, folder, program, total_frames=total_frames
             )
-            # With a program both are typed, and without one both are lines of Python.
-            record["command"] += ("; " if "(" in longer else " && ") + longer
+            # Without a program, both are lines of Python.
+            is_python = record["command"].startswith("runs.train(")
+            record["command"] += ("; " if is_python else " && ") + longer
         if record["finished"]:
             return place.path
         with refused():
