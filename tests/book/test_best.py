@@ -4,6 +4,7 @@ import csv
 import os
 import shutil
 import signal
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from labml_rl import runs
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.runs import checkpoint
-from labml_rl.runs.folder import RunError
+from labml_rl.runs.folder import RunError, RunFolder
 from labml_rl.watch.agent import Agent, Protocol, Saved
+from labml_rl.watch.best import Best
 from labml_rl.watch.scores import CHOOSING, Played, Result, measure
 from tests.book.test_runs import curve_of, end_of
 from tests.book.tiny_runs import Settings, Tiny
@@ -155,3 +157,51 @@ def test_dqn_is_measured_as_its_authors_did(looked):
     drawn = Saved.of(looked, Tiny)
     assert drawn.epsilon(Protocol()) == 0
     assert "Actions are drawn from its policy. " in drawn.described(Protocol())
+
+
+def test_a_run_that_is_over_is_measured_once_more_whoever_stops_it(
+    tmp_path, monkeypatch
+):
+    act = Agent.act
+    pressed: list[int] = []
+
+    def interrupted(self, observations):
+        if not pressed:
+            pressed.append(1)
+            os.kill(os.getpid(), signal.SIGINT)
+        return act(self, observations)
+
+    monkeypatch.setattr(Agent, "act", interrupted)
+    settings = Settings(**LOOKING, total_frames=160)
+    folder = runs.train(Tiny, settings, folder=tmp_path / "run")
+    assert pressed
+    assert [row["frames"] for row in evaluations_of(folder)] == [160]
+
+
+@pytest.mark.parametrize(
+    ("scores", "best"), [((3, 5, 4, 4.5, 2, 1), 200), ((-21,) * 6, 104)]
+)
+def test_it_is_measured_after_each_multiple_and_the_best_of_all_stays(
+    scores, best, tmp_path, monkeypatch
+):
+    """In updates of 8 frames, of which 100 is no multiple."""
+    found = iter(scores)
+
+    def measured(*_: Any, **__: Any) -> Result:
+        return Result((Played(next(found), 1, False),))
+
+    monkeypatch.setattr("labml_rl.watch.best.measure", measured)
+    settings = Settings(evaluate_every_frames=100)
+    folder = runs.train(Tiny, settings, folder=tmp_path / "run")
+    frames = [row["frames"] for row in evaluations_of(folder)]
+    assert frames == [104, 200, 304, 400, 504, 600]
+    assert Saved.of(folder, Tiny, best=True).frames == best
+
+
+def test_what_is_to_be_done_again_is_not_in_the_file(tmp_path):
+    row = {"games": 1.0, "return_mean": 2.0, "standard_error": 0.5}
+    two = [{"frames": frames} | row for frames in (8.0, 16.0)]
+    with closing(Tiny(Settings())) as experiment:
+        for rows in (two, two[:1]):
+            Best(RunFolder(tmp_path), experiment).set_state(rows)
+            assert evaluations_of(tmp_path) == rows

@@ -15,7 +15,9 @@ from labml_rl import runs
 from labml_rl.ppo import experiment as ppo
 from labml_rl.runs import checkpoint
 from labml_rl.runs.command import dispatch
+from labml_rl.runs.games import GameSettings
 from labml_rl.small import SmallDQN, SmallPPO
+from labml_rl.speed import SpeedSettings
 from labml_rl.watch import compare
 from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.compare import MAY_DIFFER, Side, main, sides_of, table_of
@@ -341,3 +343,80 @@ def test_what_makes_no_sense_is_refused(capsys, typed, message):
     with pytest.raises(SystemExit):
         compared(capsys, *typed)
     assert message in " ".join(capsys.readouterr().err.replace("│", " ").split())
+
+
+def test_a_game_has_one_name_however_it_is_spelled(tmp_path):
+    for seed, game in ((1, "Pong"), (2, "pong")):
+        trained(tmp_path / f"{seed}", seed=seed, game=game)
+    (side,) = sides_of([tmp_path / "1", tmp_path / "2"], Tiny)
+    assert side.runs.keys() == {"pong"}
+
+
+def test_all_play_as_was_typed(folder, capsys):
+    typed = ("--games", "3", "--greedy", "--seed", "5")
+    first, *_, last = compared(capsys, folder / "cart-1", *typed)
+    protocol = Protocol(greedy=True, seed=5)
+    mean = measure(Saved.of(folder / "cart-1", Tiny), protocol, games=3).mean
+    assert f"mean {mean:,.2f} ±" in first
+    assert last.startswith("A: It takes the likeliest action.")
+    assert last.endswith("Seed 5.")
+
+
+def test_the_median_of_57_knows_its_games_in_any_order():
+    usual, other = (
+        Side("ppo", 4, points=dict(items))
+        for items in (POINTS.items(), reversed(POINTS.items()))
+    )
+    name = "median of 57, about"
+    assert rows(other)[name] == rows(usual)[name]
+
+
+def test_both_sides_need_three_seeds_for_an_interval():
+    three = {"pong": [1.0, 2.0, 3.0], "qbert": [4.0, 5.0, 6.0]}
+    two = {game: points[:2] for game, points in three.items()}
+    found = rows(Side("ppo", 4, points=three), Side("a2c", 4, points=two))
+    assert "interquartile mean" in found
+    assert "95% interval" not in found
+
+
+def test_a_game_that_is_not_summed_up_may_have_more_runs():
+    both = {"pong": [1.0], "qbert": [1.0]}
+    first = Side("ppo", 4, points={**both, "amidar": [1.0, 2.0]})
+    assert "interquartile mean" in rows(first, Side("a2c", 4, points=both))
+
+
+def test_a_cell_by_hand():
+    assert compare.cell("CartPole-v1", [1.0, 2.0, 6.0]) == "3.0 ± 1.5"
+
+
+def test_how_the_best_was_looked_for_makes_a_side(tmp_path):
+    usual = {"evaluate_every_frames": 4, "evaluation_games": 1}
+    others = ({"evaluate_every_frames": 8}, {"evaluation_games": 2})
+    for name, changes in zip("abc", ({}, *others), strict=True):
+        trained(tmp_path / name, **usual | changes)
+    sides = sides_of([tmp_path / name for name in "abc"], Tiny, best=True)
+    assert [side.named(sides).split("; ")[1:] for side in sides] == [
+        ["evaluated every 4", "evaluation games 1"],
+        ["evaluated every 8", "evaluation games 1"],
+        ["evaluated every 4", "evaluation games 2"],
+    ]
+
+
+def test_where_runs_have_come_equally_far_their_plan_tells_them_apart():
+    sides = [Side("ppo", 8, {"total_frames": total}) for total in (8, 16)]
+    assert [side.named(sides) for side in sides] == [
+        "PPO after 8 frames; total_frames 8",
+        "PPO after 8 frames; total_frames 16",
+    ]
+
+
+def test_the_code_of_all_sessions_counts():
+    sessions = [{"own_sources": {"a.py": {"fingerprint": each}}} for each in "xyx"]
+    assert compare.fingerprints({"sessions": sessions}) == "x y"
+
+
+def test_no_setting_of_the_machine_makes_a_side():
+    machine, game = (
+        {field.name for field in fields(kind)} for kind in (SpeedSettings, GameSettings)
+    )
+    assert machine - game < MAY_DIFFER

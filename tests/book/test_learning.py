@@ -435,3 +435,41 @@ def test_each_pass_has_all_steps_in_another_order():
     batch = experiment.batch
     unforeseen = (batch.returns - batch.values).var() / batch.returns.var()
     assert metrics["explained_variance"] == pytest.approx(1 - unforeseen.item())
+
+
+def test_an_early_stop_looks_at_the_mean_of_a_pass():
+    """The second pass goes too far, and the first did with its last step alone."""
+    went = iter([0.0, 0.03, 0.0, 0.042, 9.0, 9.0])
+
+    class Going(small.SmallPPO):
+        def learn(self, batch):
+            return super().learn(batch) | {"divergence": torch.tensor(next(went))}
+
+    settings = replace(PPO_CART, **SHORT, minibatches=2, epochs=3, max_divergence=0.02)
+    with closing(Going(settings)) as experiment:
+        experiment.advance()
+    assert list(went) == [9.0, 9.0]
+
+
+def test_the_clip_fraction_by_hand():
+    ratios = torch.tensor([0.75, 0.85, 1.1, 1.15, 1.25, 1.5])
+    with begun(replace(PPO_CART, **SHORT, clip=0.2)) as experiment:
+        batch = experiment.make_batch(experiment.play()).rows(torch.arange(6))
+        batch = replace(batch, log_probs=batch.log_probs - ratios.log())
+        found = experiment.losses(batch)
+    assert found["clip_fraction"] == 0.5
+
+
+@pytest.mark.parametrize("settings", [PPO_CART, PQN_CART], ids=["ppo", "pqn"])
+def test_what_is_measured_is_the_mean_of_all_passes(settings):
+    short = replace(settings, num_envs=2, steps=8, minibatches=2, epochs=2)
+    losses = iter([1.0, 2.0, 3.0, 6.0])
+    with begun(short) as experiment:
+        learn = experiment.learn
+
+        def noted(batch):
+            return learn(batch) | {"loss": torch.tensor(next(losses))}
+
+        experiment.learn = noted
+        metrics, _ = experiment.advance()
+    assert metrics["loss"] == 3

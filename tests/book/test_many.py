@@ -255,3 +255,14 @@ def test_the_figure_is_what_the_scores_say(monkeypatch, tmp_path):
     figure.SCORES.write_text(changed)
     with pytest.raises(SystemExit, match=r"many-averages\.svg"):
         figure.main()
+
+
+def test_an_interval_leaves_out_half_at_each_end():
+    """A fifth of the draws; with two fifths, it would begin and end at a half."""
+    assert interval([[0.0], [1.0]], mean_of_all, confidence=0.6) == (0, 1)
+
+
+def test_of_three_runs_the_mean_counts():
+    scores = np.array([1.0, 2.0, 0.5, -3.0, 10.0])
+    three = [scores + 2, scores - 1, scores - 1]
+    assert estimated_median(three) == pytest.approx(estimated_median([scores]))

@@ -468,3 +468,20 @@ def test_halves_that_cannot_be_are_refused():
         Settings(halves=True, workers=0)
     with pytest.raises(ValueError, match="--no-players"):
         Experiment(Settings(halves=True, device="cpu", workers=1))
+
+
+def test_games_of_the_own_share_are_closed_too():
+    _, players = breakout(2, several, workers=1)
+    players.close()
+    assert [player.games.closed for player in players.own] == [True]
+
+
+@pytest.mark.usefixtures("nobody_stays")
+def test_a_game_of_the_second_half_has_its_own_number(monkeypatch):
+    def makers(*_: Any, **__: Any) -> Any:
+        return [Fragile] * 3 + [partial(Fragile, "constructor")], ["a", "b", "c", "d"]
+
+    monkeypatch.setattr("labml_rl.onpolicy.environment_makers", makers)
+    settings = Settings(num_envs=4, workers=1, halves=True, players=False)
+    with pytest.raises(WorkerError, match=r"game 3 \(d\)"):
+        Experiment(settings)

@@ -422,3 +422,12 @@ def test_observations_without_a_body_are_refused():
 def test_the_small_settings_are_for_the_pole():
     assert small.SmallPQN.settings_class is small.PQNSettings
     assert small.PQNSettings().game == "CartPole-v1"
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 84, 84)])
+def test_the_weights_begin_orthogonal(shape):
+    network = PQNetwork(shape, 6)
+    layers = [e for e in network.body.layers if isinstance(e, nn.Conv2d | nn.Linear)]
+    for layer, gain in (*((each, 2**0.5) for each in layers), (network.head, 1.0)):
+        sizes = torch.linalg.svdvals(layer.weight.flatten(1))
+        torch.testing.assert_close(sizes, torch.full_like(sizes, gain))

@@ -357,3 +357,17 @@ def test_the_critic_of_novelty_begins_as_the_other_and_teaches_its_body(shape):
     network.both(torch.ones(2, *shape, dtype=dtype))[2].sum().backward()
     body = network.value_body or network.body
     assert all(each.grad is not None for each in body.parameters())
+
+
+def test_points_and_novelty_count_as_the_settings_say():
+    settings = replace(TINY, points_coefficient=3.0, novelty_coefficient=0.0)
+    with closing(SmallExperiment(settings)) as experiment:
+        samples = experiment.play()
+        points = ppo.Experiment.make_batch(experiment, samples)
+        batch = experiment.make_batch(samples)
+        seen = experiment.games.sheet.observations[1:]
+        with torch.no_grad():
+            errors = experiment.network.novelty(seen.flatten(0, 1))
+        paid = errors.mean() / experiment.network.paid.deviation
+    torch.testing.assert_close(batch.advantages, 3 * points.advantages)
+    assert experiment.found["novelty"] == pytest.approx(paid.item(), rel=1e-4)

@@ -7,6 +7,7 @@ import errno
 import fcntl
 import inspect
 import json
+import math
 import os
 import pty
 import re
@@ -46,7 +47,7 @@ from labml_rl.process import STOP_SIGNALS
 from labml_rl.runs import checkpoint, curve, loop, record
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.command import find_experiment
-from labml_rl.runs.folder import RunFolder
+from labml_rl.runs.folder import RunFolder, default_folder
 from labml_rl.runs.signals import HINT, Ear
 from labml_rl.sampling import Sampler
 from labml_rl.small import PPOSettings, SmallPPO
@@ -1688,3 +1689,226 @@ def test_the_curve_wants_the_same_metrics_after_each_row(drawn):
     with pytest.raises(KeyError, match="entropy"):
         drawn.add({"loss": 1.0, "entropy": 1.0})
     assert len(drawn.rows) == 1
+
+
+def test_after_a_stop_the_score_is_still_that_of_a_hundred_games():
+    score = {"r": 1.0, "l": 1}
+    with contextlib.closing(Tiny(Settings())) as experiment:
+        experiment.recent.extend([score] * 100)
+        experiment.set_state(experiment.get_state())
+        assert len(experiment.recent) == 100
+        experiment.recent.append(score)
+        assert len(experiment.recent) == 100
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf])
+def test_what_is_infinite_stops_it_as_well(number):
+    class Spoilt(Tiny):
+        def spoilt(self, metrics: dict[str, float]) -> dict[str, float]:
+            return metrics | {"loss": number}
+
+    class Heavy(Tiny):
+        def spoilt(self, metrics: dict[str, float]) -> dict[str, float]:
+            torch.nn.init.constant_(next(self.network.parameters()), number)
+            return metrics
+
+    for kind, said in ((Spoilt, f"loss is {number}"), (Heavy, "a weight of the net")):
+        with (
+            contextlib.closing(kind(Settings())) as experiment,
+            pytest.raises(runs.NotFiniteError, match=said),
+        ):
+            experiment.advance()
+
+
+def test_what_is_left_is_said_of_a_run_that_goes_on_too(tmp_path):
+    """It fails in the first update after it was resumed."""
+    path = tmp_path / "run"
+    Failing.fails_at = (3,)
+    with pytest.raises(PowerFailureError):
+        runs.train(Failing, Settings(), folder=path, checkpoint_minutes=0)
+    Failing.fails_at = (3,)
+    with pytest.raises(PowerFailureError) as caught:
+        runs.resume(Failing, path)
+    (note,) = caught.value.__notes__
+    assert "is of 24 frames; to go on from there: " in note
+
+
+def test_there_must_be_room_for_two(tmp_path, monkeypatch):
+    """While the last checkpoint is written, the one before is there."""
+    settings = Settings(total_frames=8)
+    path = runs.train(Tiny, settings, folder=tmp_path / "run")
+    last = (path / "checkpoint.safetensors").stat().st_size
+    usage = shutil.disk_usage(tmp_path)
+    for part, fits in ((1.6, False), (2.4, True)):
+        now = usage._replace(free=int(part * last))
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, now=now: now)
+        with contextlib.nullcontext() if fits else pytest.raises(runs.RunError):
+            runs.train(Tiny, settings, folder=tmp_path / "another")
+
+
+def test_a_run_whose_last_row_was_not_written_is_not_finished(
+    whole, tmp_path, monkeypatch
+):
+    path, write = tmp_path / "run", curve.Curve._write
+
+    def full(self: Any, row: Any) -> None:
+        write(self, row)
+        if self._experiment.done:
+            raise runs.RunError("progress.csv can't be written")
+
+    monkeypatch.setattr(curve.Curve, "_write", full)
+    with pytest.raises(runs.RunError, match="can't be written"):
+        runs.train(Tiny, Settings(), folder=path)
+    monkeypatch.undo()
+    assert not json.loads((path / "run.json").read_text())["finished"]
+    (path / "progress.csv").unlink()
+    runs.resume(Tiny, path)
+    assert_same_run(whole, path)
+
+
+def test_numbers_that_explode_at_once_leave_their_folder(tmp_path):
+    path = tmp_path / "run"
+    with pytest.raises(runs.NotFiniteError, match="of 0 frames, is"):
+        runs.train(Tiny, Settings(spoil_at=-1), folder=path)
+    assert json.loads((path / "run.json").read_text())["frames"] == 0
+
+
+def test_what_was_played_before_a_stop_took_no_time_since(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("labml_rl.runs.bar.time.monotonic", lambda: now[0])
+    with contextlib.closing(Tiny(Settings())) as experiment:
+        for _ in range(10):
+            experiment.advance()
+        Bar(experiment).close()
+        assert capsys.readouterr().err == "", "there is nothing new"
+        bar = Bar(experiment)
+        now[0] += 4
+        experiment.advance()
+        experiment.recent.clear()
+        experiment.recent.extend([{"r": 6.0, "l": 1}, {"r": 8.0, "l": 2}])
+        bar.show()
+        bar.close()
+        said = capsys.readouterr().err
+        assert said == "88 of 640 frames, 2 a second, 04:36 left, return 7.0\n"
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        Bar(experiment).close()
+    assert "88.0/640" in capsys.readouterr().err
+
+
+def test_a_pipe_that_nobody_reads_ends_no_run(monkeypatch):
+    def broken(*_: Any) -> None:
+        raise BrokenPipeError
+
+    pipe = SimpleNamespace(isatty=lambda: False, write=broken, flush=broken)
+    monkeypatch.setattr(sys, "stderr", pipe)
+    with contextlib.closing(Tiny(Settings())) as experiment:
+        bar = Bar(experiment)
+        for _ in range(2):
+            experiment.advance()
+            bar.show()
+        bar.close()
+
+
+def test_threads_say_again_what_goes_wrong(tmp_path, monkeypatch):
+    told: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+    with curve.said_once():
+        thread = threading.Thread(target=int, args=("nothing",))
+        thread.start()
+        thread.join()
+    assert [each.exc_type for each in told] == [ValueError]
+    assert threading.excepthook == told.append
+
+
+def test_the_time_before_a_stop_is_kept(tmp_path, monkeypatch):
+    now = [50.0]
+    monkeypatch.setattr(curve, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    with contextlib.closing(Tiny(Settings())) as experiment:
+        before = curve.Curve(RunFolder(tmp_path), experiment)
+        now[0] += 15
+        state = before.get_state()
+        after = curve.Curve(RunFolder(tmp_path), experiment)
+        after.set_state(state)
+        now[0] += 20
+        assert after.get_state()["seconds"] == 35
+
+
+def test_the_folder_of_an_environment_has_its_name_in_one_piece():
+    settings = Settings(game="mine/Walk-v0", seed=3)
+    found = default_folder("runs", "tiny", settings)
+    assert found == Path("runs/tiny/mine-Walk-v0/seed-3")
+
+
+def writes_meanwhile(
+    first: RunFolder, frames: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While somebody waits for the lock, who has it writes `run.json` and goes."""
+    flock = fcntl.flock
+
+    def written_meanwhile(handle: int, how: int) -> None:
+        monkeypatch.undo()
+        first.write_record(RECORD | {"frames": frames})
+        first.__exit__()
+        flock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", written_meanwhile)
+
+
+RECORD = {"algorithm": "tiny", "settings": {}, "finished": False, "sessions": []}
+
+
+def test_what_somebody_else_has_begun_meanwhile_is_not_overwritten(
+    tmp_path, monkeypatch
+):
+    with RunFolder(tmp_path) as first, RunFolder(tmp_path) as second:
+        first.claim()
+        writes_meanwhile(first, 8, monkeypatch)
+        with pytest.raises(runs.RunError, match="has a run already, of 8 frames"):
+            second.claim()
+
+
+def test_what_somebody_else_has_done_meanwhile_is_read(tmp_path, monkeypatch):
+    with RunFolder(tmp_path) as first, RunFolder(tmp_path) as second:
+        first.claim()
+        first.write_record(RECORD | {"frames": 8})
+        writes_meanwhile(first, 16, monkeypatch)
+        assert second.reopen()["frames"] == 16
+
+
+def test_who_is_about_to_leave_is_waited_for(tmp_path, monkeypatch):
+    """The workers of a program that was killed have its lock a little longer."""
+    flock, tried = fcntl.flock, []
+
+    def held(handle: int, how: int) -> None:
+        tried.append(how)
+        if len(tried) == 1:
+            raise BlockingIOError
+        flock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", held)
+    with RunFolder(tmp_path) as folder:
+        folder.claim()
+    assert len(tried) == 3  # twice to have it, and once to give it back
+
+
+@pytest.mark.parametrize("name", ["algorithm", "frames", "finished", "sessions"])
+def test_a_record_that_lacks_something_is_none(name, tmp_path):
+    path = runs.train(Tiny, Settings(total_frames=8), folder=tmp_path / "run")
+    found = json.loads((path / "run.json").read_text())
+    del found[name]
+    (path / "run.json").write_text(json.dumps(found))
+    with pytest.raises(runs.RunError, match=r"run\.json is not what a run has written"):
+        runs.resume(Tiny, path)
+
+
+def test_a_checkpoint_that_lacks_something_is_refused(tmp_path):
+    path = tmp_path / "run"
+    Failing.fails_at = (1,)
+    with pytest.raises(PowerFailureError):
+        runs.train(Failing, Settings(), folder=path)
+    state = checkpoint.load(path / "checkpoint.safetensors")
+    for name in ("optimizer", "curve", "evaluations", "frames"):
+        rest = {key: value for key, value in state.items() if key != name}
+        checkpoint.save(path / "checkpoint.safetensors", rest)
+        with pytest.raises(runs.CheckpointError, match=f"it has no '{name}'"):
+            runs.resume(Tiny, path)

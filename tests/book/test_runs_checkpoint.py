@@ -493,3 +493,14 @@ def test_something_else_than_weights_is_refused():
     for weights in wrong:
         with pytest.raises(CheckpointError, match="something else"):
             load_weights(torch.nn.Linear(1, 1), weights)
+
+
+def test_of_many_differences_the_first_are_named():
+    network = nn.Sequential(*(nn.Linear(1, 1) for _ in range(4)))
+    with pytest.raises(CheckpointError, match=r"2\.bias is missing; and 3 more$"):
+        load_weights(network, {})
+
+
+def test_where_there_is_no_checkpoint_none_is_promised(tmp_path):
+    with pytest.raises(CheckpointError, match="not be written, and there is none:"):
+        save(tmp_path / "nowhere" / "file", {})

@@ -758,3 +758,23 @@ def test_a_game_that_is_cut_off_by_truncation_is_capped_and_forgotten(monkeypatc
     result = measure(saved, Protocol(), games=1, workers=0)
     assert result.played == (Played(-200.0, 200, capped=True),)
     assert told == [False] * 199 + [True]
+
+
+def test_each_game_that_counts_is_reported_once(chance):
+    told: list[Played] = []
+    result = measure(chance, Protocol(), games=20, workers=0, report=told.append)
+    assert sorted(map(str, told)) == sorted(map(str, result.played))
+
+
+def test_games_of_each_purpose_have_seeds_of_their_own(chance, monkeypatch):
+    seeds: list[int] = []
+
+    def noted(*given: Any, **options: Any) -> Any:
+        seeds.append(options["seed"])
+        return make_environments(*given, **options)
+
+    monkeypatch.setattr(scores, "make_environments", noted)
+    purposes = (MEASURING, FILMING, CHOOSING)
+    for each in purposes:
+        measure(chance, Protocol(), games=1, workers=0, purpose=each)
+    assert seeds == [seed_of(Protocol(), each) for each in purposes]
