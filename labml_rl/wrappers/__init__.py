@@ -233,8 +233,9 @@ def _one_game(
 #
 # Many know these steps from two programs that have been copied a lot, [a notebook about
 # A2C](https://github.com/450586509/reinforcement-learning-practice/blob/master/07_A2C.ipynb)
-# and a post about DQN in `MsPacman-v0`, or by the names that Gymnasium gives them. The
-# tables say what does the same here, and what is wrong or different there.
+# and a post about DQN in `MsPacman-v0`, or by the names that Baselines and Gymnasium
+# give them. The tables say what does the same here, and what is wrong or different
+# there.
 #
 # **The A2C notebook**
 #
