@@ -82,7 +82,8 @@ PPO has eight games.
 A run takes a GPU if there is one, and the games stay on the processor. On [sixteen
 cores with a large GPU](../benchmarks/gpu.md), PPO plays and learns nearly as fast as
 the games alone can be played. So there, more cores make it faster, and a larger GPU
-does not. (All other records of this book are of two cores without a GPU.)
+does not. (All other records of this book, but for [one
+run](../results.md#breakout-on-a-gpu), are of two cores without a GPU.)
 
 A GPU is done with eight observations before Python has asked about the next eight. It
 should be asked seldom, and about much at once:

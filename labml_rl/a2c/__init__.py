@@ -306,7 +306,7 @@ class RMSProp(torch.optim.Optimizer):
     !!! warning "A large epsilon"
         Inside the root, $\epsilon$ is added to the *squares* of gradients, and these
         are small. The loss is a mean over 80 steps, and its gradient, with a length of
-        0.04 to 0.33 in the first half million frames of Breakout, is spread over 1.7
+        0.05 to 0.33 in the first half million frames of Breakout, is spread over 1.7
         million weights: that makes squares of $10^{-9}$ to $6 \cdot 10^{-8}$ on
         average. Baselines has $\epsilon = 10^{-5}$, a hundred to ten thousand times as
         much. Once $s$ has come down, the root is then nearly the same

@@ -19,7 +19,7 @@ labml-rl train a2c --game SpaceInvaders
 labml-rl train small-a2c
 ```
 
-The first takes an hour or so. The second [balances a pole](../small.py), takes a
+The first takes half an hour or so. The second [balances a pole](../small.py), takes a
 minute or so, and is the one to try first.
 
 ## The whole of it

@@ -19,8 +19,8 @@ labml-rl train small-dqn
 ```
 
 The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
-game at a time, and that takes days. [The fast settings](fast.py) take hours, and their
-page shows [what was learned](fast.py#what-it-has-learned). [Two rods on a
+game at a time, and that takes days. [The fast settings](fast.py) take an hour or more,
+and their page shows [what was learned](fast.py#what-it-has-learned). [Two rods on a
 hook][labml_rl.small.DQNSettings] take a minute.
 
 ## The whole of it

@@ -124,8 +124,9 @@ class Settings(RolloutSettings):
         minibatches: into how many parts the batch is cut, each for one step of the
             optimiser.
         learning_rate: of RAdam, from the beginning to the end.
-        max_gradient_norm: longer gradients are cut to this length. In games hardly any
-            are; on the pole most are, until it stands.
+        max_gradient_norm: longer gradients are cut to this length. In Pong and Space
+            Invaders hardly any are, and in Ms. Pac-Man many. On the pole most are,
+            until it stands.
         td_lambda: how far the targets trust what was seen over what was expected.
         epsilon_start: how likely it is to act at random, in the beginning.
         epsilon_end: the same in the end.
