@@ -39,7 +39,9 @@ if __name__ == "__main__":
             if Path(folder, "run.json").exists():
                 runs.resume(SmallPPO, folder)
                 continue
-            way = PPOSettings(seed=seed, learning_rate=rate)
+            way = PPOSettings(
+                seed=seed, learning_rate=rate
+            )
             runs.train(SmallPPO, way, folder=folder)
 ```
 
