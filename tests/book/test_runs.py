@@ -226,6 +226,22 @@ class Failing(Tiny):
         return metrics
 
 
+def broken_off(
+    path: Path,
+    updates: int,
+    settings: Settings | None = None,
+    *,
+    minutes: float = loop.CHECKPOINT_MINUTES,
+) -> Path:
+    """The folder of a run in which the power has failed after so many updates."""
+    Failing.fails_at = (updates,)
+    with pytest.raises(PowerFailureError):
+        runs.train(
+            Failing, settings or Settings(), folder=path, checkpoint_minutes=minutes
+        )
+    return path
+
+
 @pytest.mark.parametrize(
     "saves_after_each", [pytest.param(True, marks=pytest.mark.long), False]
 )
@@ -554,10 +570,7 @@ def waits_in_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_two_programs_can_not_go_on_with_one_run(tmp_path, monkeypatch):
-    path = tmp_path / "run"
-    Failing.fails_at = (5,)
-    with pytest.raises(PowerFailureError):
-        runs.train(Failing, Settings(), folder=path)
+    path = broken_off(tmp_path / "run", 5)
     with RunFolder(path) as first:
         first.reopen()
         waits_in_no_time(monkeypatch)
@@ -835,10 +848,7 @@ def test_an_atari_game_goes_on_in_the_middle(tmp_path):
     settings = Settings(game="ms pacman", total_frames=384, workers=1)
     whole = runs.train(Tiny, settings, runs=tmp_path / "whole")
     assert whole == tmp_path / "whole" / "tiny" / "ms_pacman" / "seed-1"
-    Failing.fails_at = (7,)
-    path = tmp_path / "run"
-    with pytest.raises(PowerFailureError):
-        runs.train(Failing, settings, folder=path, checkpoint_minutes=0)
+    path = broken_off(tmp_path / "run", 7, settings, minutes=0)
     runs.resume(Failing, path)
     assert_same_run(whole, path)
 
@@ -1296,9 +1306,7 @@ def test_a_run_goes_on_with_as_many_threads():
 @pytest.mark.usefixtures("same_threads_afterwards")
 def test_what_follows_a_run_has_as_many_threads_as_before(tmp_path):
     torch.set_num_threads(1)
-    Failing.fails_at = (4,)
-    with pytest.raises(PowerFailureError):
-        runs.train(Failing, Settings(), folder=tmp_path / "run", checkpoint_minutes=0)
+    broken_off(tmp_path / "run", 4, minutes=0)
     torch.set_num_threads(2)
     seen: list[int] = []
 
@@ -1314,24 +1322,17 @@ def test_what_follows_a_run_has_as_many_threads_as_before(tmp_path):
 
 def test_a_run_that_is_older_than_a_setting_goes_on(tmp_path):
     """It has the default, with which everything is as it was."""
-    Failing.fails_at = (4,)
-    with pytest.raises(PowerFailureError):
-        runs.train(Failing, Settings(), folder=tmp_path / "run", checkpoint_minutes=0)
-    path = tmp_path / "run" / "run.json"
+    path = broken_off(tmp_path / "run", 4, minutes=0) / "run.json"
     record = json.loads(path.read_text())
     del record["settings"]["hold"]
     path.write_text(json.dumps(record))
-    Failing.fails_at = ()
     runs.resume(Failing, tmp_path / "run")
     found = json.loads(path.read_text())
     assert found["finished"]
 
 
 def test_a_checkpoint_of_another_run_is_refused(whole, tmp_path):
-    path = tmp_path / "run"
-    Failing.fails_at = (1,)
-    with pytest.raises(PowerFailureError):
-        runs.train(Failing, Settings(game="Acrobot-v1"), folder=path)
+    path = broken_off(tmp_path / "run", 1, Settings(game="Acrobot-v1"))
     file = path / "checkpoint.safetensors"
     file.write_bytes((whole / "checkpoint.safetensors").read_bytes())
     said = r"is of tiny in CartPole-v1, and the run is of tiny in Acrobot-v1\. Put"
@@ -1341,10 +1342,7 @@ def test_a_checkpoint_of_another_run_is_refused(whole, tmp_path):
 
 def test_a_checkpoint_that_is_none_of_a_run_is_refused(tmp_path):
     """What is kept of the best agent is not enough to go on."""
-    path = tmp_path / "run"
-    Failing.fails_at = (1,)
-    with pytest.raises(PowerFailureError):
-        runs.train(Failing, Settings(), folder=path)
+    path = broken_off(tmp_path / "run", 1)
     state = checkpoint.load(path / "checkpoint.safetensors", only=("network",))
     checkpoint.save(path / "checkpoint.safetensors", state)
     with pytest.raises(runs.CheckpointError, match="is of no run, and"):
@@ -1722,10 +1720,7 @@ def test_what_is_infinite_stops_it_as_well(number):
 
 def test_what_is_left_is_said_of_a_run_that_goes_on_too(tmp_path):
     """It fails in the first update after it was resumed."""
-    path = tmp_path / "run"
-    Failing.fails_at = (3,)
-    with pytest.raises(PowerFailureError):
-        runs.train(Failing, Settings(), folder=path, checkpoint_minutes=0)
+    path = broken_off(tmp_path / "run", 3, minutes=0)
     Failing.fails_at = (3,)
     with pytest.raises(PowerFailureError) as caught:
         runs.resume(Failing, path)
@@ -1902,10 +1897,7 @@ def test_a_record_that_lacks_something_is_none(name, tmp_path):
 
 
 def test_a_checkpoint_that_lacks_something_is_refused(tmp_path):
-    path = tmp_path / "run"
-    Failing.fails_at = (1,)
-    with pytest.raises(PowerFailureError):
-        runs.train(Failing, Settings(), folder=path)
+    path = broken_off(tmp_path / "run", 1)
     state = checkpoint.load(path / "checkpoint.safetensors")
     for name in ("optimizer", "curve", "evaluations", "frames"):
         rest = {key: value for key, value in state.items() if key != name}
