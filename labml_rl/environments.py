@@ -181,7 +181,7 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         Returns:
             What the environment does; at the end of an episode, with the sum of its
             rewards and the number of its steps in `info["episode"]`, as far as it has
-            nothing there itself.
+            nothing there itself, and with whether it was cut off in `info["cut_off"]`.
 
         Raises:
             ResetNeeded: before the first `reset`.
@@ -196,7 +196,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._goes_on = lost and bool(self.env.get_wrapper_attr("goes_on"))
         over = (terminated or truncated) and not self._goes_on
         if over:
-            info = info | {"episode": self._score(info)}
+            cut_off = info.get("cut_off", False) or (truncated and not terminated)
+            info = info | {"episode": self._score(info), "cut_off": cut_off}
         return observation, reward, terminated, truncated, info
 
     # The environment may know the points, and not how many steps they took.
@@ -420,9 +421,8 @@ def ended(infos: dict[str, Any]) -> list[tuple[int, float, int, bool]]:
         infos: those of a step.
 
     Returns:
-        Which games ended with it: the row, the points, the steps, and whether `infos`
-        say that the game was cut off, which it may have been between two lives. Other
-        environments say so by `truncated` alone.
+        Which games ended with it: the row, the points, the steps, and whether the game
+        was cut off, which it may have been between two lives.
     """
     found = []
     for info in (infos.get("final_info"), infos):

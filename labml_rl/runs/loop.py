@@ -357,8 +357,9 @@ def train(
             f"{experiment_class.__qualname__} is not the {name} of the book, and its "
             'runs would be taken for those. Give it a name of its own: algorithm = "…"'
         )
-    for each in ("make_network", "think", "game_options", "needs_plan"):
-        if isfunction(getattr_static(experiment_class, each)):
+    for each, right in vars(Experiment).items():
+        own = getattr_static(experiment_class, each)
+        if isinstance(right, staticmethod) and isfunction(own):
             raise RunError(
                 f"{experiment_class.__qualname__}.{each} needs @staticmethod in front "
                 "of it, and no self: an agent is watched without an experiment"

@@ -240,9 +240,8 @@ def measure(
             actions, _ = agent.act(observations)
             observations, _, terminated, truncated, infos = environments.step(actions)
             agent.forget(terminated | truncated)
-            for row, points, steps, cut_off in ended(infos):
+            for row, points, steps, capped in ended(infos):
                 if len(played[row]) < to_play[row]:
-                    capped = cut_off or bool(truncated[row] and not terminated[row])
                     game = Played(points, steps, capped)
                     played[row].append(game)
                     report(game)

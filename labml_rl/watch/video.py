@@ -147,8 +147,7 @@ class Stage:
             observation, info = self.env.reset()
         if not has_score(info):
             return observation, float(reward), ended, None
-        score, cut_off = info["episode"], info.get("cut_off", False)
-        capped = cut_off or (truncated and not terminated)
+        score, capped = info["episode"], bool(info.get("cut_off", False))
         game = Played(score["r"], score["l"], capped)
         return observation, float(reward), ended, game
 
