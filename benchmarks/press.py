@@ -34,7 +34,7 @@ from benchmarks.record import (
 RECORD = ROOT / "results" / "benchmarks" / "press.json"
 PACKAGES = (
     *("mkdocs", "mkdocs-material", "markdown", "pymdown-extensions", "pygments"),
-    *("jinja2", "quickjs", "watchdog", "pycco", "playwright"),
+    *("jinja2", "quickjs-ng", "watchdog", "pycco", "playwright"),
 )
 PARTS = ("site", "press", "growth", "save", "weight")
 

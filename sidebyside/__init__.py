@@ -36,8 +36,8 @@ in the environment of your own project:
 pip install 'path/to/the/copy[docs]'
 ```
 
-(With Python 3.13 or newer, and on Linux for ARM, pip compiles `quickjs`, for which it
-needs a C compiler.)
+(On a Mac with an Intel processor, pip compiles `quickjs-ng`, which sets the formulas,
+and needs a C compiler for that.)
 
 Then write a first page, `docs/index.md`, and beside the folder `docs` a `mkdocs.yml`:
 

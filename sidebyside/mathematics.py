@@ -232,7 +232,8 @@ class Engine(threading.local):
             "  && Object.keys(attributes).every(name => name === 'data-sbs');"
             "function render(tex, displayMode) {"
             "  const options = {displayMode, trust, strict: 'ignore', maxSize: 50};"
-            "  return katex.renderToString(tex, options);"
+            # What was added up piece by piece has to be made one string to be read.
+            "  return [katex.renderToString(tex, options)].join('');"
             "}"
         )
         render: Callable[[str, bool], str] = context.get("render")
