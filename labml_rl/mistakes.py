@@ -45,7 +45,7 @@ to foresee: `explained` falls far below 0, and nothing is wrong.) What lies beyo
 edge is drawn at the edge. The numbers are on [a page of their
 own](../benchmarks/mistakes.md).
 
-## From what you see to where to look
+## When an agent does not learn: what to look at
 
 If you *debug* an agent that is not learning, begin here.
 

@@ -210,7 +210,8 @@ def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
     $$G_t = r_t + \gamma r_{t+1} + \gamma^2 r_{t+2} + \dots$$
 
     [The first page](__init__.py) says why. With $\gamma = 0.99$, what comes a hundred
-    steps later, which is seven seconds, counts for $0.99^{100} = 0.37$.
+    steps later, which is seven seconds, counts for $0.99^{100} = 0.37$. (Some call
+    the first $1 / (1 - \gamma)$ steps, which are a hundred here, the *horizon*.)
 
     Take $\gamma$ out of all terms but the first, and what is left in the brackets is
     the return of the next step. So one walk back through the rollout is enough:

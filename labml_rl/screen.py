@@ -21,10 +21,11 @@ left to save.
 ## Why two frames
 
 The console can draw only a few moving objects at once. Many games get round that by
-drawing some of them in the even frames and the others in the odd ones. On an old
-television the two melt together. A program that looks at every fourth frame of the game
-below sees either the rocks or its own ship, never both. (In a few games two frames are
-not enough either: [Ms. Pac-Man](dqn/mspacman.py) draws four ghosts in turns.)
+drawing some of them in the even frames and the others in the odd ones (*flicker*). On
+an old television the two melt together. A program that looks at every fourth frame of
+the game below sees either the rocks or its own ship, never both. (In a few games two
+frames are not enough either: [Ms. Pac-Man](dqn/mspacman.py) draws four ghosts in
+turns.)
 
 ![Three pictures of the game Asteroids: a frame with the ship alone, the next frame with
 four rocks and no ship, and a picture that has both](../assets/figures/game-flicker.png)

@@ -10,7 +10,8 @@ summary: >-
 
 Much of the work in this field is waiting. What takes a night can be tried once a day,
 and what takes an hour, all day long. Nothing on this page makes an agent learn from
-fewer games. These tricks only waste less of the machine.
+fewer games. These tricks only waste less of the machine: more steps a second
+(*throughput*) from the same one.
 
 This is what an ordinary loop spends its time on, and what can be done about it. What
 that is worth has been measured [for DQN](../benchmarks/values.md), and [for

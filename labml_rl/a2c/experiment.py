@@ -193,6 +193,8 @@ class Experiment(PolicyExperiment[Settings]):
             entropy_coefficient=settings.entropy_coefficient,
         )
 
+        # #### Gradient clipping
+        #
         # One step of the optimiser. Now and then a gradient is many times as long as
         # usual, and the step would undo much. So it is cut to `max_gradient_norm`
         # first, and keeps its direction: **gradient clipping**.

@@ -66,7 +66,9 @@ There is no policy $\pi$ in it. The step may have been taken by any agent, a ran
 or one of last week: the game answers an action in the same way whoever takes it, and
 the value of what comes after is that of the best play. Learning from what another agent
 did is called **off-policy**. It is why old steps may be used again, out of a [replay
-memory](../replay/__init__.py).
+memory](../replay/__init__.py). (With the action that the agent does take next in place
+of the best one, it would be **SARSA**, which is on-policy: it learns what the agent's
+own play is worth, with all that it tries at random.)
 
 ### Q-learning
 
@@ -103,7 +105,9 @@ sides differ by no more than $\gamma e$. A rule that takes any two tables to at 
 $\gamma$ times their distance, with $\gamma < 1$, is called a **contraction**. Let one
 of the two have the right values, which the rule leaves as they are. Then the other
 comes closer to them each time. With $\gamma = 0.99$, an error of 10 is no more than 3.7
-after a hundred times.
+after a hundred times. (To put the right side into the whole table again and again is
+called **value iteration**. It needs the average, and so the rules of the game.
+Q-learning needs only steps that were played.)
 
 Nobody has a table of all screens of Breakout. So there is a network with weights
 $\theta$ for the left side, and each step gives it a number to learn, its **target**:
@@ -231,7 +235,10 @@ def following_values(
     has two estimates of everything. One chooses the action, and the *other* says what
     it is worth. If their errors are independent, the second has no reason to err on the
     positive side just there. In the example, throw a second coin for each action:
-    whichever action the first coins choose, its second coin says 0 on average.
+    whichever action the first coins choose, its second coin says 0 on average. (Where
+    one action is better, the answer is too *small*. Let the two be worth 0 and 1. Then
+    the maximum is 1.25 on average. But once in four times the first coins choose the
+    wrong action, so that the second coins say 0.75.)
 
     DQN has two networks already. So the one that learns chooses, and the target network
     says what that is worth. This is **double DQN** ([van Hasselt et al.,
@@ -305,10 +312,9 @@ def huber(errors: Tensor) -> Tensor:
 
     The gradient of a square grows with the error. Now and then a target is far off,
     because a life was lost, or because the target network has just been replaced. One
-    such step would pull the weights as hard as many others together, and what it
-    teaches can be learned in small steps just as well. So Mnih et al. cut the error off
-    at $\pm 1$ where it comes into the gradient. The loss with that gradient is a square
-    in the middle, and goes on as a straight line:
+    such step would pull the weights as hard as many others together. So Mnih et al. cut
+    the error off at $\pm 1$ where it comes into the gradient. The loss with that
+    gradient is a square in the middle, and goes on as a straight line:
 
     $$h(\delta) = \begin{cases}
     \tfrac{1}{2} \delta^2 & \text{if } |\delta| \le 1 \\
@@ -324,6 +330,13 @@ def huber(errors: Tensor) -> Tensor:
     (2021)](https://arxiv.org/abs/2011.14826) in 60 games. But Adam with the plain
     square was far better there than RMSProp with this. The book has the Huber loss with
     either, and no comparison of its own.
+
+    !!! warning "Not quite a mean"
+        The Bellman equation asks for a mean. Where errors are larger than 1, this loss
+        finds less than that of what is rare and large. Say that a try brings 10 once in
+        ten times, and else nothing. A value of 0.11 is pulled up by 1 once, and down by
+        0.11 nine times. So it rests there, and the mean is 1. While all errors are
+        smaller than 1, it is the mean that is found.
 
     !!! warning "What was clipped?"
         The error is clipped to be between −1 and 1, says the paper, and some programs
@@ -370,6 +383,8 @@ def td_loss(
     With $n > 1$ it matters again who played. The target is made for the action $a_t$,
     but the $n - 1$ actions after it are those of the agent of that time, which need not
     be the best. Nobody corrects that here. With a small $n$ it seems worth it.
+    ([Retrace](https://arxiv.org/abs/1606.02647) corrects it, by ratios that are cut off
+    at 1, as [V-trace][labml_rl.impala.vtrace] does for values.)
 
     !!! warning "One side only"
         The targets are numbers. If a gradient went through them, the network could also

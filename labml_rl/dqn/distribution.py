@@ -1,6 +1,6 @@
 r"""
 ---
-title: The distribution of returns
+title: The distribution of returns (categorical DQN, C51)
 summary: >-
   Distributional DQN, or C51: how likely each return is in place of their mean, the
   projection onto fixed atoms, and the loss.
@@ -13,7 +13,7 @@ symbols:
   log_probs: '\log p_i(o_t, a_t)'
 ---
 
-# The distribution of returns
+# The distribution of returns (categorical DQN, C51)
 
 In Pong, say that a rally is about to end, and nobody can see yet who will win it. The
 agent gets $+1$ or $-1$, as a coin falls, and the mean of that is 0. Now say that
@@ -326,6 +326,13 @@ def distribution_loss(
     The first term does not depend on the network. So the gradient is that of the
     *cross-entropy* alone, $-\sum_i m_i \log p_i$, with which networks learn to tell
     cats from dogs: each atom is a class, and the target says how likely each class is.
+
+    Why not the [Wasserstein distance](quantiles.py#what-a-quantile-is), which knows how
+    far atoms are apart? With it, and a policy that stays the same, the equation above
+    is a contraction. But a step shows one outcome, and not the distribution of what
+    follows. Of a return that is 1 in three of ten tries and else 0, the distribution
+    that is nearest to each outcome, on average, says 0 for certain. The one with the
+    least cross-entropy says 30%.
 
     There is no need for the [Huber loss][labml_rl.dqn.huber], which is there to limit
     the gradient. Here the slope by each output before the softmax is $p_i - m_i$ (as

@@ -46,8 +46,9 @@ class DuelingNetwork(nn.Module):
 
     Without the last term, one could add 10 to $V$ and subtract 10 from each $A$, and
     the sum would be the same. So the loss would not say what is value and what is
-    advantage, and the streams could drift anywhere. With it, whatever all advantages
-    have in common cancels, and $V$ has to be the mean of the action values:
+    advantage, and the streams could drift anywhere (a lack of *identifiability*). With
+    it, whatever all advantages have in common cancels, and $V$ has to be the mean of
+    the action values:
 
     | the streams say | with the mean gone | action values |
     |---|---|---|

@@ -43,7 +43,7 @@ runs without one lie. What lies beyond an edge is drawn at the edge, and until s
 is learned, value and error count as 0. The numbers are on [a page of their
 own](../../benchmarks/mistakes.md#dqn).
 
-## From what you see to where to look
+## When an agent does not learn: what to look at
 
 If you *debug* an agent that is not learning, begin here.
 

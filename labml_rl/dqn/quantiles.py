@@ -1,6 +1,6 @@
 r"""
 ---
-title: Quantiles
+title: Quantiles (QR-DQN)
 summary: >-
   QR-DQN: atoms that are all equally likely, and move to where the returns are; and the
   loss that finds a quantile.
@@ -13,7 +13,7 @@ symbols:
   following: '\bar{z}_j'
 ---
 
-# Quantiles
+# Quantiles (QR-DQN)
 
 The atoms of [C51](distribution.py) stand still, and the network says how likely each of
 them is. So somebody has to know beforehand how large returns can be. [Dabney et al.

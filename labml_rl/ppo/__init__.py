@@ -369,8 +369,9 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     - An `entropy` near 0. The agent tries nothing new any more, and so finds no way
       back. Pay it more for being undecided (`--entropy-coefficient`).
     - Neither, and the run is long. A network that has learned for long can lose its
-      ability to learn. [Moalla et al. (2024)](https://arxiv.org/abs/2405.00662) saw
-      PPO collapse with that in Atari games, and sooner with more epochs.
+      ability to learn (its *plasticity*). [Moalla et al.
+      (2024)](https://arxiv.org/abs/2405.00662) saw PPO collapse with that in Atari
+      games, and sooner with more epochs.
 
     Nor need you be left with the last agent: a run can [keep the
     best](../watch/best.py).
@@ -461,10 +462,11 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
     always, and below 0 if it does harm. While it is about 0, the critic takes no noise
     out of the advantages.
 
-    Two things it does not say. With $\lambda$ below 1, there are answers of the critic
-    in the returns, and it foresees these easily. And where all returns are nearly the
-    same, the least error is large beside what there is to foresee: an agent that never
-    drops the pole of CartPole can be far below 0, and nothing is wrong with it.
+    Two things it does not say. There are answers of the critic in the returns, with
+    $\lambda$ below 1 everywhere, and in any case where the rollout stops. It foresees
+    these easily. And where all returns are nearly the same, the least error is large
+    beside what there is to foresee: an agent that never drops the pole of CartPole can
+    be far below 0, and nothing is wrong with it.
 
     Args:
         values: $V(o_t)$, of the network that played.

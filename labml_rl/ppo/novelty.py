@@ -25,9 +25,10 @@ then learns how to come back to the edge of what it knows, and to go on from the
 
 ## How new is it?
 
-The plain way is to count. What was seen a hundred times is a hundred times less new
-than what was seen once. But hardly any two pictures of a game are the same in every
-pixel, and then each is seen once.
+The plain way is to count (**count-based exploration**). Mostly the pay shrinks with the
+root of the number: what was seen a hundred times pays a tenth of what was seen once.
+But hardly any two pictures of a game are the same in every pixel, and then each is seen
+once.
 
 [Burda et al. (2018)](https://arxiv.org/abs/1810.12894) let two networks do the
 counting. The first, the **target** $f$, has random weights, and keeps them. (It has

@@ -1,6 +1,6 @@
 r"""
 ---
-title: Remembering
+title: Remembering (LSTM)
 summary: >-
   A network with a memory: what an LSTM keeps from step to step, what becomes of it when
   an episode ends, and how it learns from whole rows of steps.
@@ -10,7 +10,7 @@ symbols:
   features: 'x_t'
 ---
 
-# Remembering
+# Remembering (LSTM)
 
 Look at one picture of Pong. Where is the ball going? Nobody can tell, and so an agent
 that sees one picture can't tell either. The usual remedy is to show it [the latest

@@ -14,8 +14,8 @@ symbols:
 
 What an agent sees in a second of play is nearly the same picture, fifteen times. A
 network that learns from one step after the other learns about this second, and forgets
-what it knew of all others. And once it has learned from a step, the step is thrown
-away, though there was more to learn from it.
+what it knew of all others (*catastrophic forgetting*). And once it has learned from a
+step, the step is thrown away, though there was more to learn from it.
 
 A **replay memory**, or replay buffer, is the answer to both ([Lin,
 1992](https://doi.org/10.1007/BF00992699)). Every step goes in there, the newest in

@@ -93,7 +93,7 @@ if __name__ == "__main__":
 In a file of its own it is a program already. `python one_step.py --game CartPole-v1`
 trains, and can be interrupted, resumed and watched.
 
-## The same numbers
+## The same numbers: reproducibility
 
 A run that was stopped and continued must come to the same end as one that was not, bit
 for bit. Not that anyone needs these very numbers. But "about the same" can't be tested,

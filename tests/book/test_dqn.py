@@ -72,6 +72,14 @@ def test_huber_is_a_square_and_then_a_line():
     np.testing.assert_allclose(slope, np.clip(errors.tolist(), -1, 1))
 
 
+def test_huber_finds_less_than_the_mean_of_what_is_rare_and_large():
+    returns = torch.tensor([0.0] * 9 + [10.0])
+    values = torch.linspace(-1, 11, 12_001)
+    losses = huber(returns - values[:, None]).mean(-1)
+    assert values[losses.argmin()].item() == pytest.approx(1 / 9, abs=2e-3)
+    assert returns.mean().item() == 1
+
+
 def test_the_example_of_three_steps():
     discount, rewards, following = 0.99, (0, 0, 1), 2.5
     target = sum(r * discount**k for k, r in enumerate(rewards))
