@@ -39,7 +39,7 @@ FRAMES, POINTS, SEEDS = 120_000, 40, (1, 2, 3, 4, 5)
 
 def learn(variant: str, seed: int) -> list[float]:
     """The share of balls caught, at each of `POINTS` marks on the way."""
-    game._load = lambda name, sticky_actions, seed: Catch(seed)
+    game._load = lambda name, options, seed: Catch(seed)
     game.SAME_START = frozenset()
     experiment = Experiment(
         Settings(

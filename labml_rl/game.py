@@ -672,7 +672,7 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
     """
     chosen = GameOptions(**options)
     same_start = find_game(game) in SAME_START and not chosen.sticky_actions
-    load = loader(game, chosen.sticky_actions)
+    load = loader(game, chosen)
     return Game(load, chosen, seed, same_start=same_start)
 
 
@@ -704,7 +704,7 @@ SAME_START = frozenset(
 NOT_WHOLE = frozenset({"koolaid", "qbert", "tetris", "yars_revenge"})
 
 
-def loader(game: str, sticky_actions: float = 0.0) -> Callable[[int], Emulator]:
+def loader(game: str, options: GameOptions | None = None) -> Callable[[int], Emulator]:
     """
     ### Other modes
 
@@ -728,7 +728,8 @@ def loader(game: str, sticky_actions: float = 0.0) -> Callable[[int], Emulator]:
 
     Args:
         game: its name in any spelling.
-        sticky_actions: as in [GameOptions][].
+        options: see [GameOptions][]. Only what the emulator itself does is taken from
+            them.
 
     Returns:
         What [Game][] calls `load`: it makes an emulator from a seed.
@@ -736,7 +737,7 @@ def loader(game: str, sticky_actions: float = 0.0) -> Callable[[int], Emulator]:
     Raises:
         ValueError: if there is no such game, with the nearest name if one is near.
     """
-    return partial(_load, find_game(game), sticky_actions)
+    return partial(_load, find_game(game), options or GameOptions())
 
 
 def find_game(game: str) -> str:
@@ -761,14 +762,14 @@ def find_game(game: str) -> str:
     return names[letters]
 
 
-def _load(name: str, sticky_actions: float, seed: int) -> Emulator:
+def _load(name: str, options: GameOptions, seed: int) -> Emulator:
     # Errors only: every process would print a banner.
     ALEInterface.setLoggerMode(LoggerMode.Error)
     emulator = ALEInterface()
     emulator.setInt("random_seed", seed)
 
     # The emulator's own default is 0.25. Without this line, actions are sticky.
-    emulator.setFloat("repeat_action_probability", sticky_actions)
+    emulator.setFloat("repeat_action_probability", options.sticky_actions)
     emulator.loadROM(_rom(name))
     return emulator
 

@@ -42,6 +42,7 @@ time in the same emulator; and it plays by rules of its own.
 """
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,12 @@ from labml_rl.batch import Games, spawn_seeds
 from labml_rl.game import GameOptions, find_game
 from labml_rl.runner import Batch, Infos
 from labml_rl.screen import SIZE
+
+# The options that it has. All others are refused.
+PASSED_ON = (
+    *("stack", "full_action_space", "sticky_actions", "noop_max", "fire_at_start"),
+    *("episodic_life", "max_frames", "clip_rewards"),
+)
 
 
 class NativeGames(Games):
@@ -83,9 +90,10 @@ class NativeGames(Games):
         if num_envs < 1:
             raise ValueError(f"num_envs must be at least 1, not {num_envs}")
         chosen = GameOptions(**options)
-        for name in ("channels_last", "crop_scoreboard", "render_mode"):
-            if getattr(chosen, name):
-                raise ValueError(f"ALE's vector environment has no {name}")
+        for each in fields(chosen):
+            changed = getattr(chosen, each.name) != each.default
+            if changed and each.name not in PASSED_ON:
+                raise ValueError(f"ALE's vector environment has no {each.name}")
 
         # It has two ways to end an episode with a life. One restarts the whole game,
         # and is called `episodic_life`. The other is the one that is meant.

@@ -93,8 +93,8 @@ class Stage:
         self._name, self._all_frames = name, all_frames
         self.env: gymnasium.Env[Any, Any]
         if is_atari(name):
-            load = loader(name, options.get("sticky_actions", 0.0))
             chosen = GameOptions(render_mode="rgb_array", **options)
+            load = loader(name, chosen)
             game = Game(partial(self._film, load), chosen, seed)
             self.env, self.actions = game, tuple(game.get_action_meanings())
             self.steps_per_second = 60 // FRAMES_PER_STEP

@@ -224,7 +224,7 @@ def _one_game(
     game: str, seed: int | None, options: dict[str, Any]
 ) -> gymnasium.Env[Any, Any]:
     chosen = GameOptions(**options)
-    load = loader(game, chosen.sticky_actions)
+    load = loader(game, chosen)
     frames = Frames(load, chosen.max_frames, chosen.render_mode, seed)
     return wrap(frames, chosen)
 

@@ -24,7 +24,7 @@ def _logs_of_peers(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture
 def catch(monkeypatch: pytest.MonkeyPatch) -> None:
     """The small console in place of ALE's. No two of its games begin alike."""
-    monkeypatch.setattr(game, "_load", lambda name, sticky, seed: Catch(seed))
+    monkeypatch.setattr(game, "_load", lambda name, options, seed: Catch(seed))
     monkeypatch.setattr(game, "SAME_START", frozenset())
 
 

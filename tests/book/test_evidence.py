@@ -15,6 +15,7 @@ from benchmarks import evidence
 from benchmarks.record import ROOT, text
 from figures.networks import FOLDER
 from hooks.results import with_state_of_code
+from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.fingerprint import fingerprint
 from labml_rl.ppo.experiment import Experiment, Settings
 from labml_rl.runs import train
@@ -54,6 +55,12 @@ def kept(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(evidence, "FILMS", tmp_path / "films")
     evidence.keep(folder, agent=True)
     return tmp_path / "kept" / "ppo" / "cartpolev1" / "seed-3"
+
+
+def test_all_switches_of_dqn_are_in_the_name_of_a_run():
+    kinds = DQNSettings.__annotations__.items()
+    switches = {name for name, kind in kinds if kind is bool}
+    assert switches | {"quantiles"} == {*evidence.PARTS}, "add it to PARTS"
 
 
 def test_each_run_is_kept_under_what_it_is():

@@ -1,10 +1,12 @@
 """Figures of what several runs have learned are what their records say."""
 
 import json
+import re
 import sys
 
 import pytest
 
+from benchmarks.record import ROOT
 from figures import lag, sketches, tricks
 
 
@@ -31,3 +33,9 @@ def test_sketches_are_what_their_program_draws(monkeypatch):
     monkeypatch.setattr(sketches, "HIGH", 45)
     with pytest.raises(SystemExit, match=r"agent-and-game\.svg"):
         sketches.main()
+
+
+def test_make_figures_draws_all_but_pictures_of_the_site():
+    made = re.findall(r"-m figures\.(\w+)", (ROOT / "Makefile").read_text())
+    programs = {each.stem for each in (ROOT / "figures").glob("[!_]*.py")}
+    assert programs - {*made} == {"example", "site"}, "it has to be in the Makefile"

@@ -77,7 +77,7 @@ def frames_until(settings, *marks, part=1.0, experiment_class=None):
     or infinity. It learns no longer than it must, or than this part of the time.
     """
     experiment = (experiment_class or EXPERIMENTS[type(settings)])(settings)
-    best, reached = 0.0, [math.inf] * len(marks)
+    best, reached = -math.inf, [math.inf] * len(marks)
     try:
         while not experiment.done and experiment.frames < part * settings.total_frames:
             experiment.advance()

@@ -1,6 +1,7 @@
 """Does DQN learn? Small problems, with each of its parts; and not with a bug in it."""
 
 import csv
+import math
 from collections import deque
 from contextlib import closing
 from copy import deepcopy
@@ -102,7 +103,7 @@ pytestmark = pytest.mark.timeout(900)
 def learned(settings, enough, last=20, experiment_class=dqn.Experiment):
     """The best mean of the last few scores, once it is enough, or time is up."""
     experiment = experiment_class(settings)
-    best, scores = 0.0, deque[float](maxlen=last)
+    best, scores = -math.inf, deque[float](maxlen=last)
     try:
         while not experiment.done and best < enough:
             _, ended = experiment.advance()

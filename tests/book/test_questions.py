@@ -86,8 +86,18 @@ def one_game(rewards, *, cut_off=None):
 )
 def test_each_question_has_an_answer(path):
     asked, answered = parts(PAGES[path])
-    assert len(asked) == len(answered) > 2
+    assert len(asked) == len(answered) > 2, "two at least, each with an answer"
     assert all("?" in each for each in asked[1:])
+
+
+def test_each_page_with_questions_has_a_test():
+    root = Path(str(labml_rl.__file__)).parent
+    asks = {
+        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+        for path in PAGES
+    }
+    tested = re.findall(r'\banswers\("([\w.]+)"\)', Path(__file__).read_text())
+    assert asks == {*tested}, "compute the answers in a test of this file"
 
 
 def test_of_the_game():

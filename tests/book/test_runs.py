@@ -48,6 +48,7 @@ from labml_rl.runs import checkpoint, curve, loop, record
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.command import find_experiment
 from labml_rl.runs.folder import RunFolder, default_folder
+from labml_rl.runs.games import GameSettings
 from labml_rl.runs.signals import HINT, Ear
 from labml_rl.sampling import Sampler
 from labml_rl.small import PPOSettings, SmallPPO
@@ -1237,6 +1238,11 @@ CHOSEN: list[dict[str, Any]] = [
         "full_action_space": True,
     },
 ]
+
+
+def test_nothing_that_is_chosen_of_a_game_is_left_out():
+    for chosen in CHOSEN:
+        assert chosen.keys() == GameSettings.__annotations__.keys(), "add it to CHOSEN"
 
 
 @pytest.mark.parametrize("chosen", CHOSEN, ids=["as usual", "all else"])

@@ -27,6 +27,7 @@ from labml_rl.runs import command, curve, loop
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.folder import write_whole
 from labml_rl.small import PPOSettings, SmallPPO
+from tests.book.test_gpu import TINY
 from tests.book.tiny_runs import Settings, Tiny
 
 SMALL = ["--total-frames", "16"]
@@ -238,6 +239,11 @@ def test_what_a_stopped_run_says_is_there_to_be_typed(tmp_path):
     assert "make it longer: python -m labml_rl resume" in say(*typed)
     record = json.loads(next(tmp_path.glob("runs/*/*/*/run.json")).read_text())
     assert record["command"] == f"python -m labml_rl {shlex.join(typed)}"
+
+
+def test_the_gpu_is_tried_with_all_algorithms():
+    large = {name for name in ALGORITHMS if not name.startswith("small-")}
+    assert TINY.keys() == large, "TINY in tests/book/test_gpu.py has to have all"
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -188,7 +188,8 @@ def test_every_shape_of_the_book_was_seen_and_is_what_it_says(watcher: Watcher):
     wrong = [f"{claim}, and it is a {what}" for claim, what in watcher.wrong.items()]
     assert not wrong, "\n".join(sorted(wrong))
     unseen = [str(claim) for claim in watcher.claims - watcher.seen.keys()]
-    assert not unseen, "\n".join(sorted(unseen))
+    missing = "nothing that runs above has these, as in learners():\n"
+    assert not unseen, missing + "\n".join(sorted(unseen))
 
 
 # --- those who look on ---

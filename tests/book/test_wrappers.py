@@ -1,5 +1,6 @@
 """The whole pipeline is the game: on scripts drawn at random, and on real games."""
 
+from dataclasses import fields
 from typing import Any
 
 import gymnasium
@@ -80,16 +81,23 @@ def test_pipeline_is_the_game_over_thousands_of_steps(name):
         assert seen["cut"] > 0
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"stack": 1, "channels_last": True},
-        {"crop_scoreboard": True, "clip_rewards": True},
-        {"full_action_space": True, "noop_max": 0},
-        {"sticky_actions": 0.25, "episodic_life": False},
-        {"fire_at_start": False, "channels_last": True},
-    ],
-)
+OPTIONS: list[dict[str, Any]] = [
+    {"stack": 1, "channels_last": True},
+    {"crop_scoreboard": True, "clip_rewards": True},
+    {"full_action_space": True, "noop_max": 0},
+    {"sticky_actions": 0.25, "episodic_life": False},
+    {"fire_at_start": False, "max_frames": 500, "render_mode": "rgb_array"},
+]
+
+
+def test_no_option_is_left_out():
+    tried = {name for options in OPTIONS for name in options}
+    assert tried == {each.name for each in fields(GameOptions)}, (
+        "add a new option to OPTIONS"
+    )
+
+
+@pytest.mark.parametrize("options", OPTIONS)
 def test_pipeline_is_the_game_with_every_option(options):
     one = make_game("SpaceInvaders", seed=3, **options)
     other = nature_dqn_env("SpaceInvaders", seed=3, **options)

@@ -1,5 +1,6 @@
 """The linter: each rule, what it leaves alone, and how it says so."""
 
+import inspect
 import json
 import re
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sidebyside import check as page
+from sidebyside import rules
 from sidebyside.check import RULES, check
 from sidebyside.cli import main
 from sidebyside.read import read
@@ -25,6 +27,8 @@ def codes(text):
 def test_the_page_lists_the_rules():
     listed = re.findall(r"^\| (SBS\d+) \|", page.__doc__ or "", re.MULTILINE)
     assert listed == list(RULES)
+    found = re.findall(r'"(SBS\d+)"', inspect.getsource(rules))
+    assert {*found, "SBS101"} == {*RULES}, "RULES and the page want all, and no others"
 
 
 DOC = '"""# Title"""\n'
