@@ -154,7 +154,7 @@ def seed_of(protocol: Protocol, purpose: int) -> int:
             of these.
     """
     dice = np.random.SeedSequence([protocol.seed, purpose], spawn_key=(purpose,))
-    return int(dice.generate_state(1, np.uint64)[0] >> 1)
+    return int(dice.generate_state(1, np.uint64)[0]) >> 1
 
 
 def games_of_each(games: int) -> list[int]:
