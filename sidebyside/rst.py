@@ -990,9 +990,11 @@ NAMED = re.compile(
     "(?:external(?:[+][a-z]+)?:)?(?:py:)?"
     "(?P<kind>attr|class|const|data|exc|func|meth|mod|obj|ref|term|any|cls|type)"
 )
+# Some of these lead somewhere, too, and may have words of their own in front.
+LINKED = {"doc", "download", "envvar", "keyword", "option", "token"}
 CODES = {
-    *("c", "code", "command", "doc", "download", "envvar", "file", "kbd", "literal"),
-    *("keyword", "mimetype", "option", "program", "rc", "samp", "token"),
+    *("c", "code", "command", "file", "kbd", "literal", "mimetype", "program", "rc"),
+    "samp",
 }
 
 
@@ -1090,10 +1092,11 @@ def role(found: re.Match[str]) -> str:
         return f"<{kind}>{text}</{kind}>"
     if kind in ("pep", "rfc"):
         return f"{kind.upper()} {text}"
-    if named or kind.rpartition(":")[2] in CODES:
+    name = kind.rpartition(":")[2]
+    if named or name in LINKED:
         titled = re.fullmatch(r"(.+?)\s*<[^<>]+>", text, re.DOTALL)
         return titled[1] if titled else f"`{text.removeprefix('~')}`"
-    return found[0]
+    return f"`{text}`" if name in CODES else found[0]
 
 
 def label(text: str, behind: str = "") -> str:

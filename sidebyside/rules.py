@@ -350,7 +350,7 @@ BRANCH = re.compile(r"(?:(?P<condition>elif|else)|except|finally)\b.*:(?P<alone>
 
 def does_something(text: str) -> bool:
     """Whether a text is Python that does something."""
-    if text.startswith(" ") or not re.search(r"[=(:]|\b(import|del)\b", text):
+    if text.startswith(" ") or not re.search(r"[=(:]|\b(import|del|return)\b", text):
         return False
     branch = BRANCH.match(text)
     if branch:

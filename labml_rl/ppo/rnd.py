@@ -293,7 +293,7 @@ class Experiment(ppo.Experiment):
             The batch.
         """
         settings, network = self.settings, self.network
-        points = vars(super().make_batch(samples))
+        batch = super().make_batch(samples)
 
         # What a step is paid for is where it led to. After the last step that is what
         # nobody has acted on yet, and after one that ended an episode it is the
@@ -319,12 +319,12 @@ class Experiment(ppo.Experiment):
         )
         old_values = novelty.values[:-1]  # (T, N)
         self.found = {"novelty": rewards.mean().item()}
-        points["advantages"] = (
-            settings.points_coefficient * points["advantages"]
+        both = (
+            settings.points_coefficient * batch.advantages
             + settings.novelty_coefficient * advantages.flatten()
         )
         return Batch(
-            **points,
+            **(vars(batch) | {"advantages": both}),
             novelty_returns=(advantages + old_values).flatten(),
             novelty_values=old_values.flatten(),
         )

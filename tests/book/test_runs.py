@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import Enum
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, Literal
@@ -115,7 +116,7 @@ def test_a_run_leaves_all_that_is_needed_to_judge_it(whole):
     commit = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=False)
     if commit.returncode == 0:
         assert session["commit"] == commit.stdout.strip()
-    assert session["versions"]["torch"] == torch.__version__
+    assert session["versions"]["torch"] == metadata.version("torch")
     assert session["machine"]["cores"] == os.cpu_count()
     assert "labml_rl/runs/loop.py" in session["sources"]
 

@@ -11,6 +11,7 @@ from sidebyside import check as page
 from sidebyside import rules
 from sidebyside.check import RULES, check
 from sidebyside.cli import main
+from sidebyside.findings import found
 from sidebyside.read import read
 from sidebyside.weave import catalogue
 
@@ -258,6 +259,25 @@ DOC = '"""# Title"""\n'
             [],
         ),
         (DOC + "def f(a):\n    '''Text.'''\n", []),
+        ("# %% [markdown]\n'''\n# T\n\n\\alpha\n'''\nx = 1\n", [(5, "SBS302")]),
+        (DOC + "# ## A\nx = 1\n# # B\ny = 1\n", [(4, "SBS304")]),
+        (DOC + "# - one\n#   - two\n#\n# Words.\n#\n#  - three\nx = 1\n", []),
+        (
+            DOC + "class P(Q):\n    '''T.'''\n    @override\n    def f(self):\n"
+            "        return 1\n",
+            [],
+        ),
+        (
+            DOC + "@dataclass\nclass C:\n    '''T.\n\n    Args:\n        a: x\n"
+            "    '''\n    a: int\n    _b: int = 0\n",
+            [],
+        ),
+        (DOC + "# return f(x)[0]\nz = 1\n", [(2, "SBS301")]),
+        (DOC + "# return x, y\nz = 1\n", [(2, "SBS301")]),
+        (
+            '"""\n---\nsymbols:\n  x: "x"\n  "y": "y"\n---\n\n$x$\n"""\n',
+            [(5, "SBS204")],
+        ),
     ],
 )
 def test_rules(text, expected):
@@ -611,3 +631,8 @@ def test_what_a_class_is_made_with_may_be_out_of_sight(head, body):
     )
     plain = MADE.format(head="", body="    def __init__(self, a): pass\n")
     assert "SBS402" in dict(codes(plain)).values()
+
+
+def test_a_finding_without_a_place_is_at_the_first_word():
+    source = read(b"class C:\n    x = 1\n", "m.py", "m")
+    assert found(source, 2, "SBS1", "x", "y").column == 5

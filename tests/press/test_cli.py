@@ -15,7 +15,7 @@ import pytest
 
 from sidebyside import __main__, cli
 from sidebyside.cli import main
-from sidebyside.press import named_from
+from sidebyside.press import named_from, python_files
 
 ROOT = Path(__file__).parents[2]
 MODULE = '''r"""
@@ -668,3 +668,18 @@ def test_another_engine_makes_folders_of_pages(book, tmp_path):
         "from ..thing import Thing\n\n\ndef f():\n    return Thing()\n"
     )
     assert built_by_zensical(tmp_path, book, folders=True) >= 6
+
+
+def test_a_picture_without_words_is_shown_as_its_address(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.py").write_text('"""# T\n\n![](https://a.org/b.png)\n"""\n')
+    assert main(["page", "a.py"]) == 0
+    html = Path("a.html").read_text()
+    assert ">https://a.org/b.png</a>" in html
+    assert 'class="headerlink"' in html
+
+
+def test_what_an_editor_leaves_is_no_module(tmp_path):
+    for name in ("__init__.py", ".#a.py"):
+        (tmp_path / name).write_text("")
+    assert python_files(tmp_path) == [tmp_path / "__init__.py"]

@@ -114,3 +114,9 @@ def test_rare_letters_are_not_lost():
     found = lex(text)
     assert "".join(text[a:b] for _, a, b in found) == text.replace(" ", "")
     assert OTHER in {kind for kind, _, _ in found}
+
+
+def test_a_colon_in_brackets_begins_no_format():
+    text = "f'{d[1:n]}'"
+    found = [(kind, text[a:b]) for kind, a, b in format_pieces(text, 0)]
+    assert ("n", "n") in found

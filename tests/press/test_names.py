@@ -17,7 +17,13 @@ from sidebyside.bindings import STEPS
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.highlight import Link, highlight
-from sidebyside.inventory import INVENTORIES, distill, inventory, read_inventory
+from sidebyside.inventory import (
+    INVENTORIES,
+    distill,
+    inventory,
+    own_inventory,
+    read_inventory,
+)
 from sidebyside.lex import lex
 from sidebyside.links import Place
 from sidebyside.names import Book
@@ -383,6 +389,35 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         ("import torch.nn as nn\nnn.‹Linear›(1, 2)", "torch.nn.Linear"),
         ("def numpy(): ...\nnumpy.‹maximum›", None),
         ("import unheard_of\nunheard_of.‹x›", None),
+        (
+            "class C:\n    @property\n    def x(self): ...\n    @x.deleter\n"
+            "    def x(self): ...\n    def f(self): self.‹x›",
+            HERE + "C.x",
+        ),
+        (
+            "from typing import override\nclass C:\n    x = 1\n    @override\n"
+            "    def f(self) -> 'C': ...\nC().f().‹x›",
+            HERE + "C.x",
+        ),
+        (
+            "from .game import Game\ndef f(g: Game): (g if g else None).‹step›()",
+            STEP,
+        ),
+        (
+            "from .game import Game\nfrom collections.abc import Sequence\n"
+            "def f(g: Sequence[Game]): g[0].‹step›()",
+            STEP,
+        ),
+        (
+            "class C:\n    x = 1\ndef f():\n"
+            "    [[c := C() for a in b] for d in e]\n    c.‹x›",
+            HERE + "C.x",
+        ),
+        (
+            "class C:\n    y = 1\nx = C()\ndef f():\n    x = 1\n    def g():\n"
+            "        nonlocal x\n        x = 2\nx.‹y›",
+            HERE + "C.y",
+        ),
     ],
 )  # fmt: skip
 def test_by_scope_and_not_by_spelling(code, name):
@@ -984,3 +1019,22 @@ def test_ast_is_what_this_python_has():
     """What is registered by name exists, or is newer than this Python."""
     assert {ast.Name, ast.ClassDef, ast.MatchAs, ast.NamedExpr} <= set(STEPS)
     assert (sys.version_info >= (3, 12)) == hasattr(ast, "TypeAlias")
+
+
+def test_a_star_brings_the_methods_of_what_all_names():
+    here = "__all__ = ['C']\nclass C:\n    def f(self): ...\n"
+    found = sources(a=here, b="from .a import *\n")
+    assert "book.b.C.f" in catalogue(found)
+
+
+def test_an_attribute_is_defined_in_init():
+    text = "class C:\n    def a(self):\n        self.x = 1\n\n"
+    text += "    def __init__(self):\n        self.x = 2\n"
+    source = read(text.encode(), "m.py", "m")
+    assert catalogue([source])["m.C.x"].anchor == "C.__init__"
+
+
+def test_an_error_is_a_class():
+    head = b"# Sphinx inventory version 2\n# Project: M\n# Version: 1\n# zlib\n"
+    data = head + zlib.compress(b"m.E py:exception 1 m.html#$ -\n")
+    assert own_inventory("https://a.org", data)["m.E"].is_class

@@ -1,6 +1,7 @@
 """The plugin in real builds of a small site."""
 
 import json
+import os
 import re
 import zlib
 from pathlib import Path
@@ -8,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from figures.example import FIRST_PAGE, fenced, write_example
-from sidebyside.pictures import IMAGE
+from sidebyside.mathematics import typeset
+from sidebyside.pictures import IMAGE, make_room
 from sidebyside.press import ASSETS, asset_bytes, packages_meant
+from sidebyside.search import words_of
 from tests.press.sites import build
 
 CONFIG = """
@@ -918,3 +921,31 @@ def test_the_first_page_tells_how_to_begin(tmp_path, file, name):
     module.write_text(module.read_text().replace("# A hot", "# As [fier][]: a hot"))
     said = fenced("text").partition(": ")[2]
     assert said in build(tmp_path).stderr
+
+
+def test_what_search_is_not_shown():
+    uses = '<details class="sbs-uses">Used in <a>f</a></details>'
+    assert words_of(uses) == words_of(typeset("x", True)) == ""
+    assert words_of(typeset(r"\frac{a}{b}", False)) == "…"
+
+
+def test_a_picture_that_its_author_wants_at_once_does_not_wait():
+    image = '<img src="b.svg" loading="eager">'
+    assert make_room(image, "i.html", lambda _: None) == image
+
+
+def test_a_picture_whose_height_an_author_gives_keeps_it(tmp_path):
+    picture = tmp_path / "a.svg"
+    picture.write_text('<svg width="30" height="20"></svg>')
+    image = '<img src="a.svg"><img src="b.svg" height="9">'
+    html = make_room(image, "i.html", lambda _: str(picture))
+    assert html.endswith('<img loading="lazy" src="b.svg" height="9">')
+
+
+def test_a_picture_that_was_changed_has_its_new_size(tmp_path):
+    picture = tmp_path / "a.svg"
+    for width in (30, 40):
+        picture.write_text(f'<svg width="{width}" height="20"></svg>')
+        os.utime(picture, (width, width))
+        html = make_room('<img src="a.svg">', "i.html", lambda _: str(picture))
+        assert f'width="{width}"' in html

@@ -17,7 +17,7 @@ from sidebyside.prose import Prose, open_examples, open_lists
 from sidebyside.read import page_of, read
 from sidebyside.render import environment, render
 from sidebyside.split import comment_text, prose_blocks, split
-from sidebyside.weave import catalogue, weave
+from sidebyside.weave import catalogue, is_essay, outlined, public_names, weave
 
 # ---- A book of three modules
 
@@ -1527,3 +1527,144 @@ def test_a_definition_stands_beside_its_prose():
 def test_what_is_yielded_is_of_the_first_type(returns, expected):
     html = html_of("F.\n\nYields:\n    each number.", f"def f() -> {returns}")
     assert re.findall(r'class="sbs-type">([^<]+)<', html) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        ("def f(x: int, /, *, y: str): pass\n", {"x": "int", "y": "str"}),
+        (
+            "class C:\n    x: int\n    def __init__(self, x: str): ...\n",
+            {"x": "str"},
+        ),
+        (
+            "def f() -> Annotated[int, 'seconds']: pass\n",
+            {"return": "Annotated[int, 'seconds']"},
+        ),
+    ],
+)
+def test_types_of_any_signature(text, types):
+    node = read(text.encode(), "m.py", "m").definitions[0].node
+    assert types_of(node) == types
+
+
+def test_a_short_fence_in_a_long_one_is_code():
+    code = "So:\n- x\n```\nSo:\n- y\n```\n"
+    assert code in html_of(f"````\n{code}````\n\nMore.")
+
+
+def test_a_table_in_a_fence_is_code():
+    assert "x\n| a |\n|---|\n" in html_of("```\nx\n| a |\n|---|\n```")
+
+
+def test_an_example_below_a_title_of_numpy_is_code():
+    assert "```" not in html_of("F.\n\nNotes\n-----\nSo:\n\n    >>> 1\n    1\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (":param z: it.\n:type z: list of\n    str or int\n", "list of str or int"),
+        (":param int z: it.\n:type z: int\n", "int"),
+    ],
+)
+def test_a_type_in_sphinxs_style_is_whole_and_said_once(text, shown):
+    html = html_of(text)
+    assert f">{shown}</code>" in html
+    assert f"{shown}, {shown}" not in html
+
+
+def test_a_box_in_numpys_list_keeps_its_text():
+    html = html_of("F.\n\nReturns\n-------\n!!! note\n    In a box.\n")
+    assert re.search(r"Note</p>\s*<p>In a box.</p>\s*</div>", html)
+
+
+def test_of_a_warning_there_may_be_nothing_to_say():
+    html = html_of("F.\n\nWarns:\n    UserWarning\n    FutureWarning: soon.\n")
+    assert "<code>UserWarning</code>" in html
+
+
+def test_a_formula_behind_words_between_dollars_is_one():
+    assert [f.tex for f in find(r"Set $HOME and then ($\pi$).")] == [r"\pi"]
+    assert [f.display for f in find("\\begin{alignat}{2}\na &= b\n\\end{alignat}")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "def f():\n    x = 1\n    # Of f.\ndef g():\n    pass\n",
+            [("f", ""), ("f", "Of f."), ("g", "")],
+        ),
+        (
+            "def f():\n    x = 1\n    # Of f.\n# Of none.\ny = 2\n",
+            [("f", ""), ("f", "Of f."), ("", "Of none.")],
+        ),
+        ('"""M."""\nfrom a import b\n\n# Copyright A.\nx = 1\n', [("", "M.")]),
+        ("#: How many.\n#: Not less.\nx = 1\n", [("", "How many.\nNot less.")]),
+    ],
+)
+def test_whose_a_comment_is(text, expected):
+    found = split(read(text.encode(), "m.py", "m"))
+    assert [(s.scope, s.prose.text) for s in found] == expected
+
+
+def test_the_first_of_several_names_has_the_docstring():
+    source = read(b"x = y = 1\n'''Of x.'''\n", "m.py", "m")
+    assert [attribute.name for attribute in source.attributes] == ["x"]
+
+
+def test_a_decorator_may_begin_above_its_expression():
+    source = read(b"x = 1\n@(\n    a\n)\ndef f():\n    pass\n", "m.py", "m")
+    assert [(d.first, d.header) for d in source.definitions] == [(2, 5)]
+
+
+def test_a_sign_at_the_end_is_no_frame():
+    (block,) = prose_blocks(read(b"# ## About C#\n", "m.py", "m"))
+    assert comment_text(block) == ["## About C#"]
+
+
+def test_a_role_with_words_may_begin_with_a_dot():
+    text = set_links(prose(":meth:`a <.Worker.step>`"), "", WORKER_SOURCE, PLACES).text
+    assert text == "[a](#Worker.step)"
+
+
+def test_a_picture_is_found_by_its_label():
+    found = pictures_in("![Two\nWords][]\n\n[two words]: a.png")
+    assert [picture.address for picture in found] == ["a.png"]
+
+
+def test_pictures_make_an_essay_longer():
+    pictures = "\n\n".join(f"![A](a{n}.png)" for n in range(3))
+    assert is_essay(prose(f"## A\n\n{pictures}\n\nText."), 1)
+
+
+def test_a_broken_formula_may_have_backticks():
+    wrong = []
+    html = html_of("A $\\text{`a`} \\frac$ here.", report=wrong.append)
+    assert wrong
+    assert "<code>$\\text{`a`} \\frac$</code>" in html
+
+
+def test_what_is_public():
+    assert public_names(read(b"def f(): ...", "a/_b.py", "a._b")) == {}
+    source = read(b'def f():\n    """F."""\n    # Text.\n    x = 1\n', "m.py", "m")
+    assert [row.public for row in weave(source, {}).rows] == ["m.f", ""]
+
+
+def test_a_heading_in_a_body_leaves_the_outline_alone():
+    text = (
+        b"# # T\n\ndef f():\n    x = 1\n    # ### In f\n    y = 1\n"
+        b"\ndef g():\n    pass\n"
+    )
+    assert outlined(read(text, "m.py", "m")) == {"f": 2, "g": 2}
+
+
+def test_a_formula_by_itself_is_joined_to_nothing():
+    assert "sbs-join" not in Markdown(extensions=["sidebyside"]).convert("$$x$$.")
+
+
+def test_a_series_keeps_its_class():
+    md = Markdown(extensions=["sidebyside", "attr_list"])
+    html = md.convert('![a](a.svg "A")\n![b](b.svg "B")\n{ .wide }')
+    assert 'class="wide sbs-series"' in html

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from markdown import Markdown
 
 from sidebyside.errors import PressError
-from sidebyside.guard import disarmed, guarded, unguarded
+from sidebyside.guard import disarmed, guarded, lookalike, unguarded
 from sidebyside.press import EXTENSIONS, make
 from sidebyside.read import read
-from sidebyside.render import environment, render
+from sidebyside.render import environment, render, render_error
 from sidebyside.standalone import standalone
 from sidebyside.weave import catalogue
 from tests.press.programs import NEW_PROGRAMS, PROGRAMS
@@ -712,3 +712,19 @@ def test_no_piece_of_source_becomes_an_element(blocks):
         parts += [f"# {line}" for line in lines] + [f"v{n} = f{n}  # {CANARY}\n"]
     rows = check("\n".join(parts))
     assert all(f"v{n} = f{n}" in "".join(rows.rows) for n in range(len(blocks)))
+
+
+def test_no_heading_and_no_mistake_forges_a_mark():
+    text = b'"""\n---\ntitle: A :1 -->\n---\n\n# T :2 -->\n"""\n'
+    source = read(text, "m.py", "m")
+    assert "sidebyside:3 " in render(make(source, catalogue([source])), TEMPLATES)
+    error = PressError("m.py", 1, "a link to `<!-- /prose:1 -->`", "Did you?")
+    assert "<!-- sidebyside:2 -->" in render_error(error, TEMPLATES)
+
+
+def test_what_does_no_harm_is_kept():
+    assert "text-align: center;" in html_of("| a |\n|:-:|\n| b |")
+    assert disarmed('<td colspan="2">a</td>') == '<td colspan="2">a</td>'
+    assert 'href="tel:+1"' in html_of("[call](tel:+1)")
+    assert "<wbr" in html_of("A<wbr>b")
+    assert lookalike('"a" <b> &amp;') == "”a” ‹b› ＆amp;"

@@ -70,6 +70,9 @@ def check_set(text, expected):
         ),
         (r"A \` and :math:`x`, \\:math:`y`", r"A \` and $x$, \\$y$"),
         ("::", ""),
+        (":code:`a<int>` :file:`~/.netrc`", "`a<int>` `~/.netrc`"),
+        (":option:`words <-x>`", "words"),
+        (":py:type:`a.b` :cls:`C`", ":class:`a.b` :class:`C`"),
     ],
 )
 def test_words(text, expected):
@@ -195,6 +198,11 @@ def test_sessions_are_left_alone():
         (".. plot:: a/file.py", None),
         ("... and so on", None),
         ("```\n.. note:: x\n```", None),
+        (".. image:: a.png\n   :width: 50%", "![](a.png)"),
+        (
+            ".. image:: a.png\n   :width: 300\n   :target: b.html",
+            "[![](a.png){ width=300 }](b.html)",
+        ),
     ],
 )
 def test_directives(text, expected):

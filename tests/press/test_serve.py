@@ -439,3 +439,12 @@ def test_a_new_file_makes_only_those_pages_again_that_ask_for_it(project, render
             assert rendered == [asks] * bool(asks)
             shutil.rmtree("fresh", ignore_errors=True)
             check_same(built("served", "serve"), built("fresh", "build"))
+
+
+@pytest.mark.filterwarnings("default")
+def test_options_of_extensions_are_never_old(project):
+    for anchors in ("false", "true"):
+        Path("mkdocs.yml").write_text(
+            f"{CONFIG}markdown_extensions:\n  - toc: {{permalink: {anchors}}}\n"
+        )
+        check_same(built("served", "serve"), built("fresh", "build"))

@@ -103,3 +103,13 @@ def test_symbols_that_are_none_are_refused_with_their_line(symbols, message):
     text = f'"""\n---\ntitle: T\nsymbols:{symbols}\n---\n"""\n'
     with pytest.raises(PressError, match=rf"^m\.py:{re.escape(message)}"):
         weave(read(text.encode(), "m.py", "m"), {})
+
+
+def test_a_symbol_with_two_names_is_copied_without_them():
+    text = set_symbols(Prose(((1, "$x$"),)), {"a": "x", "b": "x"}).text
+    assert ">{{x}}</annotation>" in typeset(text.strip("$"), False)
+
+
+def test_the_longest_symbol_goes_first():
+    text = set_symbols(Prose(((1, "$f(x)$"),)), {"f": "f", "value": "f(x)"}).text
+    assert text == r"${\htmlData{sbs=value}{f(x)}}$"

@@ -14,6 +14,7 @@ from sidebyside.read import read
 from sidebyside.render import environment, render
 from sidebyside.tested import (
     bodies,
+    in_words,
     name_of,
     read_record,
     record,
@@ -351,3 +352,11 @@ def test_what_gives_no_record_is_named(project, words, said, monkeypatch, capsys
     assert said in error
     assert error.count("\n") == 1
     assert not Path("none.json").exists()
+
+
+def test_a_function_in_one_line_is_run_by_an_import():
+    assert bodies(kiln("def f(): return 1\n")) == set()
+
+
+def test_a_class_of_tests_is_named_without_its_first_word():
+    assert in_words("a.py::TestKiln::test_heat") == ("a.py", "Kiln: heat")

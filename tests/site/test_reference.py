@@ -6,7 +6,8 @@ from collections import Counter
 import griffe
 import pytest
 
-from sidebyside.reference import AnnotatedPages, without_links
+from sidebyside.prose import Prose
+from sidebyside.reference import AnnotatedPages, digest, without_links
 
 
 @pytest.mark.parametrize("package", ["labml_rl", "sidebyside"])
@@ -123,3 +124,13 @@ def test_what_has_no_page_keeps_its_docstrings(tmp_path, monkeypatch, pattern):
     hot, heat = docstrings(["hot", "tests.heat"], folder, exclude=[pattern])
     assert "The annotated code" in hot
     assert heat == "First.\n\nSecond."
+
+
+def test_what_is_kept_of_a_docstring():
+    def kept(text):
+        return digest(Prose(tuple(enumerate(text.split("\n"), start=1))))
+
+    assert kept("It is so.\n\n$$x$$") == "It is so.\n"
+    assert kept("![A wave](a.png)\n\nA wave.") == "A wave.\n"
+    assert kept("What it does:\n\n- this") == "What it does.\n"
+    assert without_links("[a](b.md) [c](https://d.org)") == "a [c](https://d.org)"
