@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from textwrap import indent
+from typing import Any
 
 import pytest
 from markdown import Markdown
@@ -1640,7 +1641,7 @@ def test_pictures_make_an_essay_longer():
 
 
 def test_a_broken_formula_may_have_backticks():
-    wrong = []
+    wrong: list[Any] = []
     html = html_of("A $\\text{`a`} \\frac$ here.", report=wrong.append)
     assert wrong
     assert "<code>$\\text{`a`} \\frac$</code>" in html
