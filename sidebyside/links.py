@@ -49,8 +49,10 @@ from sidebyside.read import Source
 
 # An index of an index, `rewards[t][n]`, is not a link, and neither is an image. In the
 # words of a link, code and pictures may have brackets, and others have a backslash.
+# All of it begins with one of a few signs, so most letters need not be looked at twice.
 LINK = re.compile(
     r"""
+    (?=[:\\`~>\[(]|^[ ])(?:
       (?<![\w:`]):(?:py:)?(?:attr|class|const|data|exc|func|meth|mod|obj|ref|term)
       :`(?P<role>[^`\n]+)` |
     """
@@ -61,7 +63,7 @@ LINK = re.compile(
         | (?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))++)\]\[(?P<name>[^\[\]\n]*)\]
     | (?<=\])\(<?(?P<file>[^\s()<>\#:]+)(?=[>\s)\#])
     | ^[ ]{0,3}\[[^\[\]\n^][^\[\]\n]*\]:[ ]*\n?[ ]*<?(?P<target>[^\s<>\#:]+)
-      (?=[^\s<>]*>?[ ]*(?:["'(].*)?$)
+      (?=[^\s<>]*>?[ ]*(?:["'(].*)?$))
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )

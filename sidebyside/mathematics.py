@@ -45,16 +45,17 @@ KATEX = files("sidebyside") / "assets" / "katex" / "katex.min.js"
 # try each in two ways would take forever where there are many.
 TEXT = r"\\(?:text(?:rm|bf|it)?|mbox)\{(?:[^{}\n]|\n(?!\s*\n))*\}"
 
+# All of it begins with one of a few signs, so most letters need not be looked at twice.
 PATTERN = re.compile(
-    CODE
-    + rf"""
+    rf"(?=[\\`~>$]|^[ ])(?:{CODE}"
+    rf"""
     | \\\$
     | ^[ >]*(?P<rows>\\begin\{{(?P<name>(?:align|alignat|equation|gather)\*?)\}}
       (?>{TEXT}|[^$\n]|\n(?!\s*\n))*?\\end\{{(?P=name)\}})[ ]*$
     | \$\$(?P<display>(?>{TEXT}|[^$\\\n]|\\.|\n(?!\s*\n))+?)\$\$
     | \$(?![\s$])(?P<inline>(?>{TEXT}|[^$\\\n`]|\\[^\n]|\n(?!\s*\n))+?)(?<!\s)\$
-    """
-    + BEHIND,
+    {BEHIND})
+    """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 QUOTE = re.compile(r"[ >]*")
