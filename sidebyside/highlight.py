@@ -19,9 +19,10 @@ import builtins
 import keyword
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
+from itertools import accumulate
 from typing import NamedTuple
 
 from sidebyside.lex import (
@@ -66,7 +67,7 @@ ESCAPED = re.compile(
 PREFIX = re.compile(r"[a-zA-Z]*")
 TABS = re.compile(r"^((?:<span[^>]*>)?)(\t+)")
 
-Piece = tuple[str, str]  # some text with its colour
+Piece = tuple[str, int, int]  # a colour, and where the text that has it begins and ends
 
 
 class Link(NamedTuple):
@@ -89,17 +90,11 @@ class Link(NamedTuple):
     is_stop: bool = True
 
 
-NO_LINK = Link(sys.maxsize, sys.maxsize, "")
-
-
 def highlight(
     text: str, tokens: Sequence[Token], links: Mapping[int, Sequence[Link]]
 ) -> list[str]:
     """
     ## One line of HTML for each line of code
-
-    Tokens that run over several lines, such as long strings, are closed at the end of
-    each line and opened again on the next.
 
     Args:
         text: the whole file.
@@ -109,22 +104,44 @@ def highlight(
     Returns:
         As many lines of HTML, without line ends.
     """
-    done: list[str] = []
-    line: list[Piece] = []
+    html: list[str] = []
     known = Known()
-    for piece in pieces_of(text, tokens):
-        if "\n" not in piece[1]:
-            line.append(piece)
+    ahead = in_text(text, links)
+    begin, stop, tag = next(ahead)
+    for css, start, end in pieces_of(text, tokens):
+        if begin >= end:
+            html.append(known[css, text[start:end]])
             continue
-        css, words = piece
-        first, *rest = words.split("\n")
-        line.append((css, first))
-        for part in rest:
-            here = links.get(len(done) + 1)
-            html = spans(line, here, known) if here else map(known.__getitem__, line)
-            done.append("".join(html))
-            line = [(css, part)]
+        # Most often a name, all of which is a link.
+        inside: list[str] = []
+        at = start
+        while begin < end:
+            here = min(stop, end)
+            inside += (
+                known["", text[at:begin]],
+                tag,
+                known["", text[begin:here]],
+                "</a>",
+            )
+            at = begin = here
+            if at == stop:
+                begin, stop, tag = next(ahead)
+        inside.append(known["", text[at:end]])
+        html.append(coloured(css, "".join(inside)))
+    done = "".join(html).split("\n")[:-1]
     return [*map(with_tabs, done)] if "\t" in text else done
+
+
+def in_text(
+    text: str, links: Mapping[int, Sequence[Link]]
+) -> Iterator[tuple[int, int, str]]:
+    """Where each link begins and ends in the whole text, and its tag. No last one."""
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    for number, here in sorted(links.items()):
+        first = starts[number - 1]
+        for column, end, *target in here:
+            yield first + column, first + end, opening(*target)
+    yield sys.maxsize, sys.maxsize, ""
 
 
 def with_tabs(html: str) -> str:
@@ -137,22 +154,28 @@ def with_tabs(html: str) -> str:
     return html.replace("\t", "&#9;")
 
 
-class Known(dict[tuple[str, ...], str]):
+class Known(dict[tuple[str, str], str]):
     """
     ## Known pieces
 
-    Code says the same words again and again. Each piece becomes HTML once in a file,
-    and so does each piece with each target that it leads to.
+    Code says the same words again and again. Each piece becomes HTML once in a file.
     """
 
-    def __missing__(self, piece: tuple[str, ...]) -> str:
-        """The HTML of a piece, or of a piece with the tag of a link, that is new."""
-        css, text, *tag = piece
-        html = escape(text)
-        if tag:
-            html = f"{tag[0]}{html}</a>"
-        self[piece] = html if not tag and text.isspace() else coloured(css, html)
-        return self[piece]
+    def __missing__(self, piece: tuple[str, str]) -> str:
+        """The HTML of some text in a colour that is new."""
+        css, text = piece
+        self[piece] = html = coloured(css, escape(text))
+        return html
+
+
+def coloured(css: str, html: str) -> str:
+    """
+    HTML in a colour, if it has one. What runs over several lines is closed at the end
+    of each and opened again on the next, since the text will be cut there.
+    """
+    if css and "\n" in html:
+        return "\n".join(coloured(css, line) for line in html.split("\n"))
+    return f'<span class="{css}">{html}</span>' if css and html.strip() else html
 
 
 def pieces_of(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
@@ -166,18 +189,18 @@ def pieces_of(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
     same, begin = "", 0
     for css, start, end in colours(text, tokens):
         if css != same or at != start:
-            yield same, text[begin:at]
+            yield same, begin, at
             if at < start:
-                yield "", text[at:start]
+                yield "", at, start
             same, begin = css, start
         at = end
-    yield same, text[begin:at]
-    yield "", text[at:]
+    yield same, begin, at
+    yield "", at, len(text)
 
 
 def colours(  # noqa: PLR0912, PLR0915
     text: str, tokens: Sequence[Token]
-) -> Iterator[tuple[str, int, int]]:
+) -> Iterator[Piece]:
     """
     ## Colours
 
@@ -362,58 +385,6 @@ def format_colours(text: str, start: int) -> Iterator[tuple[str, int, int]]:
         else:
             inside.append(piece)
     yield from colours(text, inside)
-
-
-def spans(line: Iterable[Piece], links: Iterable[Link], known: Known) -> list[str]:
-    """
-    ## A line with links
-
-    Args:
-        line: the pieces of a line with their colours.
-        links: its links, in order.
-        known: the HTML of pieces.
-
-    Returns:
-        The HTML of each piece.
-    """
-    html: list[str] = []
-    ahead = iter((*links, NO_LINK))
-    link = next(ahead)
-    column = link.column
-    end = 0
-    for piece in line:
-        css, text = piece
-        start = end
-        end += len(text)
-        if column >= end:
-            html.append(known[piece])
-        elif column <= start and link.end >= end:
-            html.append(known[css, text, opening(*link[2:])])
-            if link.end == end:
-                link = next(ahead)
-                column = link.column
-        else:
-            # A link begins or ends somewhere in the piece.
-            inside: list[str] = []
-            at = start
-            while column < end:
-                begin, stop = max(column, at), min(link.end, end)
-                inside.append(escape(text[at - start : begin - start]))
-                words = escape(text[begin - start : stop - start])
-                inside.append(f"{opening(*link[2:])}{words}</a>")
-                at = stop
-                if link.end > end:
-                    break
-                link = next(ahead)
-                column = link.column
-            inside.append(escape(text[at - start :]))
-            html.append(coloured(css, "".join(inside)))
-    return html
-
-
-def coloured(css: str, html: str) -> str:
-    """HTML in a colour, if it has one. An empty piece needs none."""
-    return f'<span class="{css}">{html}</span>' if css and html else html
 
 
 @cache
