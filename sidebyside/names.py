@@ -48,6 +48,7 @@ from sidebyside.things import (
     is_sequel,
     item_of,
     merged,
+    named_outside,
     value_of,
 )
 
@@ -110,13 +111,15 @@ class Book:
         if found := find(name, scope, line):
             return self.meaning(name, *found)
         module = scope.around(Kind.MODULE)
-        if module is None or any(star not in self.modules for star, _ in module.stars):
+        if module is None:
             return None
-        if any(star in self.modules for star, _ in module.stars):
+        if module.stars:
+            if any(star not in self.modules for star, _ in module.stars):
+                return None
             thing = self.from_stars(name, module)
             if thing or self.is_exported(name, module):
                 return thing
-        return self.named_outside(name)
+        return named_outside(name)
 
     def meaning(
         self, name: str, scope: Scope, bindings: Sequence[Binding]
@@ -177,7 +180,7 @@ class Book:
     def imported(self, origin: str) -> Thing | None:
         """What a full name stands for, as an import finds it."""
         if origin.partition(".")[0] not in self.packages:
-            return self.named_outside(origin)
+            return named_outside(origin)
         module, _, name = origin.rpartition(".")
         if module in self.modules and (thing := self.member_of_module(module, name)):
             return thing
@@ -229,20 +232,19 @@ class Book:
         has = name in scope.bindings or f"{module}.{name}" in self.modules
         return has or self.is_exported(name, scope)
 
-    def named_outside(self, name: str) -> Thing:
-        """Something that is not defined in the book."""
-        return Thing(What.OUTSIDE, name, Type(name))
-
     def is_variable(self, node: ast.Name, scope: Scope) -> bool:
         """
         Whether a name is that of a variable in a function. Such a variable leads
         nowhere, and what it holds matters only to whoever asks for an attribute of it.
         """
-        if found := find(node.id, scope, node.lineno):
-            owner, (first, *_) = found
-            local = owner.kind in (Kind.FUNCTION, Kind.COMPREHENSION)
-            return local and not first.node and not first.origin
-        return False
+        local = (Kind.FUNCTION, Kind.COMPREHENSION)
+        owner, bindings = scope, scope.bindings.get(node.id, [])
+        # Most are bound right there, and need not be looked for.
+        if scope.kind is not Kind.MODULE and not (bindings and scope.kind in local):
+            owner, bindings = find(node.id, scope, node.lineno) or (scope, [])
+        if not bindings or owner.kind not in local:
+            return False
+        return not (bindings[0].node or bindings[0].origin)
 
     # ---- Expressions
 
@@ -322,20 +324,20 @@ class Book:
             name: what stands behind it.
             scope: where this stands, since `__names` are private to their class.
         """
-        match base:
-            case Thing(What.MODULE, name=module):
-                return self.member_of_module(module, name)
-            case Thing(What.OUTSIDE, name=outside) if outside:
-                return self.named_outside(f"{outside}.{name}")
-            case Thing(What.VALUE | What.CLASS | What.SUPER, type=Type(name=of)) if of:
-                is_private = name.startswith("__") and not name.endswith("__")
-                if is_private and not self.is_own(name, base, scope):
-                    return None
-                found = self.inherited(of, name, skip=base.what is What.SUPER)
-                if found and base.what is not What.CLASS:
-                    return self.bound(found)
-                return found
-        return None
+        what, full, kind = base
+        if what is What.MODULE:
+            return self.member_of_module(full, name)
+        if what is What.OUTSIDE and full:
+            return named_outside(f"{full}.{name}")
+        if what in (What.OUTSIDE, What.FUNCTION) or not (kind and kind.name):
+            return None
+        is_private = name.startswith("__") and not name.endswith("__")
+        if is_private and not self.is_own(name, base, scope):
+            return None
+        found = self.inherited(kind.name, name, skip=what is What.SUPER)
+        if found and what is not What.CLASS:
+            return self.bound(found)
+        return found
 
     def is_own(self, name: str, base: Thing, scope: Scope) -> bool:
         """
@@ -362,7 +364,7 @@ class Book:
             scope = self.classes.get(base)
             if scope is None:
                 outside = f"{base}.{name}"
-                return self.named_outside(outside) if outside in self.outside else None
+                return named_outside(outside) if outside in self.outside else None
             if base in self.doubtful:
                 return None
             if bindings := scope.bindings.get(name):

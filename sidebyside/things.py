@@ -14,6 +14,7 @@ value of some type. It is never more than what the text of the program says.
 import ast
 from collections.abc import Sequence
 from enum import Enum, auto
+from functools import cache
 from typing import NamedTuple
 
 from sidebyside.read import Definer
@@ -89,6 +90,12 @@ CALLABLE = ("typing.Callable", "collections.abc.Callable")
 MANAGER = "contextlib.contextmanager"
 MANAGERS = {MANAGER, "contextlib.asynccontextmanager"}
 COROUTINE = "collections.abc.Coroutine"
+
+
+@cache
+def named_outside(name: str) -> Thing:
+    """Something that is not defined in the book. Many names lead to one thing."""
+    return Thing(What.OUTSIDE, name, Type(name))
 
 
 def value_of(kind: Type | None) -> Thing | None:
