@@ -330,6 +330,9 @@ def set_terms(lines: Sequence[tuple[int, str]], depth: int = 0) -> Lines:
     Returns:
         The same lines with definition lists as in Markdown.
     """
+    # Below most lines, none is deeper.
+    if not any(text[:1] == " " for _, text in lines):
+        return tuple(lines)
     done: list[tuple[int, str]] = []
     is_code = fences(lines)
     at = 0
@@ -342,8 +345,10 @@ def set_terms(lines: Sequence[tuple[int, str]], depth: int = 0) -> Lines:
         deep = within(done, indentation(text)) if found else ""
         # A mere word is a term only in front of several, where Markdown has no code.
         is_place = bool(done) and len(deep) == indentation(text)
-        is_word = NAMES.fullmatch(text.strip()) is not None
-        if found and (not is_word or (is_place and " " in found[0].text[0][1].strip())):
+        if found and (
+            not NAMES.fullmatch(text.strip())
+            or (is_place and " " in found[0].text[0][1].strip())
+        ):
             made = definitions(Listing(number, text, "", found), {}, depth)
             done += moved(made, deep)
             at = end

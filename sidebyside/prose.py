@@ -156,11 +156,17 @@ def open_fence(text: str, before: str) -> str:
     return "" if mark[1].startswith(before) else before
 
 
+def has_fences(lines: Iterable[tuple[int, str]]) -> bool:
+    """Whether there may be a fence in some lines. Most have none."""
+    text = "".join([text for _, text in lines])
+    return "```" in text or "~~~" in text
+
+
 def fences(lines: Sequence[tuple[int, str]]) -> list[bool]:
     """Which lines are in a fence, its own among them."""
     found = [False] * len(lines)
     fence = ""
-    if any("```" in text or "~~~" in text for _, text in lines):
+    if has_fences(lines):
         for at, (_, text) in enumerate(lines):
             before, fence = fence, open_fence(text, fence)
             found[at] = bool(before or fence)
@@ -570,6 +576,8 @@ def leveled(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     The same lines with each fence where its marks are seen. Four blanks further to the
     right than the text around it, they would be code themselves.
     """
+    if not has_fences(lines):
+        return [*lines]
     done: list[tuple[int, str]] = []
     fence = ""
     back = 0

@@ -651,22 +651,14 @@ def code_lines(
     section: Section, source: Source, html: Sequence[str]
 ) -> Iterator[CodeLine]:
     """A section's code, without blank lines at its ends and where prose stood."""
-    blank = True
-    pending: list[CodeLine] = []
     for span in section.spans:
-        if span.role is Role.PROSE:
-            continue
-        for number in range(span.first, span.stop):
-            line = CodeLine(number, html[number - 1])
-            if not source.lines[number - 1].strip():
-                pending.append(line)
-                continue
-            if not blank:
-                yield from pending
-            pending = []
-            blank = False
-            yield line
-        blank = True
+        if span.role is Role.CODE:
+            first, stop = span.first, span.stop
+            while first < stop and not source.lines[first - 1].strip():
+                first += 1
+            while first < stop and not source.lines[stop - 2].strip():
+                stop -= 1
+            yield from map(CodeLine, range(first, stop), html[first - 1 : stop - 1])
 
 
 class Anchors:
