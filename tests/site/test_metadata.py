@@ -7,11 +7,15 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from xml.etree import ElementTree
 
 import pytest
 import yaml
 from mkdocs.config import load_config
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from tests.site.conftest import ROOT
 from tests.site.test_pages import all_pages
@@ -86,6 +90,24 @@ def test_what_is_cited_is_what_is_released():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["version"] == project["project"]["version"]
     assert " AND ".join(cited["license"]) == project["project"]["license"]
+
+
+def test_what_is_pinned_takes_every_python_that_the_project_takes():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    lowest = project["project"]["requires-python"].removeprefix(">=") + ".0"
+    installed = {canonicalize_name(d.name): d for d in metadata.distributions()}
+    checked = 0
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
+        pin = Requirement(line.partition("#")[0] or "nothing")
+        found = installed.get(canonicalize_name(pin.name))
+        for_lowest = {"python_full_version": lowest}
+        if pin.marker and not pin.marker.evaluate(for_lowest):
+            continue
+        if found and found.version in pin.specifier:
+            takes = SpecifierSet(found.metadata["Requires-Python"] or "")
+            assert lowest in takes, f"{pin.name} wants Python {takes}"
+            checked += 1
+    assert checked > 20
 
 
 @pytest.mark.parametrize("entry", ["index.md", "gone.md"])
