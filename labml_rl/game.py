@@ -105,17 +105,20 @@ class GameOptions:
         ValueError: if an option makes no sense; the message says what would.
     """
 
-    # **What the agent sees.** `stack` pictures in an observation: 4, or 1 for a network
-    # that has a memory of its own. PyTorch wants them in front, `(4, 84, 84)`; with
-    # `channels_last` they come as `(84, 84, 4)`. And `crop_scoreboard` cuts the picture
-    # to the playing field, in the way that [shrink][labml_rl.screen.shrink] describes.
+    # ### What the agent sees
+    #
+    # `stack` pictures in an observation: 4, or 1 for a network that has a memory of its
+    # own. PyTorch wants them in front, `(4, 84, 84)`; with `channels_last` they come as
+    # `(84, 84, 4)`. And `crop_scoreboard` cuts the picture to the playing field, in the
+    # way that [shrink][labml_rl.screen.shrink] describes.
     stack: int = 4
     channels_last: bool = False
     crop_scoreboard: bool = False
 
-    # **What it can do.** The actions that do something in this game; or, with
-    # `full_action_space`, all 18 positions of joystick and button, so that one network
-    # can play every game.
+    # ### What it can do: sticky actions
+    #
+    # The actions that do something in this game; or, with `full_action_space`, all 18
+    # positions of joystick and button, so that one network can play every game.
     #
     # `sticky_actions` is the probability, in each frame, that the emulator ignores the
     # action and repeats the one before, so that no agent can learn a game by heart.
@@ -125,27 +128,34 @@ class GameOptions:
     full_action_space: bool = False
     sticky_actions: float = 0.0
 
-    # **How a game begins.** The console knows no chance: the same actions always give
-    # the same game. To vary it, nobody acts in the first few frames: these are the
-    # *no-ops*. How many there are, from 1 to `noop_max`, is drawn for each game. Some
-    # games then wait for the button, so it is pressed once if `fire_at_start`.
+    # ### How a game begins: no-ops
+    #
+    # The console knows no chance: the same actions always give the same game. To vary
+    # it, nobody acts in the first few frames: these are the *no-ops*. How many there
+    # are, from 1 to `noop_max`, is drawn for each game. Some games then wait for the
+    # button, so it is pressed once if `fire_at_start`.
     noop_max: int = 30
     fire_at_start: bool = True
 
-    # **How it ends.** With `episodic_life` an episode ends with each lost life, so that
-    # the agent learns what a life is worth. Mnih et al. (2015) train that way; Machado
-    # et al. (2018) advise ending it only with the game.
+    # ### How it ends: lost lives
+    #
+    # With `episodic_life` an episode ends with each lost life, so that the agent learns
+    # what a life is worth. Mnih et al. (2015) train that way; Machado et al. (2018)
+    # advise ending it only with the game.
     #
     # After `max_frames` frames, half an hour of play, the game is cut off.
     episodic_life: bool = True
     max_frames: int = 108_000
 
-    # **What it is paid.** Its reward is the points of the game; or, with
-    # `clip_rewards`, only their sign, so that one learning rate suits both Pong, where
-    # a goal is 1 point, and games that give thousands. The reported score is never
-    # clipped.
+    # ### What it is paid: clipped rewards
+    #
+    # Its reward is the points of the game; or, with `clip_rewards`, only their sign, so
+    # that one learning rate suits both Pong, where a goal is 1 point, and games that
+    # give thousands. The reported score is never clipped.
     clip_rewards: bool = False
 
+    # ### What people see
+    #
     # With `"rgb_array"`, [Game.render][] returns the screen as a player would see it.
     render_mode: str | None = None
 
