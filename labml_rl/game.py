@@ -105,7 +105,7 @@ class GameOptions:
         ValueError: if an option makes no sense; the message says what would.
     """
 
-    # ### What the agent sees
+    # ### What the agent sees: the stack
     #
     # `stack` pictures in an observation: 4, or 1 for a network that has a memory of its
     # own. PyTorch wants them in front, `(4, 84, 84)`; with `channels_last` they come as
