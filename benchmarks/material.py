@@ -195,6 +195,9 @@ def write_config(site: Site, without: tuple[str, ...]) -> None:
                 entry["sidebyside"].pop("reference", None)
         left_out.append("Reference")
         shutil.rmtree(site.folder / "docs" / "reference", ignore_errors=True)
+    if "sidebyside" in without:
+        # It reads the way from one module to the next in the modules.
+        config["hooks"].remove("hooks/way.py")
     config["nav"] = [entry for entry in config["nav"] if name_of(entry) not in left_out]
     (site.folder / "mkdocs.yml").write_text(yaml.safe_dump(config, sort_keys=False))
 

@@ -201,6 +201,9 @@ def test_the_sites_that_are_timed_have_all_that_they_ask_for(tmp_path, whole):
         config = load_config(str(site.folder / "mkdocs.yml"))
         assert ("sidebyside" in config.plugins) == plugin
         assert ("mkdocstrings" in config.plugins) == (plugin and whole)
+        if not whole:
+            site.build()
+            assert (site.folder / "site" / "index.html").exists()
 
 
 @pytest.fixture(scope="module")
