@@ -990,7 +990,7 @@ NAMED = re.compile(
     "(?:external(?:[+][a-z]+)?:)?(?:py:)?"
     "(?P<kind>attr|class|const|data|exc|func|meth|mod|obj|ref|term|any|cls|type)"
 )
-# Some of these lead somewhere, too, and may have words of their own in front.
+# These lead somewhere, too, and may have words of their own in front.
 LINKED = {"doc", "download", "envvar", "keyword", "option", "token"}
 CODES = {
     *("c", "code", "command", "file", "kbd", "literal", "mimetype", "program", "rc"),

@@ -86,7 +86,8 @@ OPTIONS: list[dict[str, Any]] = [
     {"crop_scoreboard": True, "clip_rewards": True},
     {"full_action_space": True, "noop_max": 0},
     {"sticky_actions": 0.25, "episodic_life": False},
-    {"fire_at_start": False, "max_frames": 500, "render_mode": "rgb_array"},
+    {"fire_at_start": False, "channels_last": True},
+    {"max_frames": 500, "render_mode": "rgb_array"},
 ]
 
 
