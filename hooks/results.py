@@ -137,15 +137,25 @@ def with_state_of_code(record: Any, root: Path) -> Any:
         return record
     parts = {key: with_state_of_code(part, root) for key, part in record.items()}
     if isinstance(sources := record.get("sources"), dict):
-        gone = sum(made != made_now(root / name) for name, made in sources.items())
+        gone = sum(made != made_now(root, name) for name, made in sources.items())
         parts["code"] = f"{gone} of {len(sources)}" if gone else "none"
         if isinstance(command := parts.get("command"), str):
             parts["command"] = KEPT_IN.sub("", command)
     return parts
 
 
-def made_now(path: Path) -> str:
-    """The fingerprint of a module, or nothing if there is none, or it is no Python."""
+def on_pre_build(**_: Any) -> None:
+    """Look at each module anew."""
+    made_now.cache_clear()
+
+
+@cache
+def made_now(root: Path, name: str) -> str:
+    """
+    The fingerprint of a module, or nothing if there is none, or it is no Python. Many
+    runs are of the same modules, and a build looks at each of them once.
+    """
+    path = root / name
     try:
         there = path.stat()
     except OSError:
@@ -156,8 +166,8 @@ def made_now(path: Path) -> str:
 @cache
 def made_of(path: Path, changed: int, size: int) -> str:
     """
-    The fingerprint of a file, kept until the file is changed. Many runs are of the same
-    modules, and a server builds the pages again and again.
+    The fingerprint of a file, kept until the file is changed: a server builds the pages
+    again and again.
     """
     try:
         return fingerprint(path.read_text(encoding="utf-8"))

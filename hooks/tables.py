@@ -5,6 +5,7 @@ are. And in the text, a short piece of code that is one word or one shape stays 
 """
 
 import re
+from functools import lru_cache
 from typing import Any
 
 CODE = re.compile(r"(?<=<code>)[^<]{17,}(?=</code>)")
@@ -32,6 +33,13 @@ HYPHENED = re.compile(r"(?<!\S)(?=\S*-\w)\S{3,24}(?!\S)")
 
 
 def on_page_content(html: str, **_: Any) -> str:
+    """Mark where the words of a page may break."""
+    return broken(html)
+
+
+# A server makes the site again and again, and of all pages one has changed.
+@lru_cache(maxsize=512)
+def broken(html: str) -> str:
     """
     Mark where the names in tables may break, and where numbers may not. A browser
     breaks a word anywhere if it is told to, and nowhere if it is not.

@@ -82,7 +82,9 @@ from sidebyside.search import Searched
 from sidebyside.serve import (
     Asked,
     CompiledTemplates,
+    CopiedFiles,
     FilledTemplates,
+    Patient,
     RenderedPages,
     ResolvedReferences,
     keep_what_is_there,
@@ -203,6 +205,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.templates = CompiledTemplates()
         self.templates_of_theme = CompiledTemplates()
         self.filled = FilledTemplates()
+        self.copied = CopiedFiles()
         self.env: Any = None
         self.searched = Searched()
         self.referring = ResolvedReferences()
@@ -292,6 +295,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         MkDocs empties the folder of the site right after this. A mistake in a module
         raised here leaves the site of the last build as it was.
         """
+        Patient.is_building = True
         # A server has frozen what is old, and to count it takes longer than a page.
         with undisturbed(settles=not self.serving):
             try:
@@ -658,6 +662,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def _take_back(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
         if self.serving:
             self.referring.after(files)
+            for file in files.media_files():
+                self.copied.remember(file)
 
     on_env = CombinedEvent(_keep_templates, _set_aside, _take_back)
 
@@ -701,6 +707,14 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if not fonts:
             return None
         return output.replace(STYLE, PRELOAD % json.dumps(fonts) + STYLE, 1)
+
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        """Look for changes again."""
+        Patient.is_building = False
+
+    def on_build_error(self, *, error: Exception) -> None:
+        """Look for changes after a mistake, too."""
+        Patient.is_building = False
 
 
 def warn_of_dollars(source: Source) -> None:

@@ -18,11 +18,11 @@ import gc
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, Template
 from jinja2.bccache import Bucket
@@ -51,11 +51,17 @@ class Patient(PollingEmitter):
 
     Whoever changes to a branch without a package, and back, takes its folder away for a
     moment. Others would stop looking for good then.
+
+    Nor does this look during a build, which would take longer for it. What changes then
+    is found right after.
     """
 
+    is_building: ClassVar[bool] = False
+
     def queue_events(self, timeout: float) -> None:
-        """Look for changes, if there is anything to look at."""
-        if not self.stopped_event.wait(timeout) and os.path.exists(self.watch.path):
+        """Look for changes, if there is anything to look at, and time to do so."""
+        has_stopped = self.stopped_event.wait(timeout)
+        if not (has_stopped or Patient.is_building) and os.path.exists(self.watch.path):
             super().queue_events(0)
 
 
@@ -177,6 +183,59 @@ def visible(folders: Iterable[str]) -> list[str]:
             here = os.path.relpath(path, folder).replace(os.sep, "/")
             found.update(names if here == "." else (f"{here}/{n}" for n in names))
     return sorted(found)
+
+
+class CopiedFiles:
+    """
+    ## Copied files
+
+    In each build MkDocs empties the folder of the site, and copies all pictures, films
+    and styles into it. Here each file gets a second name in a hidden folder of the
+    site, which MkDocs leaves alone. While the file is the same, it needs its first name
+    back, and no copy.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[str, Key] = {}
+
+    def remember(self, file: File) -> None:
+        """
+        Have a file come from the build before, if it can, and leave it to the next if
+        not.
+
+        Args:
+            file: a file that is about to be copied.
+        """
+        copy_file = file.copy_file
+        site, path = str(file.dest_dir), file.abs_dest_path
+        kept = os.path.join(site, KEPT, file.dest_uri)
+
+        def from_memory(dirty: bool = False) -> None:
+            content = file._content
+            source = stamp(str(file.abs_src_path)) if content is None else content
+            # Another plugin may have written into it, which holds for both names.
+            with suppress(OSError):
+                if self.known.get(kept) == (source, stamp(kept)):
+                    name_too(kept, path)
+                    return
+            copy_file(dirty)
+            # Not all file systems can give two names.
+            with suppress(OSError):
+                name_too(path, kept)
+                self.known[kept] = source, stamp(kept)
+
+        file.copy_file = from_memory  # type: ignore[method-assign]
+
+
+KEPT = ".sidebyside"
+
+
+def name_too(path: str, name: str) -> None:
+    """Give a file a second name, and take that from any other."""
+    os.makedirs(os.path.dirname(name), exist_ok=True)
+    with suppress(FileNotFoundError):
+        os.unlink(name)
+    os.link(path, name)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,15 @@
 
 import filecmp
 import gc
+import os
 import re
 import shutil
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +20,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
+from mkdocs.structure.files import File
 from mkdocs.structure.pages import Page
 from watchdog.events import FileSystemEventHandler
 from watchdog.observers.api import BaseObserver
@@ -24,7 +28,7 @@ from watchdog.observers.api import BaseObserver
 from sidebyside.links import Place, page_at
 from sidebyside.press import WithUnread
 from sidebyside.read import PYTHON
-from sidebyside.serve import LOOK_EVERY, Asked, Patient, look_often
+from sidebyside.serve import KEPT, LOOK_EVERY, Asked, Patient, look_often
 from tests.press.test_cli import DOT
 from tests.press.test_plugin import CONFIG, MODULES
 
@@ -66,7 +70,9 @@ def built(folder: str, command: Literal["build", "serve"]) -> Path:
 
 
 def check_same(one: Path, other: Path) -> None:
+    # A server has a folder of its own in the site.
     names = {p.relative_to(one) for p in one.rglob("*") if p.is_file()}
+    names = {name for name in names if name.parts[0] != KEPT}
     assert names == {p.relative_to(other) for p in other.rglob("*") if p.is_file()}
     names = {name for name in names if not name.name.startswith("sitemap")}
     _, different, errors = filecmp.cmpfiles(one, other, names, shallow=False)
@@ -238,6 +244,61 @@ def test_only_what_changed_is_rendered_again(project, monkeypatch):
     assert sorted(rendered) == ["book/game.md", "one.md"]
 
 
+@pytest.fixture
+def copied(monkeypatch):
+    """The names of the files that are copied."""
+    names: list[str] = []
+    copy_file = File.copy_file
+
+    def note(file, *args):
+        names.append(file.src_uri)
+        copy_file(file, *args)
+
+    monkeypatch.setattr(File, "copy_file", note)
+    return names
+
+
+@pytest.mark.filterwarnings("default")
+def test_only_files_that_changed_are_copied_again(project, copied):
+    source, picture = Path("docs/dot.png"), Path("served/dot.png")
+    source.write_bytes(DOT)
+    built("served", "serve")
+    assert {"dot.png", "book/game.py", "assets/sidebyside/sidebyside.js"} <= {*copied}
+    for change, names in (
+        (lambda: None, []),
+        (lambda: source.write_bytes(DOT + b"1"), ["dot.png"]),
+        (lambda: Path("book/game.py").write_text(MORE), ["book/game.py"]),
+        # As a plugin does that makes files smaller, when all are there.
+        (lambda: picture.write_bytes(b"another"), ["dot.png"]),
+        (lambda: shutil.rmtree("served"), None),
+        (lambda: None, []),
+    ):
+        change()
+        copied.clear()
+        built("served", "serve")
+        assert names is None or copied == names
+        assert picture.read_bytes() == source.read_bytes()
+        check_same(Path("served"), built("fresh", "build"))
+    source.unlink()
+    built("served", "serve")
+    assert not picture.exists()
+
+
+@pytest.mark.filterwarnings("default")
+def test_files_are_copied_where_none_can_have_two_names(project, copied, monkeypatch):
+    def fail(*args):
+        raise OSError("not here")
+
+    Path("docs/dot.png").write_bytes(DOT)
+    built("served", "serve")
+    monkeypatch.setattr(os, "link", fail)
+    for _ in range(2):
+        copied.clear()
+        built("served", "serve")
+        assert "dot.png" in copied
+        check_same(Path("served"), built("fresh", "build"))
+
+
 @pytest.mark.filterwarnings("default")
 def test_a_page_leads_to_the_reference_that_is_named_now(project):
     config = Path("mkdocs.yml")
@@ -293,9 +354,9 @@ def test_the_server_looks_often(tmp_path):
     server.server_close()
 
 
-def test_a_folder_that_was_away_for_a_moment_is_watched_again(tmp_path):
-    folder, away = tmp_path / "package", tmp_path / "away"
-    folder.mkdir()
+@contextmanager
+def watched(folder: Path) -> Iterator[threading.Event]:
+    """What is set when `new.py` has been seen in a folder."""
     seen = threading.Event()
 
     class Watcher(FileSystemEventHandler):
@@ -307,14 +368,57 @@ def test_a_folder_that_was_away_for_a_moment_is_watched_again(tmp_path):
     observer.schedule(Watcher(), str(folder), recursive=True)
     observer.start()
     try:
+        yield seen
+    finally:
+        observer.stop()
+        observer.join()
+
+
+def test_a_folder_that_was_away_for_a_moment_is_watched_again(tmp_path):
+    folder, away = tmp_path / "package", tmp_path / "away"
+    folder.mkdir()
+    with watched(folder) as seen:
         folder.rename(away)
         time.sleep(0.2)
         away.rename(folder)
         (folder / "new.py").write_text("")
         assert seen.wait(30)
-    finally:
-        observer.stop()
-        observer.join()
+
+
+def test_what_changes_in_a_build_is_seen_after_it(tmp_path, monkeypatch):
+    with watched(tmp_path) as seen:
+        time.sleep(0.1)
+        monkeypatch.setattr(Patient, "is_building", True)
+        time.sleep(0.1)
+        (tmp_path / "new.py").write_text("")
+        assert not seen.wait(0.3)
+        monkeypatch.setattr(Patient, "is_building", False)
+        assert seen.wait(30)
+
+
+@pytest.mark.filterwarnings("default")
+def test_nobody_looks_in_a_build_and_somebody_after_each(project, monkeypatch):
+    states: list[bool] = []
+    render = Page.render
+
+    def note(*args):
+        states.append(Patient.is_building)
+        render(*args)
+
+    monkeypatch.setattr(Page, "render", note)
+    built("served", "serve")
+    assert states
+    assert all(states)
+    assert not Patient.is_building
+
+    def fail(*args):
+        raise RuntimeError("a plugin's mistake")
+
+    monkeypatch.setattr(Page, "render", fail)
+    Path("docs/index.md").write_text("# Another\n")
+    with pytest.raises(RuntimeError):
+        built("served", "serve")
+    assert not Patient.is_building
 
 
 def test_what_the_first_build_has_left_is_not_looked_through(project):
