@@ -246,8 +246,6 @@ def colours(  # noqa: PLR0912, PLR0915
             elif css == "kn":
                 # The names that are imported *from* a module are ordinary ones.
                 coming = "nn" if first else ""
-            elif word == "as":
-                coming = ""
             yield css, start, end
             after_dot = False
             first = False

@@ -10,6 +10,8 @@ from sidebyside.lex import lex
     ("text", "css", "piece"),
     [
         ("f(list==1)\n", "nb", "list"),
+        ("import a as b, c\n", "nn", "b"),
+        ("import a as b, c\n", "nn", "c"),
         ("match x:\n    case 1: f()\n", "k", "case"),
         ("match x:\n    case 1: ...\ncase (1): int\n", "n", "case"),
         ("'\\0123'\n", "se", "\\012"),
