@@ -82,8 +82,8 @@ can be compared.
 
 ## The five algorithms
 
-Three learn a policy, and a **value**: the return to expect after an observation. By
-that they judge whether an action turned out better or worse than expected:
+Three learn a policy, and a **value**: the return to expect after an observation. With
+it they judge whether an action turned out better or worse than expected:
 
 | what | [A2C][labml_rl.a2c] | [PPO][labml_rl.ppo] | [IMPALA][labml_rl.impala] |
 |---|---|---|---|
@@ -136,18 +136,19 @@ know them:
 Half of the pages are about speed and safety. You can understand every algorithm without
 them. If you want to know how agents learn, read these first, in this order:
 
-1. This page, and of [the game](game.py) the introduction, the sections [The
-   options][labml_rl.game.GameOptions], [The game][labml_rl.game.Game], of whose smaller
-   sections only [the beginning of an episode][labml_rl.game.Game.reset], and the
-   questions at its end.
+1. This page. Then, of [the game](game.py), the introduction, the sections [The
+   options][labml_rl.game.GameOptions], [The game][labml_rl.game.Game] and [The
+   beginning of an episode][labml_rl.game.Game.reset], and the questions at the end of
+   the page.
 2. [Seeing](bodies.py), without the layer that takes bytes and its blocks,
    [networks](networks.py), [returns and advantages](returns.py),
    [A2C](a2c/__init__.py) and [its experiment](a2c/experiment.py).
-3. [A problem that takes a minute](small.py), down to *When it does not learn*: train an
-   agent.
+3. [A problem that takes a minute](small.py), what stands above *When it does not
+   learn*: train an agent.
 4. [PPO](ppo/__init__.py), [all of it on one page](ppo/plain.py), and [its
-   experiment](ppo/experiment.py), down to *The loss*. Now *When it does not learn* and
-   *Try it yourself* on [that page](small.py).
+   experiment](ppo/experiment.py), to the end of *The loss*. Then go back to [the
+   problem that takes a minute](small.py), for *When it does not learn* and *Try it
+   yourself*.
 5. [DQN](dqn/__init__.py), [exploring](dqn/exploring.py), [replay](replay/__init__.py),
    [all of it on one page](dqn/plain.py), [its experiment](dqn/experiment.py) without
    the losses of distributions and quantiles, and [the fast settings](dqn/fast.py).

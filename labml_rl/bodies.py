@@ -58,8 +58,8 @@ class NatureBody(nn.Module):
     ![Four pictures, below them three boxes, smaller and deeper each time, a bar of 512
     features, and two heads](../assets/figures/networks-shapes.svg)
 
-    *One observation on its way. On the picture, what a single place of each box can see
-    of it; the place itself is the dot in the box.*
+    *One observation on its way. The squares on the picture show what a single place of
+    each box can see of it, in the colour of the box; the dot in the box is the place.*
 
     Args:
         shape: of one observation: channels, height and width. There may be any number
@@ -119,9 +119,9 @@ class NatureBody(nn.Module):
                 f"each way. {way}"
             )
 
-        # The 7 × 7 places are still in order, and what is at each of them is known. The
-        # last layer puts them together. Of the 1,684,128 weights of the body, it has
-        # 1,606,144.
+        # Behind the last convolution there are 7 × 7 places, with 64 numbers each that
+        # say what is there. The last layer puts all of them together. Of the 1,684,128
+        # weights of the body, it has 1,606,144.
         height, width = sides
         self.layers = nn.Sequential(
             *layers,

@@ -36,7 +36,7 @@ also show where they are going. This stack is one **observation**.
 ![Four pictures of Breakout with a ring around the ball, which moves down and to the
 left](../assets/figures/game-stack.png)
 
-*Breakout. One observation, in the order in which one reads, with a ring around the
+*Breakout. One observation, the oldest picture first, row by row, with a ring around the
 ball.*
 """
 
@@ -117,8 +117,9 @@ class GameOptions:
 
     # ### What it can do: sticky actions
     #
-    # The actions that do something in this game; or, with `full_action_space`, all 18
-    # positions of joystick and button, so that one network can play every game.
+    # The agent can take the actions that do something in this game; or, with
+    # `full_action_space`, all 18 positions of joystick and button, so that one network
+    # can play every game.
     #
     # `sticky_actions` is the probability, in each frame, that the emulator ignores the
     # action and repeats the one before, so that no agent can learn a game by heart.
@@ -232,11 +233,12 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
     game needs no such wrapper, and can't have one.
 
     Args:
-        load: makes an emulator with a game in it, from a seed for the emulator's dice.
+        load: makes an emulator with a game in it, from a seed for the emulator's
+            *dice*, its generator of random numbers.
         options: see [GameOptions][].
         seed: decides everything random; `None` draws one.
         same_start: whether a reset always puts the emulator into the same state, so
-            that it need be [waited for only once][Game._switch_on].
+            that [the state can be put back][Game._switch_on] in place of a reset.
     """
 
     metadata = gymnasium.Env.metadata | {
@@ -258,8 +260,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         self._load = load
         self._load_emulator(seed)
 
-        # Whether the button does anything is told by the minimal actions. The full set
-        # has it in every game.
+        # The minimal set has only actions that have an effect, so it tells whether the
+        # button has one. The full set has the button in every game.
         self._actions = self._emulator.getMinimalActionSet()
         self._has_fire = Action.FIRE in self._actions
         if self.options.full_action_space:
@@ -333,8 +335,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         if seed is not None:
             self._load_emulator(seed)
 
-        # After a life one step without an action is enough, and the button again, since
-        # Breakout serves no ball without it. Either can end the game, so look.
+        # After a lost life, one step without an action is enough. Then comes the button
+        # again: Breakout serves no ball without it. Either can end the game, so look.
         goes_on = self._life_lost and not (options or {}).get("new_game", False)
         if goes_on:
             self._play(Action.NOOP, FRAMES_PER_STEP)
@@ -343,7 +345,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
             if not goes_on:
                 info = self._score()
 
-        # A game that ends before the agent has done anything was none. Take the next.
+        # A game that ends before the agent has done anything does not count.
         while not goes_on:
             self._new_game()
             goes_on = not self._is_over()

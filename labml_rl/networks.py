@@ -218,14 +218,14 @@ def entropy_of(logits: Tensor) -> Tensor:
     $$H(\pi) = -\sum_a \pi(a \mid o) \log \pi(a \mid o)$$
 
     An agent that always does the same sees only what comes of that, and never learns
-    whether something else is better. So A2C and PPO pay a little for entropy.
+    whether something else is better. So A2C, PPO and IMPALA pay a little for entropy.
 
     Args:
         logits: $\ell$, shape `(…, A)`. An action whose logit is $-\infty$ can't be
             taken, and adds nothing.
 
     Returns:
-        $H$, in nats (so it is called with natural logarithms), shape `(…)`.
+        $H$, in nats (the unit of natural logarithms), shape `(…)`.
     """
     log_probs = logits.log_softmax(-1)  # (…, A)
     # A probability of 0 times its logarithm, which is infinite, would be NaN.
@@ -283,11 +283,11 @@ class QNetwork(nn.Module):
     the action with the largest value. There is one output for each action, so that one
     pass through the network answers for all.
 
-    These weights begin with PyTorch's default, as those of DQN's authors did (theirs
-    was Torch7, from which PyTorch took it over): a layer of $n$ inputs draws its
-    weights evenly from $-1 / \sqrt{n}$ to $1 / \sqrt{n}$. With that, what goes through
-    the body gets smaller from layer to layer, in Breakout to a twenty-fifth. So all
-    answers begin near zero. That may help a network that [learns from its own
+    These weights begin with PyTorch's default, as those of DQN's authors did (they used
+    Torch7, from which PyTorch took it over): a layer of $n$ inputs draws its weights
+    evenly from $-1 / \sqrt{n}$ to $1 / \sqrt{n}$. With that, what goes through the body
+    gets smaller from layer to layer, in Breakout to a twenty-fifth. So all answers
+    begin near zero. That may help a network that [learns from its own
     answers](dqn/__init__.py): none is large by chance.
 
     Args:

@@ -20,12 +20,12 @@ symbols:
 An action is rarely paid at once. In Breakout more than a second goes by from the swing
 of the paddle to the brick that breaks, and meanwhile the agent has acted another
 fifteen times. To learn whether the swing was good, it needs one number for *everything
-that followed*. To find out which action has earned what is the problem of **credit
-assignment**.
+that followed*. The problem of finding out which action has earned what is called
+**credit assignment**.
 
 This page computes three such numbers, each the answer to what is wrong with the one
 before: [discounted returns][discounted_returns], [n-step returns][n_step_returns], and
-[GAE][gae], which PPO uses, and most of what is built on it. They are functions of
+[GAE][gae], which PPO and most of what is built on it use. They are functions of
 tensors, and know nothing of games or networks:
 
 ```python
@@ -284,12 +284,13 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     them, with $\gamma = 0.9$. The later it comes, the less a mistake in it matters.*
 
     In numbers, with $\gamma = 0.9$: three steps pay 0, 0 and 1, the third ends the
-    episode, and the network says 0.6 of the second observation and 0.8 of the third.
+    episode, and the network's value is 0.6 for the second observation and 0.8 for the
+    third.
     Then $G_0^{(1)} = 0.9 \cdot 0.6 = 0.54$, $G_0^{(2)} = 0.9^2 \cdot 0.8 = 0.648$, and
     $G_0^{(3)} = 0.9^2 \cdot 1 = 0.81$, which is what came.
 
-    Where the episode ends sooner, or the rollout stops, it counts as many as there are,
-    and $F$ has the rest.
+    Where the episode ends sooner, or the rollout stops, the return counts as many
+    rewards as there are, and $F$ stands for the rest.
 
     Args:
         rollout: what was seen.

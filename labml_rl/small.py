@@ -8,11 +8,11 @@ summary: >-
 
 # A problem that takes a minute
 
-A game takes hours to learn. If you are new to this, you want to see an agent learn
-today. If you have changed a line of an algorithm, you want to know at once whether it
-still learns. For both there are small problems. The best known is CartPole: a pole
-stands on a cart, and the agent pushes the cart to the left or to the right, so that the
-pole does not fall.
+An Atari game takes half an hour to learn, or many hours. If you are new to this, you
+want to see an agent learn today. If you have changed a line of an algorithm, you want
+to know at once whether it still learns. For both there are small problems. The best
+known is CartPole: a pole stands on a cart, and the agent pushes the cart to the left or
+to the right, so that the pole does not fall.
 
 ```sh
 labml-rl train small-ppo

@@ -20,9 +20,10 @@ them into a loop, and shows what it has learned.
 
 The method is that of [Mnih et al. (2016)](https://arxiv.org/abs/1602.01783), who called
 it A3C: many copies of the agent, each with a game of its own, sent their gradients to a
-common network whenever they were ready (*asynchronous*). To wait for all and learn from
-one batch [turned out to be as good](https://openai.com/index/openai-baselines-acktr-a2c/),
-and much better for a graphics card. That is A2C.
+common network whenever they were ready (*asynchronous*). Waiting for all of them, and
+learning from one batch, [turned out to be as
+good](https://openai.com/index/openai-baselines-acktr-a2c/), and suits a graphics card
+much better. That is A2C.
 
 ## The policy gradient
 
@@ -41,8 +42,8 @@ The payment $G(a)$ does not depend on the weights. Only the probabilities do:
 $$\nabla J(\theta) = \sum_a \nabla \pi_\theta(a \mid o) \, G(a)$$
 
 This sum is over all actions, and the agent took only one. A sum can be estimated from
-what one happens to draw if each of its terms has its probability in front. The
-**log-derivative trick** puts it there. The derivative of a logarithm is
+what one happens to draw if in front of each term stands the probability of drawing it.
+The **log-derivative trick** puts it there. The derivative of a logarithm is
 $\nabla \log \pi = \nabla \pi / \pi$, so $\nabla \pi = \pi \nabla \log \pi$, and
 
 $$\begin{aligned}
@@ -117,9 +118,10 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
 
     ### A baseline costs nothing
 
-    In a game of points, all returns may be positive. Then every action that is drawn is
-    made likelier, good or bad, and only because the good ones are pushed up harder does
-    the average come out right. It takes very many draws until it does.
+    In a game that takes no points away, all returns may be positive. Then every action
+    that is drawn is made likelier, good or bad, and only because the good ones are
+    pushed up harder does the average come out right. It takes very many draws until it
+    does.
 
     So subtract something. Let $b$ be any number that does not depend on the action.
     What it adds to the gradient is, on average,
@@ -185,9 +187,9 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     $$L_\text{policy} = -\operatorname{mean} \big(
     \log \pi(a_t \mid o_t) \, \hat{A}_t \big)$$
 
-    A mean over the steps of many games in place of a sum over those of one makes the
-    gradient shorter, and leaves its direction. How far to go is for the learning rate
-    to say.
+    The formula above has a sum over the steps of one game, and this one a mean over the
+    steps of many. On average that makes the gradient shorter, and leaves its direction
+    as it is. How far to go is for the learning rate to say.
 
     It is no loss in the sense of supervised learning. Its value says nothing, and it
     does not get smaller as the agent gets better.
@@ -384,7 +386,7 @@ def check_shapes(**tensors: Tensor) -> None:
 
 def check_constant(**tensors: Tensor) -> None:
     """
-    What was seen is no longer to be changed, and a gradient would go into it.
+    What was seen is given, and is not to be learned: no gradient may go into it.
 
     Raises:
         ValueError: if there is one with a gradient.

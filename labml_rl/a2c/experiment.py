@@ -11,8 +11,8 @@ symbols:
 
 Here the parts come together: [games, network and sampler](../onpolicy.py),
 [returns](../returns.py), and [the losses of A2C](__init__.py). What is left to write
-fits on one screen. (The *sampler* lets all games be played some steps, and gives back
-what was seen, done and earned as *samples*.)
+fits on one screen. (The *sampler* plays a few steps in all games, and gives back what
+was seen, done and earned as *samples*.)
 
 ```sh
 labml-rl train a2c --game SpaceInvaders

@@ -39,8 +39,8 @@ can be switched on one by one:
 | [quantiles](quantiles.py) | the same, in another way | no |
 | [noisy networks](noisy.py) | which actions are taken | no |
 
-[The experiment](experiment.py) puts them together. All of what came after the paper at
-once, but for quantiles, is [Rainbow](rainbow.py).
+[The experiment](experiment.py) puts them together. With all that came after the paper,
+but for quantiles, it is [Rainbow](rainbow.py).
 
 ## The Bellman equation
 
@@ -62,18 +62,19 @@ and if it holds everywhere, all values are right. (One thing is taken for grante
 an observation shows all that matters for what comes next, which makes the game a
 **Markov decision process**. Four pictures of it do so, or nearly.)
 
-There is no policy $\pi$ in it. The step may have been taken by any agent, a random one
-or one of last week: the game answers an action in the same way whoever takes it, and
-the value of what comes after is that of the best play. Learning from what another agent
-did is called **off-policy**. It is why old steps may be used again, out of a [replay
-memory](../replay/__init__.py). (With the action that the agent does take next in place
-of the best one, it would be **SARSA**, which is on-policy: it learns what the agent's
-own play is worth, with all that it tries at random.)
+There is no policy $\pi$ in the equation. The step may have been taken by any agent, a
+random one or one of last week: the game answers an action in the same way whoever takes
+it, and the value of what comes after is that of the best play. Learning from what
+another agent did is called **off-policy**. It is why old steps may be used again, out
+of a [replay memory](../replay/__init__.py). (With the action that the agent does take
+next in place of the best one, it would be **SARSA**, which is on-policy: it learns what
+the agent's own play is worth, with all that it tries at random.)
 
 ### Q-learning
 
-With a table of all observations, one would go through the steps that were played, and
-move each entry a little way to what the right side says:
+With a table of $Q(o, a)$ for all observations and actions, one would go through the
+steps that were played, and move the entry of each a little way towards what the right
+side of the equation says:
 
 $$\begin{aligned}
 \delta &= r + \gamma \max_{a'} Q(o', a') - Q(o, a) \\
@@ -170,9 +171,9 @@ batch of them goes to the network and to the target network. Their answers meet 
 loss, whose gradient changes the network. Now and then the target becomes a copy of the
 network](../../assets/figures/dqn-parts.svg)
 
-Mnih et al. tried with and without. These are the best scores of agents that were
-measured now and then within 10 million steps, with the best of three learning rates
-(their extended data, table 3, which calls them frames; [why they are
+Mnih et al. tried DQN with and without each of the two. Agents were measured now and
+then within 10 million steps, with three learning rates, and these are the best scores
+(their extended data, table 3, which calls the steps frames; [why they are
 steps][labml_rl.dqn.exploring.Linear]):
 
 | game | both | replay alone | target network alone | neither |
@@ -250,9 +251,9 @@ def following_values(
     so their errors are not independent, and this is only half a remedy. It costs one
     more look at the next observations. Over 49 games, van Hasselt et al. report a
     [human-normalised](../watch/many.py#one-scale) median of 114.7% in place of 93.5%,
-    where 0% is random play, and 100% a human tester.
-    Their values are about the returns that the agent then gets, where those of DQN can
-    be many times as large.
+    where 0% is random play, and 100% a human tester. The values of double DQN come
+    close to the returns that the agent then gets. Those of plain DQN can be many times
+    as large.
 
     Args:
         target_values: $\bar{Q}(o_{t+1}, a)$, shape `(B, A)`.
@@ -325,18 +326,18 @@ def huber(errors: Tensor) -> Tensor:
     What is large is a matter of the units: 1 is a good limit since rewards are clipped
     to $\pm 1$.
 
-    It is also a matter of the optimiser. With RMSProp, which Mnih et al. had, this loss
-    tends to be better than the plain square, find [Obando-Ceron and Castro
-    (2021)](https://arxiv.org/abs/2011.14826) in 60 games. But Adam with the plain
-    square was far better there than RMSProp with this. The book has the Huber loss with
-    either, and no comparison of its own.
+    The optimiser matters, too. [Obando-Ceron and Castro
+    (2021)](https://arxiv.org/abs/2011.14826) compared both losses in 60 games. With
+    RMSProp, which Mnih et al. had, this one tends to be better than the plain square.
+    But Adam with the plain square was far better than RMSProp with this one. The book
+    has the Huber loss with either optimiser, and no comparison of its own.
 
     !!! warning "Not quite a mean"
-        The Bellman equation asks for a mean. Where errors are larger than 1, this loss
-        finds less than that of what is rare and large. Say that a try brings 10 once in
-        ten times, and else nothing. A value of 0.11 is pulled up by 1 once, and down by
-        0.11 nine times. So it rests there, and the mean is 1. While all errors are
-        smaller than 1, it is the mean that is found.
+        The Bellman equation asks for a mean. Where errors are larger than 1, what is
+        rare and large counts too little in this loss, and it finds something else. Say
+        that a try brings 10 once in ten times, and otherwise nothing. A value of 0.11
+        is pulled up by 1 once, and down by 0.11 nine times. So it rests there, and the
+        mean is 1. While all errors are smaller than 1, it is the mean that is found.
 
     !!! warning "What was clipped?"
         The error is clipped to be between −1 and 1, says the paper, and some programs
@@ -382,7 +383,8 @@ def td_loss(
 
     With $n > 1$ it matters again who played. The target is made for the action $a_t$,
     but the $n - 1$ actions after it are those of the agent of that time, which need not
-    be the best. Nobody corrects that here. With a small $n$ it seems worth it.
+    be the best. Nobody corrects that here. With a small $n$, sooner news of rewards
+    seems worth that error.
     ([Retrace](https://arxiv.org/abs/1606.02647) corrects it, by ratios that are cut off
     at 1, as [V-trace][labml_rl.impala.vtrace] does for values.)
 

@@ -55,11 +55,11 @@ is not finite, the run stops. `epsilon` goes down in a straight line, and while 
 high, no score can be good.
 
 With rewards of −1, 0 and 1 and $\gamma = 0.99$, no return is beyond $\pm 100$, which is
-$1 / (1 - \gamma)$. Larger action values are wrong for certain: they feed themselves.
+$1 / (1 - \gamma)$. Larger action values are wrong for certain: they feed on themselves.
 
 ## What came later
 
-What was found after DQN is a switch each, and the next pages explain them:
+Each improvement that came after DQN is a switch, and the next pages explain them:
 
 ```sh
 labml-rl train dqn --game Breakout --double \

@@ -24,7 +24,7 @@ labml-rl train fast-dqn --game Pong
 | optimiser | RMSProp | Adam | what most have today |
 | long gradients | as they are | cut to 10 | a single batch does less harm |
 | [double][labml_rl.dqn.following_values] | no | yes | values are less exaggerated |
-| [n][labml_rl.dqn.td_loss] | 1 | 3 | rewards are known of sooner |
+| [n][labml_rl.dqn.td_loss] | 1 | 3 | news of a reward goes back faster |
 | warm-up | 50,000 | 20,000 | the run is shorter |
 | target network | every 10,000 | every 8,000 | the run is shorter |
 | $\varepsilon$ goes down | in 1 million | in 250,000 | the run is shorter |

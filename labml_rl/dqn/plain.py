@@ -121,8 +121,8 @@ def learn(
     observations, _ = games.reset()
     memory.begin(observations)
     while played < total_steps:
-        # **Play** one step of each game: the best action that the network knows, or any
-        # with probability $\varepsilon$. In the warm-up it is always any.
+        # **Play** one step of each game: the best action that the network knows, or
+        # with probability $\varepsilon$ one at random. In the warm-up all are random.
         epsilon = schedule(played - warm_up_steps)
         think = partial(network, torch.from_numpy(observations))
         with torch.no_grad():

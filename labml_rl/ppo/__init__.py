@@ -348,12 +348,12 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     | `explained_variance` | goes up, to 0.5 to 0.9 | stays 0: no critic is learned |
     | `gradient_norm` | 0.6 to 3, mostly cut to 0.5 | hundreds of times as large |
 
-    (At the end the learning rate is 0, and nothing moves.) The losses are not among
-    them, since they do not say how well it plays.
-    `policy_loss` was between −0.014 and 0 in all of these runs, from the first row of
-    `progress.csv` to the last. `value_loss` went down in Pong, and in Breakout *up*, to
-    four to seven times what it was at first: where more is scored, there is more to
-    foresee. So don't wait for a loss to fall.
+    (At the end the learning rate is 0, and nothing moves.) The losses are not in the
+    table, since they do not say how well the agent plays. `policy_loss` was between
+    −0.014 and 0 in all of these runs, from the first row of `progress.csv` to the last.
+    `value_loss` went down in Pong, and in Breakout *up*, to four to seven times what it
+    was at first: where more is scored, there is more to foresee. So don't wait for a
+    loss to fall.
 
     What the curves look like with fifteen mistakes in the program is on [a page of its
     own](../mistakes.py). The [entropy][labml_rl.networks.entropy_of] is on another
@@ -462,11 +462,11 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
     always, and below 0 if it does harm. While it is about 0, the critic takes no noise
     out of the advantages.
 
-    Two things it does not say. There are answers of the critic in the returns, with
-    $\lambda$ below 1 everywhere, and in any case where the rollout stops. It foresees
-    these easily. And where all returns are nearly the same, the least error is large
-    beside what there is to foresee: an agent that never drops the pole of CartPole can
-    be far below 0, and nothing is wrong with it.
+    Read it with care. The returns have the critic's own answers in them: everywhere if
+    $\lambda$ is below 1, and in any case where the rollout stops. It foresees these
+    easily. And where all returns are nearly the same, the least error is large beside
+    what there is to foresee: with an agent that never drops the pole of CartPole it can
+    be far below 0, and nothing is wrong.
 
     Args:
         values: $V(o_t)$, of the network that played.

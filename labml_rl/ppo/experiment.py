@@ -43,9 +43,9 @@ it ends at 428](../../assets/figures/run-ppo-breakout-seed-1.svg)
 beside [A2C](../a2c/experiment.py). The lower of its two runs has [an epsilon that is
 too large][labml_rl.a2c.RMSProp]. The other is less steady, and ahead of PPO nearly all
 the way. In [whole games](../watch/__init__.py#what-a-score-means) it scores less in the
-end, 391 ± 15 to 434 ± 17, which may be chance. (Behind the ± is the [standard
-error][labml_rl.watch.scores.Result.standard_error].) The dashed lines are what others
-score.*
+end, 391 ± 15 points, and PPO 434 ± 17. That may be chance. (Behind the ± is the
+[standard error][labml_rl.watch.scores.Result.standard_error].) The dashed lines are
+what others score.*
 
 ![The first two minutes of a game of Breakout, and beside it what the agent expects and
 how likely it is to take each
@@ -66,10 +66,10 @@ million frames earlier, and ends at 17.)*
 played, and those of three runs of A2C, two that are a little higher in the end, and one
 that stays flat: it ends at 481](../../assets/figures/run-ppo-spaceinvaders-seed-1.svg)
 
-*Space Invaders, beside [A2C](../a2c/experiment.py) with as many frames. (The flat one
-has the large epsilon. At the very left, the first six games have ended, which are the
-shortest. So it begins below random play.) In whole games PPO scores 478 points and,
-with another seed, 509; A2C 501 and 598.*
+*Space Invaders, beside [A2C](../a2c/experiment.py) with as many frames. (The flat curve
+has the large epsilon. At the very left only the first few games have ended, the
+shortest ones: so all curves begin below random play.) In whole games PPO scores 478
+points and, with another seed, 509; A2C 501 and 598.*
 
 Each run, with its command, its machine and what its agent scores, is on the [page of
 results](../../results.md).
@@ -96,7 +96,7 @@ the decisions that are on the pages of this book:
 | values [that are clipped][labml_rl.ppo.value_loss] | none (E), harm (A) |
 | Adam's [larger epsilon][Experiment.make_optimizer] | not known; A used $10^{-7}$ |
 
-E also find that decisions of this kind account for most of what PPO gains over TRPO,
+E also finds that decisions of this kind account for most of what PPO gains over TRPO,
 [its predecessor](__init__.py). Both used simulated robots, and we know of nothing of
 this size on Atari. So the book decides as the authors' code does, but for the clip of
 the values. The fourth decision of E is not on these pages: rewards are divided by how
@@ -221,7 +221,8 @@ class Experiment(PolicyExperiment[Settings]):
             self.compute = torch.compile(self.compute)
         super().__init__(settings)
 
-        # What was played while it learned, and not learned from yet.
+        # With `overlap`: the rollout that was played while the network learned, and
+        # that it has not learned from yet.
         self.latest: Samples | None = None
         self.stream: torch.cuda.Stream | None = None
         if settings.overlap and self.device.type == "cuda":

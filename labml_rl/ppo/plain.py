@@ -154,7 +154,8 @@ def learn(
                 nn.utils.clip_grad_norm_(network.parameters(), max_gradient_norm)
                 optimizer.step()
 
-        # What was seen is now of an agent that no longer exists. It is thrown away.
+        # What was seen was played by an agent that no longer exists. So it is thrown
+        # away.
         yield played, sum(recent) / max(len(recent), 1)
 
 

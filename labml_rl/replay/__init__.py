@@ -176,12 +176,12 @@ class ReplayMemory(Rings):
     def check(self, batch_size: int) -> None:
         """
         Raises:
-            ValueError: if fewer steps can be drawn, or if it is not one at least.
+            ValueError: if fewer than `batch_size` can be drawn, or if it is below 1.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         # The newest steps of each game can't be drawn yet: what follows them is not
-        # there. Only if there are too few others, count.
+        # there. Count exactly only if there may be too few others.
         incomplete = self.num_envs * (self.frames.stack + self.n)
         if len(self) - incomplete < batch_size:
             ready = int(self.can_be_drawn(np.arange(self.written)).sum())

@@ -16,10 +16,10 @@ labml-rl watch runs/ppo/breakout/seed-1 --games 100
 labml-rl watch runs/ppo/breakout/seed-1 --video b.mp4
 ```
 
-That in `results` comes with the book, and those in `runs` are yours. The first lets the
-agent play ten games, and prints what it scored in each and on average. The second lets
-it play a hundred. The third makes [a film](video.py) as well, which shows [what the
-agent expects](picture.py), and what it is about to do.
+The run in `results` comes with the book, and those in `runs` are yours. The first line
+lets an agent play ten games, and prints what it scored in each and on average. The
+second lets yours play a hundred. The third makes [a film](video.py) as well, which
+shows [what the agent expects](picture.py), and what it is about to do.
 
 ## What a score means
 
@@ -278,5 +278,5 @@ def main(
 #        60 is less than three times that.
 #     2. A hundred: $120 / \sqrt{100} = 12$.
 #     3. Both. The curve is of the last hundred games of training, by an agent that was
-#        still changing, and DQN's explored more. These are other games, by the last
-#        one.
+#        still changing, and with DQN one that explored at another rate. When it is
+#        watched, the last agent plays other games.

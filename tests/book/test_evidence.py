@@ -14,7 +14,7 @@ from PIL import Image
 from benchmarks import evidence
 from benchmarks.record import ROOT, text
 from figures.networks import FOLDER
-from hooks.results import with_state_of_code
+from hooks.results import on_pre_build, with_state_of_code
 from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.fingerprint import fingerprint
 from labml_rl.ppo.experiment import Experiment, Settings
@@ -281,11 +281,14 @@ def test_code_that_has_changed_is_called_so(tmp_path):
     record = {"run": {"sources": {"a.py": fingerprint("a  # that is all")}}}
     assert with_state_of_code(record, tmp_path)["run"]["code"] == "none"
     (tmp_path / "a.py").write_text("b")
+    on_pre_build()
     found = with_state_of_code(record, tmp_path)["run"]["code"]
     assert found == "1 of 1"
     (tmp_path / "a.py").write_text("a = (")
+    on_pre_build()
     assert with_state_of_code(record, tmp_path)["run"]["code"] == found
     (tmp_path / "a.py").unlink()
+    on_pre_build()
     assert with_state_of_code(record, tmp_path)["run"]["code"] == found
 
 
