@@ -55,12 +55,14 @@ action](../../assets/films/run-ppo-breakout-seed-1.mp4){ width=1280 height=720 }
 below. Then the ball gets through to the other side of the wall, and what the agent
 expects (the orange curve) jumps: up there, the ball earns points by itself.*
 
-![The mean score of the last hundred games of PPO in Pong, over the frames played: it
-ends at 20](../../assets/figures/run-ppo-pong-seed-1.svg)
+![The mean score of the last hundred games of PPO in Pong, over the frames played, and
+that of A2C, which rises later and less: it ends at
+20](../../assets/figures/run-ppo-pong-seed-1.svg)
 
 *Pong, where a game goes to 21 points. With a quarter of the frames of the paper it wins
-nearly all of them. ([Another seed](../../results.md#pong-by-ppo) begins to win two
-million frames earlier, and ends at 17.)*
+nearly all of them. The thin curve is that of A2C. ([Another
+seed](../../results.md#pong-by-ppo) begins to win two million frames earlier, and ends
+at 17.)*
 
 ![The mean score of the last hundred games of PPO in Space Invaders, over the frames
 played, and those of three runs of A2C, two that are a little higher in the end, and one

@@ -53,10 +53,10 @@ and a short run, which ends just as A2C begins to rise. The authors play forty m
 frames and more.
 
 ![The mean score of the last hundred games of PQN in Pong, over the frames played: it
-stays near −20 for five million frames, and ends at
-17](../../assets/figures/run-pqn-pong-seed-1.svg)
+stays near −20 for five million frames, when that of A2C has begun to rise, crosses it
+after seven million, and ends at 17](../../assets/figures/run-pqn-pong-seed-1.svg)
 
-*Pong, with the same settings.*
+*Pong, with the same settings, and A2C (the thin curve).*
 
 Pong takes patience. After 3.9 million frames this agent still lost nearly every point,
 where two runs of [DQN](../dqn/fast.py) had come to −15 and −14, and the run was taken
