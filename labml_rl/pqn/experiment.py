@@ -48,7 +48,7 @@ runs of [A2C](../a2c/experiment.py) as far as that.*
 
 Epsilon goes down over the first million frames, and until then A2C is ahead. At the end
 of three million PQN is, but hardly: it has 271 points, and the four recorded runs of
-A2C have 224 to 267. In whole games its agent scores 337. It is one game and one seed,
+A2C have 228 to 267. In whole games its agent scores 337. It is one game and one seed,
 and a short run, which ends just as A2C begins to rise. The authors play forty million
 frames and more.
 

@@ -88,7 +88,11 @@ def test_a_run_is_kept_as_it_was(folder, kept):
         assert (kept / name).read_bytes() == (folder / name).read_bytes()
     scores = json.loads((kept / "scores.json").read_text())
     assert len(scores["points"]) == evidence.GAMES
-    assert scores["mean"] == pytest.approx(sum(scores["points"]) / evidence.GAMES)
+    points = np.array(scores["points"])
+    assert scores["mean"] == pytest.approx(points.mean())
+    assert scores["median"] == np.median(points)
+    error = points.std(ddof=1) / len(points) ** 0.5
+    assert scores["standard_error"] == pytest.approx(error)
 
 
 def test_an_agent_that_is_kept_scores_the_same(kept):
@@ -167,6 +171,7 @@ def test_the_best_is_measured_again(kept):
     again = json.loads((kept / "scores-best.json").read_text())
     assert found["best"]["mean"] == again["mean"] != found["best"]["chosen_with"]
     assert len(again["points"]) == evidence.GAMES
+    assert again["frames"] == int(highest["frames"])
 
 
 def test_the_curve_is_drawn_from_the_record(kept):
@@ -357,3 +362,14 @@ def test_what_the_page_says_of_the_best_of_the_second_seed():
     assert len(looks) == 10
     assert max(looks, key=looks.__getitem__) == best["frames"]
     assert best["mean"] < last["mean"]
+
+
+def test_the_best_plays_for_its_own_scores(folder, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(evidence, "KEPT", tmp_path)
+    monkeypatch.setattr(Saved, "of", lambda *_, best=False: best)
+    monkeypatch.setattr(
+        evidence, "score", lambda best, path: seen.append((path.name, best))
+    )
+    evidence.keep(folder)
+    assert seen == [("scores.json", False), ("scores-best.json", True)]
