@@ -108,7 +108,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         autoreset_mode: what follows [the end of an
             episode][labml_rl.runner.Runner._step]. Wrappers of Gymnasium that change
             the observations of a batch accept only the modes other than `SAME_STEP`.
-        copy: whether `reset` and `step` return copies of the observations. Without,
+        copy: whether `reset` and `step` return copies of the observations. If not,
             they return the arrays that the games write to, and the next step changes
             them under the agent's eyes.
     """
@@ -132,7 +132,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         self._asked_for: str | None = None
 
     # Two things are left open: how to ask a [Runner][] for something, and how to wait
-    # for its answer. Both have an entry for each environment.
+    # for its answer. Requests and answers have an entry for each environment.
     @abstractmethod
     def _send(self, method: str, requests: Sequence[Any]) -> None: ...
 

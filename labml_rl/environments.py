@@ -346,7 +346,7 @@ def make_environments(
     Args:
         name: see [environment_makers][], as for `num_envs`, `seed` and `options`.
         num_envs: how many at once.
-        seed: that of the first dice.
+        seed: decides everything random; `None` draws one.
         workers: how many processes; `None` is one for each core, and 0 plays them all
             in this one. For an environment as light as CartPole, that is the fastest.
         copy: whether the agent gets its own copies of the observations.

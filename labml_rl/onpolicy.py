@@ -164,7 +164,7 @@ class RolloutExperiment(SpeedExperiment[S]):
         self.check_network()
         self.optimizer = self.make_optimizer()
 
-        # A step of learning is done as it is asked for, or by the record.
+        # A step of learning is a plain call, or is replayed from [a record](graphs.py).
         self.how = Recorded(self.device, self.network) if settings.graphs else asked
         self.actor = self.make_actor()
         self.games = self.make_players(makers, names, spaces)

@@ -136,8 +136,8 @@ class Players:
     """
     ## All of them
 
-    Whoever asks for [samples][Players.sample] need not know that it is not a
-    [Sampler][labml_rl.sampling.Sampler].
+    Players give [samples][Players.sample] just as a
+    [Sampler][labml_rl.sampling.Sampler] does.
 
     Args:
         makers: a function for each environment, which makes it.

@@ -104,7 +104,7 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
             answers leave as `(succeeded, result)`.
         make: makes the object.
     """
-    # Signals that ask a program to stop reach all of its processes at once. What
+    # Signals that ask a program to stop often reach all of its processes. What
     # follows is for the parent to decide: [a run](runs/signals.py) completes the update
     # that it is in, and needs its workers for that. So they do not listen.
     for each in STOP_SIGNALS:
@@ -148,8 +148,8 @@ class SpinWait:
     So a process that had to wait for less than a millisecond the last time stays awake
     for a millisecond this time, and looks again and again whether there is something to
     read. (Locks do the same, and call it *adaptive spinning*.) In between it offers its
-    core to others, so that nobody waits because of it. If the time is over, or was over
-    the last time, it sleeps.
+    core to others, so that nobody waits because of it. If the millisecond is over, or
+    was over the last time, it sleeps.
 
     Args:
         files: the numbers of the files to listen to.
@@ -159,7 +159,7 @@ class SpinWait:
         self._poll = select.poll()
         for file in files:
             self._poll.register(file, select.POLLIN)
-        self._soon = False  # whether it was, the last time
+        self._soon = False  # whether the last wait was a short one
 
     def wait(self, seconds: float | None = None) -> list[int]:
         """
@@ -296,8 +296,8 @@ class WorkerDiedError(WorkerError):
 
     Args:
         message: with the worker's name.
-        exitcode: of the process: below 0 it is the number of a signal; `None` is that
-            it is still running.
+        exitcode: of the process. Below 0 it is minus the number of a signal; `None`
+            means that it is still running.
     """
 
     def __init__(self, message: str, exitcode: int | None = None) -> None:

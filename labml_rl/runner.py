@@ -346,7 +346,8 @@ class Runner:
           `final_observation`. Stable-Baselines3 still does so, and has it as
           `terminal_observation`. CleanRL's programs are for Gymnasium 0.29. With a
           newer one, they learn from the step that is no experience.)
-        - `DISABLED`: the agent does it, with `reset(options={"reset_mask": mask})`.
+        - `DISABLED`: when the agent asks for it, with
+          `reset(options={"reset_mask": mask})`.
 
         !!! warning "Which observation is the last?"
             An algorithm that asks how much reward was still to come after a *truncated*
@@ -379,7 +380,8 @@ class Runner:
         self._batch.truncated[row] = truncated
         return info
 
-    # In the batch it would get the type of the space. This one is never in there.
+    # What is written to the batch gets the type of the space. A final observation is
+    # never written there, so it gets that type here.
     def _kept(self, observation: Any) -> Any:
         batch = self._batch.observations
         if isinstance(observation, np.ndarray) and isinstance(batch, np.ndarray):

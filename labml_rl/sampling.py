@@ -12,11 +12,11 @@ symbols:
 
 # Playing to learn
 
-A2C and PPO take turns. First the network plays for a while, all games at once, and
-everything is written down. Then the network is changed so that what went well becomes
-likelier. Then it plays again, and what was written down is thrown away: it shows how an
-agent played that no longer exists. Algorithms that may only learn from their own latest
-play are called **on-policy**.
+A2C and PPO play and learn in turn. First the network plays for a while, all games at
+once, and everything is written down. Then the network is changed so that what went well
+becomes likelier. Then it plays again, and what was written down is thrown away: it
+shows how an agent played that no longer exists. Algorithms that may only learn from
+their own latest play are called **on-policy**.
 
 This page is the first half: a [player][Player], a [sheet][Sheet] on which it writes,
 and a [sampler][Sampler], which lets the player go on for $T$ steps from where it
@@ -275,8 +275,8 @@ class Player:
     @torch.no_grad()
     def moves(self, scores: list[dict[str, float]]) -> Iterator[None]:
         r"""
-        This is a generator: it stops at the `yield` and goes on when it is asked to.
-        There, the games have their actions, and the player would only wait.
+        This is a generator: it stops at the `yield` and goes on when it is asked to. At
+        the `yield` the games have their actions, and the player would only wait.
 
         No gradient is kept of any of this. The learner [looks
         again][labml_rl.onpolicy.PolicyExperiment.evaluate] at what it learns from.
@@ -483,17 +483,17 @@ def beside(steps: Iterator[None], stream: torch.cuda.Stream | None) -> Iterator[
     ```
 
     A GPU does what it is asked for in the order in which it was asked. So the second
-    question of player A would wait for the whole first step of learning. Unless there
-    are two lists of orders, called *streams*: then the GPU works at both. Python only
-    puts a step on the list of the learner, and goes on to the player whose turn it is.
+    question of player A would wait for the whole first step of learning. With two lists
+    of orders, called *streams*, it does not: the GPU works at both. Python only puts a
+    step on the list of the learner, and goes on to the player whose turn it is.
 
     What learns must be [another network][labml_rl.ppo.experiment.Experiment.make_actor]
     than the one that plays.
 
     Args:
         steps: does one step each time that it is asked for the next.
-        stream: the learner's list of orders; `None` is for a processor, which does all
-            at once.
+        stream: the learner's list of orders; `None` is for a processor, which has no
+            such list.
 
     Yields:
         Nothing, after each step.
@@ -502,8 +502,9 @@ def beside(steps: Iterator[None], stream: torch.cuda.Stream | None) -> Iterator[
     if stream is not None:
         stream.wait_stream(torch.cuda.current_stream(stream.device))
     while True:
-        # Who plays is in 16 bits all the while, and remembers weights [that have been
-        # converted](graphs.py). A learner that did so would never see what it learns.
+        # Meanwhile the players are inside an autocast, which remembers weights [that
+        # have been converted](graphs.py). A learner inside it would never see what it
+        # learns.
         with (
             nullcontext() if stream is None else torch.cuda.stream(stream),
             torch.autocast(kind, enabled=False, cache_enabled=False),

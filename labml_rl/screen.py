@@ -126,8 +126,8 @@ class Display(Protocol):
     take the maximum of, nor many greys. So all of them go into a table, once, and a
     pixel costs one look into it.
 
-    This is what that needs of an emulator. ALE, [the one of this book](game.py), has
-    it.
+    For that, an emulator must have the methods below. ALE, [the one of this
+    book](game.py), has them.
     """
 
     def getScreenDims(self) -> tuple[int, int]: ...  # height, width

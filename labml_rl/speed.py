@@ -61,8 +61,8 @@ waits that long. On a crowded one, most of the time goes into it.
 
 So `labml-rl` lets threads look only 4,000 times, which makes no difference to any
 number that is learned. What it does for the speed, alone and among others, [has been
-measured](../benchmarks/policies.md#beside-other-programs). It has to be said before
-PyTorch is loaded. So a program of your own has to be told, and so has
+measured](../benchmarks/policies.md#beside-other-programs). The number has to be set
+before PyTorch is loaded. So set it yourself for a program of your own, and for
 `python -m labml_rl.ppo`:
 
 ```sh

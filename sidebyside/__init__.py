@@ -181,9 +181,9 @@ So no symbols light up in it, and tabs and diagrams do not work.
 ## Code of others
 
 Code that was written for another tool comes out well, too: docstrings in the styles of
-Google, [NumPy and Sphinx][sidebyside.fields], the common parts of
-[reStructuredText][sidebyside.rst], docstrings of variables, examples for `doctest`, and
-modules that were annotated for pylit. Comments may have
+Google, [NumPy, Sphinx and Hugging Face][sidebyside.fields], the common parts of
+[reStructuredText][sidebyside.rst], the lists of Epytext, docstrings of variables,
+examples for `doctest`, and modules that were annotated for pylit. Comments may have
 [frames][sidebyside.prose.undecorated] and mark the [cells][sidebyside.split.CELL] of a
 notebook. Where no docstring has a heading, [the outline names the classes and
 functions][sidebyside.weave.outlined]. Where a module begins with a long text that has

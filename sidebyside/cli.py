@@ -58,8 +58,8 @@ extra_javascript:
 ```
 
 Names in the code can be links, and a definition can show where it is used. But these
-links are HTML already, and engines differ in what they make of a link in HTML. So say
-which engine the pages are for. Without that, they are left out:
+links are HTML already, and engines differ in what they make of a link in HTML. So
+both are left out, unless an option says for which engine the pages are:
 
 | option | for which engine |
 |---|---|
@@ -76,8 +76,8 @@ nothing if anything is wrong.
 
 The exit status of `page` and `markdown` is 0 if every page was written, whatever was
 wrong with the prose, and 1 if not. That of `check` is 0 if it finds nothing, and 1 if
-it finds something. Of any command it is 2 if an option is wrong, or a file that is no
-module can't be read or written.
+it finds something. For any command it is 2 if an option is wrong, or if a file other
+than a module can't be read or written.
 """
 
 import argparse
@@ -198,8 +198,8 @@ def parser() -> argparse.ArgumentParser:
         "--output",
         metavar="OUT",
         type=Path,
-        help="where to write it; FILE.html in the current folder if not given, and "
-        "the standard output stream if it is `-`",
+        help="where to write it; if not given, the name of the module with .html, in "
+        "the current folder; `-` is the standard output stream",
     )
     one.set_defaults(run=write_page)
 

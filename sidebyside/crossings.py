@@ -181,8 +181,8 @@ def code_links(
         by_line: its [spots][].
         places: where the definitions of the book are.
         outside: what is documented elsewhere.
-        use_directory_urls: how the site engine makes addresses from paths, if it does
-            not find its pages to links that lead to their sources.
+        use_directory_urls: how the site engine makes addresses from paths; `None` if it
+            makes links to sources lead to their pages itself, in HTML too.
     """
     links: defaultdict[int, list[Link]] = defaultdict(list)
     page = by_line[0].place.page

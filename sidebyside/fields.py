@@ -62,7 +62,9 @@ SPHINX = {
     "types": ("type", "vartype", "rtype"),
 }
 WORDS = {word: title for title, words in SPHINX.items() for word in words}
-COLON = re.compile(rf":(?P<word>{'|'.join(WORDS)})(?: +(?P<what>[^:]+))?:(?: +|$)")
+COLON = re.compile(
+    rf":(?P<word>{'|'.join(WORDS)})(?: +(?P<what>[^:\s][^:]*))? ?:(?: +|$)"
+)
 # Sphinx knows more words than these, and a project may have its own.
 OTHER = re.compile(r":[A-Za-z][^:`]*:(?: |$)")
 
@@ -84,7 +86,9 @@ ERRORS = re.compile(rf"{ERROR}(?:, *{ERROR})*")
 VALUE = rf"""(?:'[^'\n]+'|"[^"\n]+"|``[^`\n]+``)(?: {ROUND})?"""
 WORD = rf"(?:{NAME}|{VALUE})"
 TERM = re.compile(
-    rf"(?P<name>{WORD}(?:, *{WORD})*)(?:(?P<colon> ?: )(?P<type>\S[^\n]*))?"
+    rf"(?P<name>{WORD}(?:, *{WORD})*)"
+    # `x : int`, and ``x (`int`, *optional*):``, as Hugging Face has it.
+    rf"(?:(?P<colon> ?: )(?P<type>\S[^\n]*)| (?P<round>(?=\(`){ROUND}):)?"
 )
 SENTENCE = re.compile(r"\b(?:\w+ ){4}\w+")
 TERMS = re.compile(rf"^(?P<margin> *){TERM.pattern}\n(?P=margin) +\S", re.MULTILINE)
@@ -145,7 +149,7 @@ def types_of(node: Definer) -> dict[str, str]:
 def spelled(node: ast.expr) -> str:
     """
     A type as text, without the quotes of what is defined only later. Most are a single
-    name, for which `unparse` takes its time.
+    name, for which `unparse` would take too long.
     """
     if isinstance(node, ast.Name):
         return node.id
@@ -321,7 +325,8 @@ def set_terms(lines: Sequence[tuple[int, str]], depth: int = 0) -> Lines:
     ## reStructuredText's style
 
     A line with deeper ones right below it is a term with its definition. By that rule
-    any sentence is a term whose second line hangs, so here only names and values are.
+    any sentence whose second line hangs would be a term, so here only names and values
+    are.
 
     Args:
         lines: the lines of a docstring around its lists, or those of an item.
@@ -343,7 +348,8 @@ def set_terms(lines: Sequence[tuple[int, str]], depth: int = 0) -> Lines:
         begins = not is_code[at] and is_behind
         found, end = terms(lines, at) if begins and depth < DEEPEST else ((), at)
         deep = within(done, indentation(text)) if found else ""
-        # A mere word is a term only in front of several, where Markdown has no code.
+        # A mere name is a term only with several words below it, and where that is no
+        # code to Markdown.
         is_place = bool(done) and len(deep) == indentation(text)
         if found and (
             not NAMES.fullmatch(text.strip())
@@ -376,7 +382,7 @@ def terms(lines: Sequence[tuple[int, str]], at: int) -> tuple[tuple[Entry, ...],
         gap = bool(found) and not lines[at + 1][1] and is_block(lines[at + 2 : at + 3])
         if indentation(lines[at + 1 + gap][1]) <= margin:
             break
-        if term["colon"] and PROSE.match(term["name"]):
+        if (term["colon"] or term["round"]) and PROSE.match(term["name"]):
             break
         if term["colon"] == ": " and not found:
             break
@@ -388,7 +394,7 @@ def terms(lines: Sequence[tuple[int, str]], at: int) -> tuple[tuple[Entry, ...],
 
 def defined(number: int, term: re.Match[str], body: Lines) -> Entry:
     """A term with its definition. Without a type it is shown as it is written."""
-    name, kind = term["name"], clean(term["type"] or "")
+    name, kind = term["name"], clean(term["type"] or (term["round"] or "")[1:-1])
     if kind:
         name = clean(name).replace("\\", "")
         if SENTENCE.search(kind) and body[0][1][:1].islower():
@@ -516,6 +522,7 @@ def leading_type(text: str) -> str:
 
 def clean(text: str) -> str:
     """A name or a type without backticks and roles."""
+    text = text.replace("*optional*", "optional")
     if "`" not in text:
         return text
     return re.sub(r"(?::[\w:]+:)?`~?([^`]*)`", r"\1", text).replace("`", "")

@@ -8,7 +8,8 @@ summary: Whatever a docstring holds, it stays prose, and stays in its place.
 
 A docstring may hold anything: `Returns <class 'dict'>`, half a table in HTML, a fence
 that is never closed, a link that runs a script. Nobody wrote it for a web page, and the
-page must hold. Four promises are kept here, for every page that is made from a module:
+page must not break. Four promises are kept here, for every page that is made from a
+module:
 
 1. What looks like HTML is shown as it was written. A few harmless tags, such as
    `<kbd>` and `<sub>`, are honoured, if they are closed in the same paragraph.
@@ -107,7 +108,8 @@ INLINE = (
     "a|abbr|b|cite|code|del|dfn|div|em|figcaption|figure|i|ins|kbd|mark|p|q|s|samp"
     "|small|span|strong|sub|sup|u|var"
 )
-EMPTY = "br|hr|img|wbr"
+# A picture without an address is none.
+EMPTY = r"br|hr|img(?=\s[^<>]*\bsrc=)|wbr"
 # A long tail without a closing tag would be searched again from each opening one.
 TAG = (
     rf"{LESS}(?:(?P<empty>{EMPTY})|(?P<tag>{INLINE}))"
@@ -125,8 +127,8 @@ ATTRIBUTES = re.compile(
     "|rowspan|scope|start|target|title|type|value|width|aria-[a-z]+|data-sbs-[a-z]+"
     "|data-(lang|line|linenos|search-exclude|tabs|title)"
 )
-# What the buttons of content tabs are tied together with. No author can write either
-# element, and those that an extension makes have such names.
+# The names that tie the buttons of content tabs, `input`, to their words, `label`. No
+# author can write these elements, and those that an extension makes have such names.
 TABS = re.compile("__tabbed_[0-9_]+")
 
 
@@ -156,7 +158,7 @@ def guarded(text: str) -> str:
     Returns:
         The same with the sign for each `<`, and with signs for what was not meant as
         Markdown, such as the stars of a product or the braces of a dictionary. Markdown
-        takes them for its own, and some of what stands around them is lost. In a
+        would take them for its own, and lose some of what stands around them. In a
         heading of ours, all braces in front of the anchor are replaced, since they
         would be taken for part of it.
     """

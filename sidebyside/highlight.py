@@ -135,7 +135,10 @@ def highlight(
 def in_text(
     text: str, links: Mapping[int, Sequence[Link]]
 ) -> Iterator[tuple[int, int, str]]:
-    """Where each link begins and ends in the whole text, and its tag. No last one."""
+    """
+    Where each link begins and ends in the whole text, and its tag. Behind them comes
+    one that no text reaches.
+    """
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     for number, here in sorted(links.items()):
         first = starts[number - 1]

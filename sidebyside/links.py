@@ -58,7 +58,7 @@ LINK = re.compile(
     """
     + CODE
     + r"""
-    | (?<![^\W_])(?<![^\W_]_)(?<![^\W_]__)(?<![\])\\!])
+    | (?<![^\W_])(?<![^\W_]_)(?<![^\W_]__)(?<![\])\\!=])
       \[(?P<text>(?:!\[[^\[\]]*\]\([^()]*\) | [^\[\]\\`] | \\.
         | (?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))++)\]\[(?P<name>[^\[\]\n]*)\]
     | (?<=\])\(<?(?P<file>[^\s()<>\#:]+)(?=[>\s)\#])
@@ -388,7 +388,8 @@ def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
         anchor: its anchor.
         local: the labels that are known in their own sections alone.
     """
-    # To Markdown, those of links are the same in capitals, and anchors are not.
+    # To Markdown, labels of links are the same in capitals, and anchors are not. So
+    # those of links get the number of a line.
     labels = {
         label: f"^{anchor}-{label[1:]}"
         if label.startswith("^")

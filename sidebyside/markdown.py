@@ -201,8 +201,8 @@ def guarded_fences(stage: Any) -> Iterator[None]:
     ### Fences that are none
 
     Below a line of indented code, a fence turns out to be none when the page is parsed,
-    and `pymdownx.superfences` puts back what it has kept of it. By then the guard has
-    been past.
+    and `pymdownx.superfences` puts back what it has kept of it. By then the guard is
+    done, so what is kept is guarded at once.
 
     Args:
         stage: a preprocessor. Only that of fences keeps anything.
@@ -223,8 +223,8 @@ def any_fence(stage: Any) -> Iterator[None]:
 
     Behind the marks of a fence may stand what only some engine understands:
     `{figure} picture.png`, or `rust,no_run`. If such a fence were none, its last line
-    would begin one, and all that follows be turned inside out. So it is plain code.
-    Only where another backtick stands there, it is a piece of code in a line.
+    would begin one, and all that follows would be turned inside out. So it is plain
+    code. With another backtick in that place, it is a piece of code in a line.
 
     Args:
         stage: a preprocessor. Only that of fences has such a switch.
@@ -338,7 +338,11 @@ class Names(InlineProcessor):
     """
 
     def __init__(self, md: Markdown, kept: Pieces) -> None:
-        super().__init__(r"(?<= \{ )#[\w.-]+(?= \})|__[A-Za-z]\w*__(?!\w)", md)
+        super().__init__(
+            r"(?<= \{ )#[\w.-]+(?= \})|__[A-Za-z]\w*__(?!\w)"
+            r"|(?<!\w)_[A-Za-z]\w*_\w+_(?!\w)|(?<=\w\.)_[A-Za-z]\w*",
+            md,
+        )
         self.kept = kept
 
     def handleMatch(  # type: ignore[override]  # noqa: N802

@@ -12,9 +12,10 @@ screen reader gets MathML, and a formula with a mistake stops the build instead 
 turning red on the page.
 
 Two dollars make a formula by the rules of Pandoc, which tell $x$ from "costs $5 or $6":
-no space inside them, no digit behind them, no blank line between them. No letter may
-stand behind them either, as in `$HOME/$USER`, but for those of the $n$th of something.
-And ordinary comments speak of `$PATH` and of `^foo$`. So these are no formulas either:
+no space just inside them, no digit behind them, no blank line between them. No letter
+may stand behind them either, as in `$HOME/$USER`, but for those of the $n$th of
+something. And ordinary comments speak of `$PATH` and of `^foo$`. So these are no
+formulas either:
 
 - two words next to each other, unless they are in braces or with a command such as
   `\in`: nobody means "`$BAR, or lines with ^foo$`" as mathematics;
@@ -43,7 +44,7 @@ KATEX = files("sidebyside") / "assets" / "katex" / "katex.min.js"
 
 # Words in a formula, which may have formulas in them. `(?>…)` takes them as a whole: to
 # try each in two ways would take forever where there are many.
-TEXT = r"\\(?:text(?:rm|bf|it)?|mbox)\{(?:[^{}\n]|\n(?!\s*\n))*\}"
+TEXT = r"\\(?:text(?:rm|bf|it)?|mbox)\{(?:[^{}\n]|\{[^{}\n]*\}|\n(?!\s*\n))*\}"
 
 # All of it begins with one of a few signs, so most letters need not be looked at twice.
 PATTERN = re.compile(
@@ -117,7 +118,7 @@ def find(text: str) -> Iterator[Formula]:
 
 def in_formulas(text: str) -> Callable[[int], bool]:
     """
-    What looks like a link, such as `[x]_` or `[t][n]`, is none there.
+    In a formula, what looks like a link, such as `[x]_` or `[t][n]`, is none.
 
     Args:
         text: of Markdown.

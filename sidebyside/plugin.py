@@ -422,7 +422,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         pages: dict[str, Module] = {}
         used: set[str] = set()
         for package in map(Path, self.config.packages):
-            # Their files are copied into the site, from where messages name them.
+            # The site has a copy of each file, at the path by which messages name it.
+            # So that must not begin with `../`.
             is_inside = package.is_relative_to(root)
             base = root if is_inside else package.parents[len(names_around(package))]
             found = find_modules(package, base, self.config.exclude, root, used)
@@ -499,8 +500,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         ### A mistake in a module
 
         A build stops at it. A server that an author is looking at shows it on the page,
-        and goes on. Links to what was on the page still find something there. Nor has
-        the page another title, which all others would have to be made again for.
+        and goes on. Links to what was on the page still find something there. And the
+        page keeps its title, or all others would have to be made again.
         """
         if not self.serving:
             raise PluginError(str(error)) from error
@@ -520,7 +521,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """
         Add the pages, the modules themselves, and the press's styles and fonts.
 
-        MkDocs would have a page replace another that was written by hand.
+        MkDocs would let a page of a module replace one that was written by hand. Here
+        that stops the build.
         """
         self.searched.take_part(config, self.serving)
         root = root_of(config)
@@ -679,7 +681,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def on_page_context(
         self, context: Any, *, page: SitePage, config: MkDocsConfig, nav: Any
     ) -> None:
-        """Keep what the templates make of a page that nobody changes anymore."""
+        """Keep what the templates make of a page when all plugins are done with it."""
         if self.serving:
             self.searched.give_back(page)
             template = self.env.get_template(page.meta.get("template", "main.html"))

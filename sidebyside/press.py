@@ -44,7 +44,7 @@ BESIDE = {"setup.py", "conftest.py", "noxfile.py"}
 OF_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 # Other people's code, and what tools have made of one's own.
 NOT_WRITTEN = {"build", "dist", "node_modules", "site-packages", "venv"}
-# Those that have lines of their own, in a stylesheet and in a script.
+# Comments that have lines of their own, in a stylesheet and in a script.
 COMMENTS = re.compile(rb"^[ \t]*(?:/\*.*?\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
 IMPORT = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
 
@@ -347,7 +347,7 @@ class WithOutside(Mapping[str, Place]):
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        """Only those of the book, since a misspelt name is one of these."""
+        """Only those of the book, which are suggested in place of a misspelt name."""
         return iter(self.places)
 
     def __len__(self) -> int:

@@ -281,7 +281,7 @@ def open_title(prose: Prose) -> Prose:
     """
     ### Titles of modules
 
-    Above the docstring of a module, an underlined title is that of the page.
+    At the top of a module's docstring, an underlined title is that of the page.
 
     Args:
         prose: the docstring of a module.
@@ -298,13 +298,37 @@ def open_title(prose: Prose) -> Prose:
     return Prose(((number, f"# {title}"), *lines[first + 2 :]))
 
 
+def lower_titles(prose: Prose) -> Prose:
+    """
+    ### Titles of definitions
+
+    A page has one title. What is underlined like one in the docstring of a class or a
+    function is a heading below it.
+
+    Args:
+        prose: the docstring of a definition.
+    """
+    if "\n===" not in prose.text:
+        return prose
+    done = [*prose.lines]
+    for at, ((number, text), is_code) in enumerate(
+        zip(prose.lines, fences(prose.lines), strict=True)
+    ):
+        above = [line for _, line in prose.lines[max(at - 2, 0) : at]]
+        is_title = bool(above) and bool(above[-1]) and not (above[:-1] or [""])[0]
+        if is_title and not is_code and re.fullmatch("={3,}", text):
+            done[at] = (number, "-" * len(text))
+    return Prose(tuple(done))
+
+
 def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     """
     ## Lists without a blank line
 
     Python-Markdown wants a blank line before a list, and many authors, like most other
-    Markdown engines, do not. This puts one there, and where bullets become numbers.
-    And an item may be written `1)`, of which Python-Markdown does not know either.
+    Markdown engines, do not. This puts one there, and also where numbers follow
+    bullets. And an item that is written `1)`, which Python-Markdown does not know
+    either, gets a dot.
 
     It also wants four blanks in front of what is nested in an item. Others want only as
     many as there are in front of the text of the item, and these become four. And what
@@ -343,7 +367,7 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
             kinds = {each: kinds[each] for each in kinds if len(each) <= len(indent)}
             before = kinds.get(indent)
             begins = not in_list or before is (not is_number)
-            first = item["number"] in (None, "1")
+            first = item["number"] in (None, "0", "1")
             if begins and first and done and done[-1][1].strip():
                 done.append((number, ""))
             if item["mark"].endswith(")") and (first or before is is_number):
@@ -502,12 +526,16 @@ def open_examples(prose: Prose) -> Prose:
 
 def example(lines: Sequence[tuple[int, str]], margin: int) -> Sequence[tuple[int, str]]:
     """The session that these lines begin with."""
-    prompt = " " * margin + ">>> "
+    prompt, comment = " " * margin + ">>> ", " " * margin + "# "
     end = 0
     for at, (_, text) in enumerate(lines):
         if not text.strip():
             rest = (line for _, line in lines[at:] if line.strip())
-            if not next(rest, "").startswith(prompt):
+            follows = next(rest, "")
+            if follows.startswith(comment):
+                # To Markdown, a comment above a prompt is the title of a page.
+                follows = next(rest, "")
+            if not follows.startswith(prompt):
                 break
         elif indentation(text) < margin:
             break

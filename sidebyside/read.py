@@ -391,7 +391,7 @@ def layout(text: str, tokens: list[Token]) -> Layout:
     ### One pass over the tokens
 
     A statement ends with a line, unless a bracket is open. Lines without a statement
-    count to the one that follows.
+    belong to the statement that follows.
 
     Args:
         text: the text of a module.
@@ -469,12 +469,13 @@ def undisturbed(settles: bool = True) -> Iterator[None]:
     are made. Python's collector would look for garbage among them again and again, find
     none, and take a fifth of the time for it.
 
-    Afterwards it would look at all of them at once. To freeze and to thaw them counts
-    them among the old ones, which it looks at last. What somebody else has frozen stays
-    so.
+    Afterwards it would look at all of them at once. Once frozen and thawed, they count
+    among the old ones, which it looks at least often. If somebody else has frozen
+    some, nothing is frozen or thawed here, and those stay as they are.
 
     Args:
-        settles: whether to do so. To find out if somebody has frozen much takes long.
+        settles: whether to freeze and thaw. Even to ask if somebody else has frozen
+            some takes long where these are many.
     """
     collects = gc.isenabled()
     settles = settles and not gc.get_freeze_count()

@@ -29,9 +29,10 @@ reader sees at least what the author wrote.
 
 Names such as ``:class:`Game` `` are for [links][sidebyside.links].
 
-There are two passes. Directives come first, since a session of `doctest` may stand in
-one. When [sessions have their fences][open_examples], words follow: what looks like a
-role in a piece of code is none.
+There are two passes. The first is for *directives*, which begin with two dots, since a
+session of `doctest` may stand in one. The second is for the words in a line, among
+them *roles* such as ``:math:`x` ``. It comes when [sessions have their
+fences][open_examples], since what looks like a role in a piece of code is none.
 """
 
 import ast
@@ -98,6 +99,14 @@ FACT = re.compile(
     r"|status|version):(?: +(?P<words>.*))?"
 )
 
+# The lists of Epytext, and its code.
+EPYTEXT = re.compile(
+    r"^@(?P<word>cvar|ivar|keyword|param|raises?|return|rtype|type)"
+    r"(?P<what> +[\w.*]+)?:",
+    re.MULTILINE,
+)
+BRACED = re.compile(r"\b[CL]\{([^{}`\n]+)\}")
+
 # What is said to Sphinx of the thing itself.
 META = re.compile(r" *:meta (?:private|public|hide-value):")
 
@@ -146,6 +155,8 @@ HIDDEN = re.compile(
     "(current)?module|index|highlight|auto(?!summary)[a-z]+|contents|default-role"
     "|rst-class|sectionauthor|codeauthor|tabularcolumns|testsetup|testcleanup|toctree"
 )
+# What is only around some text.
+BARE = {"compound", "container", "only"}
 RULE = re.compile(r" *=+(?: +=+)+")
 UNDERLINE = re.compile(r" *(?:~{3,}|\^{3,})")
 DRAWN = re.compile(r" *\+--[+-]*-\+")
@@ -166,13 +177,13 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
 
     Args:
         prose: any prose.
-        is_docstring: whether a comment may stand in it. In one that is a comment
-            itself, two dots are only two dots.
+        is_docstring: whether it may have comments, as reStructuredText has them. In
+            prose that is a comment of Python itself, two dots are only two dots.
 
     Returns:
         The same prose as Markdown, with a fence around each example.
     """
-    prose = set_back(prose)
+    prose = set_back(set_epytext(prose) if is_docstring else prose)
     text = prose.text
     if not (text.startswith(":") or any(map(text.__contains__, SIGNS))):
         return open_code(open_examples(prose))
@@ -184,6 +195,19 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
         there = {line.strip() for _, line in lines}
         made = set_wordings(made, dict(wordings_in(prose.lines, there)))
     return set_words(made, targets)
+
+
+def set_epytext(prose: Prose) -> Prose:
+    """
+    ### Epytext
+
+    Twisted and its like write `@param x:` for `:param x:`, and `L{x}` or `C{x}` for
+    code. A docstring without the first is not looked at for the second.
+    """
+    if "@" not in prose.text or not EPYTEXT.search(prose.text):
+        return prose
+    text = EPYTEXT.sub(r":\g<word>\g<what>:", prose.text)
+    return prose.with_text(BRACED.sub(r"`\1`", text))
 
 
 def set_back(prose: Prose) -> Prose:
@@ -240,7 +264,7 @@ def set_wordings(prose: Prose, wordings: dict[str, str]) -> Prose:
         wordings: what each name stands for.
 
     Returns:
-        The same prose with these words, but in code.
+        The same prose with these words, except in code.
     """
     if not wordings:
         return prose
@@ -360,9 +384,10 @@ def marked(
         made = directive(name, (number, found["words"] or ""), plain)
         if made is None:
             return (), ()
-        if name in BOXES:
-            inner = blocks(made[2:], is_docstring, depth + 1)
-            return own, (*made[:2], *moved(inner, "    "), (own[-1][0], ""))
+        if name in BOXES or name in BARE:
+            at, deep = (2, "    ") if name in BOXES else (1, "")
+            inner = blocks(made[at:], is_docstring, depth + 1)
+            return own, (*made[:at], *moved(inner, deep), (own[-1][0], ""))
         return own, made
     if found := REFERENCE.fullmatch(words):
         item = f"- {label(found['label'])} {found['words'] or ''}".rstrip()
@@ -380,8 +405,8 @@ def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
         body: the lines below it.
 
     Returns:
-        What becomes of it. Nothing, if it is not known. For a box, the lines of its
-        body are still to be looked at.
+        What becomes of it; `None` if it is not known. For a box, the lines of its body
+        are still to be looked at.
     """
     number, words = head
     options, body = with_options(body)
@@ -391,6 +416,8 @@ def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
         made = ((number, ""),)
     elif name in BOXES:
         made = box(name, number, words, body)
+    elif name in BARE:
+        made = (number, ""), *body
     elif name == "math":
         made = formulas((*lead, *body))
     elif name in FENCES and not (name == "plot" and words):
@@ -448,8 +475,8 @@ def formulas(body: Lines) -> Lines:
     """
     ### Formulas
 
-    A blank line ends a formula and begins another. Rows need no environment in Sphinx,
-    and one in TeX.
+    A blank line ends a formula and begins another. In Sphinx, rows need no environment.
+    In TeX they need one.
     """
     made: list[tuple[int, str]] = []
     whole: Lines = ()
@@ -474,7 +501,7 @@ def formulas(body: Lines) -> Lines:
 
 
 def in_katex(tex: str) -> str:
-    """A formula without what KaTeX does not know, and has under another name."""
+    """A formula, with KaTeX's name for what it knows by another."""
     return tex.replace(r"\mbox{", r"\text{")
 
 
@@ -563,8 +590,8 @@ def literal(
     words = f"{head}:" if text[-3:-2].strip() else head
     said = ((number, words),) if words.strip() else ()
     if not first or (words and is_title(words) and TITLES[words[:-1]] not in EXAMPLES):
-        # `Args::` is a title for all that. Without code, one colon is enough as well,
-        # and in front of an example, which needs no indentation.
+        # `Args::` is a title all the same. One colon is also enough where no code
+        # follows, and in front of an example, which needs no indentation.
         follows = next((line for _, line in lines[1:] if line), "")
         is_example = follows.startswith(" " * base + ">>> ")
         # A comment in pylit's style ends so: the code that it announces is beside it.
@@ -601,9 +628,10 @@ def open_code(prose: Prose) -> Prose:
     ### Code that is only indented
 
     To Markdown, what is indented by four behind a blank line is code, unless it belongs
-    to an item, a box or the like. This puts a fence around it, by which all that looks
-    for formulas and links knows it. What does belong to one of these is code if Python
-    can read it, and it does something. In case of doubt it stays as it is.
+    to an item, a box or the like. This puts a fence around it, so that whatever looks
+    for formulas and links knows it for code. What does belong to an item or a box is
+    code if Python can read it, and it does something. In case of doubt it stays as it
+    is.
 
     Args:
         prose: prose whose examples have their fences.
@@ -678,8 +706,8 @@ def least_of(lines: Lines, at: int) -> int:
 
 def leading_code(lines: Lines, begin: int) -> Lines:
     """
-    The code that begins with a line, up to a fence or to words, if it does. What is
-    indented further than its first line goes on with it.
+    The code that begins with a line, if any does, up to a fence or to words. What is
+    indented further than its first line belongs to it.
 
     Args:
         lines: all lines.
@@ -689,8 +717,8 @@ def leading_code(lines: Lines, begin: int) -> Lines:
     if BULLET.match(lines[begin][1]):
         # To Python, `* a = b` is an assignment.
         return ()
-    # A statement may have blank lines in it. Who looks far for its end at each
-    # paragraph of a long text takes too long.
+    # A statement may have blank lines in it. To look far for its end, at each paragraph
+    # of a long text, would take too long.
     near = deeper(lines[begin : begin + LONG], margin - 1)
     if len(near) < LONG and language_of(trimmed(near)) == "python":
         return near
@@ -985,13 +1013,23 @@ WORDS = re.compile(
 )
 ENDS = re.compile(BEHIND)
 KEPT = re.compile(r":(?!su[bp]:|math:)[a-z][\w:+-]*:`")
-# Roles that are words of their own. For the others of Python's, the links are there.
+# Roles that lead to names. What stands before the kind goes, and the rest is for
+# [links][sidebyside.links].
 NAMED = re.compile(
     "(?:external(?:[+][a-z]+)?:)?(?:py:)?"
     "(?P<kind>attr|class|const|data|exc|func|meth|mod|obj|ref|term|any|cls|type)"
 )
 # These lead somewhere, too, and may have words of their own in front.
-LINKED = {"doc", "download", "envvar", "keyword", "option", "token"}
+LINKED = {
+    *("confval", "doc", "download", "envvar", "keyword", "option", "paramref"),
+    *("setting", "token"),
+}
+# And these, to where everybody knows.
+KNOWN = {
+    "arxiv": "https://arxiv.org/abs/",
+    "doi": "https://doi.org/",
+    "pypi": "https://pypi.org/project/",
+}
 CODES = {
     *("c", "code", "command", "file", "kbd", "literal", "mimetype", "program", "rc"),
     "samp",
@@ -1092,11 +1130,15 @@ def role(found: re.Match[str]) -> str:
         return f"<{kind}>{text}</{kind}>"
     if kind in ("pep", "rfc"):
         return f"{kind.upper()} {text}"
-    name = kind.rpartition(":")[2]
-    if named or name in LINKED:
-        titled = re.fullmatch(r"(.+?)\s*<[^<>]+>", text, re.DOTALL)
-        return titled[1] if titled else f"`{text.removeprefix('~')}`"
-    return f"`{text}`" if name in CODES else found[0]
+    domain, _, name = kind.rpartition(":")
+    titled = re.fullmatch(r"(.+?)\s*<([^<>]+)>", text, re.DOTALL)
+    made = f"`{text}`" if name in CODES else found[0]
+    if kind in KNOWN:
+        words, of = titled.groups() if titled else (f"{kind}:{text}", text)
+        made = f"[{words}]({url(KNOWN[kind] + of)})"
+    elif named or domain or name in LINKED:
+        made = titled[1] if titled else f"`{text.lstrip('~!.')}`"
+    return made
 
 
 def label(text: str, behind: str = "") -> str:

@@ -59,7 +59,8 @@ def what_stops_a_build(source: Source) -> Iterator[Finding]:
     """
     ## SBS102 and SBS201: what stops a build
 
-    A key of the front matter that is nearly another stops none, and says nothing.
+    A misspelt key of the front matter does not stop one, but is named as well: nothing
+    would come of it.
     """
     errors: list[tuple[str, PressError]] = []
     meta, sections, mistake = described(source)
@@ -120,7 +121,7 @@ ADDRESS = re.compile(
 
 
 def addresses_in(source: Source) -> Iterator[tuple[Prose, int, str]]:
-    """Yields the addresses of all links: the prose, the place in its text, and each."""
+    """Yields for each link the prose, its place in the text, and its address."""
     for prose in proses(source):
         is_formula = in_formulas(prose.text)
         for match in ADDRESS.finditer(prose.text):
@@ -204,7 +205,10 @@ def dollars(source: Source, *, words: bool = True) -> Iterator[Finding]:
             if prose.text.startswith("$$", offset):
                 dollar = "$$"
                 message = "a `$$` that is not part of a formula"
-                remedy = "Leave no blank line and no other `$` in it, or escape it."
+                remedy = (
+                    r"Leave no blank line and no other `$` in the formula, or write "
+                    r"`\$\$`."
+                )
             elif not words:
                 continue
             else:
@@ -401,6 +405,8 @@ def is_deed(statement: ast.stmt, text: str) -> bool:
             | ast.Nonlocal()
             | ast.Raise()
             | ast.Assert()
+            # That says of which shape something is.
+            | ast.Assign(targets=[ast.Attribute(attr="shape")], value=ast.Tuple())
         ):
             return False
         case ast.Return(value=value):
@@ -500,9 +506,9 @@ def without_prose(source: Source) -> Iterator[Finding]:
     """
     ## SBS401: public definitions without prose
 
-    A comment above a definition is prose as well as a docstring, and so is one with the
-    title of the module. Overloads, setters and stubs are spoken for by what they belong
-    to.
+    A comment above a definition counts as prose, as a docstring does, and so does one
+    with the title of the module. Overloads, setters and stubs are spoken for by what
+    they belong to.
     """
     public = public_names(source)
     sections = described(source).sections
@@ -550,6 +556,9 @@ def arguments(source: Source) -> Iterator[Finding]:
             continue
         is_method = section.scope.rpartition(".")[0] in classes
         names, optional, closed = parameters(section.definition.node, is_method)
+        # What a property gives may be called, with what its docstring lists.
+        heads = section.definition.node.decorator_list
+        closed = closed and not any("property" in ast.unparse(each) for each in heads)
         for listing, name, line in documented:
             if closed and name not in names | optional:
                 yield found(
@@ -626,6 +635,7 @@ def parameters(node: Definer, is_method: bool) -> tuple[set[str], set[str], bool
     # What a method is called with comes first, whatever its name is. A function that is
     # made one later may have it in its list, and need not.
     if is_method and "staticmethod" not in map(ast.unparse, node.decorator_list):
+        hidden |= {a.arg for a in positional[:1]}
         del positional[:1]
     elif positional and positional[0].arg in ("self", "cls"):
         hidden.add(positional[0].arg)
@@ -641,8 +651,8 @@ def maker_of(node: ast.ClassDef) -> tuple[Definer | None, bool]:
         node: a class.
 
     Returns:
-        What it is made by, its `__init__` or `__new__`, and whether that is all that
-        anybody can know: a decorator, a metaclass or an `if` may bring another.
+        What it is made by, its `__init__` or `__new__`, and whether that is certain: a
+        decorator, a metaclass or an `if` may bring another.
     """
 
     def makers(statements: Iterable[ast.AST]) -> Iterator[Definer]:

@@ -50,10 +50,11 @@ class Patient(PollingEmitter):
     ## A folder that comes back
 
     Whoever changes to a branch without a package, and back, takes its folder away for a
-    moment. Others would stop looking for good then.
+    moment. Watchdog's own emitter would stop looking for good then. This one waits for
+    the folder.
 
-    Nor does this look during a build, which would take longer for it. What changes then
-    is found right after.
+    It does not look during a build either, which would take longer for it. What changes
+    then is found right after.
     """
 
     is_building: ClassVar[bool] = False
@@ -118,7 +119,7 @@ class Asked(Mapping[str, T]):
         return self.places[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Only mistakes are compared with all that there is, and those are no pages."""
+        """Only a mistake asks for all names, and no page with a mistake is kept."""
         return iter(self.places)
 
     def __len__(self) -> int:
@@ -355,7 +356,7 @@ class ResolvedReferences:
         self.waiting = {}
         pages = [file.page for file in files if file.page and file.page.content]
         anchors = anchors_of(config)
-        # To where a name leads back, autorefs learns only on its way through all pages.
+        # Backlinks are known to autorefs only when it has gone through all pages.
         if not anchors or any("<backlinks" in (page.content or "") for page in pages):
             return
         if anchors != self.anchors:
@@ -479,7 +480,7 @@ def key_of_theme(config: MkDocsConfig, nav: Navigation, env: Environment) -> Key
     )
 
 
-# Options that are objects, others in each build.
+# Options that are objects, and different ones in each build.
 OBJECTS = {"plugins", "markdown_extensions", "hooks"}
 
 

@@ -141,7 +141,7 @@ def split(source: Source) -> tuple[Section, ...]:
             for line in range(definition.first + 1, definition.docstring.first):
                 starts.pop(line, None)
 
-    # So does a variable that has a docstring, with its value.
+    # A variable that has a docstring begins a section, too, with its value.
     for attribute in source.attributes:
         first = first_line(above, attribute.first, attribute.column)
         starts.pop(attribute.first, None)
@@ -159,7 +159,8 @@ def split(source: Source) -> tuple[Section, ...]:
         starts[1] = (Kind.MODULE, "")
         prose.update(docstring_text(source.docstring))
 
-    # Without a docstring, so is a comment that begins with the title, `# # Title`.
+    # Without a docstring, the first section is a comment that begins with the title,
+    # `# # Title`.
     elif blocks and "".join(comment_text(blocks[0])).startswith("# "):
         title = blocks[0][0].line
         above_it = source.lines[: title - 1]
@@ -363,8 +364,8 @@ CELL = re.compile(
 
 Editors and Jupytext mark the cells of a notebook with comments: `# %% Title
 [markdown]`, `# In[3]:`, `# + tags=["a"]` and `# -`. Such a line begins a section, and
-is no prose, except for the title that it may have. What it says to be Markdown may be a
-string.
+is no prose, except for the title that it may have. The Markdown below `[markdown]` may
+stand in comments or in a string.
 """
 
 

@@ -210,12 +210,13 @@ class Pictures(Treeprocessor):
         in_links = {image for link in root.iter("a") for image in link.iter("img")}
         for image in list(root.iter("img")):
             address = image.get("src", "")
-            # Names of fragments tell a theme when to show a picture.
             path = file_of(address, "")
             file = (self.folder / (path or "")).resolve()
             kind = guess_type(file.name)[0] or ""
             if path and kind.startswith("image/") and is_below(file, self.root):
-                image.set("src", data_uri(file))
+                # `#only-dark` tells when to show a picture, here as in a theme.
+                _, mark, name = address.partition("#")
+                image.set("src", data_uri(file) + mark + name)
             else:
                 image.tag = "span" if image in in_links else "a"
                 image.text = image.get("alt") or address

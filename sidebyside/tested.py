@@ -197,8 +197,8 @@ class Part(NamedTuple):
 @once
 def code_with_bodies(source: Source) -> tuple[Part, ...]:
     """
-    The sections that have something of the body of a function in them. To the section
-    of the function itself belong all that its comments begin.
+    The sections that have something of the body of a function in them. The section of
+    the function itself counts with all those that its comments begin.
     """
     found: list[Part] = []
     inside = bodies(source)

@@ -122,8 +122,9 @@ def merged(bases: Sequence[str], orders: Sequence[Sequence[str]]) -> tuple[str, 
     """
     ## C3
 
-    Takes the first class that stands behind another in none of the orders, again and
-    again. If there is no such class, Python refuses the program.
+    The order in which Python looks through a class and its bases is called C3. It takes
+    the first class that stands behind another in none of the orders, again and again.
+    If there is no such class, Python refuses the program.
 
     Args:
         bases: the bases, as they are written.

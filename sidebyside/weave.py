@@ -31,6 +31,7 @@ from sidebyside.mathematics import FormulaError, continued, find, typeset
 from sidebyside.prose import (
     Prose,
     fences,
+    lower_titles,
     open_lists,
     open_tables,
     open_title,
@@ -42,7 +43,8 @@ from sidebyside.scopes import variables
 from sidebyside.split import Kind, Role, Section, overloads, split
 from sidebyside.symbols import set_symbols
 
-# With so many lines, and so many for each of code, prose may be [an essay][is_essay].
+# With at least so many lines, and so many for each line of code, prose may be [an
+# essay][is_essay].
 LEAST_ESSAY, ESSAY = 24, 3
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 SYMBOLS = re.compile(r"""(?:^|[{,])\s*["']?symbols["']?\s*:""")
@@ -282,7 +284,8 @@ def described(source: Source) -> Described:
 
 def in_markdown(section: Section) -> Section:
     """A section whose prose is Markdown, with a fence around each example."""
-    prose = set_rst(section.prose, section.kind is not Kind.COMMENT)
+    prose = lower_titles(section.prose) if section.definition else section.prose
+    prose = set_rst(prose, section.kind is not Kind.COMMENT)
     return section if prose is section.prose else replace(section, prose=prose)
 
 

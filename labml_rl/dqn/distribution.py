@@ -111,8 +111,8 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
         would be next to nothing to learn.
 
     Args:
-        lowest: return that can be said.
-        highest: the same.
+        lowest: the lowest return that can be said, $z_1$.
+        highest: the highest, $z_K$.
         count: $K$, how many there are, at least 2.
 
     Returns:

@@ -317,12 +317,12 @@ def quantile_loss(
 # 2. The game ends with a reward of 5. What are the targets? What would they be with the
 #    atoms of [C51](distribution.py), from −10 to 10, and what from −2 to 2?
 # 3. An action has the atoms −1, 0 and 4, another 1, 1 and 1. Which does the agent take?
-#    Which would one take who fears the worst?
+#    Which would an agent take that fears the worst?
 #
 # ??? tip "Answers"
 #     1. At ¼ and ¾. The first rests anywhere from 0 to 1, where one of four is below
 #        it, and the second from 2 to 3.
 #     2. All are 5. With C51 it is half of each of the atoms 4.8 and 5.2, or all on the
 #        atom 2.
-#     3. The two means are 1, so it takes either. Who fears the worst looks at the
+#     3. The two means are 1, so it takes either. One that fears the worst looks at the
 #        lowest atoms, and takes the second.

@@ -221,9 +221,9 @@ class FastSettings(fast.Settings):
           With the number of the paper it did not.
 
         So the advantages begin at 0 now, the noise is 0.1, and Adam adds $10^{-5}$. The
-        fifth run, with these, is the one above. It was chosen by the game that it is
-        shown in, so other games are still to prove it. No record was kept of the four
-        runs and the trials.
+        fifth run, with these, is the one above. The settings were chosen by the game
+        that they are shown in, so other games have yet to confirm them. No record was
+        kept of the four runs and the trials.
     """
 
     dueling: bool = True

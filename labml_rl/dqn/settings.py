@@ -8,10 +8,10 @@ summary: The settings of Nature, complete, with their units, and a switch for ea
 
 These are the settings of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236), all
 of them, and a switch for each part that came later. (The paper appeared in the journal
-*Nature*, and this book calls its settings by that name.) Where their table and their
-program differ, they are those of the program, with which the scores were made. With
-them, a run is 38 days of play: to try it out, there are [faster ones](fast.py). That
-rewards are clipped, and that an episode ends with each life, is said among [the
+*Nature*, and this book calls its settings by that name.) Where the authors' table and
+their program differ, the program is followed: the scores were made with it. With these
+settings, a run is 38 days of play: to try it out, there are [faster ones](fast.py).
+That rewards are clipped, and that an episode ends with each life, is said among [the
 settings of Atari games](../runs/games.py).
 
 The game differs from theirs in five ways:
@@ -107,7 +107,7 @@ class Settings(SpeedSettings):
         rms_epsilon: what keeps RMSProp from dividing by nothing. Theirs is 0.01 for
             losses that are added up over the batch of 32.
         adam_epsilon: the same of Adam.
-        max_gradient_norm: longer gradients are cut to this length; None does not.
+        max_gradient_norm: longer gradients are cut to this length; None cuts none.
         epsilon_start: the probability of an action at random, in the beginning.
         epsilon_end: the same in the end.
         epsilon_steps: how many steps after the warm-up it takes to get there.
@@ -121,7 +121,7 @@ class Settings(SpeedSettings):
         lowest_return: the first of them.
         highest_return: the last.
         quantiles: learn so many [quantiles of the returns](quantiles.py), 200 in the
-            paper, and not only their mean. None does not.
+            paper, and not only their mean. None learns no quantiles.
         noisy: explore by [noise in the weights](noisy.py), with epsilon or, if its
             start and end are 0, without.
         noise: how much of it there is in the beginning.

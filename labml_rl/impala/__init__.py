@@ -14,10 +14,10 @@ symbols:
 
 # Playing while the learner learns (IMPALA)
 
-[A2C](../a2c/__init__.py) and [PPO](../ppo/__init__.py) take turns. First all games are
-played, and then the network learns. While it learns, nobody plays. That is a pity where
-the two are done by different parts of a machine, the games by many cores, say, and
-learning by a GPU. One half of it is always idle:
+[A2C](../a2c/__init__.py) and [PPO](../ppo/__init__.py) play and learn in turn. First
+all games are played, and then the network learns. While it learns, nobody plays. That
+is a pity where the two are done by different parts of a machine, the games by many
+cores, say, and learning by a GPU. One half of it is always idle:
 
 ```text
 games    play 1          play 2          play 3

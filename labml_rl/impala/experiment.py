@@ -57,8 +57,8 @@ none](../../assets/figures/impala-lag.svg)
 
 One update or four make no difference here, with V-trace or without. Sixteen do: then
 most runs learn with V-trace, and most collapse without. (With five runs each, that is
-likely no chance, and not more than likely.) With 64 it is not enough, either: where two
-policies differ much, many actions hardly count. [How that was
+probably not chance, but no more than probably.) With 64, V-trace is not enough, either:
+where two policies differ much, many actions hardly count. [How that was
 measured](../../benchmarks/lag.md).
 """
 

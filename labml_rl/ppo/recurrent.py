@@ -268,8 +268,8 @@ class Experiment(ppo.Experiment):
         So it does not go on from the notes that were taken while it played. It takes
         them again, from the first step of the row on.
 
-        Only the notes at the beginning of the row are not its own. The network took
-        them in the rollout before, when it had not yet learned from that. With a replay
+        Only the notes at the beginning of the row are old ones. The network took them
+        in the rollout before, when it had not yet learned from that. With a replay
         memory, as in [R2D2](https://openreview.net/forum?id=r1lyTjAqYX), where such
         notes may be thousands of updates old, they do harm. (There, a network is first
         shown some steps that it does not learn from, to take notes of its own: a

@@ -52,7 +52,7 @@ runs back fades just as much.
 A **long short-term memory** (LSTM, [Hochreiter and Schmidhuber,
 1997](https://doi.org/10.1162/neco.1997.9.8.1735); its gate $f_t$ is from [Gers et al.,
 2000](https://doi.org/10.1162/089976600300015015)) keeps numbers $c_t$ that stay as they
-are unless something is done about them. Its answer is a second list of numbers: $h_t$
+are unless something is done to them. Its answer is a second list of numbers: $h_t$
 is what it answered in the step before. From that, and from the features $x_t$ of what
 is seen, it computes
 
@@ -177,8 +177,8 @@ class RememberingBody(nn.Module):
         ### Rows of steps
 
         PyTorch's LSTM goes through many rows at once, but knows of no episodes. So each
-        episode gets a row of its own. What the shorter ones lack is filled up with
-        anything, and what comes out there is left out again:
+        episode gets a row of its own. The shorter ones are padded to the length of the
+        longest, and what comes out of the padding is left out again:
 
         ```text
         a a a a a b b b b b       a a a a a · · ·
@@ -209,9 +209,9 @@ class RememberingBody(nn.Module):
         edges = torch.cat([starts, starts.new_tensor([len(features)])])
         lengths = edges.diff()  # (E,)
 
-        # Which step goes where? Where a row is only filled up, the product makes the
-        # place 0. So the very first step is put there, as a filler, and what the LSTM
-        # says of it there is left out below.
+        # Which step goes where? In the padding, the product makes the place 0. So the
+        # very first step stands there, as a filler, and what the LSTM says of it there
+        # is left out below.
         numbers = torch.arange(int(lengths.max()), device=starts.device)  # (L,)
         is_step = numbers < lengths[:, None]  # (E, L)
         places = (starts[:, None] + numbers) * is_step  # (E, L)
@@ -293,7 +293,7 @@ class RecurrentActorCritic(nn.Module):
         """
         ### One step
 
-        So it is [asked while it plays][labml_rl.sampling.Player.ask].
+        This is how it is [asked while it plays][labml_rl.sampling.Player.ask].
 
         Args:
             observations: $o_t$, shape `(N, …)`.
@@ -317,7 +317,7 @@ class RecurrentActorCritic(nn.Module):
         """
         ### Rows of steps
 
-        And so when it learns.
+        And this is how it is asked when it learns.
 
         Args:
             observations: $o_t$, shape `(B, T, …)`.

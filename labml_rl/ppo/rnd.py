@@ -119,7 +119,8 @@ class Settings(ppo.Settings):
         learning_rate: of Adam, at the beginning.
         discount: the discount factor of points. Where they are few, they should still
             count from afar.
-        entropy_coefficient: of the entropy bonus. Curiosity does what it is for.
+        entropy_coefficient: of the entropy bonus. Curiosity makes the agent try things
+            out, too.
         episodic_life: in Atari games, an episode ends with each life that is lost.
         sticky_actions: the probability that an Atari game ignores an action and repeats
             the one before. So no row of moves can be learned by heart.

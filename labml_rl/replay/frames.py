@@ -32,8 +32,8 @@ frames = Frames(
 )
 # where to, (N,), and what, (N, 4, 84, 84)
 frames.write(places, observations)
-# Where the four pictures of each stack are, (B, 4),
-# is asked, and (B, 4, 84, 84) comes.
+# where the pictures of each stack are, (B, 4); what
+# comes back is (B, 4, 84, 84)
 (stacks,) = frames.read(of_each)
 ```
 """

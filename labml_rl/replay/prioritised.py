@@ -21,8 +21,8 @@ expected that. It should be looked at more often.
 experience replay* (PER), draw each step in proportion to how wrong the network was
 about it, when it looked last. On top of double Q-learning they report higher scores in
 42 of 57 games, and a [human-normalised](../watch/many.py#one-scale) median of 128% in
-place of 111%. Their games begin where a human had come to, and not with no-ops. So
-these numbers cannot be laid beside the medians of the other pages.
+place of 111%. Their games begin at points that a human had reached, and not with
+no-ops. So these numbers cannot be laid beside the medians of the other pages.
 
 ## What is drawn
 

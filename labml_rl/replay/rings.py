@@ -310,10 +310,10 @@ class Rings:
         it is also the part that makes a larger memory pay. The others gain little from
         one.
 
-        An episode may end before that. Then fewer rewards are counted, and what follows
-        is the final observation. Take the step at place 4 in the drawing at the top,
-        with a single game and $n = 3$. If the game was over after the step at place 5,
-        these are
+        An episode may end within these $n$ steps. Then fewer rewards are counted, and
+        what follows is the final observation. Take the step at place 4 in the drawing
+        at the top, with a single game and $n = 3$. If the game was over after the step
+        at place 5, these are
 
         | array | first | second | third |
         |---|---|---|---|
@@ -349,7 +349,7 @@ class Rings:
         three stacks are marked](../../assets/figures/replay-ring.svg)
 
         *A small ring, after its head has gone around, with pictures of three episodes:
-        s, p and q. The brackets are the stacks of s1, s3 and p5. What is filled can be
+        s, p and q. The brackets are the stacks of s1, s3 and p5. Solid squares can be
         drawn. A final observation can't, nor can the place of the head, nor those just
         after it.*
 

@@ -87,8 +87,8 @@ class SumTree:
             )
         self.width = width
 
-        # The first row has the numbers themselves. Each is filled up so that every
-        # node above it has all its children.
+        # The first row has the numbers themselves. Each row that has one above it is
+        # padded, so that every node above it has all its children.
         self.rows: list[Numbers] = []
         length = places
         while length > top:

@@ -145,7 +145,7 @@ def plain_help(documented: type[Any]) -> str:
     """
     own, *_ = _parts(documented)
     summary = " ".join(re.sub(r"^#.*\n*", "", own).split("\n\n")[0].split())
-    # What a sentence leads up to is left out, and so the sentence.
+    # A sentence that ends in a colon leads up to an example, and help has none.
     summary = re.sub(r"(^|(?<=\.) )[^.]*:$", "", summary)
 
     # Of what is said twice, the last counts: bases come first.
@@ -330,9 +330,9 @@ def resume(
 
         Args:
             folder: the folder of the run.
-            total_frames: make the run longer than it was planned. If something
-                follows a plan, as the learning rate of A2C, PPO and IMPALA does, it
-                can't be.
+            total_frames: make the run longer than was planned. That can't be done where
+                something follows a plan, as the learning rate of A2C, PPO and IMPALA
+                does.
             checkpoint_minutes: how many minutes of work to risk.
         """
         return folder, total_frames, checkpoint_minutes

@@ -28,7 +28,7 @@ add it to the dictionary that [losses][labml_rl.ppo.experiment.Experiment.losses
 returns, and in one derived from DQN to [that of
 DQN][labml_rl.dqn.experiment.Experiment.losses] and to `measured`. Of what an
 environment says in its `info`, only the score comes this far. How often a goal was
-reached, for example, is counted in the environment, and written down there.
+reached, for example, has to be counted in the environment, and written down there.
 
 Where there was nothing to measure, as before the first game has ended, a cell is empty.
 

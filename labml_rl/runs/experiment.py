@@ -110,8 +110,8 @@ actions, [the emulator's own state][labml_rl.game.Game.get_state] lacks somethin
     A GPU adds up numbers in the order in which its threads come along, unless it is
     told not to, and each order rounds differently. There, two runs with the same seed
     differ after a while, stopped or not. The state is complete all the same. (A program
-    of your own can tell it so, with `torch.use_deterministic_algorithms(True)`. That is
-    often slower, and nobody has tried it here.)
+    of your own can ask for one order, with `torch.use_deterministic_algorithms(True)`.
+    That is often slower, and nobody has tried it here.)
 """
 
 import inspect

@@ -106,8 +106,8 @@ class RunFolder:
 
     Args:
         path: where it is.
-        resumed_by: what goes on with the run in it.
-        planned: whether it follows a plan, and so [can't be made
+        resumed_by: what to type to go on with the run in it.
+        planned: whether the run follows a plan, and so [can't be made
             longer][labml_rl.runs.experiment.Experiment.needs_plan].
     """
 

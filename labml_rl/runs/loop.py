@@ -58,7 +58,7 @@ A run can end in six ways, and in each of them it is clear what is left:
 | what happens | what is left |
 |---|---|
 | it has had all its frames | the last checkpoint |
-| Ctrl-C, or the machine asks it to stop | it ends the update that it is in, and saves |
+| Ctrl-C, or the machine asks it to stop | a new checkpoint, made after its update |
 | Ctrl-C once more, two seconds later or more | the previous checkpoint |
 | `kill -9`, a power failure | the previous checkpoint, about five minutes old at most |
 | a loss is NaN, the disk is full | the previous checkpoint, and an error that says so |
@@ -122,7 +122,8 @@ class Run:
     ) -> None:
         self.experiment, self.folder, self.record = experiment, folder, record
         self.curve = Curve(folder, experiment)
-        # What measures agents knows of runs, so that page can't come before this.
+        # The pages about watching import this one, so they can't be imported at the
+        # top.
         best = import_module("..watch.best", __package__)
         self.best = best.Best(folder, experiment)
         self._saved_frames = 0
@@ -278,8 +279,8 @@ class Run:
             try:
                 self.curve.add(metrics)
             except RunError:
-                # Of a disk that is full, there may be enough left for the checkpoint.
-                # The run is not finished with it, since its curve is not.
+                # A disk that is full may still have room for the checkpoint. The run
+                # does not count as finished then, since its curve is not.
                 self.begun = True
                 self._write_checkpoint()
                 with contextlib.suppress(RunError):

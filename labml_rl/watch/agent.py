@@ -34,8 +34,8 @@ while "episode" not in info:
 info["episode"]["r"]  # its points
 ```
 
-An episode may be one life of several. The game is over when `info` has its score. What
-its network sees on the way, a forward hook of PyTorch on `agent.network.body` tells.
+An episode may be one life of several. The game is over when `info` has its score. A
+forward hook of PyTorch on `agent.network.body` shows what the network sees on the way.
 """
 
 from dataclasses import dataclass

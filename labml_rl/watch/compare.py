@@ -43,11 +43,11 @@ those that all sides have played and that a human tester is known for. That give
 [median of 57 games][labml_rl.watch.many.estimated_median] if the five that tell it, as
 here, are among them.
 
-Nothing has to be said of who is on which side. Runs that differ in nothing but their
-game and seed belong together. Where a setting is different, or the number of frames,
-these are two sides, and it says in what they differ. Of *code*, it
-compares only your own. Whether that of the book was the same, the commits in `run.json`
-say.
+You need not say which run is on which side. Runs that differ only in their game and
+seed, or in how they were computed, belong together. Where another setting is different,
+or the number of frames, there are two sides, and the program says in what they differ.
+Of *code*, it compares only your own. Whether the book's code was the same, the commits
+in `run.json` tell.
 
 An algorithm of your own is compared by [your own program](../runs/command.py), which
 knows the book's as well: `python mine.py compare runs/*/pong/seed-*`. To compare two of

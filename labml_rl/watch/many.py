@@ -182,10 +182,10 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
       moved by chance as the median. Their library,
       [rliable](https://github.com/google-research/rliable), has it, and much more.
 
-    It has two that are no averages. The **probability of improvement** asks how often
-    one algorithm is better, and not by how much: in each game, it is the share of all
-    pairs of a run of A and a run of B in which A scores more, and their mean over the
-    games. It is a half if both are equally good. And a **performance profile** is a
+    Two of its measures are no averages. The **probability of improvement** asks how
+    often one algorithm is better, and not by how much: in each game, it is the share of
+    all pairs of a run of A and a run of B in which A scores more, and their mean over
+    the games. It is a half if both are equally good. And a **performance profile** is a
     curve: the share of runs that are above a score, for each score.
 
     Here the scores of all runs count on their own, and those of one game are not

@@ -10,9 +10,9 @@ summary: The Atari pipeline of the DQN paper as separate Gymnasium wrappers.
 the easiest to get right. But for colours, another size or random actions at the start,
 you would have to rewrite it.
 
-Here the same steps are apart, as **wrappers**. A wrapper is an environment around
-another environment: it changes one thing and passes on the rest. Put one around the
-other, they make a pipeline. Most programs that play Atari are built that way, so these
+Here each part is a **wrapper** of its own. A wrapper is an environment around another
+environment: it changes one thing and passes on the rest. Put one around the other, they
+make a pipeline. Most programs that play Atari are built that way, so these
 pages also help to read those.
 
 At the end of this page, [nature_dqn_env][] puts the wrappers together as [Mnih et al.
@@ -22,8 +22,8 @@ slower, because each single frame is copied out of the emulator.
 
 ## The order
 
-It matters more than any one wrapper. From the emulator up to the agent, with the shape
-of an observation in Breakout wherever it changes:
+The order matters more than any one wrapper. From the emulator up to the agent, with the
+shape of an observation in Breakout wherever it changes:
 
 | wrapper | what it does | shape |
 |---|---|---|
@@ -279,8 +279,8 @@ def _one_game(
 # | `ALE/Breakout-v5` | 4 | 0.25 |
 #
 # Most programs put their wrappers around the first, and that is what `"Breakout"` is
-# here. With `sticky_actions=0.25` it has the dice of the last. A wrapper that repeats
-# actions, around one of the other three, repeats them twice over.
+# here. With `sticky_actions=0.25` it is as sticky as the last. A wrapper that repeats
+# actions, around one of the other three, repeats what is repeated already.
 #
 # Since version 1.0, Gymnasium knows these names only after `import ale_py`, and says
 # `NamespaceNotFound` or `NameNotFound` without it. Two kinds of names are gone from

@@ -74,8 +74,8 @@ class RandomStart(NoopStart):
     """
     ### Random actions instead
 
-    They vary the beginning more, but can cost a life. They are drawn from the actions
-    of the environment below.
+    Random actions vary the beginning more, but can cost a life. They are drawn from
+    those of the environment below.
     """
 
     def _choose(self) -> int:
@@ -219,7 +219,7 @@ class EpisodicLife(gymnasium.Wrapper):
         *To take zero lives for the end.* In Bank Heist, Frogger and others, the last
         life is played with the counter at 0. Hence the `0 <` below.
 
-        *Not to look after the step that `reset` lets pass.* It can end the game, and
+        *Not to check the step that `reset` lets pass.* It can end the game, and then
         Baselines goes on with one that is over.
 
     Args:
@@ -281,8 +281,8 @@ class FireStart(gymnasium.Wrapper):
     """
     ## The button
 
-    Some games wait for it: Breakout serves no ball before. It must be pressed after
-    each life, so this wrapper goes *around* [EpisodicLife][].
+    Some games wait for the button: Breakout serves no ball before it is pressed. That
+    has to be done after each life, so this wrapper goes *around* [EpisodicLife][].
 
     !!! warning "By now the game may be over"
         Then the first observation of the new game is the one to return. Baselines and

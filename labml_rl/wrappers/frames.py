@@ -33,7 +33,7 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
     """
     ## One frame a step
 
-    ALE's own environment would do as well, if one thinks of two things:
+    ALE's own environment would do as well, with these two arguments:
 
     ```python
     gymnasium.make(
@@ -43,9 +43,9 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
     )
     ```
 
-    Without these two arguments, it holds each action for four frames, and in each of
-    them, with a probability of 0.25, ignores it. Nothing that is put around it can undo
-    that.
+    Without them, it holds each action for four frames, and in each of these, with a
+    probability of 0.25, repeats the action before instead. Nothing that is put around
+    it can undo that.
 
     This one draws its random numbers in the same order as [Game][labml_rl.game.Game],
     so that the two can be compared. And it always has all 18 actions, so that the
@@ -122,8 +122,8 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
         Play one frame.
 
         Returns:
-            The screen, the points, `terminated`, `truncated`, and `info`. A game that
-            is over in the very frame in which it would be cut off is both.
+            The screen, the points, `terminated`, `truncated`, and `info`. If a game is
+            over in the very frame in which it would be cut off, both are true.
 
         Raises:
             ResetNeeded: if no game is going on.
@@ -249,8 +249,8 @@ class MinimalActions(gymnasium.ActionWrapper):
     ## The agent's actions
 
     Pong listens to 6 of the 18 actions, and an agent would waste its time on the rest.
-    Two games, Backgammon and Video Checkers, have not even a `NOOP` among theirs.
-    Therefore this wrapper goes further up than those that act by themselves.
+    Two games, Backgammon and Video Checkers, do not even listen to `NOOP`, which
+    other wrappers need. So this one goes further up than those that act by themselves.
 
     Args:
         env: with [Frames][] at the bottom.
@@ -307,7 +307,7 @@ def check_action(env: gymnasium.Env[Any, Any], action: Any) -> None:
     """
     ### No such action
 
-    A list would take −1 for its last entry, and the emulator any number for an action.
+    In a list, −1 is the last entry, and the emulator takes any number for an action.
 
     Raises:
         InvalidAction: if the action is not in the action space.

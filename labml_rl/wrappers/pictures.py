@@ -43,8 +43,8 @@ class StackFrames(gymnasium.Wrapper):
         count: how many.
         axis: where the stack goes. 0 makes `(4, 84, 84)` of `(84, 84)`, and −1 makes
             `(84, 84, 4)`.
-        concatenate: without a new axis: joined along one that is there. Then −1 makes
-            `(84, 84, 12)` of `(84, 84, 3)`.
+        concatenate: join along an axis that is there, and make no new one. Then −1
+            makes `(84, 84, 12)` of `(84, 84, 3)`.
     """
 
     def __init__(

@@ -193,9 +193,16 @@
     button.ariaLive = "polite";
     button.addEventListener("click", async () => {
       try {
-        const response = await fetch(paragraph.querySelector("a").href);
-        if (!response.ok) throw new Error(response.statusText);
-        await navigator.clipboard.writeText(await response.text());
+        const text = fetch(paragraph.querySelector("a").href).then(response => {
+          if (!response.ok) throw new Error(response.statusText);
+          return response.text();
+        });
+        // Safari lets a click write to the clipboard, and not what comes after it. So it is
+        // given a promise at once.
+        if (window.ClipboardItem) {
+          const blob = text.then(each => new Blob([each], { type: "text/plain" }));
+          await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
+        } else await navigator.clipboard.writeText(await text);
         button.textContent = "Copied";
       } catch {
         button.textContent = "Could not copy";

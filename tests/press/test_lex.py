@@ -17,8 +17,9 @@ KINDS = {
     tokenize.COMMENT: "c",
     tokenize.OP: "opaz",
 }
-BEGINS = getattr(tokenize, "FSTRING_START", None)
-ENDS = getattr(tokenize, "FSTRING_END", None)
+# From Python 3.12 and, for template strings, 3.14.
+BEGINS = {getattr(tokenize, f"{kind}STRING_START", None) for kind in "FT"}
+ENDS = {getattr(tokenize, f"{kind}STRING_END", None) for kind in "FT"}
 
 
 def by_python(text: str) -> list[tuple[str, int, int]]:
@@ -32,10 +33,10 @@ def by_python(text: str) -> list[tuple[str, int, int]]:
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         start = starts[token.start[0] - 1] + token.start[1]
         end = starts[token.end[0] - 1] + token.end[1]
-        if token.type == BEGINS:
+        if token.type in BEGINS:
             begin = begin if depth else start
             depth += 1
-        elif token.type == ENDS:
+        elif token.type in ENDS:
             depth -= 1
             if not depth:
                 found.append((FORMAT, begin, end))
