@@ -173,6 +173,21 @@ def test_pictures_of_a_site_are_found(book, capsys):
     assert not capsys.readouterr().err
 
 
+def test_a_picture_for_the_dark_is_shown_in_the_dark(book):
+    (book / "thing.py").write_text(
+        '"""![a](dot.png#only-light)![b](dot.png#only-dark)![c](dot.png)"""\n'
+    )
+    html = page()
+    sources = re.findall(r'<img[^>]* src="data:image/png;base64,[^"#]*(#?[^"]*)"', html)
+    assert sources == ["#only-light", "#only-dark", ""]
+    style = re.findall(r'img:is\(\[src\$="(#only-\w+)"\].*?\) \{ (\S+ \w+)', html)
+    assert style == [
+        ("#only-dark", "display: none"),
+        ("#only-dark", "display: inline"),
+        ("#only-light", "display: none"),
+    ]
+
+
 def test_links_to_other_pages_are_words(book):
     (book / "thing.py").write_text(
         '"""[Page](other.py#Other), [guide](../guide.md), [this][book.thing], '
