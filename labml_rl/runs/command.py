@@ -123,7 +123,7 @@ class Keeping:
         runs: the folder of all runs. Each gets one of its own in there, by algorithm,
             game and seed.
         folder: the folder of this run, if it is to be another.
-        checkpoint_minutes: how many minutes of work to risk.
+        checkpoint_minutes: how often to save a checkpoint: so much work is at risk.
     """
 
     runs: Path = Path("runs")
@@ -333,7 +333,7 @@ def resume(
             total_frames: make the run longer than was planned. That can't be done where
                 something follows a plan, as the learning rate of A2C, PPO and IMPALA
                 does.
-            checkpoint_minutes: how many minutes of work to risk.
+            checkpoint_minutes: how often to save a checkpoint: so much work is at risk.
         """
         return folder, total_frames, checkpoint_minutes
 

@@ -324,7 +324,7 @@ def train(
         settings: its own.
         folder: where to; `None` is [a folder below `runs`][default_folder].
         runs: the folder of all runs.
-        checkpoint_minutes: how many minutes of work to risk.
+        checkpoint_minutes: how often to save a checkpoint: so much work is at risk.
         command: to be noted in `run.json`, as what does the same again.
         program: on whose command line the run can be [resumed][way_to_resume].
 
@@ -417,8 +417,8 @@ def way_to_resume(
         program: the beginning of its command line; `None` is that of the book, if it
             [knows the algorithm](../algorithms.py).
         total_frames: if it is to be [longer][lengthen].
-        checkpoint_minutes: how many minutes of work to risk. `run.json` does not have
-            that, since it changes no number.
+        checkpoint_minutes: how often to save a checkpoint: so much work is at risk.
+            `run.json` does not have that, since it changes no number.
 
     Returns:
         What to type; a line of Python where there is no program.
@@ -455,7 +455,7 @@ def resume(
         experiment_class: that of the algorithm.
         folder: of the run. If it is finished, nothing is done.
         total_frames: make it [longer][lengthen] than it was planned.
-        checkpoint_minutes: how many minutes of work to risk.
+        checkpoint_minutes: how often to save a checkpoint: so much work is at risk.
         program: on whose command line the run can be [resumed again][way_to_resume].
 
     Returns:
