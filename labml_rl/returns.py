@@ -285,9 +285,8 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
 
     In numbers, with $\gamma = 0.9$: three steps pay 0, 0 and 1, the third ends the
     episode, and the network's value is 0.6 for the second observation and 0.8 for the
-    third.
-    Then $G_0^{(1)} = 0.9 \cdot 0.6 = 0.54$, $G_0^{(2)} = 0.9^2 \cdot 0.8 = 0.648$, and
-    $G_0^{(3)} = 0.9^2 \cdot 1 = 0.81$, which is what came.
+    third. Then $G_0^{(1)} = 0.9 \cdot 0.6 = 0.54$, $G_0^{(2)} = 0.9^2 \cdot 0.8 =
+    0.648$, and $G_0^{(3)} = 0.9^2 \cdot 1 = 0.81$, which is what came.
 
     Where the episode ends sooner, or the rollout stops, the return counts as many
     rewards as there are, and $F$ stands for the rest.

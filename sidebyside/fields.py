@@ -659,7 +659,7 @@ def sphinx_entries(body: Lines) -> Iterator[tuple[str, Entry]]:
         number, first = body[start]
         more = dedented(body[start + 1 : stop])
         if match := COLON.match(first):
-            what = (match["what"] or "").replace("\\", "")
+            what = (match["what"] or "").replace("\\", "").strip()
             *kind, name = [what] if NAMES.fullmatch(what) else what.split() or [""]
             text = first[match.end() :]
             if match["word"] in SPHINX["types"]:

@@ -109,7 +109,7 @@ INLINE = (
     "|small|span|strong|sub|sup|u|var"
 )
 # A picture without an address is none.
-EMPTY = r"br|hr|img(?=\s[^<>]*\bsrc=)|wbr"
+EMPTY = r"br|hr|img(?=(?:\s+[a-zA-Z-]+(?:=\"[^\"]*\"|='[^']*')?)*?\s+src=)|wbr"
 # A long tail without a closing tag would be searched again from each opening one.
 TAG = (
     rf"{LESS}(?:(?P<empty>{EMPTY})|(?P<tag>{INLINE}))"

@@ -316,7 +316,9 @@ def lower_titles(prose: Prose) -> Prose:
     ):
         above = [line for _, line in prose.lines[max(at - 2, 0) : at]]
         is_title = bool(above) and bool(above[-1]) and not (above[:-1] or [""])[0]
-        if is_title and not is_code and re.fullmatch("={3,}", text):
+        # What a session of `doctest` prints is none.
+        is_title = is_title and not is_code and not above[-1].lstrip().startswith(">>>")
+        if is_title and re.fullmatch("={3,}", text):
             done[at] = (number, "-" * len(text))
     return Prose(tuple(done))
 
@@ -367,7 +369,11 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
             kinds = {each: kinds[each] for each in kinds if len(each) <= len(indent)}
             before = kinds.get(indent)
             begins = not in_list or before is (not is_number)
-            first = item["number"] in (None, "0", "1")
+            above = done[-1][1].rstrip() if done else ""
+            # A sentence may go on with a zero.
+            first = item["number"] in (None, "1") or (
+                item["number"] == "0" and above[-1:] in ("", ":")
+            )
             if begins and first and done and done[-1][1].strip():
                 done.append((number, ""))
             if item["mark"].endswith(")") and (first or before is is_number):
@@ -532,7 +538,7 @@ def example(lines: Sequence[tuple[int, str]], margin: int) -> Sequence[tuple[int
         if not text.strip():
             rest = (line for _, line in lines[at:] if line.strip())
             follows = next(rest, "")
-            if follows.startswith(comment):
+            while follows.startswith(comment):
                 # To Markdown, a comment above a prompt is the title of a page.
                 follows = next(rest, "")
             if not follows.startswith(prompt):

@@ -470,8 +470,8 @@ def undisturbed(settles: bool = True) -> Iterator[None]:
     none, and take a fifth of the time for it.
 
     Afterwards it would look at all of them at once. Once frozen and thawed, they count
-    among the old ones, which it looks at least often. If somebody else has frozen
-    some, nothing is frozen or thawed here, and those stay as they are.
+    among the old ones, at which it seldom looks. If somebody else has frozen some,
+    nothing is frozen or thawed here, and those stay as they are.
 
     Args:
         settles: whether to freeze and thaw. Even to ask if somebody else has frozen

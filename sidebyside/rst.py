@@ -99,12 +99,13 @@ FACT = re.compile(
     r"|status|version):(?: +(?P<words>.*))?"
 )
 
-# The lists of Epytext, and its code.
+# The lists of Epytext, and its code. By one of these words a docstring is known.
 EPYTEXT = re.compile(
-    r"^@(?P<word>cvar|ivar|keyword|param|raises?|return|rtype|type)"
-    r"(?P<what> +[\w.*]+)?:",
+    r"^@(?:arg|cvar|except|ivar|keyword|param|raises?|returns?|rtype|type|var)"
+    r"(?: +[\w.*]+)?:",
     re.MULTILINE,
 )
+TAGGED = re.compile(r"^@(?P<word>[a-z]+)(?P<what> +[\w.*]+)?:", re.MULTILINE)
 BRACED = re.compile(r"\b[CL]\{([^{}`\n]+)\}")
 
 # What is said to Sphinx of the thing itself.
@@ -206,7 +207,7 @@ def set_epytext(prose: Prose) -> Prose:
     """
     if "@" not in prose.text or not EPYTEXT.search(prose.text):
         return prose
-    text = EPYTEXT.sub(r":\g<word>\g<what>:", prose.text)
+    text = TAGGED.sub(r":\g<word>\g<what>:", prose.text)
     return prose.with_text(BRACED.sub(r"`\1`", text))
 
 
@@ -1031,8 +1032,8 @@ KNOWN = {
     "pypi": "https://pypi.org/project/",
 }
 CODES = {
-    *("c", "code", "command", "file", "kbd", "literal", "mimetype", "program", "rc"),
-    "samp",
+    *("c", "code", "command", "expr", "file", "kbd", "literal", "mimetype", "program"),
+    *("rc", "samp"),
 }
 
 
@@ -1136,8 +1137,9 @@ def role(found: re.Match[str]) -> str:
     if kind in KNOWN:
         words, of = titled.groups() if titled else (f"{kind}:{text}", text)
         made = f"[{words}]({url(KNOWN[kind] + of)})"
-    elif named or domain or name in LINKED:
-        made = titled[1] if titled else f"`{text.lstrip('~!.')}`"
+    elif named or name in LINKED or (domain and name not in CODES):
+        short = re.sub(r"^[~!]?\.?(?=\w)", "", text)
+        made = titled[1] if titled else f"`{short}`"
     return made
 
 

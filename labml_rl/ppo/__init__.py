@@ -463,10 +463,10 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
     out of the advantages.
 
     Read it with care. The returns have the critic's own answers in them: everywhere if
-    $\lambda$ is below 1, and in any case where the rollout stops. It foresees these
-    easily. And where all returns are nearly the same, the least error is large beside
-    what there is to foresee: with an agent that never drops the pole of CartPole it can
-    be far below 0, and nothing is wrong.
+    $\lambda$ is below 1, and in any case where the rollout stops. The critic foresees
+    these easily. And where all returns are nearly the same, the least error is large
+    beside what there is to foresee: with an agent that never drops the pole of CartPole
+    this number can be far below 0, and nothing is wrong.
 
     Args:
         values: $V(o_t)$, of the network that played.

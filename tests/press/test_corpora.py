@@ -65,6 +65,36 @@ def docstring(*lines: str) -> str:
             "<code>a</code>",
             "@",
         ),
+        (
+            docstring(
+                "a: x", "", "@param a: the C{int}.", "@returns: it.", "@note: N."
+            ),
+            ">Returns<",
+            "@",
+        ),
+        (docstring('>>> print("=" * 5)', "====="), "=====", "-----"),
+        ("# Between 1 and\n# 0. Then it ends.\nx = 1\n", "0. Then", "<ol"),
+        (docstring("See :doc:`../index`."), "<code>../index</code>", ":doc:"),
+        (docstring("See :py:obj:`~.foo.Bar`."), "<code>Bar</code>", ":py:"),
+        (docstring("See :cpp:expr:`!x`."), "<code>!x</code>", ":cpp:"),
+        (
+            '# <img alt="a > b" src="x.png">\nx = 1\n',
+            '<img alt="a &gt; b" src="x.png"',
+            "&lt;img",
+        ),
+        ('# An <img data-src="x"> here.\nx = 1\n', "&lt;img", "<img"),
+        (
+            docstring("F.", "", ":param a, b : both"),
+            "<dt><code>a, b</code></dt>",
+            "sbs-type",
+        ),
+        (
+            docstring(
+                "F.", "", ">>> f(1)", "", "# one thing", "# on two", ">>> f(2)", "2"
+            ),
+            "on two",
+            "on two</h1>",
+        ),
     ],
 )
 def test_habits_of_others(text, has, has_not):
