@@ -83,7 +83,8 @@ can be compared.
 ## The five algorithms
 
 Three learn a policy, and a **value**: the return to expect after an observation. With
-it they judge whether an action turned out better or worse than expected:
+it they judge whether an action turned out better or worse than expected. (They are
+*policy gradient* methods and, since they have a value, *actor-critic* methods.)
 
 | what | [A2C][labml_rl.a2c] | [PPO][labml_rl.ppo] | [IMPALA][labml_rl.impala] |
 |---|---|---|---|
@@ -98,6 +99,7 @@ little old.
 
 The other two learn a value for each action, the return to expect if it is taken now.
 Their policy is then simple, and not learned: take the action with the largest value.
+(They are *value-based* methods.)
 
 | what | [DQN](dqn/__init__.py) | [PQN](pqn/__init__.py) |
 |---|---|---|

@@ -46,14 +46,15 @@ class NatureBody(nn.Module):
     ## The body for pictures
 
     This is the network of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236).
-    It appeared in *Nature*, and goes by that name.
+    It appeared in *Nature*, and goes by that name: the *Nature CNN*, a convolutional
+    neural network.
 
     Three of its four layers are **convolutions**. Such a layer looks through a small
     window, moves it on by its *stride*, and looks again, with the same weights
-    everywhere: a ball is a ball wherever it flies. Each of its 32 or 64 sets of weights
-    looks for something else, and what one of them finds is a picture again, a
-    **channel**. (The four pictures that come in are channels, too.) Behind each layer
-    is a ReLU, which sets what is below zero to zero.
+    everywhere: a ball is a ball wherever it flies. Each of its 32 or 64 sets of
+    weights, its **filters**, looks for something else, and what one of them finds is a
+    picture again, a **channel**. (The four pictures that come in are channels, too.)
+    Behind each layer is a ReLU, which sets what is below zero to zero.
 
     ![Four pictures, below them three boxes, smaller and deeper each time, a bar of 512
     features, and two heads](../assets/figures/networks-shapes.svg)
@@ -314,7 +315,8 @@ class VectorBody(nn.Module):
 
     Some environments show no picture but a list of numbers. CartPole, on which one sees
     within a minute whether an agent learns at all, shows four: where the cart is and
-    where the pole, and how fast they move. Two small layers will do for that.
+    where the pole, and how fast they move. Two small layers will do for that, a
+    *multilayer perceptron* (MLP).
 
     Args:
         shape: of one observation: how many numbers it has.

@@ -25,8 +25,8 @@ that followed*. The problem of finding out which action has earned what is calle
 
 This page computes three such numbers, each the answer to what is wrong with the one
 before: [discounted returns][discounted_returns], [n-step returns][n_step_returns], and
-[GAE][gae], which PPO and most of what is built on it use. They are functions of
-tensors, and know nothing of games or networks:
+[GAE][gae] (*generalized advantage estimation*), which PPO and most of what is built on
+it use. They are functions of tensors, and know nothing of games or networks:
 
 ```python
 import torch
@@ -420,8 +420,8 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     | 0.95, as most take for Atari | the mixture | some of both |
     | 1 | $G_t - V(o_t)$ | most variance, least bias |
 
-    The target for $V(o_t)$ is the same mixture of returns: what was expected, and what
-    came on top, $V(o_t) + \hat{A}_t$.
+    The target for $V(o_t)$ is the same mixture of returns, called the **λ-return**
+    (that of *TD(λ)*): what was expected, and what came on top, $V(o_t) + \hat{A}_t$.
 
     !!! warning "Whose end is it?"
         Here `terminated[t]` is what step $t$ returned. CleanRL and Stable-Baselines3

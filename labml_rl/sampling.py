@@ -98,7 +98,7 @@ class Sheet:
     ## The sheet it is written on
 
     All is written into arrays that are made once, each number to the place where the
-    learner will look for it.
+    learner will look for it. (In Stable-Baselines3 this is the *rollout buffer*.)
 
     Args:
         observations: $o_t$ and, at the end, one on which nobody has acted yet. Its

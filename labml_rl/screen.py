@@ -33,8 +33,8 @@ four rocks and no ship, and a picture that has both](../assets/figures/game-flic
 *Asteroids. Left and middle: two frames, one sixtieth of a second apart. Right: for each
 pixel and colour, the larger of the two values.*
 
-This maximum then loses its colours, which the network can do without, and is shrunk to
-84 × 84 pixels.
+This maximum (*max-pooling* of frames, in Gymnasium) then loses its colours
+(*grayscale*), which the network can do without, and is shrunk to 84 × 84 pixels.
 
 ![The last picture in grey; and the same, square and
 coarser](../assets/figures/game-shrink.png)

@@ -176,9 +176,9 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
 
     Is it enough? Each product is rounded, and there are thousands in each sum, whose
     errors average out. The sums themselves are kept in 32 bits, and so are the weights,
-    their updates, and [the heads][labml_rl.networks.ActorCritic.forward]. So PPO has
-    learned a small game from its pixels both ways, [over several
-    seeds](../benchmarks/tricks.md):
+    their updates, and [the heads][labml_rl.networks.ActorCritic.forward]. (All this is
+    *mixed precision*.) So PPO has learned a small game from its pixels both ways, [over
+    several seeds](../benchmarks/tricks.md):
 
     ![Balls caught over the frames: thin lines in three colours that go up together, and
     three thick ones for their means](../assets/figures/speed-tricks.svg)

@@ -72,7 +72,7 @@ $$\begin{aligned}
 \end{aligned}$$
 
 and the second sum has no $\theta$ in it: the agent does not make the rules. The same
-trick as above, with whole games in place of actions, then gives
+trick as above, with whole games (*trajectories*) in place of actions, then gives
 
 $$\begin{aligned}
 \nabla J(\theta) = \operatorname{E} \Big[
@@ -264,9 +264,9 @@ def total_loss(
     ## All together
 
     Actor and critic share a body, so their losses are added. The **entropy** is
-    subtracted, which pays the agent for being undecided: an **entropy bonus**. Without
-    it, a policy that has found something that works will soon do nothing else, and
-    never find what works better.
+    subtracted, which pays the agent for being undecided: an **entropy bonus**, or
+    *entropy regularisation* (*regularization*). Without it, a policy that has found
+    something that works will soon do nothing else, and never find what works better.
 
     $$L = L_\text{policy} + c_v L_\text{value} - c_e \operatorname{mean}(H)$$
 

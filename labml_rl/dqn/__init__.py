@@ -48,9 +48,12 @@ but for quantiles, it is [Rainbow](rainbow.py).
 
 Let $Q(o, a)$ be the return to expect after observation $o$ if the agent does $a$ now,
 and after that plays *as well as possible*. It is called an **action value**, and $Q$
-the **action-value function**, or Q-function. Look at one step of it: there is a reward
-$r$, and then the next observation $o'$. From there on the best that one can do is the
-action $a'$ with the largest $Q(o', a')$. So
+the **action-value function**, or Q-function. (Others write $Q^*$ for this, the
+*optimal* action values, and call it the *optimal policy* to take the action with the
+largest. That of [A2C](../a2c/__init__.py), where the agent's own policy plays on, is
+then $Q^\pi$.) Look at one step of it: there is a reward $r$, and then the next
+observation $o'$. From there on the best that one can do is the action $a'$ with the
+largest $Q(o', a')$. So
 
 $$Q(o, a) = \operatorname{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
 
@@ -99,16 +102,16 @@ each time that the three steps are gone through, in their order:
 
 If each action is tried again and again everywhere, and these moves get smaller, neither
 too slowly nor too fast, the table reaches the right values for certain. The reason is
-that the right side shrinks errors. Take two tables that differ by no more than $e$
-anywhere. For each observation, their largest entries differ by no more than $e$ either:
-those of (3, 5) and (4, 4.5) are 5 and 4.5. The rewards are the same, and so the right
-sides differ by no more than $\gamma e$. A rule that takes any two tables to at most
-$\gamma$ times their distance, with $\gamma < 1$, is called a **contraction**. Let one
-of the two have the right values, which the rule leaves as they are. Then the other
-comes closer to them each time. With $\gamma = 0.99$, an error of 10 is no more than 3.7
-after a hundred times. (To put the right side into the whole table again and again is
-called **value iteration**. It needs the average, and so the rules of the game.
-Q-learning needs only steps that were played.)
+that the right side (the *Bellman operator*) shrinks errors. Take two tables that differ
+by no more than $e$ anywhere. For each observation, their largest entries differ by no
+more than $e$ either: those of (3, 5) and (4, 4.5) are 5 and 4.5. The rewards are the
+same, and so the right sides differ by no more than $\gamma e$. A rule that takes any
+two tables to at most $\gamma$ times their distance, with $\gamma < 1$, is called a
+**contraction**. Let one of the two have the right values, which the rule leaves as they
+are. Then the other comes closer to them each time. With $\gamma = 0.99$, an error of 10
+is no more than 3.7 after a hundred times. (To put the right side into the whole table
+again and again is called **value iteration**. It needs the average, and so the rules of
+the game. Q-learning needs only steps that were played.)
 
 Nobody has a table of all screens of Breakout. So there is a network with weights
 $\theta$ for the left side, and each step gives it a number to learn, its **target**:
@@ -134,7 +137,8 @@ more. If the game ends with the step, nothing follows, and the target is the rew
 alone.
 
 It looks like regression, and it is not. In regression the targets are facts. Here they
-come from the network that learns.
+come from the network that learns, and change with it (they are *non-stationary*, a
+*moving target*).
 
 ### What goes wrong
 
@@ -391,7 +395,8 @@ def td_loss(
     !!! warning "One side only"
         The targets are numbers. If a gradient went through them, the network could also
         make the error smaller by changing what it expects of the future, until that
-        agrees with what it says now. So the function refuses targets that have one.
+        agrees with what it says now. So the function refuses targets that have one. (To
+        learn from one side is called a *semi-gradient* method.)
 
     Args:
         values: $Q(o_t, a_t)$, with a gradient, shape `(B,)`.

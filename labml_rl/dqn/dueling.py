@@ -78,10 +78,10 @@ class DuelingNetwork(nn.Module):
         hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of which no
         record was kept, most of the units of this stream were dead after a few hundred
         batches. After more than a million frames not one of the 512 was left, and the
-        actions could not depend on the screen. Units that fall silent are common in
-        this field: [Sokar et al. (2023)](https://arxiv.org/abs/2302.12902) saw more and
-        more of them in a variety of algorithms. Agents got better when such units were
-        begun anew now and then.
+        actions could not depend on the screen. Units that fall silent (*dormant
+        neurons*) are common in this field: [Sokar et al.
+        (2023)](https://arxiv.org/abs/2302.12902) saw more and more of them in a variety
+        of algorithms. Agents got better when such units were begun anew now and then.
 
     ### What it is worth
 

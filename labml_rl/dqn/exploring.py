@@ -33,7 +33,8 @@ class Linear:
     r"""
     ## In a straight line
 
-    A number that goes from one value to another, and stays there.
+    A number that goes from one value to another, and stays there: a *linear schedule*.
+    (Of $\varepsilon$ they say that it *decays*, or is *annealed*.)
 
     !!! warning "Frames or steps?"
         The [paper of DQN](https://doi.org/10.1038/nature14236) and the authors' program
@@ -43,7 +44,7 @@ class Linear:
         |---|---|---|
         | 1,000,000 until $\varepsilon$ is 0.1 | frames | steps of the agent |
         | 50,000 before anything is learned | frames | steps of the agent |
-        | 10,000 to the next target network | updates | steps of the agent |
+        | 10,000 to the next target network | batches | steps of the agent |
 
         The paper itself shows that the program is right: its 50 million frames are "38
         days", and 38 days of 60 frames a second are 200 million. So where it says

@@ -164,7 +164,8 @@ def leaning(errors: Tensor, levels: Tensor) -> Tensor:
     For any other quantile let the sides cost differently: $\tau$ for each point that
     $y$ is above $z$, and $1 - \tau$ for each point that it is below. If a fraction $F$
     of the returns is below, to move $z$ up costs $(1 - \tau) F$ and saves
-    $\tau (1 - F)$. That is equal where $F = \tau$.
+    $\tau (1 - F)$. That is equal where $F = \tau$. (This is the **quantile loss**, or
+    *pinball loss*.)
 
     ![Steep on the left](../../assets/figures/leaning-0.1.svg "τ = 0.1")
     ![Steeper on the left](../../assets/figures/leaning-0.3.svg "τ = 0.3")
@@ -178,7 +179,8 @@ def leaning(errors: Tensor, levels: Tensor) -> Tensor:
 
     There is one thing more. The slope jumps where the error is 0, so an atom that is
     nearly right is pulled as hard as one that is far off. With the [Huber
-    loss][labml_rl.dqn.huber] $h$ in place of the absolute error, the bottom is round:
+    loss][labml_rl.dqn.huber] $h$ in place of the absolute error, the bottom is round.
+    This is the **quantile Huber loss**:
 
     $$\rho_\tau(u) = \begin{cases}
     \tau \, h(u) & \text{if } u \ge 0 \\

@@ -19,10 +19,10 @@ are from their own runs; the [authors](distribution.py) of that part report 178%
 | part | what it is for |
 |---|---|
 | [double Q-learning][labml_rl.dqn.following_values] | values that are not exaggerated |
-| [three steps][labml_rl.dqn.td_loss] | a reward reaches earlier steps faster |
+| [three steps][labml_rl.dqn.td_loss] (*multi-step*) | a reward comes back faster |
 | [priorities](../replay/prioritised.py) | more of what was a surprise |
-| [two streams](dueling.py) | what all actions have in common is learned once |
-| [distributions](distribution.py) | more to learn from each step |
+| [two streams](dueling.py) (*dueling*) | what actions have in common is learned once |
+| [distributions](distribution.py) (*distributional*) | more to learn from each step |
 | [noise](noisy.py) | exploring without a schedule |
 
 Nothing on this page is new. Each part has a page of its own, and is a switch of [the
@@ -35,7 +35,8 @@ labml-rl train fast-rainbow --game Pong
 
 ## What each is worth
 
-Hessel et al. also took the parts away, one at a time. This is what the median did:
+Hessel et al. also took the parts away, one at a time (an *ablation*). This is what the
+median did:
 
 | without | the median |
 |---|---|

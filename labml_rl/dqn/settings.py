@@ -61,6 +61,8 @@ that are worth exactly the same it takes either, where we take the first.
 | `epsilon_steps`, steps | `exploration_fraction`, of the run | the same |
 | `max_gradient_norm` | `max_grad_norm` | none |
 | 1, always | `tau` | `tau` |
+| `atoms` | none | `n_atoms`, in its C51 |
+| `lowest_return`, `highest_return` | none | `v_min`, `v_max` |
 
 `train_freq` of Stable-Baselines3 counts steps of each environment, and its warm-up is
 part of the time in which it explores less and less, as CleanRL's is. Here that time

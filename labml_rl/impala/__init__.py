@@ -38,17 +38,18 @@ This is the idea of [Espeholt et al. (2018)](https://arxiv.org/abs/1802.01561), 
 many machines. [Here](actors.py) it is a few processes on one.
 
 It has a price. Rollout 2 began before anything was learned from rollout 1. So when it
-is learned from, the policy that played it is one update old. But what A2C learns from
-has to be played by the policy that learns. This page is about what is wrong otherwise,
-and about **V-trace**, a way of computing returns that puts it right. [The
-experiment](experiment.py) is the loop of A2C with these returns, and [shows how much it
-matters](../../benchmarks/lag.md).
+is learned from, the policy that played it is one update old (the *policy lag*). But
+what A2C learns from has to be played by the policy that learns. This page is about what
+is wrong otherwise, and about **V-trace**, a way of computing returns that puts it
+right. [The experiment](experiment.py) is the loop of A2C with these returns, and [shows
+how much it matters](../../benchmarks/lag.md).
 
 ## An old policy
 
-Call the policy that learns $\pi$, and the one that played $\mu$, an earlier $\pi$. To
-learn from what another policy did is to learn **off-policy**. (On the page of PPO these
-two were $\pi'$ and $\pi$.) Two things are wrong then.
+Call the policy that learns $\pi$ (the *target policy*), and the one that played $\mu$
+(the *behaviour policy*, or *behavior policy*), an earlier $\pi$. To learn from what
+another policy did is to learn **off-policy**. (On the page of PPO these two were $\pi'$
+and $\pi$.) Two things are wrong then.
 
 **The values.** What followed an observation is what follows if one plays as $\mu$ does.
 The critic should say what to expect of $\pi$.

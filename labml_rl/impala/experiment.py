@@ -40,11 +40,11 @@ played, and far above it those of PPO: it ends at
 
 *Breakout, with the authors' settings and a fifth of their frames.*
 
-PPO gets more out of the same number of frames. Its network learns ten times as often,
-and its runs took two or three times as long. IMPALA is for those who have more frames
-than they can learn from: the authors' actors played up to 250,000 a second (of
-DeepMind Lab, not of Atari). [More about this
-run](../../results.md#breakout-by-impala).
+PPO gets more out of the same number of frames (it is more *sample-efficient*, has a
+better *sample efficiency*). Its network learns ten times as often, and its runs took
+two or three times as long. IMPALA is for those who have more frames than they can learn
+from: the authors' actors played up to 250,000 a second (of DeepMind Lab, not of Atari).
+[More about this run](../../results.md#breakout-by-impala).
 
 ## What it costs to be late
 

@@ -102,10 +102,11 @@ E also finds that decisions of this kind account for most of what PPO gains over
 [its predecessor](__init__.py). Both used simulated robots, and we know of nothing of
 this size on Atari. So the book decides as the authors' code does, but for the clip of
 the values. The fourth decision of E is not on these pages: rewards are divided by how
-far returns differ, and that mattered much. In Atari clipping takes its place. For lists
-of numbers, A advises to shift and scale what is seen, which nothing does here [unless
-you do](../environments.py#one-of-your-own). And A advises to compute the advantages
-anew before each pass, which is neither in that code nor here.
+far returns differ (*reward scaling*), and that mattered much. In Atari clipping takes
+its place. For lists of numbers, A advises to shift and scale what is seen (*observation
+normalization*), which nothing does here [unless you
+do](../environments.py#one-of-your-own). And A advises to compute the advantages anew
+before each pass, which is neither in that code nor here.
 """
 
 from collections.abc import Callable, Iterator

@@ -47,7 +47,7 @@ lost less of its score.
 The plainest recurrent network computes all its notes anew in each step. What is to be
 kept for a hundred steps is then rewritten a hundred times, and little of it is left in
 the end: if each step keeps nine tenths, $0.9^{100} = 0.00003$ of it. The gradient that
-runs back fades just as much.
+runs back fades just as much (the *vanishing gradient*).
 
 A **long short-term memory** (LSTM, [Hochreiter and Schmidhuber,
 1997](https://doi.org/10.1162/neco.1997.9.8.1735); its gate $f_t$ is from [Gers et al.,

@@ -144,7 +144,7 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
     its target network: one reward that was seen, and from there on all is believed. But
     a rollout of 32 steps shows more. The target of the next step, $G_{t+1}$, stands for
     the same as $F_t$, and has one more seen reward in it. So take a share $\lambda$ of
-    $G_{t+1}$, and $1 - \lambda$ of $F_t$:
+    $G_{t+1}$, and $1 - \lambda$ of $F_t$. This is a **λ-return**, or lambda-return:
 
     $$G_t = r_t + \gamma \big( (1 - \lambda) F_t + \lambda G_{t+1} \big)$$
 

@@ -18,10 +18,12 @@ what it knew of all others (*catastrophic forgetting*). And once it has learned 
 step, the step is thrown away, though there was more to learn from it.
 
 A **replay memory**, or replay buffer, is the answer to both ([Lin,
-1992](https://doi.org/10.1007/BF00992699)). Every step goes in there, the newest in
-place of the oldest. The network learns from steps that are drawn at random out of the
-last million, hours of play. So a batch has a bit of everything in it, and each step is
-learned from several times, eight on average in [DQN](../dqn/__init__.py).
+1992](https://doi.org/10.1007/BF00992699)). Every step goes in there (what was seen,
+done, earned and seen next: a *transition*), the newest in place of the oldest. The
+network learns from steps that are drawn at random out of the last million, hours of
+play. So a batch has a bit of everything in it, and each step is learned from several
+times, eight on average in [DQN](../dqn/__init__.py). (Papers give the *replay ratio*:
+batches for each step that is played, here a quarter.)
 
 Not every algorithm may do so. [A2C](../a2c/__init__.py) asks how good its own actions
 are, and an hour ago it was another agent that played. What DQN learns is how good

@@ -27,9 +27,10 @@ no-ops. So these numbers cannot be laid beside the medians of the other pages.
 ## What is drawn
 
 The **priority** of step $i$ is the size of its [error][labml_rl.dqn.td_loss], and a
-little more, so that none is ever forgotten. The exponent $\alpha$ says how much it
-matters: with 0 all are equal, with 1 a step that is twice as wrong comes twice as
-often.
+little more, so that none is ever forgotten. (This is the *proportional* variant of the
+paper. In its *rank-based* one it matters how many errors are larger, and not by how
+much.) The exponent $\alpha$ says how much it matters: with 0 all are equal, with 1 a
+step that is twice as wrong comes twice as often.
 
 $$p_i = |\delta_i| + \epsilon, \qquad
 P(i) = \frac{p_i^\alpha}{\sum_k p_k^\alpha}$$

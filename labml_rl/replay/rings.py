@@ -8,10 +8,11 @@ summary: >-
 
 # Rings
 
-Each game has a **ring** of places, and a write head that goes around it: when all are
-full, the newest picture takes the place of the oldest. A place holds [one
-picture](frames.py), the newest of an observation, and what was done about it. The head
-is where the newest of all is. Here is a ring with the end of an episode in it:
+Each game has a **ring** of places (a *ring buffer*, or *circular buffer*), and a write
+head that goes around it: when all are full, the newest picture takes the place of the
+oldest. A place holds [one picture](frames.py), the newest of an observation, and what
+was done about it. The head is where the newest of all is. Here is a ring with the end
+of an episode in it:
 
 ```text
 place        3   4   5   6   7   8   9

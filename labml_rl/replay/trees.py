@@ -14,9 +14,9 @@ it hit. But where does each piece begin? One could add up all priorities before 
 each dart anew. Or one could keep these sums, and look them up. But then each new
 priority changes all sums after it, and each batch brings 32 new priorities.
 
-A **tree** of sums is between these two. It keeps the sums of a few priorities each, the
-sums of a few of these, and so on. Here are eight priorities, in a tree where each node
-has two children:
+A **sum tree** (in Baselines, a *segment tree*) is between these two. It keeps the sums
+of a few priorities each, the sums of a few of these, and so on. Here are eight
+priorities, in a tree where each node has two children:
 
 ```text
                 29
