@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from statistics import median
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -54,6 +55,10 @@ def test_a_record_sums_up_its_samples(path):
             peers = [each[name] for name in values.PEERS]
             rates = [peer.get("steps", peer)["ours_is_times"] for peer in peers]
             assert each["ours_is_times_the_fastest"] == min(rates)
+        if "microseconds_a_line" in each:
+            assert each["microseconds_a_line"] == about(
+                each["median"] / each["lines"] * 1e6
+            )
         if "ratio" in each:
             ours, peer = (
                 each[who]["median"]
@@ -176,3 +181,50 @@ def test_their_learning_rate_goes_down_as_that_of_the_run(monkeypatch):
     monkeypatch.setattr(peer_curves, "make_games", lambda *_, **__: counters())
     peer_curves.learn("a2c", {"game": "Pong", "total_frames": 40_000_000}, 4_000_000)
     assert rates == pytest.approx([1, 0.95, 0.9])
+
+
+@pytest.mark.parametrize("algorithm", ["a2c", "ppo"])
+def test_their_loss_of_the_critic_has_no_half(monkeypatch, algorithm):
+    asked: dict[str, Any] = {}
+    for name in ("A2C", "PPO"):
+        monkeypatch.setattr(peer_curves, name, lambda *_, **given: asked.update(given))
+    settings_class, _, make = peer_curves.ALGORITHMS[algorithm]
+    settings = settings_class(value_coefficient=0.6)
+    make(settings, None, None)
+    assert asked["vf_coef"] == 0.3
+
+
+def test_their_marks_are_counted_in_frames():
+    logger = SimpleNamespace(name_to_value={"train/entropy_loss": -0.5})
+    games: Any = SimpleNamespace(recent=[1.0, 3.0])
+    marks = peer_curves.Marks(games, per_step=4)
+    marks.model = SimpleNamespace(logger=logger)
+    for marks.num_timesteps in (9_999, 10_000, 19_999, 20_001):
+        marks._on_rollout_end()
+    assert marks.curve == [2, 2]
+    assert marks.entropy == [0.5, 0.5]
+
+
+def test_mistakes_are_measured_at_even_marks(monkeypatch):
+    class Experiment:
+        settings_class = SimpleNamespace
+        frames = 0
+        recent: tuple[dict[str, float], ...] = ()
+
+        def __init__(self, settings: Any) -> None:
+            assert (settings.seed, settings.total_frames) == (7, 100)
+
+        def advance(self) -> tuple[dict[str, float], None]:
+            self.frames += 10
+            self.recent = ({"r": self.frames},)
+            return {"loss": self.frames / 10}, None
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(mistakes, "POINTS", 2)
+    page: Any = SimpleNamespace(
+        variants={"it": Experiment}, frames=100, columns=("score", "loss"), lowest=0
+    )
+    found = mistakes.learn(page, "it", 7)
+    assert found == {"score": [30, 80], "loss": [3, 8]}
