@@ -13,6 +13,7 @@ BOOSTS = {
     "sidebyside/": 0.2,
     "results.md": 0.5,
     "benchmarks/": 0.7,
+    "notation.md": 0.8,
     "labml_rl/game.md": 1.4,
     "labml_rl/returns.md": 1.3,
     "labml_rl/a2c/index.md": 1.3,
