@@ -108,12 +108,13 @@ INLINE = (
     "a|abbr|b|cite|code|del|dfn|div|em|figcaption|figure|i|ins|kbd|mark|p|q|s|samp"
     "|small|span|strong|sub|sup|u|var"
 )
+GIVEN = r"""\s+[a-zA-Z-]+(?:="[^"]*"|='[^']*')?"""
 # A picture without an address is none.
-EMPTY = r"br|hr|img(?=(?:\s+[a-zA-Z-]+(?:=\"[^\"]*\"|='[^']*')?)*?\s+src=)|wbr"
+EMPTY = rf"br|hr|img(?=(?:{GIVEN})*?\s+src=)|wbr"
 # A long tail without a closing tag would be searched again from each opening one.
 TAG = (
     rf"{LESS}(?:(?P<empty>{EMPTY})|(?P<tag>{INLINE}))"
-    r"(?P<attributes>(?:\s+[a-zA-Z-]+(?:=\"[^\"]*\"|='[^']*')?)*)\s*/?>"
+    rf"(?P<attributes>(?:{GIVEN})*)\s*/?>"
     rf"(?(tag)(?P<body>[^\0]{{0,1000}}?){LESS}/(?P=tag)>)"
 )
 ATTRIBUTE = re.compile(r"([a-zA-Z-]+)(?:=\"([^\"]*)\"|='([^']*)')?")

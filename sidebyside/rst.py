@@ -1133,11 +1133,13 @@ def role(found: re.Match[str]) -> str:
         return f"{kind.upper()} {text}"
     domain, _, name = kind.rpartition(":")
     titled = re.fullmatch(r"(.+?)\s*<([^<>]+)>", text, re.DOTALL)
-    made = f"`{text}`" if name in CODES else found[0]
+    made = found[0]
     if kind in KNOWN:
         words, of = titled.groups() if titled else (f"{kind}:{text}", text)
         made = f"[{words}]({url(KNOWN[kind] + of)})"
-    elif named or name in LINKED or (domain and name not in CODES):
+    elif name in CODES:
+        made = f"`{text}`"
+    elif named or domain or name in LINKED:
         short = re.sub(r"^[~!]?\.?(?=\w)", "", text)
         made = titled[1] if titled else f"`{short}`"
     return made
