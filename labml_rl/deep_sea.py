@@ -40,11 +40,12 @@ labml-rl train small-ppo \
 The first is [curious](ppo/novelty.py), and finds it. The second is not, and does not.
 [Here are both](../results.md#the-deep-sea-by-rnd).
 
-The problem is by [Osband et al. (2020)](https://arxiv.org/abs/1908.03568), who have
-collected such small problems, each of which asks for one thing. As in theirs, nobody
-tells the agent which of its two actions goes to the right. That was drawn once for each
-cell, and never changes. If it were the same action in all cells, an agent could come
-upon the treasure just by always doing the same, without exploring.
+The problem is by [Osband et al. (2019)](https://arxiv.org/abs/1703.07608). It is best
+known from [bsuite](https://arxiv.org/abs/1908.03568), a collection of such small
+problems, each of which asks for one thing. As there, nobody tells the agent which of
+its two actions goes to the right. That was drawn once for each cell, and never
+changes. If it were the same action in all cells, an agent could come upon the treasure
+just by always doing the same, without exploring.
 """
 
 from typing import Any

@@ -467,8 +467,9 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
             If a game ends in the first two frames of a step, the last screens fetched
             are those of the step before. Baselines, Stable-Baselines3, EnvPool,
             Gymnasium and ALE's vector environment return these, a moment long gone, as
-            the final observation; the last two of these libraries never show the final
-            frame, whichever of the four it is. Here it stands alone.
+            the final observation; `AtariPreprocessing` of Gymnasium and ALE's vector
+            environment never show the final frame, whichever of the four it is. Here it
+            stands alone.
 
         Args:
             action: what is held down all the while.

@@ -61,7 +61,9 @@ that are worth exactly the same it takes either, where we take the first.
 | `epsilon_steps`, steps | `exploration_fraction`, of the run | the same |
 | `max_gradient_norm` | `max_grad_norm` | none |
 | 1, always | `tau` | `tau` |
-| `atoms` | none | `n_atoms`, in its C51 |
+| `n` | `n_steps` | `n_step`, in its Rainbow |
+| `priority_exponent` | none | `prioritized_replay_alpha`, in its Rainbow |
+| `atoms` | none | `n_atoms`, in its C51 and Rainbow |
 | `lowest_return`, `highest_return` | none | `v_min`, `v_max` |
 
 `train_freq` of Stable-Baselines3 counts steps of each environment, and its warm-up is

@@ -106,7 +106,7 @@ weight is the same for all.
     then about half a thousandth, and all gradients are as small. Beside an optimiser's
     $\epsilon$ that is nothing, and learning fades away as $\beta$ grows. In a batch of
     256 the mean weight is a sixth. Schaul et al. divide by the largest in the batch,
-    too ([he has confirmed](https://github.com/chainer/chainerrl/pull/301) that as
+    too ([he has confirmed](https://github.com/chainer/chainerrl/issues/278) that as
     well), and so do [DQN Zoo](https://github.com/google-deepmind/dqn_zoo) and Dopamine.
 
 !!! warning "Shorter steps"
