@@ -94,7 +94,6 @@ from pathlib import Path
 from sidebyside.check import check, chosen, unreadable
 from sidebyside.crossings import cross
 from sidebyside.errors import PressError
-from sidebyside.findings import Finding
 from sidebyside.inventory import Entry, inventory, own_inventory
 from sidebyside.links import Place
 from sidebyside.press import (
@@ -498,7 +497,6 @@ def write_findings(options: argparse.Namespace) -> int:
     if options.docs:
         docs = dict.fromkeys(docs, folder_at(options.docs))
 
-    findings: list[Finding] = []
     unread: list[PressError] = []
     sources = load_all(wanted.values(), unread.append)
     others = [module for file, module in known.items() if file not in wanted]
@@ -513,7 +511,7 @@ def write_findings(options: argparse.Namespace) -> int:
         },
         readable,
     )
-    findings += map(unreadable, unread)
+    findings = [*map(unreadable, unread)]
     linked = WithOutside(places, known_outside(options.inventory))
     for source in sources:
         findings += check(source, linked, docs[source.path])

@@ -104,8 +104,6 @@ def cross(
             of = shared.get(name, "")
             if (of, full) in uses[place] or is_inside(spot, place):
                 continue
-            if f"{full}.".startswith(f"{name}."):
-                continue
             shown = spot.scope if spot.scope and spot.place.page == place.page else full
             href = spot.place.url_from(place.page, use_directory_urls)
             uses[place][of, full] = Use(shown, href, of)

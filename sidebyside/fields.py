@@ -24,6 +24,7 @@ Code that was written for Sphinx has other styles: NumPy's, with a line of dashe
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from sidebyside import rst
@@ -277,7 +278,7 @@ def pieces(
             at += len(body)
             yield from sphinx_lists(body)
             yield lines[at - 1][0], ""
-        elif body := tuple(below(lines, at)):
+        elif body := below(lines, at):
             at += 1 + len(body)
             yield from google_section(number, text, body)
             yield lines[at - 1][0], ""
@@ -411,20 +412,15 @@ def is_block(text: Sequence[tuple[int, str]]) -> bool:
     return bool(FENCE.match(first) or BOX.match(first)) or first == "$$"
 
 
-def below(lines: Lines, at: int) -> Iterator[tuple[int, str]]:
+def below(lines: Lines, at: int) -> Lines:
     """What is indented below a title in Google's style."""
-    if is_title(lines[at][1]):
-        body = tuple(indented(lines[at + 1 :]))
-        if any(text for _, text in body):
-            yield from body
+    body = indented(lines[at + 1 :]) if is_title(lines[at][1]) else ()
+    return body if any(text for _, text in body) else ()
 
 
-def indented(lines: Lines) -> Iterator[tuple[int, str]]:
+def indented(lines: Lines) -> Lines:
     """The lines up to the first that is neither blank nor indented."""
-    for number, text in lines:
-        if text and not text.startswith(" "):
-            return
-        yield number, text
+    return tuple(takewhile(lambda line: line[1][:1] in ("", " "), lines))
 
 
 def google_section(
@@ -560,7 +556,7 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
     needs no name, and some authors describe it in a sentence instead. And some indent
     all of the list.
     """
-    front = tuple(indented(body))
+    front = indented(body)
     body = (*trimmed(front), *body[len(front) :])
     at = 0
     while at < len(body):
@@ -570,7 +566,7 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
             at += len(block)
             yield Entry(number, "", "", block)
             continue
-        text = tuple(indented(body[at + 1 :]))
+        text = indented(body[at + 1 :])
         at += 1 + len(text)
         if not head:
             # What stands indented behind a block goes on with it.

@@ -42,7 +42,6 @@ from sidebyside.guard import (
     disarm,
     disarmed,
     guarded,
-    is_safe,
     unguarded,
 )
 from sidebyside.links import still_of
@@ -296,7 +295,7 @@ class Autolinks(InlineProcessor):
         self, m: re.Match[str], data: str
     ) -> tuple[Element, int, int]:
         """Make a link of an address."""
-        element = Element("a", href=m[1] if is_safe(m[1]) else "")
+        element = Element("a", href=m[1])
         element.text = m[1]
         return element, m.start(), m.end()
 
@@ -324,8 +323,6 @@ class Addresses(InlineProcessor):
             address[-1] == ")" and address.count("(") < address.count(")")
         ):
             address = address[:-1]
-        if not is_safe(address):
-            return None, None, None
         element = Element("a", href=address)
         element.text = AtomicString(address)
         return element, m.start(), m.start() + len(address)

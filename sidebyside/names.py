@@ -367,9 +367,7 @@ class Book:
                 return named_outside(outside) if outside in self.outside else None
             if base in self.doubtful:
                 return None
-            if bindings := scope.bindings.get(name):
-                return self.meaning(name, scope, bindings)
-            if bindings := scope.attributes.get(name):
+            if bindings := scope.bindings.get(name) or scope.attributes.get(name):
                 return self.meaning(name, scope, bindings)
         return None
 

@@ -160,11 +160,8 @@ class Columns:
         """How far behind its `from` this text stands in a statement; 0 if not."""
         column = self.character(node.lineno, node.col_offset)
         line = self.lines[node.lineno - 1][column:]
-        if column < 0 or not line.startswith("from"):
-            return 0
-        rest = line.removeprefix("from")
-        at = len(line) - len(rest.lstrip())
-        return at if line[at:].startswith(text) else 0
+        at = len(line) - len(line.removeprefix("from").lstrip())
+        return at if line.startswith(text, at) else 0
 
     def at(
         self, line: int, column: int, text: str, name: str, is_import: bool

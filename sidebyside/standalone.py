@@ -33,7 +33,10 @@ from sidebyside.read import Source
 from sidebyside.render import render
 from sidebyside.weave import Page, described, one_line
 
-FONT_FACE = re.compile(r"@font-face\{(?P<body>[^}]*)\}")
+FONT_FACE = re.compile(
+    r"@font-face\{[^}]*font-family:\"?(?P<family>\w+)\"?;font-style:(?P<style>\w+);"
+    r"font-weight:(?P<weight>\w+);src:url\((?P<path>[^)]*)\)[^}]*\}"
+)
 RULE = re.compile(r"(?P<selector>[^{}]+)\{(?P<body>[^{}]*)\}")
 DARK = re.compile(r"[\w.]*\[data-md-color-scheme=\"?slate\"?\][^{}]*\{[^{}]*\}")
 
@@ -124,34 +127,28 @@ def formula_style(html: str) -> str:
 
     def embedded(face: re.Match[str]) -> str:
         """A font as part of the stylesheet, or nothing."""
-        family, style, weight, path = (
-            re.search(pattern, face["body"])
-            for pattern in (
-                r"font-family:([\w-]+)",
-                r"font-style:(\w+)",
-                r"font-weight:(\w+)",
-                r"url\(([^)]*\.woff2)\)",
-            )
-        )
-        if not (family and style and weight and path):
-            return ""
         # A rule for italics or bold that names no font is meant for all of them.
-        ours = [b for b in wanted if family[1] in b or "KaTeX_" not in b]
-        needs = [family[1]]
-        if style[1] == "italic":
+        ours = [b for b in wanted if face["family"] in b or "KaTeX_" not in b]
+        needs = [face["family"]]
+        if face["style"] == "italic":
             needs.append("font-style:italic")
-        if weight[1] == "700":
+        if face["weight"] == "700":
             needs.append("font-weight:(700|bold)")
         if not all(any(re.search(n, body) for body in ours) for n in needs):
             return ""
-        return face[0].replace(path[1], data_uri(folder / path[1]))
+        return face[0].replace(face["path"], data_uri(folder / face["path"]))
 
     return FONT_FACE.sub(embedded, css)
 
 
+def kind_of(file: Path) -> str:
+    """Its media type, by its name. To Python 3.12, WebP is not one of the official."""
+    return guess_type(file.name, strict=False)[0] or ""
+
+
 def data_uri(file: Path) -> str:
     """A file as an address that is its own content."""
-    kind = "font/woff2" if file.suffix == ".woff2" else guess_type(file.name)[0]
+    kind = "font/woff2" if file.suffix == ".woff2" else kind_of(file)
     return f"data:{kind};base64,{b64encode(file.read_bytes()).decode('ascii')}"
 
 
@@ -212,8 +209,8 @@ class Pictures(Treeprocessor):
             address = image.get("src", "")
             path = file_of(address, "")
             file = (self.folder / (path or "")).resolve()
-            kind = guess_type(file.name)[0] or ""
-            if path and kind.startswith("image/") and is_below(file, self.root):
+            is_picture = kind_of(file).startswith("image/")
+            if path and is_picture and is_below(file, self.root):
                 # `#only-dark` tells when to show a picture, here as in a theme.
                 _, mark, name = address.partition("#")
                 image.set("src", data_uri(file) + mark + name)

@@ -20,16 +20,11 @@
 
   /* The names in a piece of code: for each, its elements. Words in strings are none. */
   function namesIn(container) {
-    const names = new Map();
-    for (const element of container.querySelectorAll(".sbs-line *")) {
-      const text = nameOf(element);
-      const isString = element.matches(".s1, .s2, .sd, .sa");
-      if (!element.childElementCount && !isString && NAME.test(text)) {
-        if (!names.has(text)) names.set(text, []);
-        names.get(text).push(element);
-      }
-    }
-    return names;
+    const names = [...container.querySelectorAll(".sbs-line *:not(.s1, .s2, .sd, .sa)")];
+    return Map.groupBy(
+      names.filter(each => !each.childElementCount && NAME.test(nameOf(each))),
+      nameOf
+    );
   }
 
   class Lights {
@@ -40,12 +35,7 @@
 
       // The symbols of the page's formulas, by the name that each stands for. Names have
       // six colours in turn.
-      this.symbols = new Map();
-      for (const symbol of page.querySelectorAll("[data-sbs]")) {
-        const name = nameOfSymbol(symbol);
-        if (!this.symbols.has(name)) this.symbols.set(name, []);
-        this.symbols.get(name).push(symbol);
-      }
+      this.symbols = Map.groupBy(page.querySelectorAll("[data-sbs]"), nameOfSymbol);
       this.colours = new Map([...this.symbols.keys()].map((name, i) => [name, i % 6]));
       this.names = this.symbols.size ? namesIn(page) : new Map();
       this.makeReachable();

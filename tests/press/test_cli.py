@@ -1,5 +1,6 @@
 """The press as a program."""
 
+import mimetypes
 import os
 import re
 import shlex
@@ -122,10 +123,21 @@ def test_a_page_asks_nothing_of_any_host(book):
     assert "default-src 'none'" in html
 
 
+def test_pictures_of_every_kind_are_put_in(book, monkeypatch):
+    # Some machines have no list of kinds, and some versions of Python a short one.
+    monkeypatch.setattr(mimetypes, "_db", mimetypes.MimeTypes())
+    kinds = ("avif", "gif", "jpg", "png", "svg", "webp")
+    for kind in kinds:
+        (book / f"a.{kind}").write_bytes(DOT)
+    words = "\n\n".join(f"![A](a.{kind})" for kind in kinds)
+    (book / "thing.py").write_text(f'"""{words}"""\n')
+    assert page().count('src="data:image/') == len(kinds)
+
+
 def fonts(html: str) -> set[str]:
     faces = re.findall(r"@font-face\{([^}]*)\}", html)
     return {
-        "".join(re.findall(r"font-(?:family|weight|style):(\w+)", face))
+        "".join(re.findall(r"font-(?:family|weight|style):\"?(\w+)", face))
         for face in faces
     }
 
@@ -137,6 +149,7 @@ def fonts(html: str) -> set[str]:
         (r"\mathcal{L}", {"KaTeX_Caligraphicnormal400"}),
         (r"\mathbb{E}", {"KaTeX_AMSnormal400"}),
         (r"\mathbf{x}", {"KaTeX_Mainnormal700"}),
+        (r"\mathsf{x}", {"KaTeX_SansSerifnormal400"}),
         (r"\big( \Bigg(", {"KaTeX_Size1normal400", "KaTeX_Size4normal400"}),
     ],
 )

@@ -369,6 +369,7 @@ def test_a_box_far_above_its_text_takes_no_time():
         ("see[0](#a)", 'see<a href="#a">0</a>'),
         ("see [0](a)", 'see <a href="a">0</a>'),
         ("see [x](http://a/{id})", '<a href="http://a/{id}">x</a>'),
+        ("see <http://[x>", "see <span>http://[x</span>"),
         ("??? note\n    Body.", '<details class="note">'),
         ("???+ note\n\n    Body.", '<details class="note" open="open">'),
         ('!!! note "Title"', '<p class="admonition-title">Title</p>'),
