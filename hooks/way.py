@@ -13,6 +13,9 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
 FIRST = "labml_rl/index.md"
+
+# At its end the reader knows enough for a section of the front page.
+HOME, THEN = "index.md", ("#make-it-your-own", "Make it your own")
 LIST = re.compile(r"### The short way\n(.*?)\n### ", re.DOTALL)
 LINK = re.compile(r"\]\(([\w/]+)\.py\)")
 
@@ -40,16 +43,20 @@ def on_page_context(context: Any, page: Page, config: Any, nav: Navigation) -> N
     """Say at the foot of a page of the short way where it goes on."""
     root = Path(config.config_file_path).parent
     names = way((root / "labml_rl" / "__init__.py").read_text(encoding="utf-8"))
-    if page.file.src_uri not in names[:-1]:
+    if page.file.src_uri not in names:
         return
     here = names.index(page.file.src_uri)
-    name = names[here + 1]
+    is_last = page.file.src_uri == names[-1]
+    name = HOME if is_last else names[here + 1]
     following = next((each for each in nav.pages if each.file.src_uri == name), None)
     if following is None:
         raise PluginError(f"the short way goes to {name}, which is no page")
     address = get_relative_url(following.file.url, page.file.url)
+    title = following.title
+    if is_last:
+        address, title = address + THEN[0], THEN[1]
     page.content = (
         f'{page.content}\n<p class="book-way">The short way, {here + 1} of '
-        f'{len(names)}. <span>Next: <a href="{address}">{following.title}</a></span>'
+        f'{len(names)}. <span>Next: <a href="{address}">{title}</a></span>'
         "</p>\n"
     )

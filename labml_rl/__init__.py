@@ -136,7 +136,9 @@ know them:
 ### The short way
 
 Half of the pages are about speed and safety. You can understand every algorithm without
-them. If you want to know how agents learn, read these first, in this order:
+them. If you want to know how agents learn, read these first, in this order. ([How to
+install the book](../index.md#try-it), so that you can run what you read, is on the
+front page.)
 
 1. This page. Then, of [the game](game.py), the introduction, the sections [The
    options][labml_rl.game.GameOptions], [The game][labml_rl.game.Game] and [The

@@ -190,7 +190,10 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         noted = self._noted(action)
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._actions.append(noted)
-        self._return += float(reward)
+        try:
+            self._return += float(reward)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"a reward must be a number, not {reward!r}") from error
         self._steps += 1
         lost = terminated and self._has_lives
         self._goes_on = lost and bool(self.env.get_wrapper_attr("goes_on"))

@@ -164,6 +164,11 @@ class GameOptions:
         for name in ("stack", "noop_max", "max_frames"):
             if not isinstance(number := getattr(self, name), int | np.integer):
                 raise ValueError(f"{name} must be a whole number, not {number!r}")
+        for name, value in vars(self).items():
+            default = getattr(GameOptions, name)
+            if isinstance(default, bool) and not isinstance(value, bool | np.bool_):
+                # To Python "no" is as true as "yes".
+                raise ValueError(f"{name} must be True or False, not {value!r}")
         shortest = shortest_cap(self.noop_max)
         rules = {
             "stack": (self.stack >= 1, "at least 1"),

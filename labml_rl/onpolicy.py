@@ -378,15 +378,35 @@ class PolicyExperiment(RolloutExperiment[P]):
         observations it has to give logits, shape `(B, A)`, and values, shape `(B,)`:
 
         ```python
-        from labml_rl.ppo import experiment as ppo
+        from torch import nn
+        from labml_rl import runs, small
 
-        class Mine(ppo.Experiment):
+        class MyNetwork(nn.Module):
+            def __init__(self, count, actions):
+                super().__init__()
+                self.hidden = nn.Linear(count, 64)
+                self.policy = nn.Linear(64, actions)
+                self.value = nn.Linear(64, 1)
+
+            def forward(self, observations):
+                seen = self.hidden(observations).tanh()
+                values = self.value(seen).squeeze(-1)
+                return self.policy(seen), values
+
+        class Mine(small.SmallPPO):
             algorithm = "my-ppo"
 
             @staticmethod
             def make_network(settings, seen, actions):
-                return MyNetwork(seen.shape, actions.n)
+                (count,) = seen.shape
+                return MyNetwork(count, int(actions.n))
+
+        if __name__ == "__main__":
+            runs.main(Mine)
         ```
+
+        This one learns [the pole](small.py). For games, derive from the experiment of
+        [PPO](ppo/experiment.py) or of [A2C](a2c/experiment.py).
 
         Pictures come as the bytes that they are. On a machine that has units for it,
         all of it is computed [with 16 bits][labml_rl.speed.precision_of]. A head should

@@ -82,8 +82,8 @@ def find_experiment(algorithm: str) -> type[Experiment[Any]]:
         meant = f" (is it {near[0]}?)" if near else ""
         raise RunError(
             f"no algorithm {algorithm!r}{meant}; there are {', '.join(ALGORITHMS)}. "
-            "One of your own has a program of its own, which also resumes and watches "
-            "its runs"
+            "One of your own has a program of its own, which also resumes, watches and "
+            "compares its runs"
         )
     module, _, name = ALGORITHMS[algorithm].partition(":")
     found: type[Experiment[Any]] = getattr(import_module(module), name)

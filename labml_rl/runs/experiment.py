@@ -90,8 +90,10 @@ if __name__ == "__main__":
     runs.main(OneStep)
 ```
 
-In a file of its own it is a program already. `python one_step.py --game CartPole-v1`
-trains, and can be interrupted, resumed and watched.
+In a file of its own it is a program already. `python one_step.py --game CartPole-v1
+--workers 0` trains, and can be interrupted, resumed and watched. (With `--workers 0`
+the program plays the poles itself: a step of theirs takes less time than a message to
+another process.)
 
 ## The same numbers: reproducibility
 

@@ -280,8 +280,10 @@ class RunFolder:
         try:
             record: dict[str, Any] = json.loads(self.record.read_text("utf-8"))
         except (FileNotFoundError, NotADirectoryError) as error:
+            below = [*self.path.glob("*/run.json"), *self.path.glob("*/*/run.json")]
+            near = f". {min(below).parent} is one" if below else ""
             raise RunError(
-                f"{self.path} is not the folder of a run: it has no run.json"
+                f"{self.path} is not the folder of a run: it has no run.json{near}"
             ) from error
         except (OSError, ValueError) as error:
             raise RunError(f"{self.record} can't be read: {error}") from error

@@ -8,7 +8,8 @@ summary: The network of a run, and how actions are made of what it says.
 
 After training, all that is left of an agent is a folder. This page makes an agent
 out of it again: it builds the network as it was built then, gives it its weights, and
-lets it act. In a program of your own, this is a game of Breakout:
+lets it act. In a program of your own, this is a game of Breakout, with the agent that
+comes with the book:
 
 ```python
 import numpy as np
@@ -17,7 +18,8 @@ from labml_rl.ppo.experiment import Experiment
 from labml_rl.watch.agent import Agent, Protocol, Saved
 
 protocol = Protocol()
-saved = Saved.of("runs/ppo/breakout/seed-1", Experiment)
+run = "results/runs/ppo/breakout/seed-1"
+saved = Saved.of(run, Experiment)
 game = make_game("Breakout", seed=1,
                  **saved.game_options(protocol))
 agent = Agent(saved, game.observation_space,

@@ -227,10 +227,16 @@ def sides_of(
         record = RunFolder(folder).read_record()
         kind = record.get("algorithm")
         # Not by its module: the same class may be in `__main__` now, or was then.
-        if own is not None and kind == own.algorithm and kind not in ALGORITHMS:
+        if own is None or kind in ALGORITHMS:
+            experiment = experiment_of(folder)
+        elif kind == own.algorithm:
             experiment = own
         else:
-            experiment = experiment_of(folder)
+            raise RunError(
+                f"{folder} is a run of {kind!r}, and this is the program of "
+                f"{own.algorithm!r}. To compare two of your own, make them one "
+                "experiment, with a setting that switches between them"
+            )
 
         # It is loaded now, so that what is missing is missed before anybody plays.
         saved = Saved.of(folder, experiment, best=best)

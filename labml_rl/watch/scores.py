@@ -14,13 +14,14 @@ from labml_rl.ppo.experiment import Experiment
 from labml_rl.watch.agent import Protocol, Saved
 from labml_rl.watch.scores import measure
 
-saved = Saved.of("runs/ppo/pong/seed-1", Experiment)
+run = "results/runs/ppo/breakout/seed-1"
+saved = Saved.of(run, Experiment)
 result = measure(saved, Protocol(), games=10)
 result.mean, result.standard_error
 ```
 
-It does so for three purposes, and the games of each begin with other seeds: to measure
-an agent, to film it, and to [choose the best](best.py).
+(This run comes with the book.) Games are played for three purposes, each with other
+seeds: to measure an agent, to film it, and to [choose the best](best.py).
 
 Any other policy can be measured by the same rules. It needs no run, and no network:
 
@@ -28,6 +29,8 @@ Any other policy can be measured by the same rules. It needs no run, and no netw
 import torch
 from torch import nn
 from labml_rl import runs
+from labml_rl.watch.agent import Protocol, Saved
+from labml_rl.watch.scores import measure
 
 def policy(observations):  # bytes, (N, 4, 84, 84)
     return torch.randint(4, (len(observations),))

@@ -290,6 +290,11 @@ def test_one_run_of_one_game_is_not_summed_up():
 def test_what_can_not_be_compared(folder, tmp_path):
     with pytest.raises(runs.RunError, match="nothing is not the folder of a run"):
         sides_of([folder / "cart-1", folder / "nothing"], Tiny)
+    shutil.copytree(folder / "cart-1", tmp_path / "above" / "it" / "run")
+    near = re.escape(f"it has no run.json. {tmp_path / 'above' / 'it' / 'run'} is one")
+    for above in (tmp_path / "above", tmp_path / "above" / "it"):
+        with pytest.raises(runs.RunError, match=near):
+            sides_of([above], Tiny)
     for again in ("cart-1", "copy"):
         if again == "copy":
             shutil.copytree(folder / "cart-1", tmp_path / again)
@@ -297,6 +302,14 @@ def test_what_can_not_be_compared(folder, tmp_path):
         message = f"{place} has the settings, the game and the seed of {folder}/cart-1"
         with pytest.raises(runs.RunError, match=re.escape(message)):
             sides_of([folder / "cart-1", place], Tiny)
+
+
+def test_two_algorithms_of_your_own_are_one_experiment(folder):
+    class Other(Tiny):
+        algorithm = "other"
+
+    with pytest.raises(runs.RunError, match="'tiny', and this is the program of 'oth"):
+        sides_of([folder / "cart-1"], Other)
 
 
 def test_a_run_has_as_many_frames_as_its_checkpoint(folder, tmp_path):

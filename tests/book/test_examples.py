@@ -20,7 +20,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from benchmarks.record import ROOT
-from labml_rl import a2c, environments, players
+from labml_rl import a2c, environments, onpolicy, players
 from labml_rl.game import make_game
 from labml_rl.networks import log_probs_of
 from labml_rl.ppo import clipped_policy_loss
@@ -182,6 +182,15 @@ def test_an_experiment_of_ones_own_is_a_program(tmp_path):
     assert "ONE-STEP after 200 frames" in watched
 
 
+def test_a_network_of_ones_own_learns(tmp_path):
+    said = cleandoc(str(onpolicy.PolicyExperiment.make_network.__doc__))
+    (program,) = programs(said)
+    (tmp_path / "my_ppo.py").write_text(program, encoding="utf-8")
+    run = typed(tmp_path, "my_ppo.py", "--total-frames", "300").split()[-1]
+    watched = typed(tmp_path, "my_ppo.py", "watch", run, "--games", "2")
+    assert "MY-PPO after 512 frames" in watched
+
+
 def test_an_environment_of_ones_own_is_found(tmp_path):
     _, mine = programs(str(environments.__doc__))
     (tmp_path / "mine.py").write_text(mine, encoding="utf-8")
@@ -212,7 +221,7 @@ def test_a_sweep_goes_on_where_it_was(tmp_path):
 def test_a_trained_agent_plays_a_whole_game():
     (program,) = programs(str(agent.__doc__))
     names: dict[str, Any] = {}
-    exec(program.replace("runs/ppo/", f"{ROOT}/results/runs/ppo/"), names)
+    exec(program.replace("results/", f"{ROOT}/results/"), names)
     assert names["info"]["lives"] == 0
     assert names["info"]["episode"]["r"] > 200
 

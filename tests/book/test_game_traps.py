@@ -525,6 +525,8 @@ def test_an_action_may_come_in_any_whole_number(action):
         ("stack", 2.5, "a whole number"),
         ("noop_max", 2.5, "a whole number"),
         ("max_frames", 1e5, "a whole number"),
+        ("episodic_life", "no", "True or False"),
+        ("clip_rewards", 0, "True or False"),
         ("stack", 0, "at least 1"),
         ("noop_max", -1, "at least 0"),
         ("sticky_actions", 1.5, "between 0 and 1"),

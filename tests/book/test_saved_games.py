@@ -250,6 +250,19 @@ def test_before_the_first_episode_there_is_nothing_to_play_or_to_save():
     again.step(0)
 
 
+@pytest.mark.parametrize("reward", [None, np.ones(2)])
+def test_what_is_no_reward_is_named(reward):
+    class Paid(gymnasium.Wrapper):
+        def step(self, action):
+            observation, _, *rest = self.env.step(action)
+            return observation, reward, *rest
+
+    env = Resumable(Paid(gymnasium.make("CartPole-v1")), seed=1)
+    env.reset()
+    with pytest.raises(TypeError, match="a reward must be a number, not"):
+        env.step(0)
+
+
 def test_unknown_names():
     with pytest.raises(ValueError, match="no environment 'CartPoll-v1'"):
         make_environments("CartPoll-v1", 1)

@@ -247,6 +247,30 @@ def test_the_menu_opens_and_shuts_by_keys(browser, site):
         expect(seen.page.get_by_role("textbox", name="Search")).to_be_focused()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_colours_are_switched_by_keys(browser, site, scheme):
+    url = (site / "labml_rl/game.html").as_uri()
+    other = {"light": "dark", "dark": "light"}
+    with visit(browser, url, viewport=DESKTOP, color_scheme=scheme) as seen:
+        for _ in range(3):
+            seen.page.keyboard.press("Tab")
+        for key in ("Enter", " ", "Enter"):
+            name = f"Switch to {other[scheme]}"
+            expect(seen.page.get_by_role("button", name=name)).to_be_focused()
+            assert seen.page.evaluate(FOCUSED)["seen"]
+            seen.page.keyboard.press(key)
+            scheme = other[scheme]
+
+
+def test_the_focus_on_a_slider_is_seen(browser, site):
+    url = (site / "labml_rl/returns.html").as_uri()
+    with visit(browser, url, viewport=DESKTOP) as seen:
+        slider = seen.page.get_by_role("slider").first
+        slider.press("ArrowRight")
+        expect(slider).to_be_focused()
+        assert slider.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+
+
 def test_a_group_of_the_navigation_opens_by_keys(browser, site):
     url = (site / "labml_rl/game.html").as_uri()
     with visit(browser, url, viewport=DESKTOP) as seen:

@@ -385,6 +385,24 @@ def test_the_scheme_can_be_switched(browser, site):
         expect(body).to_have_attribute("data-md-color-scheme", "slate")
 
 
+def test_search_works_where_nothing_can_be_stored(browser, server):
+    refuse = """
+    for (const name of ["localStorage", "sessionStorage"])
+      Object.defineProperty(window, name, {
+        configurable: true,
+        get() { throw new DOMException("nothing is stored", "SecurityError"); },
+      });
+    """
+    with visit(browser, server, viewport=DESKTOP) as seen:
+        seen.page.add_init_script(refuse)
+        seen.page.goto(f"{server}/labml_rl/game.html")
+        seen.page.get_by_title("Switch to dark").click()
+        expect(seen.page.locator("body[data-md-color-scheme=slate]")).to_have_count(1)
+        seen.page.keyboard.press("s")
+        seen.page.keyboard.type("advantage")
+        expect(seen.page.locator(".md-search-result__item").first).to_be_visible()
+
+
 def test_without_scripts_the_page_is_whole(browser, site):
     url = (site / "labml_rl/screen.html").as_uri()
     with visit(browser, url, java_script_enabled=False, viewport=DESKTOP) as seen:
@@ -529,7 +547,10 @@ def test_the_short_way_leads_from_page_to_page(site):
         assert (int(here), int(of)) == (number, len(pages))
         assert (site / page).parent.joinpath(address).resolve() == site / following
         assert f"<title>{title} - " in (site / following).read_text(encoding="utf-8")
-    for page in set(all_pages(site)) - {*pages[:-1]}:
+    ((here, of, address, title),) = led.findall((site / pages[-1]).read_text("utf-8"))
+    assert here == of == str(len(pages))
+    assert (address, title) == ("../../index.html#make-it-your-own", "Make it your own")
+    for page in set(all_pages(site)) - {*pages}:
         assert "book-way" not in (site / page).read_text(encoding="utf-8")
 
 

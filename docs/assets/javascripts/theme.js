@@ -1,6 +1,7 @@
 /* What the theme leaves out for readers who press keys, or listen.
 
-   - Menu, search and the groups of the navigation are buttons, for every key.
+   - Menu, search, the groups of the navigation and the switch of the colours are buttons,
+     for every key.
    - What was copied, and how much was found, is said.
    - A single key that leads somewhere can be switched off.
 */
@@ -55,11 +56,9 @@
 
   // ---- Buttons --------------------------------------------------------------------------
 
-  /* A label opens something by the checkbox that it is for, and only for who clicks. So
-     what is in it becomes a button, and the rest of it stays as it is. */
-  function makeButton(label, name) {
-    const box = label && document.getElementById(label.htmlFor);
-    if (!box || label.querySelector("button")) return null;
+  /* A label does something by the box that it is for, and only for who clicks. So what is
+     in it becomes a button, and the rest of it stays as it is. */
+  function fill(label, box, name) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "book-button";
@@ -67,11 +66,38 @@
     label.append(button);
     label.removeAttribute("tabindex");
     if (name) button.ariaLabel = name;
+    button.addEventListener("click", () => box.click());
+    return button;
+  }
+
+  /* What it opens. */
+  function makeButton(label, name) {
+    const box = label && document.getElementById(label.htmlFor);
+    if (!box || label.querySelector("button")) return null;
+    const button = fill(label, box, name);
     const say = () => (button.ariaExpanded = String(box.checked));
     box.addEventListener("change", say);
-    button.addEventListener("click", () => box.click());
     say();
     return button;
+  }
+
+  /* The colours are two radio buttons, unseen, each with a label that leads to the other.
+     Space did nothing there, and in the dark the Tab key led to the one whose label is not
+     shown, and which says the wrong thing. */
+  function makeSwitch(form) {
+    for (const option of form.querySelectorAll(".md-option")) {
+      const label = option.nextElementSibling;
+      const other = label && document.getElementById(label.htmlFor);
+      if (!other || label.querySelector("button")) continue;
+      option.hidden = true;
+      // The theme answers this key as well, and would switch back.
+      fill(label, other, label.title).addEventListener("keydown", event => {
+        if (event.key === "Enter") event.stopPropagation();
+      });
+    }
+    form.addEventListener("change", () =>
+      form.querySelector("label:not([hidden]) button")?.focus()
+    );
   }
 
   /* The menu of a small screen: who opens it by a key is in it, and Escape leads out. */
@@ -100,6 +126,8 @@
     const menu = makeButton(header("__drawer"), "Menu");
     if (menu) enterMenu(menu);
     makeButton(header("__search"), "Search");
+    const colours = document.querySelector("[data-md-component=palette]");
+    if (colours) makeSwitch(colours);
     // In the menu of a small screen, each group leads to a list of its own, and back. A
     // window that is made smaller, or a page larger, has that menu as well.
     const small = window.matchMedia("(max-width: 76.234375em)");
