@@ -93,7 +93,7 @@ Batches of games, advantages and losses would stay.)
 import re
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, SupportsFloat
 
 import gymnasium
 import numpy as np
@@ -182,6 +182,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
             What the environment does; at the end of an episode, with the sum of its
             rewards and the number of its steps in `info["episode"]`, as far as it has
             nothing there itself, and with whether it was cut off in `info["cut_off"]`.
+            If a limit cut it off from outside of what counts its points, as Gymnasium's
+            `RecordEpisodeStatistics` does, the score is what was counted so far.
 
         Raises:
             ResetNeeded: before the first `reset`.
@@ -205,9 +207,19 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     # The environment may know the points, and not how many steps they took.
     def _score(self, info: dict[str, Any]) -> dict[str, Any]:
-        known = info["episode"] if has_points(info) else {"r": self._return}
+        known = info["episode"] if has_points(info) else {"r": self._counted()}
         # A whole number would cut the points of the games behind it in the batch.
         return {"l": self._steps} | known | {"r": float(known["r"])}
+
+    # Whoever counts raw points tells them at an end. If a limit further out cuts the
+    # episode off, they see none, and say nothing: ask them. The rewards that come out
+    # here may be clipped or scaled.
+    def _counted(self) -> float:
+        if self.env.has_wrapper_attr("episode_returns"):
+            counted = self.env.get_wrapper_attr("episode_returns")
+            if isinstance(counted, SupportsFloat):  # others have a list there
+                return float(counted)
+        return self._return
 
     def _noted(self, action: Any) -> Any:
         space = self.action_space

@@ -508,7 +508,8 @@ class OldGradients(SmallPPO):
         is [cut to a length of a half][labml_rl.ppo.experiment.Experiment.learn], with
         the past that is in it. A new gradient is mostly much longer than that, so it
         counts for more than all the old ones. Switch the cut off with
-        `--max-gradient-norm 1e9`, and see.
+        `--max-gradient-norm 1e9`, and see. (A run that is resumed begins with no old
+        gradients.)
 
         Returns:
             The optimiser, which zeroes nothing.

@@ -193,7 +193,7 @@ class EpisodeStatistics(gymnasium.Wrapper):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> Start:
         """Start from 0."""
-        self._points, self._frames = 0.0, 0
+        self.episode_returns, self._frames = 0.0, 0
         if self.agent_steps is not None:
             self.agent_steps = 0
         return self.env.reset(seed=seed, options=options)
@@ -208,12 +208,12 @@ class EpisodeStatistics(gymnasium.Wrapper):
         if self._frames is None:
             raise ResetNeeded("call reset() first: there is no game going on")
         observation, reward, terminated, truncated, info = self.env.step(action)
-        self._points += float(reward)
+        self.episode_returns += float(reward)
         self._frames += 1
 
         # A game that ends before the agent has done anything was none.
         if (terminated or truncated) and self.agent_steps != 0:
-            info["episode"] = {"r": self._points, "frames": self._frames}
+            info["episode"] = {"r": self.episode_returns, "frames": self._frames}
             info["cut_off"] = truncated and not terminated
             if self.agent_steps is not None:
                 info["episode"]["l"] = self.agent_steps

@@ -9,10 +9,12 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, Tuple
 from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit, TransformReward
 
 from labml_rl.batch import SerialGames
 from labml_rl.environments import (
     Resumable,
+    ended,
     environment_makers,
     final_observations,
     is_atari,
@@ -441,6 +443,46 @@ def test_nothing_on_the_way_can_falsify_a_score(counts):
             scores += scores_of(infos)
     short, long = {"r": 28.0, "l": 3}, {"r": 42.0, "l": 5}
     assert scores == [short, long, short, long]
+
+
+def make_in_hundredths(**options: Any) -> gymnasium.Env[Any, Any]:
+    env = RecordEpisodeStatistics(gymnasium.make("CartPole-v1", **options))
+    return TransformReward(env, lambda reward: float(reward) / 100)
+
+
+gymnasium.register(
+    "labml_rl_tests/Hundredths-v0", make_in_hundredths, max_episode_steps=20
+)
+
+
+def test_neither_can_a_limit_around_what_counts_it():
+    """Some poles fall before it; all are paid a hundredth, and have whole points."""
+    name, found = "labml_rl_tests/Hundredths-v0", []
+    dice = np.random.default_rng(0)
+    with make_environments(name, 4, seed=1, workers=0) as games:
+        games.reset()
+        for _ in range(80):
+            *_, infos = games.step(dice.integers(2, size=4))
+            found += ended(infos)
+    assert {cut_off for *_, cut_off in found} == {False, True}
+    assert all(points == steps for _, points, steps, _ in found)
+
+
+def test_nor_one_around_the_pipeline_of_the_book():
+    env = TimeLimit(ClipReward(EpisodeStatistics(TwoLives())), 2)
+    resumable = Resumable(env, seed=1)
+    resumable.reset()
+    resumable.step(0)
+    *_, info = resumable.step(0)
+    assert info["cut_off"]
+    assert info["episode"] == {"r": 14.0, "l": 2}
+
+
+def test_a_list_of_scores_is_no_score():
+    env: Any = Own(None)
+    env.episode_returns = [1.0, 2.0]
+    *_, info = stepped(env, 1)
+    assert info["episode"] == {"r": 5.0, "l": 1}
 
 
 def stepped(env, action):
