@@ -7,8 +7,9 @@ summary: What makes a saved page new within a second.
 # Serving
 
 An author saves a module, and looks at the page. What lies between is a complete build:
-MkDocs knows no other. So that it feels like none, whatever has not changed since the
-build before is not made again, and the server looks at its files more often.
+MkDocs knows no other that leaves all links right. (With `--dirty` it builds only what
+was saved.) So that it feels like none, whatever has not changed since the build before
+is not made again, and the server looks at its files more often.
 
 An earlier build is used only while an author is at work. A build that is published
 starts from nothing.

@@ -33,7 +33,8 @@ streams](dueling.py).
 ```sh
 labml-rl train fast-dqn --game Pong --noisy
 labml-rl train fast-dqn --game Pong --noisy \
-    --epsilon-start 0 --epsilon-end 0
+    --epsilon-start 0 --epsilon-end 0 \
+    --folder runs/noise-alone
 ```
 
 The first has noise and epsilon, the second noise alone. The first steps have random
@@ -81,8 +82,8 @@ class NoisyLinear(nn.Linear):
     the product of two large ones would now and then be very large.
 
     In numbers: an output has the weights 0.5 and −0.2, no bias, and every $\sigma$ is
-    0.1. For the inputs 1 and 2 its mean is $0.5 - 0.4 = 0.1$. If the dice of the inputs
-    say 0.5 and 1, and those of the output −1, the noise is
+    0.1. For the inputs 1 and 2 its mean is $0.5 - 0.4 = 0.1$. If the $\varepsilon_i$ of
+    the inputs are 0.5 and 1, and the $\varepsilon'_j$ of the output is −1, the noise is
     $-(0.1 \cdot 0.5 \cdot 1 + 0.1 \cdot 1 \cdot 2 + 0.1) = -0.35$, and the answer
     −0.25.
 

@@ -52,7 +52,7 @@ A switch that begins with `no-` takes one away here:
 
 ```sh
 labml-rl train fast-rainbow --game Pong \
-    --no-prioritised
+    --no-prioritised --folder runs/no-priorities
 ```
 
 Without the noise something else has to explore. `fast-rainbow` has epsilon besides, and

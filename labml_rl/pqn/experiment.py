@@ -43,8 +43,9 @@ is there in its place is one number, $\varepsilon$.
 played, and beside it those of three runs of A2C, which are ahead at first and then
 flat: it ends at 271](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
 
-*Space Invaders, three million frames in 23 minutes on two cores, beside the recorded
-runs of [A2C](../a2c/experiment.py) as far as that.*
+*Space Invaders, three million frames in 23 minutes on two cores, beside three of the
+recorded runs of [A2C](../a2c/experiment.py) as far as that. (One of them had [an
+epsilon that is too large][labml_rl.a2c.RMSProp].)*
 
 Epsilon goes down over the first million frames, and until then A2C is ahead. At the end
 of three million PQN is, but hardly: it has 271 points, and the four recorded runs of

@@ -24,17 +24,18 @@ see them. Which pictures belong in a stack is for [the rings](rings.py) to say. 
 they are only written and read.
 
 ```python
+import numpy as np
+from labml_rl.replay.frames import Frames
+
 frames = Frames(
-    (4, 84, 84),
-    np.uint8,
-    stack=4,
-    places=1_000_000,
+    (4, 84, 84), np.uint8, stack=4, places=1_000_000
 )
+observations = np.zeros((2, 4, 84, 84), np.uint8)
 # where to, (N,), and what, (N, 4, 84, 84)
-frames.write(places, observations)
+frames.write(np.array([0, 1]), observations)
 # where the pictures of each stack are, (B, 4); what
 # comes back is (B, 4, 84, 84)
-(stacks,) = frames.read(of_each)
+(stacks,) = frames.read(np.array([[0, 0, 0, 1]]))
 ```
 """
 

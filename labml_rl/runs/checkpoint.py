@@ -20,8 +20,10 @@ This page writes checkpoints and reads them, and promises four things about them
   [safetensors](https://huggingface.co/docs/safetensors), which is widely used.
 
 ```python
+from torch import nn
 from labml_rl.runs import checkpoint
 
+network = nn.Linear(4, 2)
 state = {"network": network.state_dict(), "frames": 800}
 checkpoint.save("run.safetensors", state)
 state = checkpoint.load("run.safetensors")

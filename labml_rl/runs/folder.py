@@ -99,6 +99,8 @@ class RunFolder:
     ## The folder
 
     ```python
+    from labml_rl.runs.folder import RunFolder
+
     with RunFolder("runs/ppo/pong/seed-1") as folder:
         folder.claim()
         ...

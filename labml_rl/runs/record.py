@@ -265,13 +265,15 @@ def _versions() -> dict[str, str]:
 def machine() -> dict[str, Any]:
     """
     Returns:
-        Processor, cores, memory, GPU and system. Speeds mean nothing without these.
+        Processor, cores, threads, memory, GPU and system. Speeds mean nothing without
+        these, and with another number of threads the last digits differ.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     gpus = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
         "memory_gib": round(memory / 2**30, 1),
         "gpu": [torch.cuda.get_device_name(each) for each in gpus],
         "system": f"{platform.system()} {platform.machine()}",

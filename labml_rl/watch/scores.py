@@ -132,7 +132,8 @@ class Result:
         are less than three of these apart may well be equally good. (The difference of
         two averages has a standard error, too, $\sqrt{2}$ times as large if both have
         the same. So three of the one are about two of the other. By chance alone,
-        equal agents come out that far apart once in thirty times.)
+        equal agents come out that far apart once in thirty times, and once in twenty
+        with ten games each.)
 
         !!! warning "It speaks of this agent"
             Another seed of training gives another agent, and how far these are

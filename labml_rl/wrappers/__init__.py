@@ -187,6 +187,8 @@ def nature_dqn_env(
     same time.
 
     ```python
+    from labml_rl.wrappers import nature_dqn_env
+
     env = nature_dqn_env("SpaceInvaders", seed=1)
     obs, info = env.reset()  # uint8, (4, 84, 84)
 
