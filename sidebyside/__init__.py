@@ -182,13 +182,13 @@ So no symbols light up in it, and tabs and diagrams do not work.
 
 Code that was written for another tool comes out well, too: docstrings in the styles of
 Google, [NumPy, Sphinx and Hugging Face][sidebyside.fields], the common parts of
-[reStructuredText][sidebyside.rst], the lists of Epytext, docstrings of variables,
-examples for `doctest`, and modules that were annotated for pylit. Comments may have
-[frames][sidebyside.prose.undecorated] and mark the [cells][sidebyside.split.CELL] of a
-notebook. Where no docstring has a heading, [the outline names the classes and
-functions][sidebyside.weave.outlined]. Where a module begins with a long text that has
-headings, [that text stands across the page][sidebyside.weave.is_essay], and the two
-columns begin below it.
+[reStructuredText][sidebyside.rst] and [MyST][sidebyside.rst.set_myst], the lists of
+Epytext, docstrings of variables, examples for `doctest`, and modules that were
+annotated for pylit. Comments may have [frames][sidebyside.prose.undecorated] and mark
+the [cells][sidebyside.split.CELL] of a notebook. Where no docstring has a heading, [the
+outline names the classes and functions][sidebyside.weave.outlined]. Where a module
+begins with a long text that has headings, [that text stands across the
+page][sidebyside.weave.is_essay], and the two columns begin below it.
 
 Besides pictures, prose may have [films][sidebyside.markdown.Films], written
 `![A game](game.mp4)`, and [series of pictures with a

@@ -89,7 +89,7 @@ WORD = rf"(?:{NAME}|{VALUE})"
 TERM = re.compile(
     rf"(?P<name>{WORD}(?:, *{WORD})*)"
     # `x : int`, and ``x (`int`, *optional*):``, as Hugging Face has it.
-    rf"(?:(?P<colon> ?: )(?P<type>\S[^\n]*)| (?P<round>(?=\(`){ROUND}):)?"
+    rf"(?:(?P<colon> ?: )(?P<type>\S[^\n]*)| (?P<round>(?=\(\[?`){ROUND}):)?"
 )
 SENTENCE = re.compile(r"\b(?:\w+ ){4}\w+")
 TERMS = re.compile(rf"^(?P<margin> *){TERM.pattern}\n(?P=margin) +\S", re.MULTILINE)
@@ -304,7 +304,7 @@ def definitions(
             known = ""
         shown = kind or known
         is_name = bool(listing.title or kind)
-        terms = [f"`{name}`" if is_name else name] if name else []
+        terms = [f"`{name}`" if is_name and "`" not in name else name] if name else []
         terms += [f"`{shown}`{{ .sbs-type }}"] if shown else []
         yield number, ""
         if terms:
@@ -521,6 +521,7 @@ def clean(text: str) -> str:
     text = text.replace("*optional*", "optional")
     if "`" not in text:
         return text
+    text = re.sub(r"\[`~?([\w.]+)`\]", r"\1", text)
     return re.sub(r"(?::[\w:]+:)?`~?([^`]*)`", r"\1", text).replace("`", "")
 
 
@@ -577,6 +578,9 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
         if not colon and (match := re.match(rf"({NAMES.pattern}) ?:(?: +|$)", head)):
             name, colon, kind = clean(match[1]), ":", clean(head[match.end() :])
         name = name.replace("\\", "")
+        if title == "See also" and re.fullmatch(r"[\w.]+(?:, *[\w.]+)*", name):
+            # Each of them leads to its definition, if that is known.
+            name = ", ".join(f":obj:`{each}`" for each in re.split(", *", name))
         if title in ("Methods", "See also"):
             yield Entry(number, name, "", ((number, kind), *text) if kind else text)
         elif title in ("Returns", "Yields") and not colon:

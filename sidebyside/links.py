@@ -55,6 +55,8 @@ LINK = re.compile(
     (?=[:\\`~>\[(]|^[ ])(?:
       (?<![\w:`]):(?:py:)?(?:attr|class|const|data|exc|func|meth|mod|obj|ref|term)
       :`(?P<role>[^`\n]+)` |
+      (?<![\])\\!\w])\[`(?P<face>~?[A-Za-z_]\w*(?:\.\w+)*(?:\(\))?)`\](?![\[(:]) |
+      (?<![\w`\\])`(?P<short>~[A-Za-z_]\w*(?:\.\w+)+)`(?!`) |
     """
     + CODE
     + r"""
@@ -297,7 +299,7 @@ def replaced(
         labels: those of addresses that are defined elsewhere.
     """
     text = prose.text
-    if not any(sign in text for sign in ("](", "][", "]:", ":`")):
+    if not any(sign in text for sign in ("](", "][", "]:", ":`", "`~", "[`")):
         return prose
     references = labels | dict(labels_in(text)).keys()
     is_formula = in_formulas(text)
@@ -312,9 +314,14 @@ def replaced(
                 pieces += [text[end : match.start(group)], place.seen_from(here)]
                 end = match.end(group)
             continue
-        if role := match["role"]:
+        if role := match["role"] or match["face"] or match["short"]:
             shown, name = in_role(role)
             place = named(name, 0, match[0])
+            # Elsewhere `~mask.bool` may be code, and [`x`] a list of one.
+            is_sure = match["role"] or (match["face"] and role.startswith("~"))
+            is_label = normal(f"`{role}`") in references
+            if is_label or (place is NOWHERE and not is_sure):
+                continue
         elif words := match["text"]:
             label = match["name"] or words
             name = label.strip("` \n").removesuffix("()")
@@ -425,7 +432,10 @@ def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
 
 
 def in_role(role: str) -> tuple[str, str]:
-    """What a role of Sphinx shows, and the name that it leads to."""
+    """
+    What a role of Sphinx shows, and the name that it leads to. A name in brackets as
+    Hugging Face has it, or one that begins with `~`, is taken for the inside of a role.
+    """
     if titled := re.fullmatch(r"(.+?)\s*<([^<>]+)>", role):
         return titled[1], titled[2].lstrip("~!.")
     name = role.lstrip("~!.").removesuffix("()")

@@ -221,7 +221,7 @@ def any_fence(stage: Any) -> Iterator[None]:
     ### Fences of other engines
 
     Behind the marks of a fence may stand what only some engine understands:
-    `{figure} picture.png`, or `rust,no_run`. If such a fence were none, its last line
+    `{code-cell} python`, or `rust,no_run`. If such a fence were none, its last line
     would begin one, and all that follows would be turned inside out. So it is plain
     code. With another backtick in that place, it is a piece of code in a line.
 
@@ -331,13 +331,15 @@ class Addresses(InlineProcessor):
 class Names(InlineProcessor):
     """
     `__init__` is a name, in a page that was made from a module, and so is the anchor
-    behind a heading. By Markdown's rules the underscores would make either bold.
+    behind a heading. By Markdown's rules the underscores would make either bold. And
+    stars between two quotes are stars.
     """
 
     def __init__(self, md: Markdown, kept: Pieces) -> None:
         super().__init__(
             r"(?<= \{ )#[\w.-]+(?= \})|__[A-Za-z]\w*__(?!\w)"
-            r"|(?<!\w)_[A-Za-z]\w*_\w+_(?!\w)|(?<=\w\.)_[A-Za-z]\w*",
+            r"|(?<!\w)_[A-Za-z]\w*_\w+_(?!\w)|(?<=\w\.)_[A-Za-z]\w*"
+            r"|(?<=')\*+(?=')|(?<=\")\*+(?=\")",
             md,
         )
         self.kept = kept

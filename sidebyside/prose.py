@@ -179,9 +179,9 @@ def fences(lines: Sequence[tuple[int, str]]) -> list[bool]:
 # a rule or a fence, or it makes a heading of the paragraph above. In a comment it is
 # decoration, and vanishes. In a docstring it is what Markdown says.
 
-MAYBE_DRAWN = re.compile(r"[-=*_~#]{3}|[-=*_] [-=*_] |^ *#", re.MULTILINE)
+MAYBE_DRAWN = re.compile(r"[-=*_~#]{3}|[-=*_] [-=*_] |^ *#|/{10}", re.MULTILINE)
 DRAWN = re.compile(
-    r" *(?:([-=*_])\1{2,}#*|#+|~{10,}|([-=*_])(?: \2){2,}|[-=*_~#]{6,}) *"
+    r" *(?:([-=*_])\1{2,}#*|#+|[~/]{10,}|([-=*_])(?: \2){2,}|[-=*_~#]{6,}) *"
 )
 # `--- Helpers ---`, `----Helpers----`, `--- Helpers` and `Helpers ------`.
 TITLED = (
@@ -498,6 +498,11 @@ class Nest:
         return deep
 
 
+TO_DOCTEST = re.compile(
+    r"(?<=\S)[ ]*#\s*doctest:\s*(?:[+-]\w+[\s,]*)+$|^\s*<BLANKLINE>\s*$"
+)
+
+
 def open_examples(prose: Prose) -> Prose:
     """
     ## Examples without a fence
@@ -505,6 +510,8 @@ def open_examples(prose: Prose) -> Prose:
     A piece of a session, as `doctest` runs it, is code: from its first `>>>` up to a
     blank line, and beyond that if another `>>>` follows. To Markdown it is a quotation
     of a quotation of a quotation. This puts a fence around it.
+
+    What only `doctest` is told, `# doctest: +SKIP`, is left out, as Sphinx does it.
 
     Args:
         prose: any prose.
@@ -526,7 +533,8 @@ def open_examples(prose: Prose) -> Prose:
         deep = within(done, margin)
         body = example(prose.lines[at:], margin)
         at += len(body)
-        done += fenced([(n, line[margin:]) for n, line in body], "pycon", deep)
+        shown = [(n, TO_DOCTEST.sub("", line[margin:])) for n, line in body]
+        done += fenced(shown, "pycon", deep)
     return Prose(tuple(done))
 
 

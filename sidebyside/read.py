@@ -44,8 +44,9 @@ CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\n")
 MARKDOWN = re.compile(r"# ?%%.*\[(?:markdown|md)\]")
 # Comments that speak to a tool and not to a reader. They stay in the code.
 TOOLS = (
-    "black|codespell|cspell|cython|fmt|flake8|isort|mypy|pragma|pyre"
-    "|pylint|pyright|pytype|ruff|spell-checker|type|vim?|yapf"
+    "autopep8|basedpyright|black|codespell|cspell|cython|@formatter|fmt|flake8|isort"
+    "|mypy|pragma|pyink|pylint|pyre|pyrefly|pyright|pytype|ruff|spell-checker|ty|type"
+    "|usort|vim?|yapf"
 )
 # What speaks to a notebook, where a module has it as a comment.
 MAGIC = (
@@ -54,7 +55,7 @@ MAGIC = (
 )
 PRAGMA = re.compile(
     rf"#(!|:?\s*+((?i:noqa|nosec)\b|(?:{TOOLS}):|-\*-|%%\w|{MAGIC}|nopep8\b"
-    r"|noinspection\b"
+    r"|noinspection\b|pyre-\w|numpydoc ignore=|</?editor-fold\b"
     r"|sphinx_gallery_\w+\s*[=:]"
     r"|endregion\b|region(?:\s+(?!of\b|is\b)\S+(?:\s+\S+){0,4})?$"
     r"|(?P<cookie>.*?coding[:=])))"

@@ -151,6 +151,9 @@ FENCES = {
     "testcode": "python",
     "testoutput": "text",
 }
+# A directive in a fence, and which of them are no boxes.
+MYST = re.compile(r"(?P<margin> *)`{3,}\{(?P<name>[a-z-]+)\} *(?P<words>[^`]*)")
+DRAWINGS = {"figure", "image", "math"}
 # What speaks to Sphinx, and not to a reader.
 HIDDEN = re.compile(
     "(current)?module|index|highlight|auto(?!summary)[a-z]+|contents|default-role"
@@ -184,7 +187,7 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
     Returns:
         The same prose as Markdown, with a fence around each example.
     """
-    prose = set_back(set_epytext(prose) if is_docstring else prose)
+    prose = set_myst(set_back(set_epytext(prose) if is_docstring else prose))
     text = prose.text
     if not (text.startswith(":") or any(map(text.__contains__, SIGNS))):
         return open_code(open_examples(prose))
@@ -209,6 +212,43 @@ def set_epytext(prose: Prose) -> Prose:
         return prose
     text = TAGGED.sub(r":\g<word>\g<what>:", prose.text)
     return prose.with_text(BRACED.sub(r"`\1`", text))
+
+
+def set_myst(prose: Prose) -> Prose:
+    """
+    ### MyST
+
+    Markdown for Sphinx has directives in fences, such as `{note}` or `{figure} ant.png`
+    behind the backticks. Boxes, pictures and formulas become those of
+    reStructuredText, and any other fence stays one.
+
+    Args:
+        prose: any prose.
+    """
+    if "```{" not in prose.text:
+        return prose
+    done = list(prose.lines)
+    at = 0
+    while at < len(done):
+        number, text = done[at]
+        at += 1
+        fence = open_fence(text, "")
+        if not fence:
+            continue
+        begins = at
+        while at < len(done) and open_fence(done[at][1], fence):
+            at += 1
+        found = MYST.fullmatch(text)
+        if not found or at == len(done) or found["name"] not in {*BOXES, *DRAWINGS}:
+            at += 1
+            continue
+        margin = found["margin"]
+        done[begins - 1] = number, f"{margin}.. {found['name']}:: {found['words']}"
+        for n, (line, inside) in enumerate(done[begins:at], start=begins):
+            done[n] = line, inside and f"{margin}   {inside.removeprefix(margin)}"
+        done[at] = done[at][0], ""
+        at += 1
+    return Prose(tuple(done))
 
 
 def set_back(prose: Prose) -> Prose:
@@ -998,7 +1038,7 @@ def grid(lines: list[str]) -> list[list[str]]:
 
 WORDS = re.compile(
     r"""
-      (?<![\w:`]):(?P<role>[a-z][\w:+-]*):`(?P<of>(?:[^`\n]|\n(?!\s*\n))+)`
+      (?<![\w:`]):(?P<role>[A-Za-z][\w:+-]*):`(?P<of>(?:[^`\n]|\n(?!\s*\n))+)`
       (?P<glue>\\[ ])?
     | (?P<joint>(?P<word>(?<![\w*\\])(?P<stars>\*{1,2})\w+(?P=stars))\\[ ]
       | (?<=[`_])\\[ ] | (?<=\S)\\[ ](?=`|:[a-z][\w:+-]*:`))
@@ -1019,6 +1059,10 @@ KEPT = re.compile(r":(?!su[bp]:|math:)[a-z][\w:+-]*:`")
 NAMED = re.compile(
     "(?:external(?:[+][a-z]+)?:)?(?:py:)?"
     "(?P<kind>attr|class|const|data|exc|func|meth|mod|obj|ref|term|any|cls|type)"
+)
+# A name may be looked for in the documentation of a project: `python:re.search`.
+PROJECT = re.compile(
+    r"^([~!]?|[^<]*<[~!]?)[A-Za-z][\w-]*:(?=[A-Za-z_][\w.]*(?:\(\))?>?$)"
 )
 # These lead somewhere, too, and may have words of their own in front.
 LINKED = {
@@ -1117,7 +1161,7 @@ def gap(before: str, found: re.Match[str]) -> str:
 
 def role(found: re.Match[str]) -> str:
     """What is shown of a role."""
-    kind, text = found["role"], found["of"]
+    kind, text = found["role"].lower(), found["of"]
     if kind == "math" and "$" not in text and text.strip():
         tex = in_katex(text.strip())
         # Here even words are meant as a formula, which a command makes of them.
@@ -1126,6 +1170,8 @@ def role(found: re.Match[str]) -> str:
     if named and "\n" not in text:
         name = named["kind"]
         name = {"any": "obj", "cls": "class", "type": "class"}.get(name, name)
+        if name not in ("ref", "term"):
+            text = PROJECT.sub(r"\1", text)
         return f":{name}:`{text}`"
     if kind in ("sub", "sup"):
         return f"<{kind}>{text}</{kind}>"

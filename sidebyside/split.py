@@ -353,7 +353,7 @@ def prose_blocks(source: Source) -> list[Block]:
 
 
 CELL = re.compile(
-    r"(?: ?%%+(?: +(?:auto \d+|\S+\.ipynb \d+"
+    r"(?: ?%%+(?: +(?:auto #?\d+|\S+\.ipynb #?[\w-]+"
     r"|(?![\w-]+=)(?P<title>(?:\d+[.)] +)?[^\W\d].{0,99}?)))?| \+)"
     r"(?: *\[(?:code|markdown|md|raw)\])?"
     r"(?: +(?:[\w-]+=(?:[\"[{].*|true|false)|\{.*\}))*"

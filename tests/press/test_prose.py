@@ -87,6 +87,14 @@ def prose(text: str) -> Prose:
         (":class:`book.game.Game` 1", "", "[`book.game.Game`](game.md#Game) 1"),
         (":py:meth:`~G.stub()`", "", "[`stub`](game.md#Game.stub)"),
         (":func:`~a.b` :ref:`here <a-b>`", "", "`b` here"),
+        # And what was written for Hugging Face.
+        (
+            "[`~G.stub`], [`Worker`]",
+            "",
+            "[`stub`](game.md#Game.stub), [`Worker`](#Worker)",
+        ),
+        ("`~G.stub`, [`~a.b`]", "", "[`stub`](game.md#Game.stub), `b`"),
+        ("[`x`], `~mask.bool`, a[`Worker`], [`Worker`](x), [`Worker`]: y", "", None),
         (":x:`a`, ``:func:`b` ``, `c`:class:`d`", "", None),
     ],
 )
@@ -647,6 +655,35 @@ def test_names_with_underscores_are_not_bold():
     assert 'id="-__search"' in html, "the theme has a switch of that name"
 
 
+def test_stars_between_quotes_are_stars():
+    html = as_page("""r'''Many '*' are one '*', or "**" and "**", *not* this.'''\n""")
+    assert """Many '*' are one '*', or "**" and "**", <em>not</em> this.""" in html
+
+
+def test_what_is_said_to_doctest_is_left_out():
+    _, code = examples_in(
+        ">>> f()  # doctest: +SKIP\n>>> for x in y: # doctest: +ELLIPSIS, +SKIP\n"
+        "...     g(x)  #doctest:+SKIP\n<BLANKLINE>\n1 # doctest\n"
+    )
+    assert code == [">>> f()\n>>> for x in y:\n...     g(x)\n\n1 # doctest"]
+
+
+def test_what_to_see_also_is_linked():
+    html = html_of("Words.\n\nSee Also\n--------\nf, a.b : One.\nc\n")
+    assert '<dt><a href="#f"><code>f</code></a>, <code>a.b</code></dt>' in html
+    assert "<dt><code>c</code></dt>" in html
+
+
+def test_types_in_brackets_as_hugging_face_has_them():
+    html = html_of(
+        "x ([`~a.B`], *optional*):\n    One.\n\ny ([`C`] or `int`):\n    Two."
+    )
+    assert re.findall(r'<code class="sbs-type">(.*?)</code>', html) == [
+        "a.B, optional",
+        "C or int",
+    ]
+
+
 def as_page(text):
     """A module as HTML."""
     source = read(text.encode(), "m.py", "m")
@@ -691,6 +728,7 @@ def test_addresses_in_pages_written_by_hand_are_left_alone():
         ("# Helpers\n# ~~~~~~~\n# Words", "## Helpers\n\nWords"),
         ("# -----\n# One. Two\n# -----", "\nOne. Two\n"),
         ("# ------\n# Helpers", "\n## Helpers"),
+        ("#//////////\n# Helpers\n#//////////", "\n## Helpers\n"),
         ("# ------\n# Words\n#\n# More", "\nWords\n\nMore"),
         ("# One\n# two\n# -----\n# Three", "One\ntwo\n\nThree"),
         ("# One\n# - - -\n# -=-=-=-=-\n# ---#", "## One\n\n\n"),
@@ -776,6 +814,12 @@ def test_a_cell_of_a_notebook_may_be_a_string():
         *(("A", "B.", []), ("", "", [17])),
     ]
     assert source.attributes == ()
+
+
+def test_marks_of_nbdev_are_no_prose():
+    for mark in ("auto #0", "../nbs/a.ipynb #c28669c", "../nbs/a.ipynb #dd6-f7a"):
+        source = read(f"# %% {mark}\nx = 1\n".encode(), "m.py", "m")
+        assert split(source)[-1].prose.text == ""
 
 
 def test_a_comment_above_a_docstring_is_a_paragraph():
@@ -879,7 +923,8 @@ def test_lists_in_numpys_style():
         *("A sum.", "Arguments", "x ndarray, optional", "The tensor."),
         *("On two lines.", "k, rest", "More.", "Returns", "out list", "The sum."),
         *("None", "If there is none.", "list[int]", "That is a sentence.", "Raises"),
-        *("ValueError", "", "See also", "mean", "The mean.", "max, min", ""),
+        *("ValueError", "", "See also", ":obj:mean", "The mean."),
+        *(":obj:max, :obj:min", ""),
         *("Notes", "It is fast."),
     ]
 

@@ -103,6 +103,9 @@ def test_definitions_inside_statements_are_found():
         *("# type: ignore", "# fmt: off", "# ruff: noqa", "# mypy: x", "# pyright: x"),
         *("# region", "#region A part of it", "# endregion", "#!/bin/sh", "# nopep8"),
         "# sphinx_gallery_thumbnail_number = 2",
+        *("# pyrefly: ignore [x]", "# ty: ignore", "# pyre-fixme[16]: x"),
+        *("# pyre-strict", "# @formatter:off", "# numpydoc ignore=PR01"),
+        *('# <editor-fold desc="A">', "# </editor-fold>"),
         *(
             "# %matplotlib inline",
             "#%load_ext x",

@@ -453,7 +453,7 @@ def test_an_address_in_angle_brackets_is_one():
 @pytest.mark.parametrize(
     "info",
     [
-        "{figure} a.png",
+        "{code-cell} python",
         "{code-block} python",
         "rust,no_run",
         "python, ignore",

@@ -73,6 +73,9 @@ def check_set(text, expected):
         (":code:`a<int>` :file:`~/.netrc`", "`a<int>` `~/.netrc`"),
         (":option:`words <-x>`", "words"),
         (":py:type:`a.b` :cls:`C`", ":class:`a.b` :class:`C`"),
+        (":func:`python:a.b` :class:`~numpy:C`", ":func:`a.b` :class:`~C`"),
+        (":meth:`words <python:a.b>` :ref:`a:b`", ":meth:`words <a.b>` :ref:`a:b`"),
+        (":DOI:`10.1/2`", "[doi:10.1/2](https://doi.org/10.1/2)"),
     ],
 )
 def test_words(text, expected):
@@ -203,6 +206,13 @@ def test_sessions_are_left_alone():
             ".. image:: a.png\n   :width: 300\n   :target: b.html",
             "[![](a.png){ width=300 }](b.html)",
         ),
+        # MyST has them in fences.
+        ("```{figure} a.png\n:width: 140px\n:name: x\n```", "![](a.png){ width=140 }"),
+        ("- a\n\n  ```{note}\n  One\n  ```", "- a\n    !!! note\n        One"),
+        ("````{tip}\n```\nx\n```\n````", "!!! tip\n    ```\n    x\n    ```"),
+        ("```{math}\na^2\n```", "$$\na^2\n$$"),
+        ("```{python}\nx\n```\n\n```\n```{note}\nx\n```", None),
+        ("```{note}\nx", None),
     ],
 )
 def test_directives(text, expected):
