@@ -240,9 +240,9 @@ def interval(
         and the best of the three. We tried it out with made-up scores: normally
         distributed, with a standard deviation of a third of a game's mean. (These means
         differ widely: nine of ten lie between 0.2 and 5.) How often is the true number
-        in the interval? It should be 95 times out of 100. With three
-        runs of each of five games it was 77, with ten 91. With 57 games it was 87 with
-        three runs, and 93 with ten.
+        in the interval? It should be 95 times out of 100. With three runs of each of
+        five games it was 77, with ten 91. With 57 games it was 87 with three runs, and
+        93 with ten.
 
     And no interval knows what else was different: the code, the settings, how long it
     was trained, and how often somebody tried before.
