@@ -403,6 +403,28 @@ def test_search_works_where_nothing_can_be_stored(browser, server):
         expect(seen.page.locator(".md-search-result__item").first).to_be_visible()
 
 
+def test_what_search_looks_through_is_loaded_when_somebody_searches(browser, server):
+    with visit(browser, server, viewport=DESKTOP) as seen:
+        asked = []
+        seen.page.on("request", lambda each: asked.append(each.url.split("/")[-1]))
+        url = f"{server}/labml_rl/a2c/index.html"
+        seen.page.goto(url, wait_until="networkidle")
+        assert any(name.startswith("bundle.") for name in asked)
+        assert "search_index.json" not in asked
+        seen.page.locator("input[name=query]").hover()
+        expect(seen.page.locator(".md-search-result__meta")).to_have_text(
+            "Type to start searching"
+        )
+        assert asked.count("search_index.json") == 1
+
+        # Who comes from a search has its words marked, and a link may bring a search.
+        seen.page.goto(f"{url}?h=baseline")
+        marked = seen.page.locator("mark").first
+        expect(marked).to_have_text("baseline", ignore_case=True)
+        seen.page.goto(f"{url}?q=baseline")
+        expect(seen.page.locator(".md-search-result__item").first).to_be_visible()
+
+
 def test_without_scripts_the_page_is_whole(browser, site):
     url = (site / "labml_rl/screen.html").as_uri()
     with visit(browser, url, java_script_enabled=False, viewport=DESKTOP) as seen:
