@@ -21,7 +21,9 @@ BOOSTS = {
     "labml_rl/ppo/novelty.md": 1.3,
     "labml_rl/replay/index.md": 1.3,
     "labml_rl/dqn/index.md": 1.3,
+    "labml_rl/dqn/exploring.md": 1.4,
     "labml_rl/watch/index.md": 1.3,
+    "labml_rl/watch/video.md": 1.4,
     "labml_rl/index.md": 1.4,
 }
 

@@ -290,6 +290,7 @@ SOUGHT = {
     "episodic life": "labml_rl/wrappers/acting.html",
     "epsilon greedy": "labml_rl/dqn/exploring.html",
     "explained variance": "labml_rl/ppo/index.html",
+    "exploration": "labml_rl/dqn/exploring.html",
     "gae": "labml_rl/returns.html",
     "huber loss": "labml_rl/dqn/index.html",
     "kl divergence": "labml_rl/ppo/index.html",
@@ -301,6 +302,7 @@ SOUGHT = {
     "shared memory": "labml_rl/worker.html",
     "target network": "labml_rl/dqn/experiment.html",
     "value clipping": "labml_rl/ppo/index.html",
+    "video": "labml_rl/watch/video.html",
 }
 ASK = """async (words) => {
   const base = new URL(__md_scope.href)
