@@ -10,12 +10,12 @@ symbols:
 
 # Seeing
 
-An agent has to make a decision out of 28,224 bytes, the pixels of four pictures. Its
+An agent has to base its decision on 28,224 bytes, the pixels of four pictures. Its
 network has two parts. A **body** turns what the agent sees into 512 numbers that say
-what matters in it: where the ball is, where it is going. A **head** turns these into
-an answer. This page has the body, and [the next one](networks.py) the heads.
+what matters in it: where the ball is, where it is going. A **head** turns these into an
+answer. This page has the body, and [the next one](networks.py) the heads.
 
-The sizes of its layers follow from what the agent sees, so it fits any game:
+The sizes of the body's layers follow from what the agent sees, so it fits any game:
 
 ```python
 import torch
@@ -52,9 +52,9 @@ class NatureBody(nn.Module):
     Three of its four layers are **convolutions**. Such a layer looks through a small
     window, moves it on by its *stride*, and looks again, with the same weights
     everywhere: a ball is a ball wherever it flies. Each of its 32 or 64 sets of
-    weights, its **filters**, looks for something else, and what one of them finds is a
-    picture again, a **channel**. (The four pictures that come in are channels, too.)
-    Behind each layer is a ReLU, which sets what is below zero to zero.
+    weights, its **filters**, looks for something different, and what one of them finds
+    is a picture again, a **channel**. (The four pictures that come in are channels,
+    too.) After each layer comes a ReLU, which sets whatever is below zero to zero.
 
     ![Four pictures, below them three boxes, smaller and deeper each time, a bar of 512
     features, and two heads](../assets/figures/networks-shapes.svg)
@@ -90,9 +90,9 @@ class NatureBody(nn.Module):
         # The first convolution looks through all four pictures at once, so it can see
         # which way something moves.
         #
-        # There is no pooling between the layers: that would keep only the largest
-        # number of a few neighbouring places. In a photograph it may not matter where
-        # the cat sits. In a game it matters where the ball is.
+        # There is no pooling between the layers: that would keep only the largest of
+        # the numbers at a few neighbouring places. In a photograph it may not matter
+        # where the cat sits. In a game it matters where the ball is.
         channels, *sides = (shape[2], *shape[:2]) if channels_last else shape
         convolutions = [
             FirstConvolution(channels, 32, kernel_size=8, stride=SIDE),
@@ -103,8 +103,8 @@ class NatureBody(nn.Module):
         self.blocks = shape_in_blocks(self.shape, channels_last=channels_last)
 
         # A window begins at every fourth pixel, say, as long as it fits: on 84 pixels,
-        # one of 8 fits $(84 - 8) / 4 + 1 = 20$ times. What is left over at the right
-        # and at the bottom, no window sees. Of 84 pixels nothing is left over.
+        # one of 8 fits $(84 - 8) / 4 + 1 = 20$ times. No window sees what is left over
+        # at the right and at the bottom. Of 84 pixels nothing is left over.
         layers: list[nn.Module] = []
         for layer in convolutions:
             kernel, stride = layer.kernel_size[0], layer.stride[0]
@@ -120,7 +120,7 @@ class NatureBody(nn.Module):
                 f"each way. {way}"
             )
 
-        # Behind the last convolution there are 7 × 7 places, with 64 numbers each that
+        # After the last convolution there are 7 × 7 places, with 64 numbers each that
         # say what is there. The last layer puts all of them together. Of the 1,684,128
         # weights of the body, it has 1,606,144.
         height, width = sides
@@ -136,7 +136,7 @@ class NatureBody(nn.Module):
         ### Bytes in
 
         The pictures come in as the bytes that they are stored as. They go to the
-        graphics card like that, a quarter of the load that they would be as floats.
+        graphics card like that, and are a quarter of the load that floats would be.
 
         !!! warning "Divided twice"
             Some pipelines have a wrapper that divides by 255, such as Baselines'
@@ -178,7 +178,8 @@ class NatureBody(nn.Module):
         ### The order that it likes best
 
         The layer below is faster if the pixels of an observation lie in memory in
-        another order. If it will be looked at several times, it is sorted once, here.
+        another order. An observation that will be looked at several times is sorted
+        once, here.
 
         Args:
             observations: as above, shape `(N, …)`.
@@ -197,24 +198,24 @@ class FirstConvolution(nn.Conv2d):
     r"""
     ## The layer that takes bytes
 
-    The first convolution gets the pictures as the bytes that they are stored as. There
-    is nothing new in what it computes. It computes it in less time. If you came for
-    what networks do, go on to [the body for a few numbers][VectorBody].
+    The first convolution gets the pictures as the bytes that they are stored as. What
+    this layer computes is nothing new: it only takes less time. If you came for what
+    networks do, go on to [the body for a few numbers][VectorBody].
 
     ### Dividing by 255
 
-    The network should see numbers from 0 to 1, so somebody has to divide. To divide all
+    The network should see numbers from 0 to 1, so somebody has to divide. Dividing all
     pixels takes longer than anything else here: a batch of 256 observations has seven
     million of them, and they are no longer in the processor's cache when the
     convolution wants them. But a product is the same wherever one divides,
 
     $$w \cdot \frac{x}{255} = \frac{w}{255} \cdot x$$
 
-    and there are only 8,192 weights. It is also more exact with numbers of 16 bits,
-    which hold each byte as it is, and a 255th of it only roughly.
+    and there are only 8,192 weights, so these are divided. That is also more exact with
+    numbers of 16 bits, which hold each byte as it is, and a 255th of it only roughly.
 
-    It has the options of `nn.Conv2d`, but pads with zeros only, and takes only batches.
-    [Blocks][as_blocks] are for a stride of 4 without padding.
+    The layer has the options of `nn.Conv2d`, but pads with zeros only, and takes only
+    batches. [Blocks][as_blocks] are for a stride of 4 without padding.
     """
 
     def forward(self, observations: Tensor) -> Tensor:
@@ -243,7 +244,7 @@ def as_blocks(pictures: Tensor) -> Tensor:
     """
     ### In blocks
 
-    A layer of 4 channels and windows of 8 × 8 is a strange job for a processor that
+    A layer of 4 channels and windows of 8 × 8 is an awkward job for a processor that
     multiplies in blocks of 16 or 32 numbers. But the window moves by 4, and 4 goes into
     8 and 84. So cut the pictures into squares of 4 × 4, and call the 64 pixels of each
     square its channels. Now the same sums are those of a layer with 64 channels, whose
@@ -271,10 +272,10 @@ def as_blocks(pictures: Tensor) -> Tensor:
     n, channels, height, width = pictures.shape
     across, down = width // SIDE, height // SIDE
 
-    # The four bytes of a row of a block stay neighbours. To move them as one number of
-    # 32 bits takes a fifth of the time. (First all rows are put below each other: of a
-    # single channel that was the last axis before, PyTorch believes that another would
-    # be one byte further, and 4 does not go into that.)
+    # The four bytes of a row of a block stay neighbours. Moving them as one number of
+    # 32 bits takes a fifth of the time. (First all rows are put below each other. Else
+    # a single channel that was the last axis before would keep its stride of one byte,
+    # and PyTorch makes four bytes one number only if 4 goes into each stride.)
     if pictures.dtype == torch.uint8:
         words = pictures.contiguous().view(-1, width).view(torch.int32)
         cut = words.view(n, channels, down, SIDE, across)
@@ -313,10 +314,10 @@ class VectorBody(nn.Module):
     """
     ## The body for a few numbers
 
-    Some environments show no picture but a list of numbers. CartPole, on which one sees
-    within a minute whether an agent learns at all, shows four: where the cart is and
-    where the pole, and how fast they move. Two small layers will do for that, a
-    *multilayer perceptron* (MLP).
+    Some environments show not a picture but a list of numbers. CartPole, which tells
+    within a minute whether an agent learns at all, shows four: where the cart and the
+    pole are, and how fast they move. Two small layers will do for that, a *multilayer
+    perceptron* (MLP).
 
     Args:
         shape: of one observation: how many numbers it has.
@@ -402,7 +403,7 @@ def make_body(
 
 # ## Questions
 #
-# 1. A game has pictures of 64 × 64 pixels. How large are they behind each of the three
+# 1. A game has pictures of 64 × 64 pixels. How large are they after each of the three
 #    convolutions? How many inputs does the last layer have?
 # 2. How much of the picture can one place of the last box see?
 #

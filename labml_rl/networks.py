@@ -92,21 +92,21 @@ class ActorCritic(nn.Module):
 
         # With a few numbers there is little to see, and a second body costs nothing. A
         # shared one does harm here. Both will [learn at once][labml_rl.a2c.total_loss],
-        # by the sum of two losses. The critic's errors are large, tens of points in
+        # from the sum of two losses. The critic's errors are large, tens of points in
         # [CartPole](small.py), and their gradients would drown those of the actor. With
         # simulated robots, too, two bodies were better in four problems of five
         # ([Andrychowicz et al., 2021](https://arxiv.org/abs/2006.05990)).
         self.value_body = VectorBody(shape) if len(shape) == 1 else None
 
         # The weights begin at random, but [not just anyhow][orthogonal_]. The gain is
-        # how much larger the numbers are behind a layer, before its ReLU, than in front
-        # of it.
+        # how much larger the numbers are when they leave a layer, before its ReLU, than
+        # when they enter it.
         orthogonal_(self, gain=2**0.5)
 
-        # In the beginning no action should be likelier than another. An agent that
-        # prefers one by chance sees only what comes of that one. With a gain of
-        # a hundredth, all logits are close to 0, and all probabilities are equal, give
-        # or take two per cent. In the experiments of [Andrychowicz et al.
+        # At first no action should be likelier than another. An agent that prefers one
+        # by chance sees only what comes of that one. With a gain of a hundredth, all
+        # logits are close to 0, and all probabilities are equal, give or take two per
+        # cent. In the experiments of [Andrychowicz et al.
         # (2021)](https://arxiv.org/abs/2006.05990), few choices mattered as much.
         orthogonal_(self.policy, gain=0.01)
         orthogonal_(self.value, gain=1.0)
@@ -136,7 +136,7 @@ class ActorCritic(nn.Module):
         #     The difference of values of shape `(N, 1)` and returns of shape `(N,)` has
         #     the shape `(N, N)`: each value with each return. Its mean square is a
         #     number all the same, and the loss goes down. But every value is drawn to
-        #     the average of all returns. Many first programs have lost a day here.
+        #     the average of all returns. Many beginners have lost a day here.
         return logits, values.squeeze(-1)  # (N, A), (N,)
 
 
@@ -176,8 +176,8 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
         logits = logits.float()
     edges = logits.softmax(-1).cumsum(-1)  # (…, A), where each piece ends
 
-    # Rounded, all probabilities together can be a little less than 1. Whatever lies
-    # behind them hits the last that has any.
+    # Rounded, all probabilities together can be a little less than 1. A dart that lands
+    # beyond that hits the last action that has any.
     edges = edges.masked_fill(edges == edges[..., -1:], torch.inf)
 
     # A dart has as many edges on its left as there are actions before the one it hits.
@@ -247,9 +247,9 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     mean square of the numbers in $Wx$ is on average $g^2$ times that of those in $x$.
     In numbers: $x = (3, 4)$ has the squared length 25. Of that, the direction
     $(\cos \varphi, \sin \varphi)$ catches $(3 \cos \varphi + 4 \sin \varphi)^2$. Over
-    all $\varphi$ this is 12.5 on average: a half of 25, and the mean of 9 and 16.
+    all $\varphi$ this is 12.5 on average: half of 25, and the mean of 9 and 16.
 
-    The ReLU behind the layer sets those below zero to zero, and that is half of them:
+    The ReLU after the layer sets those below zero to zero, and that is half of them:
 
     $$\operatorname{mean}\left( \operatorname{ReLU}(Wx)^2 \right)
     \approx \tfrac{1}{2} g^2 \operatorname{mean}(x^2)$$
@@ -257,8 +257,8 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     So with $g = \sqrt{2}$ everything keeps its size through any number of layers ([He
     et al., 2015](https://arxiv.org/abs/1502.01852)). In an *orthogonal* matrix the rows
     are also at right angles, so that no two units begin by looking for the same ([Saxe
-    et al., 2014](https://arxiv.org/abs/1312.6120)). To begin so is called **orthogonal
-    initialisation**.
+    et al., 2014](https://arxiv.org/abs/1312.6120)). Beginning like this is called
+    **orthogonal initialisation**.
 
     No more rows than columns can be at right angles. A layer with more outputs than
     inputs, such as the first one for four numbers, gets orthogonal columns instead.

@@ -7,15 +7,15 @@ summary: Settings, games, network and sampler of the algorithms that learn a pol
 # What A2C and PPO share
 
 [A2C](a2c/__init__.py) and [PPO](ppo/__init__.py) differ in their settings, in their
-optimisers and in how they learn from a rollout. What they have in common stands here,
-once: the settings that both need, and an experiment that has everything but an
-optimiser and an update. Two pages have the rest, [one for A2C](a2c/experiment.py) and
-[one for PPO](ppo/experiment.py), and the difference between these is the difference
-between the algorithms. ([IMPALA](impala/experiment.py) is built on the same.)
+optimisers and in how they learn from a rollout. What they have in common is here, once:
+the settings that both need, and an experiment that has everything but an optimiser and
+an update. Two pages have the rest, [one for A2C](a2c/experiment.py) and [one for
+PPO](ppo/experiment.py), and the difference between these is the difference between the
+algorithms. ([IMPALA](impala/experiment.py) is built on the same.)
 
-It comes in two layers. The lower one has what it takes to learn from one's [latest
-play](sampling.py) at all, and [PQN](pqn/__init__.py) is built on it, too, which learns
-action values that way. The upper one adds what belongs to a policy.
+What they share comes in two layers. The lower one has what it takes to learn from one's
+[latest play](sampling.py) at all. [PQN](pqn/__init__.py), which learns action values
+that way, is built on it, too. The upper one adds what belongs to a policy.
 """
 
 from abc import abstractmethod
@@ -132,7 +132,7 @@ class RolloutExperiment(SpeedExperiment[S]):
     """
     ## The experiment of a rollout
 
-    A run is a long row of updates, and [what repeats, saves and resumes
+    A run is a long series of updates, and [what repeats, saves and resumes
     them](runs/experiment.py) is the same for all algorithms of the book. Here is what
     an algorithm needs if it learns from its latest play: games, and somebody who plays
     them and writes down what happens.
@@ -263,8 +263,8 @@ class RolloutExperiment(SpeedExperiment[S]):
             names: what to call each of them in an error.
 
         Returns:
-            All games, or two batches that can be played by turns. Nothing but the
-            network is then left to this process, which otherwise [plays
+            All games, or two batches that can be played by turns. This process is then
+            left with the network alone, where otherwise it [plays
             too][labml_rl.worker.ParallelGames].
         """
         workers = self.settings.workers
@@ -354,7 +354,7 @@ class PolicyExperiment(RolloutExperiment[P]):
 
     def __init__(self, settings: P) -> None:
         super().__init__(settings)
-        # Noted now: in a run that goes on, the optimiser soon gets lowered ones.
+        # Noted now: in a run that is resumed, the optimiser soon gets lower ones.
         self.first_rates = [float(each["lr"]) for each in self.optimizer.param_groups]
 
     @staticmethod
@@ -409,8 +409,8 @@ class PolicyExperiment(RolloutExperiment[P]):
         [PPO](ppo/experiment.py) or of [A2C](a2c/experiment.py).
 
         Pictures come as the bytes that they are. On a machine that has units for it,
-        all of it is computed [with 16 bits][labml_rl.speed.precision_of]. A head should
-        not be: [in_full][labml_rl.networks.in_full] keeps it out of that.
+        the whole network computes [with 16 bits][labml_rl.speed.precision_of]. A head
+        should not: [in_full][labml_rl.networks.in_full] keeps it out of that.
 
         !!! warning "If it has a `body`"
             While it learns, a network whose `body` has a method `prepared`, as [that of
@@ -419,10 +419,10 @@ class PolicyExperiment(RolloutExperiment[P]):
             them then. Under any other name, or with `--no-blocks`, they come as they
             are.
 
-        It plays and learns in the same mode, that of training. Dropout or batch norm
-        would make it answer otherwise when it looks again. If it keeps a number that is
-        no weight, such as a mean of observations, make a buffer of it, and change that
-        in place: [players](players.py) see nothing else.
+        The network plays and learns in the same mode, that of training. Dropout or
+        batch norm would make it answer differently when it looks again. If it keeps a
+        number that is no weight, such as a mean of observations, make a buffer of it,
+        and change that in place: [players](players.py) see nothing else.
 
         Args:
             settings: of the algorithm.
@@ -453,10 +453,10 @@ class PolicyExperiment(RolloutExperiment[P]):
         """
         ### Look again
 
-        The network that learns is the one that played, or what has become of it. So
-        this computes much of what it answered then a second time. That is still the
-        faster way. To keep what a gradient needs while playing would mean many small
-        passes back in place of one.
+        The network that learns is the one that played, or what has become of it since.
+        So this computes much of what it answered then a second time. That is still the
+        faster way: keeping what a gradient needs while playing would mean many small
+        backward passes in place of one.
 
         Args:
             observations: shape `(B, …)`.
@@ -472,7 +472,7 @@ class PolicyExperiment(RolloutExperiment[P]):
         """
         ### Smaller steps
 
-        In the beginning everything is wrong, and large steps are good. In the end what
+        At first everything is wrong, and large steps are good. Towards the end, what
         was learned should not be shaken any more. So the learning rate goes down to 0
         in a straight line, which is called **annealing**. The price: a run that is
         planned twice as long learns differently from its first update on, and one that

@@ -143,7 +143,7 @@ class Players:
         makers: a function for each environment, which makes it.
         names: what to call each of them in an error.
         network: that of the agent. Its weights and buffers are moved to memory that all
-            see, and must be changed where they are from then on, as optimisers do it.
+            see, and from then on must be changed in place, as optimisers do.
         spaces: those of an environment: of observations and of actions.
         steps: $T$, how many to play in each environment.
         settings: how fast to be.
@@ -154,14 +154,15 @@ class Players:
         timeout: the seconds after which a player who has not answered is given up.
             `None` is a minute, and a second more for each step.
         busy: whether this process has [something else to do](impala/actors.py) while
-            they play. Then it plays only if there are no workers, and 1 is one worker.
+            they play. Then it plays only if `workers` is 0, and with 1 a single worker
+            does.
 
     Raises:
-        ValueError: if there are no steps, or fewer workers than none, or if there is
-            [no room][check_room].
+        ValueError: if there are no steps, if `workers` is negative, or if there is [no
+            room][check_room].
         WorkerError: if an environment can't be made in a worker, or has other spaces.
             What goes wrong with one in this process is raised as it is, with a note
-            which one it was: other spaces are a `ValueError` there.
+            that says which one it was: other spaces are a `ValueError` there.
     """
 
     def __init__(
@@ -195,8 +196,8 @@ class Players:
         self.network = network.share_memory()
         self._shared = addresses(network)
 
-        # The last share is that of this process, unless it is busy: one player is its
-        # own, or none.
+        # The last share is that of this process, unless it is busy: it has one player
+        # of its own, or none.
         count = available_cores() if workers is None else workers
         self.shares = shares(len(makers), max(count, 1))
         others = len(self.shares) - (not busy or count == 0)
@@ -328,7 +329,7 @@ def check_room(needed: int) -> None:
 
     On Linux, memory that is shared lies in `/dev/shm`, and some containers have little
     of that: Docker's have 64 MB, unless somebody asks for more. PyTorch's error would
-    name a file that nobody knows, and no remedy. So this is looked at before.
+    name a file that nobody knows, and no remedy. So the room is checked first.
 
     Args:
         needed: how many bytes.

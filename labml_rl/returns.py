@@ -17,8 +17,8 @@ symbols:
 
 # Returns and advantages
 
-An action is rarely paid at once. In Breakout more than a second goes by from the swing
-of the paddle to the brick that breaks, and meanwhile the agent has acted another
+An action is rarely paid at once. In Breakout more than a second goes by between the
+swing of the paddle and the break of a brick, and meanwhile the agent has acted another
 fifteen times. To learn whether the swing was good, it needs one number for *everything
 that followed*. The problem of finding out which action has earned what is called
 **credit assignment**.
@@ -26,7 +26,7 @@ that followed*. The problem of finding out which action has earned what is calle
 This page computes three such numbers, each the answer to what is wrong with the one
 before: [discounted returns][discounted_returns], [n-step returns][n_step_returns], and
 [GAE][gae] (*generalized advantage estimation*), which PPO and most of what is built on
-it use. They are functions of tensors, and know nothing of games or networks:
+it use. Its functions take tensors, and know nothing of games or networks:
 
 ```python
 import torch
@@ -53,9 +53,9 @@ That is a **rollout**. Its arrays have a row for each step and a column for each
 
 A rollout begins and stops in the middle of play, so how its last episodes will go on is
 not known, and somebody has to guess. For that there is a network which has learned what
-return to expect after an observation $o_t$. This is the **value** $V(o_t)$, and $V$ is
-called the **value function**. Putting it in the place of rewards that nobody has seen
-yet is called **bootstrapping**.
+return to expect after an observation $o_t$. That return is the **value** $V(o_t)$, and
+$V$ is called the **value function**. Putting a value in the place of rewards that
+nobody has seen yet is called **bootstrapping**.
 
 Here is one game for six steps. An episode ends with step 2:
 
@@ -84,8 +84,9 @@ class Rollout:
     r"""
     ## The rollout
 
-    This is all that the functions of this page have to know of one. Each entry is given
-    by name, since the [two kinds of ends][Rollout.following] are easily swapped.
+    This is all that the functions of this page have to know about a rollout. Each entry
+    is given by name, since the [two kinds of ends][Rollout.following] are easily
+    swapped.
 
     Args:
         rewards: $r_t$, shape `(T, N)`, float32 or float64. [The games](batch.py) pay
@@ -120,8 +121,8 @@ class Rollout:
                 f"rewards must have shape (T, N) with T > 0, not {tuple(shape)}"
             )
 
-        # A network that counts in bfloat16, to be fast, gives values of not quite three
-        # digits. A sum over a hundred steps needs more.
+        # A network that computes in bfloat16, to be fast, gives values of not quite
+        # three digits. A sum over a hundred steps needs more.
         if dtype not in (torch.float32, torch.float64):
             raise TypeError(f"rewards must be float32 or float64, not {dtype}")
         _check("values", self.values, (shape[0] + 1, shape[1]), dtype)
@@ -169,7 +170,7 @@ class Rollout:
             final_values[t, truncated] = values
         ```
 
-        All other entries are ignored. NaN is a good filling for them, since it shows if
+        All other entries are ignored. NaN is a good filler for them, since it shows if
         a mistake ever reads one.
 
         !!! warning "A time limit is not the end"
@@ -188,7 +189,7 @@ class Rollout:
             that begin the next episode in the same step, as those of this book do.
             Others spend an extra step on that ([with
             `NEXT_STEP`][labml_rl.runner.Runner._step]). In such games, the row after an
-            end is no experience, and would be taken for one.
+            end is no experience, but would be taken for it.
 
         Returns:
             $F_t$, shape `(T, N)`.
@@ -261,7 +262,7 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     That is **variance**, and it takes many games to average it out.
 
     The value of the next observation has little of it. Which one comes may be chance,
-    but to the same one the network always gives the same answer. That answer may be
+    but for the same one the network always gives the same answer. That answer may be
     wrong, though, and when learning begins it always is. This is **bias**, and no
     number of games averages it out.
 
@@ -280,13 +281,13 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     ![Eight rewards and a value](../assets/figures/n-step-8.svg "n = 8")
     ![Twelve rewards and a small value](../assets/figures/n-step-12.svg "n = 12")
 
-    *How much each reward counts in a return, and how much the value behind the last of
+    *How much each reward counts in a return, and how much the value after the last of
     them, with $\gamma = 0.9$. The later it comes, the less a mistake in it matters.*
 
     In numbers, with $\gamma = 0.9$: three steps pay 0, 0 and 1, the third ends the
     episode, and the network's value is 0.6 for the second observation and 0.8 for the
     third. Then $G_0^{(1)} = 0.9 \cdot 0.6 = 0.54$, $G_0^{(2)} = 0.9^2 \cdot 0.8 =
-    0.648$, and $G_0^{(3)} = 0.9^2 \cdot 1 = 0.81$, which is what came.
+    0.648$, and $G_0^{(3)} = 0.9^2 \cdot 1 = 0.81$, which is what really came.
 
     Where the episode ends sooner, or the rollout stops, the return counts as many
     rewards as there are, and $F$ stands for the rest.
@@ -377,7 +378,7 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
 
     *A single step went better than expected, by 1. With $\lambda = 0$ only its own
     action is praised. The larger $\lambda$ is, the more of the praise goes to the steps
-    before it, but to none of another episode. ($\gamma = 0.99$.)*
+    before it, but never to those of another episode. ($\gamma = 0.99$.)*
 
     Where the episode ends or the rollout stops, the sum stops too. Say that $r_t$ and
     $r_{t+1}$ are the last rewards that are known. Then $\hat{A}_t^{(3)}$,
@@ -474,7 +475,7 @@ def check_fraction(name: str, number: float) -> None:
 def _check(
     name: str, tensor: Tensor, shape: tuple[int, ...], dtype: torch.dtype
 ) -> None:
-    # Broadcasting would make a wrong number of a wrong shape, and say nothing.
+    # Broadcasting would turn a wrong shape into a wrong number, and say nothing.
     if tensor.shape != shape:
         raise ValueError(
             f"with these rewards {name} must have shape {tuple(shape)}, "

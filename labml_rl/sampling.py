@@ -15,7 +15,7 @@ symbols:
 A2C and PPO play and learn in turn. First the network plays for a while, all games at
 once, and everything is written down. Then the network is changed so that what went well
 becomes likelier. Then it plays again, and what was written down is thrown away: it
-shows how an agent played that no longer exists. Algorithms that may only learn from
+shows the play of an agent that no longer exists. Algorithms that may only learn from
 their own latest play are called **on-policy**.
 
 This page is the first half: a [player][Player], a [sheet][Sheet] on which it writes,
@@ -56,7 +56,8 @@ from labml_rl.graphs import Recorded, asked
 from labml_rl.networks import draw, log_probs_of
 from labml_rl.returns import Rollout
 
-# A network that remembers gets what it remembered as well, and gives what it does now.
+# A network that remembers also gets what it remembered, and gives what it remembers
+# now.
 ActorCriticFunction = Callable[..., tuple[Tensor, ...]]
 Prepare = Callable[[Tensor], Tensor]
 
@@ -78,7 +79,7 @@ class Samples:
         observations: $o_t$, shape `(T, N, …)`.
         actions: $a_t$, int64, shape `(T, N)`.
         log_probs: $\log \pi(a_t \mid o_t)$ of the network that played, shape `(T, N)`.
-        rollout: rewards, values and ends, as [returns are made of](returns.py).
+        rollout: rewards, values and ends, which [returns are made of](returns.py).
         scores: of the games that ended, see [scores_of][].
         memories: what the network [remembered](ppo/remembering.py) before the first of
             these steps, shape `(N, M)`.
@@ -97,8 +98,8 @@ class Sheet:
     r"""
     ## The sheet it is written on
 
-    All is written into arrays that are made once, each number to the place where the
-    learner will look for it. (In Stable-Baselines3 this is the *rollout buffer*.)
+    Everything is written into arrays that are made once, each number in the place where
+    the learner will look for it. (In Stable-Baselines3 this is the *rollout buffer*.)
 
     Args:
         observations: $o_t$ and, at the end, one on which nobody has acted yet. Its
@@ -254,7 +255,7 @@ class Player:
             observations: an array of the games.
 
         Returns:
-            The same as the network gets it.
+            The same, in the form that the network gets.
         """
         device = self.sheet.values.device
         return self.prepare(torch.from_numpy(observations).to(device))
@@ -474,7 +475,7 @@ def beside(steps: Iterator[None], stream: torch.cuda.Stream | None) -> Iterator[
     """
     ## Learning takes turns, too
 
-    While all games are played, Python could as well ask the GPU for a step of learning:
+    While all games are played, Python may as well ask the GPU for a step of learning:
 
     ```text
     network  A     B     A     B     A     B
@@ -487,8 +488,8 @@ def beside(steps: Iterator[None], stream: torch.cuda.Stream | None) -> Iterator[
     of orders, called *streams*, it does not: the GPU works at both. Python only puts a
     step on the list of the learner, and goes on to the player whose turn it is.
 
-    What learns must be [another network][labml_rl.ppo.experiment.Experiment.make_actor]
-    than the one that plays.
+    What learns must be [a different
+    network][labml_rl.ppo.experiment.Experiment.make_actor] from the one that plays.
 
     Args:
         steps: does one step each time that it is asked for the next.

@@ -29,9 +29,9 @@ when the pole falls or the cart leaves its track, or after 500 steps, so 500 poi
 the maximum. Pushing at random gets some 20.
 
 The algorithms are those of the games, and so is every line of their code. But their
-settings for games are far too cautious here: an agent would learn this too, but not in
-a minute. So this page is lists of numbers, three for the pole, and one for [another
-problem][DQNSettings] that suits DQN better. What they have in common:
+settings for games are far too cautious here: an agent would learn with them, too, but
+not in a minute. So this page has lists of numbers, three for the pole, and one for
+[another problem][DQNSettings] that suits DQN better. What they have in common:
 
 | what | games | here | why |
 |---|---|---|---|

@@ -31,8 +31,8 @@ much better. That is A2C.
 
 Let us forget time for a moment. The agent sees $o$ once, draws an action $a$ from its
 policy $\pi_\theta(a \mid o)$, is paid $G$, and the game is over. The numbers $\theta$
-are the weights of the network. How much it gets on average is $J$. It depends on the
-policy, and through it on the weights, so here it is written $J(\theta)$:
+are the weights of the network. How much the agent gets on average is $J$. That depends
+on the policy, and through it on the weights, so here it is written $J(\theta)$:
 
 $$J(\theta) = \sum_a \pi_\theta(a \mid o) \, G(a)$$
 
@@ -42,8 +42,8 @@ The payment $G(a)$ does not depend on the weights. Only the probabilities do:
 $$\nabla J(\theta) = \sum_a \nabla \pi_\theta(a \mid o) \, G(a)$$
 
 This sum is over all actions, and the agent took only one. A sum can be estimated from
-what one happens to draw if in front of each term stands the probability of drawing it.
-The **log-derivative trick** puts it there. The derivative of a logarithm is
+what one happens to draw if each term is multiplied by the probability of drawing it.
+The **log-derivative trick** brings that factor in. The derivative of a logarithm is
 $\nabla \log \pi = \nabla \pi / \pi$, so $\nabla \pi = \pi \nabla \log \pi$, and
 
 $$\begin{aligned}
@@ -56,7 +56,7 @@ $$\begin{aligned}
 where $\operatorname{E}$ is the mean over actions that are drawn from the policy. So a
 single one of them gives an estimate that is right on average:
 $\nabla \log \pi_\theta(a \mid o) \, G$. This is the **score function** estimator, after
-the name that $\nabla \log \pi$ has in statistics. It asks for little. Nobody has to
+the name that $\nabla \log \pi$ has in statistics. It asks for little: nobody has to
 know why that action was paid $G$, and no gradient goes through the game.
 
 ### Many steps
@@ -81,11 +81,11 @@ $$\begin{aligned}
 \end{aligned}$$
 
 One thing in it is silly: the action at time $t$ is praised for rewards that came before
-it. It had no part in them. Leave them out, and the average does not change. Take all
-games that are the same up to $o_t$. Each earlier reward is the same number in all of
-them, and [the next section][policy_loss] shows that such a number adds nothing, on
-average over what the agent does then. And that is so whatever came before. What is left
-is the return $G_t$ from $t$ on, also called the **reward-to-go**:
+it, and in which it had no part. Leave them out, and the average does not change. To see
+why, take all games that are the same up to $o_t$. Each earlier reward is the same
+number in all of them, and [the next section][policy_loss] shows that such a number adds
+nothing, on average over what the agent does then. And that is so whatever came before.
+What is left is the return $G_t$ from $t$ on, also called the **reward-to-go**:
 
 $$\nabla J(\theta) = \operatorname{E} \Big[
 \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \, G_t \Big]$$
@@ -120,8 +120,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
 
     In a game that takes no points away, all returns may be positive. Then every action
     that is drawn is made likelier, good or bad, and only because the good ones are
-    pushed up harder does the average come out right. It takes very many draws until it
-    does.
+    pushed up harder does the average come out right. That takes very many draws.
 
     So subtract something. Let $b$ be any number that does not depend on the action.
     What it adds to the gradient is, on average,
@@ -174,7 +173,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     the least noise. What is seldom done has the longer gradients, and should count more
     in it. If left is drawn nine times of ten, $V$ is 5.3, and the best $b$ is 7.7.)
 
-    As a baseline, the critic may be as wrong as it likes: that costs noise, and the
+    As a baseline, the critic may be as wrong as it likes: that adds noise, but the
     average stays right. But at the end of an [n-step
     return][labml_rl.returns.n_step_returns], its value stands for rewards that nobody
     saw. There its error is in $G_t$, and so in the gradient.
@@ -191,7 +190,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     steps of many. On average that makes the gradient shorter, and leaves its direction
     as it is. How far to go is for the learning rate to say.
 
-    It is no loss in the sense of supervised learning. Its value says nothing, and it
+    This is no loss in the sense of supervised learning: its value says nothing, and
     does not get smaller as the agent gets better.
 
     !!! warning "Detach the advantage"
@@ -233,9 +232,9 @@ def value_loss(values: Tensor, returns: Tensor) -> Tensor:
     $$L_\text{value} = \tfrac{1}{2} \operatorname{mean} \big( (V(o_t) - G_t)^2 \big)$$
 
     The half is there since the derivative of a square brings a 2. Not everybody writes
-    it, so the weight of this loss means one thing here and another there. Baselines'
-    A2C, in its last version, has no half, and weighs its loss by 0.5 as well: twice as
-    much as this book.
+    it, so the weight of this loss differs in meaning from program to program.
+    Baselines' A2C, in its last version, has no half, and weighs its loss by 0.5 as
+    well: twice as much as this book.
 
     Args:
         values: $V(o_t)$, with a gradient, any shape.
@@ -304,8 +303,8 @@ class RMSProp(torch.optim.Optimizer):
         $s = 1$ and has it inside. With $\alpha = 0.99$ it takes nearly two thousand
         updates until $s$ has come down to $10^{-8}$. So its first steps are small, and
         PyTorch's are large. With the settings of one in the other, A2C can be unstable.
-        Stable-Baselines3 found the same, and has a copy of its own too. Here is the one
-        of TensorFlow.
+        Stable-Baselines3 found the same, and has a copy of its own, too. The one here
+        is TensorFlow's.
 
     !!! warning "A large epsilon"
         Inside the root, $\epsilon$ is added to the *squares* of gradients, and these
@@ -346,7 +345,7 @@ class RMSProp(torch.optim.Optimizer):
         Move the parameters by their gradients.
 
         Args:
-            closure: is not used, and there because all optimisers have it.
+            closure: is not used. It is there because all optimisers have it.
         """
         for group in self.param_groups:
             learned = [each for each in group["params"] if each.grad is not None]
@@ -402,11 +401,11 @@ def check_constant(**tensors: Tensor) -> None:
 # ## Questions
 #
 # 1. The two actions of a policy have the probabilities 0.9 and 0.1. Whichever is drawn,
-#    its advantage is 1. How far does that push its own logit up? What comes of it, on
+#    its advantage is 1. How far does that push its own logit up? What does that do on
 #    average?
 # 2. All advantages of a batch are 0. Does the policy change?
 # 3. Yesterday `policy_loss` was $-0.02$, and today it is 0.01. Is the agent worse?
-# 4. All rewards are doubled. What becomes of the three parts of the loss?
+# 4. All rewards are doubled. How do the three parts of the loss change?
 #
 # ??? tip "Answers"
 #     1. By 0.1 and by 0.9, 1 less the probability. The rare one is pushed nine times as

@@ -45,9 +45,9 @@ and far below it that of a run with a large epsilon: it ends at
 442](../../assets/figures/run-a2c-breakout-seed-2.svg)
 
 *The mean score of the last hundred games of training, over the frames played, which is
-what such curves show in all of this book. Here it is Breakout, with as many frames as
-in the [paper on PPO](https://arxiv.org/abs/1707.06347), where A2C came to 303, and one
-seed. The thin curve is an earlier run, with [an epsilon that is too
+what such curves show in all of this book. Here it is Breakout, one seed, with as many
+frames as in the [paper on PPO](https://arxiv.org/abs/1707.06347), where A2C came to
+303. The thin curve is an earlier run, with [an epsilon that is too
 large][labml_rl.a2c.RMSProp]: for ten million frames there is hardly any progress. [How
 we found out](../../results.md#breakout-by-a2c).*
 
@@ -73,8 +73,8 @@ it ends at 500](../../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)
 *CartPole, where no game lasts longer than 500 steps, and each step is a point.*
 
 The curve of CartPole falls several times. Long gradients are cut, but nothing in A2C
-asks how far a step takes the *policy*, and what a step too far undoes has to be learned
-again. That is where [PPO](../ppo/__init__.py) begins.
+asks how far a step takes the *policy*, and what has been undone by a step too far has
+to be learned again. That is where [PPO](../ppo/__init__.py) begins.
 
 Each run, with its command, its machine and what its agent scores, is on the [page of
 results](../../results.md).

@@ -17,14 +17,14 @@ symbols:
 [A2C](../a2c/__init__.py) and [PPO](../ppo/__init__.py) play and learn in turn. First
 all games are played, and then the network learns. While it learns, nobody plays. That
 is a pity where the two are done by different parts of a machine, the games by many
-cores, say, and learning by a GPU. One half of it is always idle:
+cores, say, and learning by a GPU. One of these is always idle:
 
 ```text
 games    play 1          play 2          play 3
 learner          learn 1         learn 2         learn 3
 ```
 
-So let those who play go on. They are called **actors** then. (Not the actor of
+So let those who play go on. They are called **actors**. (Not the actor of
 *actor-critic*, which is the policy: this one is a process.) While the learner learns
 from one rollout, they play the next, with a network of their own:
 
@@ -37,19 +37,19 @@ This is the idea of [Espeholt et al. (2018)](https://arxiv.org/abs/1802.01561), 
 *importance weighted actor-learner architecture*, **IMPALA**, has hundreds of actors on
 many machines. [Here](actors.py) it is a few processes on one.
 
-It has a price. Rollout 2 began before anything was learned from rollout 1. So when it
-is learned from, the policy that played it is one update old (the *policy lag*). But
-what A2C learns from has to be played by the policy that learns. This page is about what
-is wrong otherwise, and about **V-trace**, a way of computing returns that puts it
-right. [The experiment](experiment.py) is the loop of A2C with these returns, and [shows
-how much it matters](../../benchmarks/lag.md).
+The idea has a price. Rollout 2 began before anything was learned from rollout 1. So
+when it is learned from, the policy that played it is one update old (the *policy lag*).
+But what A2C learns from has to be played by the policy that learns. This page is about
+what goes wrong otherwise, and about **V-trace**, a way of computing returns that puts
+it right. [The experiment](experiment.py) is the loop of A2C with these returns, and
+[shows how much it matters](../../benchmarks/lag.md).
 
 ## An old policy
 
 Call the policy that learns $\pi$ (the *target policy*), and the one that played $\mu$
 (the *behaviour policy*, or *behavior policy*), an earlier $\pi$. To learn from what
 another policy did is to learn **off-policy**. (On the page of PPO these two were $\pi'$
-and $\pi$.) Two things are wrong then.
+and $\pi$.) Two things go wrong with that.
 
 **The values.** What followed an observation is what follows if one plays as $\mu$ does.
 The critic should say what to expect of $\pi$.
@@ -62,8 +62,8 @@ be, and is praised, or blamed, five times as often.
 
 The second of these has a simple remedy, **importance sampling**, as in
 [PPO](../ppo/__init__.py#what-has-to-be-given-up). If something is there five times too
-often, count it a fifth. Let $f(a)$ be anything that one wants to know the mean of, over
-the actions that $\pi$ would draw. From those that $\mu$ *did* draw, it is
+often, count it a fifth. Let $f(a)$ be anything whose mean one wants to know, over the
+actions that $\pi$ would draw. From those that $\mu$ *did* draw, this mean is
 
 $$\operatorname{E}_{a \sim \pi} \big[ f(a) \big]
 = \operatorname{E}_{a \sim \mu}
@@ -84,11 +84,11 @@ product. So each reward has to be multiplied by the ratios of all actions that l
 it. That is right on average, and of no use. Let both policies be nearly the same, with
 ratios of 1.1 or of 0.9. A reward that comes after twenty steps of the one kind counts
 $1.1^{20} = 6.7$ times, and after twenty of the other $0.9^{20} = 0.12$ times. A few
-steps drown out all others, and which they are is chance.
+steps drown out all others, and chance decides which.
 
-So cut the ratios off above 1. A product of such numbers can get small, and never large.
-Then it is no longer right on average, so it matters where one cuts, and that is what
-V-trace is about.
+So cut the ratios off above 1. A product of such numbers can get small, but never large.
+Then the return is no longer right on average, so it matters where one cuts, and that is
+what V-trace is about.
 """
 
 import torch
@@ -120,22 +120,22 @@ def vtrace(
     $$\rho_t = \min \left( \bar{\rho}, \,
     \frac{\pi(a_t \mid o_t)}{\mu(a_t \mid o_t)} \right)$$
 
-    Later errors count as well, and each the more, the likelier $\pi$ is to take the
-    actions that led to it. For that there is a second number, which is cut at
+    Later errors count as well, and the likelier $\pi$ is to take the actions that led
+    to one, the more it counts. For that there is a second number, which is cut at
     $\bar{c}$:
 
     $$c_t = \min \left( \bar{c}, \,
     \frac{\pi(a_t \mid o_t)}{\mu(a_t \mid o_t)} \right)$$
 
-    The target $v_t$ of the value is what was expected and all of these errors, added up
-    from the end of the rollout as in GAE:
+    The target $v_t$ of the value is what was expected plus all of these errors, added
+    up from the end of the rollout as in GAE:
 
     $$\begin{aligned}
     v_t - V(o_t) = {} & \rho_t \big( r_t + \gamma F_t - V(o_t) \big) \\
     & {} + \gamma c_t \big( v_{t+1} - V(o_{t+1}) \big)
     \end{aligned}$$
 
-    The second line is 0 where the episode ends with step $t$, or the rollout.
+    The second line is 0 where the episode or the rollout ends with step $t$.
 
     Say that $\mu$ is $\pi$. All ratios are 1, and cuts of 1 or more do nothing. Then
     this is the recursion of GAE with $\lambda = 1$, and $v_t$ is the [discounted
@@ -157,15 +157,15 @@ def vtrace(
 
     The values of a policy are those for which its mean error is 0. So take $\pi$, cut
     each probability at $\bar{\rho}$ times that of $\mu$, and divide by their sum, so
-    that they add up to 1. That leaves the 0 a 0, and what was learned are the values of
-    this policy. (It is theorem 1 of the paper, and exact if each observation has a
-    value of its own, as in a table.) For two actions and $\bar{\rho} = 1$:
+    that they add up to 1. That leaves the 0 a 0, and the values that are learned are
+    those of this policy. (It is theorem 1 of the paper, and exact if each observation
+    has a value of its own, as in a table.) For two actions and $\bar{\rho} = 1$:
 
     | policy | left | right |
     |---|---|---|
     | $\mu$, which played | 0.9 | 0.1 |
     | $\pi$, which learns | 0.5 | 0.5 |
-    | the smaller of both | 0.5 | 0.1 |
+    | the smaller of the two | 0.5 | 0.1 |
     | the same, scaled to a sum of 1 | 0.83 | 0.17 |
 
     So the values are those of a policy somewhere between the two, and the nearer these
@@ -186,17 +186,17 @@ def vtrace(
 
     $$\hat{A}_t = \rho_t \big( r_t + \gamma v_{t+1} - V(o_t) \big)$$
 
-    With $F_t$ in place of $v_{t+1}$ where the episode ends, or the rollout. If both
-    cuts are the same, as they are here unless you say otherwise, this is
-    $v_t - V(o_t)$, as for GAE. If not, the two differ: the errors of later steps are
-    multiplied by $\rho_t$ in the advantage, and by $c_t$ in the target. It goes into
-    [A2C's loss][labml_rl.a2c.policy_loss] as it is.
+    $F_t$ takes the place of $v_{t+1}$ where the episode or the rollout ends. If both
+    cuts are the same, as they are here unless you say otherwise, this is $v_t -
+    V(o_t)$, as for GAE. If not, the two differ: the errors of later steps are
+    multiplied by $\rho_t$ in the advantage, and by $c_t$ in the target. The advantage
+    goes into [A2C's loss][labml_rl.a2c.policy_loss] as it is.
 
     ### An example
 
-    It is that of [GAE][labml_rl.returns.gae], three steps of which the third ends the
-    episode, with $\gamma = 0.9$. The first action is one that $\pi$ has come to like,
-    and the second one that it has turned away from:
+    This is the example of [GAE][labml_rl.returns.gae], three steps of which the third
+    ends the episode, with $\gamma = 0.9$. The first action is one that $\pi$ has come
+    to like, and the second one that it has turned away from:
 
     | step $t$ | 0 | 1 | 2 |
     |---|---|---|---|
@@ -217,9 +217,9 @@ def vtrace(
     up for the half, and the later errors would count in full for the first target.
 
     !!! warning "Whose values?"
-        Of the network that learns, as it is now. Those that the actors wrote down while
-        they played are older. They are only good for what nobody else has seen: the
-        observation after a [time limit][labml_rl.returns.Rollout.following].
+        Those of the network that learns, as it is now. The ones that the actors wrote
+        down while they played are older. They are only good for what nobody else has
+        seen: the observation after a [time limit][labml_rl.returns.Rollout.following].
 
     Args:
         rollout: what was seen. Its values are those of the network that learns.
@@ -281,6 +281,6 @@ def vtrace(
 #
 # ??? tip "Answers"
 #     1. 1 and 1: what is above is cut. The other way around, ⅔ and ⅔.
-#     2. The smaller of both are 0.5 and 0.2. Scaled to a sum of 1, that is left with
+#     2. The smaller of the two are 0.5 and 0.2. Scaled to a sum of 1, that is left with
 #        0.71, and right with 0.29.
 #     3. By $c_0 \, c_1 \, \rho_2 = 0.125$.

@@ -12,12 +12,12 @@ PPO, each with a few games and the network. Two things are different.
 **They have weights of their own.** The learner changes its weights all the time, and a
 rollout should be played by one policy from its first step to its last, so that one can
 say which it was. So there are two networks. Whenever a rollout begins, the learner's
-weights are copied into that of the actors.
+weights are copied into the actors' network.
 
 **What they write is copied.** The actors have one [sheet][labml_rl.sampling.Sheet], and
-write over it in the next round. So the learner takes what is on it to a sheet of its
-own first. (If the network is on a GPU, that has to be done anyway.) At each X of this
-picture, the weights go up and the sheet comes down:
+write over it in the next round. So the learner first copies it to a sheet of its own.
+(If the network is on a GPU, that has to be done anyway.) At each X of this picture, the
+weights go up and the sheet comes down:
 
 ```text
 actors    play 2      play 3      play 4
@@ -26,12 +26,12 @@ learner   learn 1     learn 2     learn 3
 ```
 
 Espeholt et al. (2018) have no rounds like these. Their actors send a few steps whenever
-they have them, and take the weights that are the latest just then. How far an actor is
-behind depends on how fast it is, so no two runs of the same program go the same way.
+they have them, and take whatever weights are the latest by then. How far behind an
+actor is depends on how fast it is, so no two runs of the same program go the same way.
 Here all meet at the end of each rollout, as in
 [Cleanba](https://arxiv.org/abs/2310.00036). Somebody may have to wait then, if playing
-takes longer than learning, or the other way round. But an actor is one update behind,
-always, and on a processor a run can be [repeated, and resumed](../runs/experiment.py)
+takes longer than learning, or the other way round. But an actor is always one update
+behind, and on a processor a run can be [repeated, and resumed](../runs/experiment.py)
 with the same numbers.
 
 Is it faster? Only if something was idle before. On two cores, players and PyTorch's
@@ -140,9 +140,9 @@ class Actors:
         """
         ### The next rollout
 
-        The weights of now are put at the end of a row of as many copies as the `lag`
-        is, and the actors play with the first, which is the oldest. With a lag of 1 the
-        row has one: when their rollout is learned from, it is one update old.
+        The present weights are put at the end of a queue of as many copies as `lag`
+        says, and the actors play with the first, which is the oldest. With a lag of 1
+        the queue has one: when their rollout is learned from, it is one update old.
         """
         self.past.append([each.detach().clone() for each in held_by(self.network)])
         with torch.no_grad():
@@ -172,9 +172,9 @@ class Actors:
         """
         ### A rollout on its way
 
-        When a run is saved whose actors are behind, a rollout has been played that
-        nobody has learned from. Without it, a run that was resumed would learn from
-        other steps than one that was not stopped.
+        When a run whose actors are behind is saved, there is a rollout that nobody has
+        learned from yet. Without it, a run that was resumed would learn from other
+        steps than one that was not stopped.
 
         Returns:
             The actors' sheet, its scores, and the last weights that were copied.

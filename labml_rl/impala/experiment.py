@@ -266,11 +266,11 @@ class Experiment(a2c.Experiment):
             entropy_coefficient=settings.entropy_coefficient,
         )
 
-        # The authors add up over all steps where A2C takes the mean. RMSProp divides by
-        # how large gradients are, so in the end that matters only for $\epsilon$, and
-        # for where they are cut. But its mean of squares begins with 1, however small
-        # the gradients are. So with the mean of the losses, the first thousand updates
-        # would do much less.
+        # The authors add up the losses of all steps, where A2C takes their mean.
+        # RMSProp divides by how large gradients are, so in the end that matters only
+        # for $\epsilon$, and for where they are cut. But its mean of squares begins
+        # with 1, however small the gradients are. So with the mean of the losses, the
+        # first thousand updates would do much less.
         self.optimizer.zero_grad()
         (loss * targets.numel()).backward()  # type: ignore[no-untyped-call]
         parameters = self.network.parameters()

@@ -23,12 +23,12 @@ there is a new one, which would have played differently, and after a few steps w
 seen says little about it.
 
 [Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
-same: they go through what was seen several times (each time is an *epoch*), a part at a
+same: they go several times through what was seen (each time is an *epoch*), a part at a
 time (a *minibatch*). And they have a rule: once an action's probability has moved far
 enough, moving it further gains nothing. The rule is one line long, and it is on this
-page, with the reason why one may do it. The functions here are the losses. The loop
-around them stands [on one page](plain.py), and [the experiment](experiment.py) shows
-what an agent has learned with it.
+page, with the reason why it may be used. The functions here are the losses. The loop
+around them fits [on one page](plain.py), and [the experiment](experiment.py) shows what
+an agent has learned with it.
 
 ## Learning from what another did
 
@@ -62,11 +62,10 @@ $$\begin{aligned}
 \end{aligned}$$
 
 All other values cancel: step $t$ adds $\gamma^{t+1} V^\pi(s_{t+1})$, and step $t + 1$
-takes it away. On average the first sum is $J(\pi')$, for $\pi'$ played it, and
-$V^\pi(s_0)$ is $J(\pi)$. This is the
-**performance difference lemma** of [Kakade and Langford
-(2002)](https://dl.acm.org/doi/10.5555/645531.656005), and there is no approximation in
-it.
+takes it away. On average the first sum is $J(\pi')$, since $\pi'$ plays these games,
+and $V^\pi(s_0)$ is $J(\pi)$. This is the **performance difference lemma** of [Kakade
+and Langford (2002)](https://dl.acm.org/doi/10.5555/645531.656005), and there is no
+approximation in it.
 
 In numbers: a game has one step, where left pays 5 and right pays 8. $\pi$ takes both
 equally often, so $V^\pi$ is 6.5, and the advantages are $-1.5$ and $+1.5$. $\pi'$ takes
@@ -96,13 +95,13 @@ $0.5 \cdot 0.2 \cdot (-1.5) + 0.5 \cdot 1.8 \cdot 1.5$, which is 1.2 again.
 **The states** could be corrected the same way, by the ratio of all actions that led to
 them. But that is a product of hundreds of ratios, and it is nearly always about zero
 and now and then huge. So they are *not* corrected. We take the states that $\pi$ came
-to, and make an error:
+to, and accept an error:
 
 $$J(\pi') - J(\pi) \approx \operatorname{E}_{\text{games of } \pi}
 \Big[ \sum_t \gamma^t \rho_t \, A^{\pi}(s_t, a_t) \Big]$$
 
 The right side is called the **surrogate objective**. How large is the error? In short:
-as large as the *square* of the step from $\pi$ to $\pi'$. That is all that the code
+it grows with the *square* of the step from $\pi$ to $\pi'$. That is all that the code
 needs. To take it on trust, skip the argument, and go on at *Two lessons are in it*.
 
 Let the two policies play with the same dice, and say that in any state they draw
@@ -111,8 +110,8 @@ two small numbers:
 
 - What each state adds to an average is the mean of $A^\pi$ over the actions of $\pi'$.
   Over those of $\pi$ it would be 0, since $V^\pi$ is just the mean of $Q^\pi$ over
-  these. The actions differ with a probability of at most $\alpha$, so it is at most
-  $2\alpha \max |A^\pi|$ in size.
+  these. The actions differ with a probability of at most $\alpha$, so what a state adds
+  is at most $2\alpha \max |A^\pi|$ in size.
 - After $t$ steps the two games are in different states with a probability of at most
   $1 - (1 - \alpha)^t$, which is not more than $t\alpha$. Where the states are the same,
   they add the same to both averages, that over games of $\pi$ and that over games of
@@ -159,9 +158,9 @@ def normalised(advantages: Tensor) -> Tensor:
     when the agent gets better and returns grow.
 
     This is **advantage normalisation** (*normalization*), and it has a price. Where all
-    is equally good, the noise is blown up to the same size, and the agent is pushed
-    about for no reason. Still most implementations do it, for each minibatch by itself,
-    and so does this one.
+    actions are equally good, the noise is blown up to the same size, and the agent is
+    pushed about for no reason. Still most implementations do it, for each minibatch by
+    itself, and so does this one.
 
     Args:
         advantages: $\hat{A}_t$, more than one.
@@ -201,8 +200,8 @@ def clipped_policy_loss(
     enough](../../assets/figures/ppo-clip.svg)
 
     *What PPO makes larger, for an action that was good (left) and one that was bad
-    (right), with $\epsilon = 0.2$, and without the clip (dashed). At the dot, where all
-    begins, it has the slope of the policy gradient.*
+    (right), with $\epsilon = 0.2$, and without the clip (dashed). At the dot, where
+    each update begins, it has the slope of the policy gradient.*
 
     Read the four cases off the figure. (*Not clipped* means that it is the gradient of
     $\rho_t \hat{A}_t$.)
@@ -277,11 +276,11 @@ def value_loss(
     r"""
     ## The loss of the critic
 
-    It is that of [A2C][labml_rl.a2c.value_loss]. The first implementation by the
-    authors of PPO also clips it. This **value clipping** is not in the paper. Beside
-    the value $V$ there is a clipped one. It may be no further than $\epsilon_V$, in
-    points of reward, from the value that the network gave when it played. Each of the
-    two has an error, and the larger one counts:
+    It is that of [A2C][labml_rl.a2c.value_loss]. The authors' first implementation of
+    PPO also clips the values. This **value clipping** is not in the paper. Beside the
+    value $V$ there is a clipped one. It may be no further than $\epsilon_V$, in points
+    of reward, from the value that the network gave when it played. Each of the two has
+    an error, and the larger one counts:
 
     $$\tfrac{1}{2} \operatorname{mean} \max \big( (V - G)^2, \;
     (V_\text{clipped} - G)^2 \big)$$
@@ -301,8 +300,8 @@ def value_loss(
     any $\epsilon_V$ that they tried. It also makes the size of the rewards matter. It
     is here for those who want to compare, and off unless asked for.
 
-    Stable-Baselines3 has a clip that is not this one: it takes the clipped error
-    always, and not the larger of the two.
+    The clip of Stable-Baselines3 is a different one: it always takes the clipped error,
+    not the larger of the two.
 
     Args:
         values: $V(o_t)$, with a gradient, any shape.
@@ -356,8 +355,8 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     loss to fall.
 
     What the curves look like with fifteen mistakes in the program is on [a page of its
-    own](../mistakes.py). The [entropy][labml_rl.networks.entropy_of] is on another
-    page, too, and here are the others.
+    own](../mistakes.py). The [entropy][labml_rl.networks.entropy_of] is explained on
+    another page, too, and the other curves here.
 
     ### When the score falls
 
@@ -386,8 +385,8 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     $$\operatorname{KL}(\pi, \pi') = \operatorname{E}_{a \sim \pi}
     \big[ -\log \rho \big]$$
 
-    The mean of $-\log \rho$ over the actions that were drawn is right on average, and
-    can come out below zero, which no divergence is. Add $\rho - 1$. Its average is
+    The mean of $-\log \rho$ over the actions that were drawn is right on average, but
+    can come out below zero, which no divergence does. Add $\rho - 1$. Its average is
     zero, since $\sum_a \pi \rho = \sum_a \pi' = 1$, and now no term can be negative:
     the logarithm lies below its tangent, $\log \rho \le \rho - 1$. So the sum is right
     on average as well, and where the policies are close it varies much less. [Schulman
@@ -401,9 +400,9 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     | the second | 0.223 | 0.023 |
     | on average | 0.020 | 0.020 |
 
-    If it reaches a tenth in an Atari game, the learning rate is too high, or there are
-    too many epochs. For [the pole](../small.py), with its twenty epochs, it does so now
-    and then, and the agent learns all the same.
+    If the divergence reaches a tenth in an Atari game, the learning rate is too high,
+    or there are too many epochs. For [the pole](../small.py), with its twenty epochs,
+    it does so now and then, and the agent learns all the same.
 
     It is more than a number to watch. It has a gradient, so that a loss may have it as
     a penalty, with any weight.
@@ -458,8 +457,8 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
 
     $$1 - \frac{\operatorname{Var}(G - V)}{\operatorname{Var}(G)}$$
 
-    It is 1 if the critic knows everything, 0 if it might as well say the same number
-    always, and below 0 if it does harm. While it is about 0, the critic takes no noise
+    It is 1 if the critic knows everything, 0 if it might as well always say the same
+    number, and below 0 if it does harm. While it is about 0, the critic takes no noise
     out of the advantages.
 
     Read it with care. The returns have the critic's own answers in them: everywhere if

@@ -43,9 +43,9 @@ it ends at 428](../../assets/figures/run-ppo-breakout-seed-1.svg)
 beside [A2C](../a2c/experiment.py). The lower of its two runs has [an epsilon that is
 too large][labml_rl.a2c.RMSProp]. The other is less steady, and ahead of PPO nearly all
 the way. In [whole games](../watch/__init__.py#what-a-score-means) it scores less in the
-end, 391 ± 15 points, and PPO 434 ± 17. That may be chance. (Behind the ± is the
-[standard error][labml_rl.watch.scores.Result.standard_error].) The dashed lines are
-what others score.*
+end, 391 ± 15 points to PPO's 434 ± 17 (after the ± is the [standard
+error][labml_rl.watch.scores.Result.standard_error]), which may be chance. The dashed
+lines are what others score.*
 
 ![The first two minutes of a game of Breakout, and beside it what the agent expects and
 how likely it is to take each
@@ -69,9 +69,9 @@ played, and those of three runs of A2C, two that are a little higher in the end,
 that stays flat: it ends at 481](../../assets/figures/run-ppo-spaceinvaders-seed-1.svg)
 
 *Space Invaders, beside [A2C](../a2c/experiment.py) with as many frames. (The flat curve
-has the large epsilon. At the very left only the first few games have ended, the
-shortest ones: so all curves begin below random play.) In whole games PPO scores 478
-points and, with another seed, 509; A2C 501 and 598.*
+has the large epsilon. At the very left only the shortest games have ended, so all
+curves begin below random play.) In whole games PPO scores 478 points and, with another
+seed, 509; A2C 501 and 598.*
 
 Each run, with its command, its machine and what its agent scores, is on the [page of
 results](../../results.md).
@@ -103,10 +103,10 @@ E also finds that decisions of this kind account for most of what PPO gains over
 this size on Atari. So the book decides as the authors' code does, but for the clip of
 the values. The fourth decision of E is not on these pages: rewards are divided by how
 far returns differ (*reward scaling*), and that mattered much. In Atari clipping takes
-its place. For lists of numbers, A advises to shift and scale what is seen (*observation
-normalization*), which nothing does here [unless you
-do](../environments.py#one-of-your-own). And A advises to compute the advantages anew
-before each pass, which is neither in that code nor here.
+its place. For lists of numbers, A advises shifting and scaling what is seen
+(*observation normalization*), which nothing does here [unless you
+do](../environments.py#one-of-your-own). A also advises computing the advantages anew
+before each pass, which neither that code nor this book does.
 """
 
 from collections.abc import Callable, Iterator
@@ -207,7 +207,7 @@ class Experiment(PolicyExperiment[Settings]):
     [Games, network and sampler](../onpolicy.py) are there already, and the rest of a
     run, from the progress bar to the checkpoints, [is not the business of an
     algorithm](../runs/__init__.py). What PPO has to say is which optimiser it wants,
-    what one update is, and what one step in it.
+    what one update is, and what one step in it is.
 
     Args:
         settings: see above.
@@ -287,8 +287,7 @@ class Experiment(PolicyExperiment[Settings]):
         ### Several times through it
 
         This is a generator: it stops at each `yield`, and goes on when it is asked to.
-        With [overlap][Experiment.make_actor] the games are played in between. Without
-        it, `update` asks for one step after the other.
+        With [overlap][Experiment.make_actor] the games are played in between.
 
         Args:
             batch: what to learn from.
@@ -305,14 +304,15 @@ class Experiment(PolicyExperiment[Settings]):
             yield
 
         # What a game shows within a few steps looks nearly the same, and lies close
-        # together in this list. It would pull a minibatch in one direction, so each
-        # pass has another order.
+        # together in this list. Such neighbours in a minibatch would all pull in one
+        # direction, so each pass has another order.
         for _ in range(settings.epochs):
             count = len(batch)
             order = torch.randperm(count, generator=self.generator, device=self.device)
             for rows in order.chunk(settings.minibatches):
                 # `how` calls `learn`, on a GPU perhaps as [a record](../graphs.py).
-                # There, the next step writes over these numbers, so they are copied.
+                # In a record, the next step writes over these numbers, so they are
+                # copied.
                 seen = self.how(self.learn, batch.rows(rows))
                 learned.append(copied(seen))
                 yield
@@ -371,9 +371,9 @@ class Experiment(PolicyExperiment[Settings]):
         seen = self.compute(self, batch)
         seen["loss"].backward()  # type: ignore[no-untyped-call]
 
-        # Long gradients are cut, as [in A2C](../a2c/experiment.py). The limit of the
-        # authors is a short one: in the curves of the recorded runs of PPO, where a
-        # point is the mean of several updates, it is mostly exceeded. So it cuts often.
+        # Long gradients are cut, as [in A2C](../a2c/experiment.py). The authors' limit
+        # is low: in the curves of the recorded runs of PPO, where a point is the mean
+        # of several updates, it is mostly exceeded. So it cuts often.
         seen["gradient_norm"] = nn.utils.clip_grad_norm_(
             self.network.parameters(), self.settings.max_gradient_norm
         )
@@ -397,25 +397,24 @@ class Experiment(PolicyExperiment[Settings]):
 
         The network answers anew for each minibatch, since it has changed since the last
         one. The batch has the probabilities that the actions had when they were played,
-        and the ratio compares these with the ones of now. (With `overlap`, they are
+        and the ratio compares these with the present ones. (With `overlap`, they are
         those from [when learning began][Experiment.from_here].) An algorithm that adds
         something of its own adds it to the `loss` in here. What it needs for that may
         be there already: the `divergence` has a gradient, as a penalty must have one,
         and so have the `entropy` and the two losses.
 
         Some fifty small operations are in this, and as many again in the way back. A
-        GPU is done with each of them before Python has asked for the next. With the
-        setting `compile`, `torch.compile` makes one program of all, with fewer
-        operations, and with `graphs` they are [recorded](../graphs.py). A processor has
-        no use for either: a batch keeps it busy for much longer than it takes to ask,
-        and the compiled step took a little longer.
+        GPU [waits for Python](../graphs.py) between them. With the setting `compile`,
+        `torch.compile` makes one program of all, with fewer operations. A processor has
+        no use for that: a batch keeps it busy for much longer than it takes to ask, and
+        the compiled step took a little longer.
 
         Args:
             batch: the steps to learn from.
 
         Returns:
-            The `loss`, of which a gradient is to be had, and what else is worth
-            drawing: each gets [a column of the curve](../runs/curve.py).
+            The `loss`, of which the gradient is taken, and what else is worth drawing:
+            each gets [a column of the curve](../runs/curve.py).
         """
         return self.losses_of(batch, *self.answers(batch))
 
@@ -424,7 +423,7 @@ class Experiment(PolicyExperiment[Settings]):
     ) -> dict[str, Tensor]:
         """
         An algorithm whose network says more than this [asks it
-        itself][labml_rl.ppo.rnd.Experiment.losses], and has the rest from here.
+        itself][labml_rl.ppo.rnd.Experiment.losses], and gets the rest from here.
 
         Args:
             batch: the steps to learn from.
@@ -478,13 +477,13 @@ class Experiment(PolicyExperiment[Settings]):
         Meanwhile a copy, made when the update begins, plays the next rollout.
 
         So the policy that played is no longer the one that begins to learn: it is one
-        update older. On the way there is always one rollout that nobody has learned
-        from yet. The last one of a run is thrown away.
+        update older. There is always one rollout that nobody has learned from yet, and
+        the last one of a run is thrown away.
 
         On [sixteen cores with a large GPU](../../benchmarks/gpu.md), PPO then plays and
         learns as many steps as the games alone allow. Whether that is more than without
         `overlap`, three samples could not tell. On a processor that learns itself,
-        nothing is idle, and there is nothing to win.
+        nothing is idle, and there is nothing to gain.
 
         Returns:
             The network that plays: a copy, or the one that learns.
@@ -519,14 +518,14 @@ class Experiment(PolicyExperiment[Settings]):
         r"""
         ### From where the clip counts
 
-        The [clip][labml_rl.ppo.clipped_policy_loss] is to keep an update from going too
-        far. But too far from what? If it counts from the policy that played, the update
-        before has used up a part of the way already, and a small game [took half as
-        many frames again](../../benchmarks/tricks.md#learning-while-it-plays) to be
-        learned halfway. So before it learns, the network says how likely it finds these
-        actions *now*, and the clip counts from there. [Hilton et al.
-        (2021)](https://arxiv.org/abs/2110.00641) tell these two policies apart: the
-        one that played, and the *proximal* one, near which to stay. (They also weigh
+        The [clip][labml_rl.ppo.clipped_policy_loss] is meant to keep an update from
+        going too far. But too far from what? If it counts from the policy that played,
+        the update before has used up a part of the way already, and a small game [took
+        half as many frames again](../../benchmarks/tricks.md#learning-while-it-plays)
+        to be learned halfway. So before learning begins, the network says how likely it
+        finds these actions *now*, and the clip counts from there. [Hilton et al.
+        (2021)](https://arxiv.org/abs/2110.00641) tell these two policies apart: the one
+        that played, and the *proximal* one, which it should stay near. (They also weigh
         each step by the ratio of the two. Here they are a single update apart, and
         count as one.)
 
@@ -534,7 +533,7 @@ class Experiment(PolicyExperiment[Settings]):
             batch: what to learn from.
 
         Returns:
-            The same with the probabilities of now.
+            The same, with the present probabilities.
         """
         rows = torch.arange(len(batch), device=self.device)
         parts = [batch.rows(r) for r in rows.chunk(self.settings.minibatches)]

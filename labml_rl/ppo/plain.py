@@ -12,8 +12,8 @@ symbols:
 # PPO on one page
 
 [The experiment](experiment.py) can be stopped, resumed, recorded and made faster. All
-that takes room, and settings, games and network stand on pages of their own. Here is
-the algorithm alone, from the first step to the last, as one function:
+that takes room, and settings, games and network are on pages of their own. Here is the
+algorithm alone, from the first step to the last, as one function:
 
 ```sh
 python -m labml_rl.ppo.plain
@@ -39,8 +39,8 @@ A2C as well][labml_rl.onpolicy.PolicySettings]: `discount=0.99`,
 `entropy_coefficient=0.01`, and the length, `total_steps=2_500_000`, which are ten
 million frames. (With `copy=False`, the next step writes over what this one shows, so
 whoever keeps it must copy it. The sampler does.) All of it is computed on the
-processor. When a run takes longer than you can wait beside it, move on to the
-experiment, which takes a GPU as well.
+processor. When a run takes longer than you care to wait, move on to the experiment,
+which can use a GPU as well.
 """
 
 from collections import deque
@@ -116,7 +116,7 @@ def learn(
 
         # **Judge.** How much better was each action than the critic had expected? With
         # the old values added, that is what the critic should have said. (The last of
-        # the $T + 1$ values is of what nobody has acted on yet.)
+        # the $T + 1$ values is left out: nobody has acted there yet.)
         # $$G_t = \hat{A}_t + V(o_t)$$
         rollout = samples.rollout
         advantages = gae(rollout, discount=discount, gae_lambda=gae_lambda)  # (T, N)
