@@ -64,12 +64,13 @@ mkdocs build # writes the site into the folder site/
 
 Without `nav`, MkDocs lists all pages by itself. With another plugin,
 `mkdocs-literate-nav`, a line `- Code: your_package/` stands for all pages of the
-package. The [options][sidebyside.plugin.Options] of the press leave modules out, and
-more.
+package. The [options][sidebyside.plugin.Options] of the press can leave modules out,
+and more.
 
-The plugin adds the extensions of Markdown that it needs. With these besides, prose may
-have tabs, tasks and diagrams, headings have links, and a link to a heading that does
-not exist is a warning. (For diagrams Material asks another host for Mermaid.)
+The plugin adds the extensions of Markdown that it needs. With the following as well,
+prose may have tabs, tasks and diagrams, headings have links, and a link to a heading
+that does not exist is a warning. (Material loads Mermaid, which draws the diagrams,
+from another host.)
 
 ```yaml
 markdown_extensions:
@@ -148,7 +149,7 @@ implementations.
   `# Title`.
 - The docstring of a class or function is the prose beside its signature, and beside its
   body up to the first comment. It may begin with a heading.
-- A string right behind an assignment, in a module or a class, is the prose beside it.
+- A string right after an assignment, in a module or a class, is the prose beside it.
 - `Args:`, `Returns:` and `Raises:` are written in Google's style and without types,
   which come from the signature.
 - A block of whole-line comments begins a section, wherever it stands, even in a call.
@@ -178,7 +179,7 @@ page][sidebyside.guard]:
 A page that `sidebyside page` makes as [one file][sidebyside.standalone] has no scripts.
 So no symbols light up in it, and tabs and diagrams do not work.
 
-## Code of others
+## Other people's code
 
 Code that was written for another tool comes out well, too: docstrings in the styles of
 Google, [NumPy, Sphinx and Hugging Face][sidebyside.fields], the common parts of

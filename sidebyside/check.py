@@ -6,11 +6,11 @@ summary: What is wrong with the prose of a module, with its place and what to do
 
 # Check
 
-A build stops at the first module with a mistake. This looks for all mistakes, and also
-for bad habits that no build can see: code that was commented out and now stands on the
-page as if it were prose, arguments that were renamed everywhere but in the docstring.
-It looks at modules alone. Pages that are written by hand are checked when the site is
-built.
+A build stops at the first module with a mistake. `sidebyside check` looks for all
+mistakes, and also for bad habits that no build can see: code that was commented out and
+now stands on the page as if it were prose, arguments that were renamed everywhere but
+in the docstring. It looks at modules alone. Pages that are written by hand are checked
+when the site is built.
 
 ```sh
 # file:line:column: CODE message (remedy)

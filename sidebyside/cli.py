@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ## The program
 
     Args:
-        arguments: the words behind the name of the program, unless they are those that
+        arguments: the words after the name of the program, if they are not those that
             Python was started with.
 
     Returns:
@@ -443,7 +443,7 @@ def write_markdown(options: argparse.Namespace) -> int:
 
 
 def say_left(folder: Path, pages: set[Path]) -> None:
-    """Name the pages in a folder that were made of modules that are no more."""
+    """Name the pages in a folder that were made of modules that no longer exist."""
     for path in sorted({*folder.rglob("*.md")} - pages):
         if MARK in path.read_bytes():
             print(f"{path}: is the page of no module; delete it", file=sys.stderr)
@@ -536,7 +536,7 @@ def write_tests(options: argparse.Namespace) -> int:
 
     coverage.py has noted only the numbers of lines. What stands on them is read now, so
     make the record right after the tests were run, before anything is changed. What an
-    older record has of other packages is kept.
+    older record says of other packages is kept.
     """
     old = recorded(options.output if options.output.exists() else None)
     sources: list[Source] = []

@@ -215,7 +215,7 @@ def code_links(
 def instance_attributes(book: Book) -> set[str]:
     """
     What methods assign to `self`. The section that does so is mostly `__init__`, and
-    who uses the attribute does not use that.
+    whoever uses the attribute does not use that.
     """
     return {
         f"{scope.name}.{name}"

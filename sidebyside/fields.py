@@ -245,7 +245,7 @@ class Listing(NamedTuple):
 
 
 def listings(prose: Prose) -> Iterator[Listing]:
-    """The lists of a docstring, for who wants to know what they name."""
+    """The lists of a docstring, for whoever wants to know what they name."""
     if has_fields(prose):
         for piece in pieces(prose.lines, True):
             if isinstance(piece, Listing):
@@ -447,7 +447,7 @@ def google_section(
 def google_entries(body: Lines, title: str) -> Iterator[Entry]:
     """
     Items of the form `name (type): text`, with more text below that may be indented.
-    What is returned has a type in front, at best, and is otherwise one text.
+    What is returned has at most a type in front, and is otherwise one text.
     """
     lines = dedented(body)
     starts = [*item_starts(lines, title)]

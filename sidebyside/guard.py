@@ -15,7 +15,7 @@ module:
    `<kbd>` and `<sub>`, are honoured, if they are closed in the same paragraph.
 2. The prose of one section can't reach into the next.
 3. No attribute and no link can run a script.
-4. Nothing of another file comes in, whatever extensions the site has.
+4. Nothing from another file gets in, whatever extensions the site has.
 
 The pages of a site that are written by hand are trusted, and left alone.
 
@@ -173,7 +173,7 @@ def guarded(text: str) -> str:
 def bare(found: re.Match[str]) -> str:
     """
     An address without the angle brackets that it may stand in: their `<` would get a
-    sign. They are there for blanks and brackets, which are written as numbers.
+    sign. They allow blanks and brackets, which are written as numbers instead.
     """
     if found["before"] is None:
         return found[0]

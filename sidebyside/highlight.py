@@ -136,8 +136,8 @@ def in_text(
     text: str, links: Mapping[int, Sequence[Link]]
 ) -> Iterator[tuple[int, int, str]]:
     """
-    Where each link begins and ends in the whole text, and its tag. Behind them comes
-    one that no text reaches.
+    Where each link begins and ends in the whole text, and its tag. Last comes one that
+    no text reaches.
     """
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     for number, here in sorted(links.items()):
@@ -149,9 +149,9 @@ def in_text(
 
 def with_tabs(html: str) -> str:
     """
-    Markdown would make blanks of tabs, as many as it takes after all the tags. Those
-    that a line begins with are a box, so that they are counted from its left edge, and
-    not from that of the line's number.
+    Markdown would make blanks of tabs, and count all the tags as columns. Those that a
+    line begins with are a box, so that they are counted from its left edge, and not
+    from that of the line's number.
     """
     html = TABS.sub(r'\1<span class="sbs-tab">\2</span>', html)
     return html.replace("\t", "&#9;")

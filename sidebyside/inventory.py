@@ -7,8 +7,8 @@ summary: Where the documentation of other people's names is, without asking the 
 # Inventories
 
 A line such as `np.maximum(a, b)` leads out of the book. All documentation made by
-Sphinx carries a list of what it describes and where, `objects.inv`. This page distills
-such a list to a small text file, which is stored with the press. A build reads that
+Sphinx carries a list of what it describes and where, `objects.inv`. This page distils
+such a list into a small text file, which is stored with the press. A build reads that
 file, and asks nobody.
 
 ```text
@@ -27,11 +27,11 @@ prefix. Its anchor on the page is the name itself, as Sphinx sets it.
 A site can name lists of its own, as they are, for what is not in the press's: see the
 options of [the plugin][sidebyside.plugin.Options].
 
-Other tables are short enough to be written by hand. There a `*` in a path stands for
-the name, where each name has a page of its own; and a path with a `#` is all there is
-to the address.
+Other lists are short enough to be written by hand. There a `*` in a path stands for the
+name, where each name has a page of its own; and a path with a `#` is all there is to
+the address.
 
-To make the long one again:
+To make Python's list again:
 
 ```sh
 python -m sidebyside.inventory \\
@@ -163,8 +163,7 @@ def distill(base: str, data: bytes) -> Iterator[str]:
     ## Making one
 
     Only the names of the library are of use here, without what newer versions have
-    removed. Names that have their anchor from something else than the name are few, and
-    left out as well.
+    removed. The few names whose anchor is not the name itself are left out as well.
 
     Args:
         base: the address of the documentation.

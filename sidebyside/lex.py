@@ -12,9 +12,9 @@ tokenizer and the usual library for colours took most of the time of a build, so
 page does without either.
 
 One regular expression describes all tokens, and goes over the text from one to the
-next. It may be that simple because Python has parsed the text before: what gets here is
-a correct program, and there is no error left to find. The tests hold it to Python's
-tokenizer, token by token, on the modules of the standard library.
+next. It can be that simple because Python has already parsed the text: what gets here
+is a correct program, and there is no error left to find. The tests compare it with
+Python's tokenizer, token by token, on the modules of the standard library.
 """
 
 import re
@@ -106,7 +106,7 @@ def lex(text: str) -> list[Token]:
 
 def lex_up_to_format(text: str, at: int, tokens: list[Token]) -> int | None:
     """
-    The tokens up to the next f-string, and that.
+    The tokens up to and including the next f-string.
 
     Returns:
         Where to go on; `None` at the end of the text.

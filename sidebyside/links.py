@@ -475,7 +475,7 @@ class Picture(NamedTuple):
 
 def pictures_in(text: str) -> Iterator[Picture]:
     """
-    Yields the pictures of a Markdown text, in order. Those in code are none.
+    Yields the pictures of a Markdown text, in order. Those in code do not count.
 
     Args:
         text: a page, or a piece of one.

@@ -9,8 +9,8 @@ summary: Formulas and finished code pass through Markdown; prose stays in its pl
 A formula is full of characters that mean something in Markdown: in $a_1 b_1$ the
 underscores would become emphasis. And code that is HTML already should not be parsed
 again. This extension takes both out of the text before Markdown looks at it, and
-Markdown puts them back when it is done. And it makes players of [films][Films], and
-sliders for [pictures that belong together][Series].
+Markdown puts them back when it is done. The extension also makes players of
+[films][Films], and sliders for [pictures that belong together][Series].
 
 It works in every page of a site, whether that was made from a module or written by
 hand, and in every engine that uses Python-Markdown. In a page that was made from a
@@ -197,11 +197,11 @@ class Apart(BlockProcessor):
 @contextlib.contextmanager
 def guarded_fences(stage: Any) -> Iterator[None]:
     """
-    ### Fences that are none
+    ### What turns out to be no fence
 
-    Below a line of indented code, a fence turns out to be none when the page is parsed,
-    and `pymdownx.superfences` puts back what it has kept of it. By then the guard is
-    done, so what is kept is guarded at once.
+    Below a line of indented code, a fence turns out not to be one when the page is
+    parsed, and `pymdownx.superfences` puts back what it has kept of it. By then the
+    guard is done, so what is kept is guarded at once.
 
     Args:
         stage: a preprocessor. Only that of fences keeps anything.
@@ -220,8 +220,8 @@ def any_fence(stage: Any) -> Iterator[None]:
     """
     ### Fences of other engines
 
-    Behind the marks of a fence may stand what only some engine understands:
-    `{code-cell} python`, or `rust,no_run`. If such a fence were none, its last line
+    After the marks of a fence may stand what only one engine understands:
+    `{code-cell} python`, or `rust,no_run`. If such a fence did not count, its last line
     would begin one, and all that follows would be turned inside out. So it is plain
     code. With another backtick in that place, it is a piece of code in a line.
 
@@ -474,8 +474,9 @@ class Series(Treeprocessor):
     """
     ## Pictures that move
 
-    What happens if a number gets larger? An author draws the same picture for several,
-    gives each a title, and puts one below the other, with nothing between them:
+    What happens if a number gets larger? An author draws the same picture for several
+    values of it, gives each a title, and puts one below the other, with nothing between
+    them:
 
     ```markdown
     ![One step is praised](0.svg "λ = 0")
@@ -483,8 +484,8 @@ class Series(Treeprocessor):
     ![All of them](1.svg "λ = 1")
     ```
 
-    A reader sees the first, and a slider under it with its title. Where there are no
-    scripts, all are there. On paper it is the one that was seen last.
+    A reader sees the first, and a slider under it with its title. Without scripts, all
+    are shown. On paper it is the one that was seen last.
     """
 
     def run(self, root: Element) -> None:

@@ -13,17 +13,17 @@ turning red on the page.
 
 Two dollars make a formula by the rules of Pandoc, which tell $x$ from "costs $5 or $6":
 no space just inside them, no digit behind them, no blank line between them. No letter
-may stand behind them either, as in `$HOME/$USER`, but for those of the $n$th of
-something. And ordinary comments speak of `$PATH` and of `^foo$`. So these are no
-formulas either:
+may follow them either, as in `$HOME/$USER`, except for an ending such as that of the
+$n$th. And ordinary comments speak of `$PATH` and of `^foo$`. So these are no formulas
+either:
 
 - two words next to each other, unless they are in braces or with a command such as
   `\in`: nobody means "`$BAR, or lines with ^foo$`" as mathematics;
 - what a version control system writes, such as `$Id$`;
 - what begins outside of code and ends in it, as in "costs $5 in `${CURRENCY}`".
 
-[SBS205][sidebyside.rules.dollars] names the first of these, in case it was meant for
-one: words in a formula want `\text{…}`. In there, dollars make formulas again, as in
+[SBS205][sidebyside.rules.dollars] names the first of these, in case it was meant as a
+formula: words in one want `\text{…}`. In there, dollars make formulas again, as in
 $a_{\text{if $b$}}$.
 """
 
@@ -97,7 +97,7 @@ def find(text: str) -> Iterator[Formula]:
     r"""
     ## Finding them
 
-    Yields the formulas of a Markdown text, in order. Those in code are none. What
+    Yields the formulas of a Markdown text, in order. Those in code do not count. What
     stands between `\begin{align}` and `\end{align}` needs no dollars. Its rows get no
     numbers, since nothing refers to them.
     """
@@ -118,7 +118,7 @@ def find(text: str) -> Iterator[Formula]:
 
 def in_formulas(text: str) -> Callable[[int], bool]:
     """
-    In a formula, what looks like a link, such as `[x]_` or `[t][n]`, is none.
+    In a formula, what looks like a link, such as `[x]_` or `[t][n]`, is not one.
 
     Args:
         text: of Markdown.

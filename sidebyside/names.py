@@ -252,7 +252,7 @@ class Book:
         """
         ### An expression
 
-        Each is looked at once, whoever asks. Some ask for each other in a circle, or
+        Each is looked at once, whoever asks. Some depend on each other in a circle, or
         stand at the end of a very long chain; those stay unknown.
         """
         if node is None:
@@ -357,8 +357,8 @@ class Book:
         """
         ### Looking through a class and its bases
 
-        In Python's order. It ends at the first base that is not in the book, because
-        nobody here can tell all that such a class has.
+        In Python's order. The search ends at the first base that is not in the book,
+        because nobody here can tell all that such a class has.
         """
         for base in self.order(of)[skip:]:
             scope = self.classes.get(base)

@@ -28,7 +28,7 @@ import imagesize
 
 from sidebyside.links import file_of
 
-# An image, or something in which an image is none.
+# An image, or something in which an image does not count.
 IMAGE = re.compile(
     r"""<(?:img\b(?:[^<>"']|"[^"]*"|'[^']*')*>|!--.*?-->"""
     r"|(?i:script|style|template|textarea)\b"
@@ -96,12 +96,12 @@ def size_at(path: str, changed: int) -> tuple[int, int] | None:
     """
     ## Drawings
 
-    A drawing that says only in which proportion its sides are, with a `viewBox`, is as
-    wide as there is room, and shall stay so.
+    A drawing that gives only the proportion of its sides, with a `viewBox`, is as wide
+    as there is room, and should stay so.
 
     Args:
         path: of a picture.
-        changed: when, so that one that was changed is looked at anew.
+        changed: when it last changed, so that a changed one is looked at anew.
 
     Returns:
         See [size_of][].

@@ -229,8 +229,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
         A build makes some millions of objects, few of which are garbage before its end.
         So Python's collector need not look for any after each seven hundred. When
-        Python ends, all is garbage. To look for it once more, several times over, would
-        take a fifth of the build.
+        Python ends, all is garbage. To look for it then, several times over, would take
+        a fifth of the build.
         """
         atexit.register(gc.freeze)
         self.serving = command == "serve"

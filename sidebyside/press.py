@@ -201,10 +201,9 @@ def packages_meant(folder: Path) -> list[Path]:
     In a project whose package is `src/kiln`, to name `src` is an easy slip. The pages
     would come out as `src/kiln/…`, and `import kiln` would lead nowhere. A folder
     without an `__init__.py` can also be a namespace, whose name is part of every
-    import. So the imports tell, or a package that has the name of its folder once more,
-    or a file that stands beside packages, such as `pyproject.toml`.
-    And a folder that has modules of its own is meant as it is, unless they are a
-    project's `setup.py` and the like.
+    import. So the imports decide, or a package in it that has the same name, or a file
+    that stands beside packages, such as `pyproject.toml`. And a folder that has modules
+    of its own is meant as it is, unless they are a project's `setup.py` and the like.
 
     Args:
         folder: what was named.

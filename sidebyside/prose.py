@@ -7,8 +7,8 @@ summary: Text that remembers which line of the file it came from.
 # Prose
 
 What the author wrote for the reader is taken apart and put together several times on
-its way to the page. Whatever turns out to be wrong on that way must be reported with
-its line in the file, so each line of text carries that number along.
+its way to the page. Whatever turns out to be wrong on the way must be reported with its
+line in the file, so each line of text carries that number along.
 """
 
 import re
@@ -203,7 +203,7 @@ def undecorated(lines: Sequence[str], mark: str) -> list[str]:
     ### Out of the frame
 
     A short line in a frame, or underlined, or with dashes at its sides is a title. A
-    paragraph in a frame is none.
+    paragraph in a frame is not.
 
     Args:
         lines: a comment, without its `#`.
@@ -419,8 +419,7 @@ def open_tables(prose: Prose) -> Prose:
     """
     ## Tables without a blank line
 
-    For these it is as with lists: what stands right above a table keeps it from being
-    one.
+    Tables are like lists: what stands right above one keeps it from being a table.
 
     Args:
         prose: any prose.

@@ -470,9 +470,9 @@ def undisturbed(settles: bool = True) -> Iterator[None]:
     are made. Python's collector would look for garbage among them again and again, find
     none, and take a fifth of the time for it.
 
-    Afterwards it would look at all of them at once. Once frozen and thawed, they count
-    among the old ones, at which it seldom looks. If somebody else has frozen some,
-    nothing is frozen or thawed here, and those stay as they are.
+    Afterwards it would look at all of them together. Objects that were frozen and
+    thawed (see `gc.freeze`) count among the old ones, at which it seldom looks. If some
+    are frozen already, nothing is frozen or thawed here, and those stay as they are.
 
     Args:
         settles: whether to freeze and thaw. Even to ask if somebody else has frozen

@@ -15,7 +15,7 @@ The signatures, types and lists of arguments come from
 name is explained in two places, each entry keeps the first paragraph and the arguments
 of its docstring, and leads to the annotated page for the rest.
 
-It is an extension of griffe, which reads the code for mkdocstrings:
+This module is an extension of griffe, which reads the code for mkdocstrings:
 
 ```yaml
 plugins:

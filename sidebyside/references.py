@@ -199,7 +199,7 @@ class Columns:
 
 
 def without_overlaps(references: Iterable[Reference]) -> Iterator[Reference]:
-    """Odd code can make two references claim one place. The first has it."""
+    """Odd code can make two references claim one place. The first gets it."""
     line = end = 0
     for reference in references:
         if reference.line != line or reference.column >= end:

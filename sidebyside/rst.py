@@ -6,10 +6,10 @@ summary: What was written for Sphinx, in Markdown.
 
 # reStructuredText
 
-Much code has docstrings for Sphinx, in another markup than Markdown. This stage puts
-the common parts of it into Markdown: formulas, boxes, pieces of code, pictures, links,
-references and simple tables. What it does not know it leaves as it is, so that the
-reader sees at least what the author wrote.
+Much code has docstrings for Sphinx, in a markup other than Markdown. This stage puts
+the common parts of that markup into Markdown: formulas, boxes, pieces of code,
+pictures, links, references and simple tables. What it does not know it leaves as it is,
+so that the reader sees at least what the author wrote.
 
 | in a docstring | on the page |
 |---|---|
@@ -29,10 +29,11 @@ reader sees at least what the author wrote.
 
 Names such as ``:class:`Game` `` are for [links][sidebyside.links].
 
-There are two passes. The first is for *directives*, which begin with two dots, since a
-session of `doctest` may stand in one. The second is for the words in a line, among
-them *roles* such as ``:math:`x` ``. It comes when [sessions have their
-fences][open_examples], since what looks like a role in a piece of code is none.
+There are two passes. The first is for *directives*, which begin with two dots. It comes
+before [sessions of `doctest` get their fences][open_examples], since a session may
+stand in one. The second is for the words in a line, among them *roles* such as
+``:math:`x` ``. It comes after that, since what looks like a role in a piece of code is
+not one.
 """
 
 import ast
@@ -99,7 +100,8 @@ FACT = re.compile(
     r"|status|version):(?: +(?P<words>.*))?"
 )
 
-# The lists of Epytext, and its code. By one of these words a docstring is known.
+# The lists of Epytext, and its code. A docstring of that kind is recognised by one of
+# these words.
 EPYTEXT = re.compile(
     r"^@(?:arg|cvar|except|ivar|keyword|param|raises?|returns?|rtype|type|var)"
     r"(?: +[\w.*]+)?:",
@@ -206,7 +208,7 @@ def set_epytext(prose: Prose) -> Prose:
     ### Epytext
 
     Twisted and its like write `@param x:` for `:param x:`, and `L{x}` or `C{x}` for
-    code. A docstring without the first is not looked at for the second.
+    code. A docstring without the first is not searched for the second.
     """
     if "@" not in prose.text or not EPYTEXT.search(prose.text):
         return prose
@@ -285,7 +287,7 @@ def set_back(prose: Prose) -> Prose:
 
 
 def wordings_in(lines: Lines, there: set[str]) -> Iterator[tuple[str, str]]:
-    """The names that stand for words, with these, unless their lines are there yet."""
+    """The names that stand for words, with these, unless their lines remain."""
     for at, (_, text) in enumerate(lines):
         mark = MARK.fullmatch(text)
         wording = WORDING.fullmatch(mark["rest"] or "") if mark else None
@@ -414,7 +416,7 @@ def marked(
     What begins with two dots: a directive, a reference, a target or a comment.
 
     Returns:
-        Its lines, and what becomes of them.
+        Its lines, and what they become.
     """
     number, first = lines[0]
     body = deeper(lines[1:], indentation(first))
@@ -446,8 +448,8 @@ def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
         body: the lines below it.
 
     Returns:
-        What becomes of it; `None` if it is not known. For a box, the lines of its body
-        are still to be looked at.
+        What it becomes; `None` if it is not known. For a box, the lines of its body are
+        still to be looked at.
     """
     number, words = head
     options, body = with_options(body)
@@ -619,7 +621,7 @@ def literal(
         is_docstring: whether more may follow. Behind a comment the code itself does.
 
     Returns:
-        The lines of the paragraph and of the code, and what becomes of them.
+        The lines of the paragraph and of the code, and what they become.
     """
     number, text = lines[0]
     margin = indentation(text)
@@ -729,7 +731,7 @@ def open_code(prose: Prose) -> Prose:
 
 def least_of(lines: Lines, at: int) -> int:
     """
-    How far code is indented at least in what a line begins.
+    The least indentation of code in what a line begins.
 
     Args:
         lines: all lines.
@@ -826,7 +828,7 @@ def table(lines: Lines) -> tuple[Lines, Lines]:
     drawn.
 
     Returns:
-        Its lines, and what becomes of them.
+        Its lines, and what they become.
     """
     margin = indentation(lines[0][1])
     if RULE.fullmatch(lines[0][1]):
@@ -849,7 +851,7 @@ def drawing(lines: Lines) -> tuple[Lines, Lines]:
     it. It is shown as it was drawn, too.
 
     Returns:
-        Its lines, and what becomes of them.
+        Its lines, and what they become.
     """
     own = tuple(
         takewhile(lambda line: line[1].lstrip()[:1] == "+" or "|" in line[1], lines)
@@ -1116,7 +1118,7 @@ def set_words(prose: Prose, targets: dict[str, str]) -> Prose:
 
 
 def word(found: re.Match[str], targets: dict[str, str]) -> str:
-    """What becomes of a match."""
+    """What a match becomes."""
     behind = found.string[found.end() : found.end() + 1]
     if found["role"]:
         made = role(found)

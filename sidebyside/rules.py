@@ -7,7 +7,7 @@ summary: What can be wrong with prose, one function for each habit.
 # Rules
 
 Each function looks for one thing in a whole module, and yields what it finds. A rule
-that cries wolf is soon ignored with all the others, so where one has to guess, it would
+that cries wolf is soon ignored with all the others, so where it has to guess, it would
 rather miss something.
 """
 
@@ -59,8 +59,8 @@ def what_stops_a_build(source: Source) -> Iterator[Finding]:
     """
     ## SBS102 and SBS201: what stops a build
 
-    A misspelt key of the front matter does not stop one, but is named as well: nothing
-    would come of it.
+    A misspelt key of the front matter does not stop one, but is named as well: it would
+    have no effect.
     """
     errors: list[tuple[str, PressError]] = []
     meta, sections, mistake = described(source)
@@ -149,8 +149,8 @@ def symbols(source: Source) -> Iterator[Finding]:
     """
     ## SBS204: symbols of nothing
 
-    A symbol ties formulas to code. One that the code has not, or that no formula has,
-    ties nothing. On a page of words alone, symbols tie its formulas together.
+    A symbol ties formulas to code. One that is missing from the code, or from all
+    formulas, ties nothing. On a page of words alone, symbols tie its formulas together.
     """
     wanted: dict[str, str] = described(source).meta.get("symbols", {})
     if not wanted:
@@ -193,7 +193,7 @@ def dollars(source: Source, *, words: bool = True) -> Iterator[Finding]:
 
     A formula ends at a blank line. If its second `$$` comes only after one, there is no
     formula, and the reader sees TeX. Nor are [words][sidebyside.mathematics] between
-    two dollars one.
+    two dollars a formula.
 
     Args:
         source: the module.

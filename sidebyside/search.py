@@ -8,8 +8,9 @@ summary: What a site's search is shown of a page, so that it leads to sections.
 
 A site's search parses each page that has been made, and puts one entry for each heading
 into an index. Pages of the press need two things of it. A section without a heading is
-to be found as well. And a page is mostly colours in code and parts of formulas, which
-take long to parse and hold no words. So search is shown another page than the reader.
+to be found as well. And colours in code and parts of formulas, which are most of a
+page, are to be left out: they take long to parse and hold no words. So search and the
+reader are shown different pages.
 """
 
 import re

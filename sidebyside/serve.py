@@ -8,8 +8,8 @@ summary: What makes a saved page new within a second.
 
 An author saves a module, and looks at the page. What lies between is a complete build:
 MkDocs knows no other that leaves all links right. (With `--dirty` it builds only what
-was saved.) So that it feels like none, whatever has not changed since the build before
-is not made again, and the server looks at its files more often.
+was saved.) So that it does not feel like one, whatever has not changed since the build
+before is not made again, and the server looks at its files more often.
 
 An earlier build is used only while an author is at work. A build that is published
 starts from nothing.
@@ -50,12 +50,12 @@ class Patient(PollingEmitter):
     """
     ## A folder that comes back
 
-    Whoever changes to a branch without a package, and back, takes its folder away for a
+    Switching to a branch without a package, and back, takes its folder away for a
     moment. Watchdog's own emitter would stop looking for good then. This one waits for
     the folder.
 
-    It does not look during a build either, which would take longer for it. What changes
-    then is found right after.
+    It does not look during a build either, since looking would slow that down. What
+    changes then is found right after.
     """
 
     is_building: ClassVar[bool] = False
@@ -284,9 +284,9 @@ class RenderedPages:
     """
     ## Rendered pages
 
-    From Markdown to HTML is the longest way of a page. It ends the same where it begins
-    the same: with the same Markdown, the same options, and where the files that it
-    links to are the same.
+    From Markdown to HTML is the longest step of a page. The page comes out the same if
+    what it is made of is the same: its Markdown, the options, and the files that it
+    links to.
     """
 
     def __init__(self) -> None:

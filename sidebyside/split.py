@@ -30,8 +30,8 @@ class Role(StrEnum):
     """
     ## What a line is for
 
-    Every line is one or the other. Blank lines count as code, since that's where a copy
-    of the code needs them.
+    Every line is either prose or code. Blank lines count as code, since that's where a
+    copy of the code needs them.
     """
 
     PROSE = "prose"
@@ -373,8 +373,8 @@ DOUBLED = re.compile(r"#+ (?=\s*[^#\s][^#]*$)")
 """
 ### Comments with two signs
 
-What begins with `## ` is a paragraph if several lines do so, and a lone line is the
-title of a section, as `# ## Title` is.
+Several lines that begin with `## ` are a paragraph, and a lone one is the title of a
+section, as `# ## Title` is.
 """
 
 
@@ -385,8 +385,9 @@ def is_licence(block: Block) -> bool:
 
 def comment_text(block: Block) -> list[str]:
     """
-    Take `# ` off each line of a block, whatever indentation all of it shares, marks of
-    [cells][CELL], and lines that are [only drawn][sidebyside.prose.undecorated].
+    The text of a block, without the `# ` and the indentation that its lines share,
+    marks of [cells][CELL], and lines that are [only
+    drawn][sidebyside.prose.undecorated].
     """
     mark = "**{}**" if block[0].column else "## {}"
     texts = [comment.text.removeprefix("#").removeprefix(":") for comment in block]

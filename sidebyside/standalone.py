@@ -142,7 +142,7 @@ def formula_style(html: str) -> str:
 
 
 def kind_of(file: Path) -> str:
-    """Its media type, by its name. To Python 3.12, WebP is not one of the official."""
+    """Its media type, by its name. To Python 3.12, WebP is no official one."""
     return guess_type(file.name, strict=False)[0] or ""
 
 

@@ -33,7 +33,7 @@ from sidebyside.mathematics import TEXT, FormulaError, find, typeset
 from sidebyside.prose import Prose
 
 # With a sign above it, or of another alphabet, it is another symbol: $\hat{A}$ is not
-# $A$. And what stands in a formula as text is none.
+# $A$. And text in a formula is no symbol.
 ANOTHER = re.compile(
     r"\\(?:(?:wide)?(?:hat|tilde)|bar|vec|d?dot|check|breve|acute|grave|overline|underline"
     r"|math(?:cal|bb|rm|bf|sf|it|tt|frak|scr)|operatorname\*?|boldsymbol|bm)\s*\{?\s*$"

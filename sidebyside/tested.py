@@ -6,8 +6,8 @@ summary: Which tests run a piece of code, from what coverage.py has seen.
 
 # Tests beside the code
 
-"It is tested" is easily said. A reader who copies a function wants to know *what* is
-tested of it, and by what. The names of good tests say just that, and nobody reads them:
+"It is tested" is easily said. A reader who copies a function wants to know *what* of it
+is tested, and by what. The names of good tests say just that, and nobody reads them:
 they lie in another folder, and few of them have the name of the function.
 
 [coverage.py](https://coverage.readthedocs.io) can note for each line which tests have
@@ -21,7 +21,7 @@ pytest --cov=your_package --cov-context=test
 sidebyside tests your_package -o tests.json
 ```
 
-If `tests.json` is there already, what it has of other packages stays. In `mkdocs.yml`,
+If `tests.json` is there already, what it says of other packages stays. In `mkdocs.yml`,
 the plugin is told of it with `tests: tests.json`.
 
 ## What counts
@@ -33,8 +33,8 @@ Some tests run half of the program, and some a single function. Those that run t
 fewest sections know most about each of them, so they come first, and only the first few
 are named. A test with many sets of parameters is one test.
 
-A comment in a body [begins a section](split.py) of its own. It has a list of its own
-where fewer than half of the tests of the function come by, as behind many an `if`.
+A comment in a body [begins a section](split.py) of its own. That section has a list of
+its own where fewer than half of the function's tests run it, as behind many an `if`.
 
 ## Until the code changes
 

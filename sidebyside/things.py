@@ -52,7 +52,7 @@ class Thing(NamedTuple):
 
     Args:
         what: its sort.
-        name: its full name; empty if it has none, as the result of a call.
+        name: its full name; empty if it has none, like the result of a call.
         type: for a value, its type. For a class, the type of its instances.
     """
 

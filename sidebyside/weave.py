@@ -192,7 +192,7 @@ def add_alias(
     Args:
         places: what can be linked to so far. More is added.
         alias: another name of a thing, which may be there in its own right.
-        full: that which it is known by, if at all.
+        full: the name that it is known by, if at all.
         known: all names, sorted.
     """
     if full in places:
@@ -515,8 +515,7 @@ class Checked(yaml.SafeLoader):
     """
     ### What YAML lets through
 
-    A date such as 2024-02-30 is one to YAML, and then a mistake without a line to
-    Python.
+    To YAML, 2024-02-30 is a date. To Python it is a mistake, and the error has no line.
     """
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
