@@ -8,14 +8,14 @@ summary: >-
 
 # The deep sea
 
-A diver begins at the upper left corner of a square of 20 rows and 20 columns. In each
-step it sinks by a row, and goes a column to the left or to the right. (At the left
-edge, a step to the left only takes it down.) After 19 steps it is at the bottom, and
-the 20th ends the episode. There is one treasure, worth a point, in the lower right
-corner, for a diver that goes to the right there once more. So it has to go to the right
-in each of the 20 steps. And each step to the right costs a little: 0.0005. This is a
-sea of five rows (`o` is the diver, `T` the treasure), without the cells of the square
-that can't be reached:
+Here is a small problem that shows whether an agent explores. A diver begins at the
+upper left corner of a square of 20 rows and 20 columns. In each step it sinks by a row,
+and goes a column to the left or to the right. (At the left edge, a step to the left
+only takes it down.) After 19 steps it is at the bottom, and the 20th ends the episode.
+There is one treasure, worth a point, in the lower right corner, for a diver that goes
+to the right there once more. So it has to go to the right in each of the 20 steps. And
+each step to the right costs a little: 0.0005. This is a sea of five rows (`o` is the
+diver, `T` the treasure), without the cells of the square that can't be reached:
 
 ```text
 o
@@ -27,8 +27,8 @@ o
 
 So an agent that tries things out at random finds the treasure once in $2^{20}$
 episodes, a million or so. Until then, all that can be learned is that it costs less to
-go to the left. One that *explores* needs far less. There are only 210 cells that can be
-reached, and in each there are two things to try.
+go to the left. One that *explores* needs far fewer. There are only 210 cells that can
+be reached, and in each there are two things to try.
 
 ```sh
 labml-rl train small-rnd
@@ -42,10 +42,10 @@ The first is [curious](ppo/novelty.py), and finds it. The second is not, and doe
 
 The problem is by [Osband et al. (2019)](https://arxiv.org/abs/1703.07608). It is best
 known from [bsuite](https://arxiv.org/abs/1908.03568), a collection of such small
-problems, each of which asks for one thing. As there, nobody tells the agent which of
-its two actions goes to the right. That was drawn once for each cell, and never
-changes. If it were the same action in all cells, an agent could come upon the treasure
-just by always doing the same, without exploring.
+problems, each of which tests one thing. As there, nobody tells the agent which of its
+two actions goes to the right. That was drawn once for each cell, and never changes. If
+it were the same action in all cells, an agent could come upon the treasure just by
+always doing the same, without exploring.
 """
 
 from typing import Any

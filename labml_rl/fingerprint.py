@@ -12,7 +12,7 @@ it uses, and the pages with results compare these with what is there when the si
 built.
 
 In this book, most of a module is prose. A fingerprint of the file would change with
-each comma. So this one is made of what Python makes of the file: the tree of its
+each comma. So this one is taken from what Python makes of the file: the tree of its
 syntax, which has no comments in it, no blank lines, and no line numbers. Docstrings are
 in there, and are taken out.
 """

@@ -286,9 +286,8 @@ def copied(seen: dict[str, Tensor]) -> dict[str, Tensor]:
     """
     ## What was measured
 
-    The next step writes its numbers to where those of this one are. They are to be
-    asked for [once, after the last][labml_rl.speed.means_of], so they are copied until
-    then.
+    The next step writes its numbers over those of this one. These are asked for [once,
+    after the last][labml_rl.speed.means_of], so until then they are kept in a copy.
 
     Args:
         seen: what a step has measured, by name, single numbers.

@@ -23,7 +23,7 @@ labml-rl train small-ppo --total-frames 300_000 \
 ```
 
 The first has [a network that remembers](ppo/remembering.py), and keeps the pole up for
-hundreds of steps. The second has none, and comes to some forty. [Here are
+hundreds of steps. The second has none, and manages some forty. [Here are
 both](../results.md#a-pole-without-speeds-by-recurrent-ppo).
 
 This page is also an example of [an environment of one's own](environments.py): a

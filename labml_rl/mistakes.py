@@ -16,7 +16,7 @@ luck, or a learning rate.
 So here are fifteen mistakes that people make. Each is planted on purpose in
 [PPO](ppo/experiment.py), which then has five tries to balance [the pole](small.py),
 each with another seed. In five cases little or nothing is learned, in seven the agent
-learns badly, and in three nobody would look for a mistake. (Fifteen more are those [of
+learns badly, and in three nobody would look for a mistake. (There are fifteen more [for
 DQN](dqn/mistakes.py).) The code beside a section is the mistake: it is all that its
 class does differently from the right program. Try one, and lay its curves over those of
 the right program:
@@ -169,8 +169,8 @@ class GamesMixed(SmallPPO):
         critic explains everything](../assets/figures/mistake-games-mixed.svg)
 
         To the policy, such advantages are noise. But it follows that noise twenty times
-        a batch, until it is certain of something and has nothing left to try. It
-        ends like the one with the wrong sign, and takes longer.
+        a batch, until it is certain of something and has nothing left to try. It ends
+        as with the wrong sign, and takes longer.
 
         Returns:
             The batch, with the advantages of other steps.
@@ -234,9 +234,9 @@ class NoEnds(SmallPPO):
         again, and what the critic explains is mostly far below
         0](../assets/figures/mistake-no-ends.svg)
 
-        Each step is paid with a point, and the points never end, whatever the agent
-        does. So all returns are alike, but for the noise in them. That is how it looks
-        to a critic when the pole stands, and here it falls all the time.
+        Each step earns a point, and the points never end, whatever the agent does. So
+        all returns are alike, but for the noise in them. That is how it looks to a
+        critic when the pole stands, and here it falls all the time.
 
         Returns:
             The batch, with returns over the ends of episodes.
@@ -257,8 +257,8 @@ class NextObservation(SmallPPO):
     ### One step off
 
     A loop that plays has the old observation and the new one at hand, and it is easy to
-    write down the wrong one beside the action. Then $o_{t+1}$ is the reason for $a_t$,
-    though it is what came of it. (The last step of a rollout is given its first
+    write down the wrong one beside the action. Then $o_{t+1}$ seems to be the reason
+    for $a_t$, when it is the result. (The last step of a rollout is given its first
     observation.)
     """
 
@@ -441,8 +441,9 @@ class CriticOfPairs(SmallPPO):
         Each value is pulled towards all returns of the batch, and so towards their
         mean, whatever is seen. The agent still learns, since a fall is a bad surprise
         all the same. But only the last few steps before it are blamed, the good with
-        the bad: with $\gamma \lambda = 0.78$, three steps earlier it is half. A critic
-        that explains nothing from the first frame to the last is what gives this away.
+        the bad: with $\gamma \lambda = 0.78$, three steps earlier the blame is half. A
+        critic that explains nothing from the first frame to the last is what gives this
+        away.
 
         Returns:
             What it should be, with a critic's loss over all pairs of steps.
@@ -485,8 +486,8 @@ class NewLogProbs(SmallPPO):
 
 # ## Nobody notices
 #
-# And these are the worst. They wait for another problem, and are found by whoever reads
-# the code, or by a test that works out a case by hand.
+# And these are the worst. They wait to do harm in another problem, and are found by
+# whoever reads the code, or by a test that works out a case by hand.
 
 
 class OldGradients(SmallPPO):
@@ -536,8 +537,8 @@ class TimeLimit(SmallPPO):
 
         Only an agent that plays well meets the limit. Then its best episodes end with a
         bad surprise that it can't see coming. Here it costs a tenth of the score on
-        average, more than half of which is one seed's. An agent that stands 450 steps
-        is nobody's idea of a mistake.
+        average, more than half of which is one seed's. An agent that keeps the pole up
+        for 450 steps is nobody's idea of a mistake.
 
         Returns:
             The batch, with time limits that are ends.

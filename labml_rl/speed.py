@@ -33,11 +33,11 @@ switched off.
 | giving orders to a GPU | recording them | [a step, recorded](graphs.py) |
 | learning, with a GPU | playing on meanwhile | [overlap][labml_rl.sampling.beside] |
 
-Of those that can be switched off, 16 bits bring most on two processors, then few
+Of those that can be switched off, 16 bits gain the most on two processors, then few
 threads. On [a third](../benchmarks/policies.md#other-processors), 16 bits make PPO
-slower, and are off. There blocks bring most (1.4 times as many steps a second), then
-few threads (1.3 times) and players (1.2 times). Kept memory brings nothing to PPO on
-any of them, and about a tenth to DQN with many games. So measure on yours.
+slower, and are off. There blocks gain the most (1.4 times as many steps a second), then
+few threads (1.3 times) and players (1.2 times). Keeping memory gains nothing for PPO on
+any of them, and about a tenth for DQN with many games. So measure on yours.
 
 ## Several runs at once
 
@@ -52,12 +52,12 @@ taskset -c 0-3 labml-rl train ppo --seed 1 &
 taskset -c 4-7 labml-rl train ppo --seed 2 &
 ```
 
-Where that can't be, it matters *how* a thread waits. It does not sleep at once: to wake
-it again would take longer than most layers do. It looks whether the others are done,
-and looks again, which is called **spinning**. On Linux, the library behind PyTorch's
-threads lets it do so 300,000 times. That takes milliseconds, and all the while it holds
-a core, perhaps the one that the awaited thread needs. Alone on a machine, nobody ever
-waits that long. On a crowded one, most of the time goes into it.
+Where that can't be done, it matters *how* a thread waits. It does not sleep at once: to
+wake it again would take longer than most layers do. It looks to see whether the others
+are done, and looks again, which is called **spinning**. On Linux, the library behind
+PyTorch's threads lets it do so 300,000 times. That takes milliseconds, and all the
+while it holds a core, perhaps the one that the awaited thread needs. Alone on a
+machine, nobody ever waits that long. On a crowded one, most of the time goes into it.
 
 So `labml-rl` lets threads look only 4,000 times, which makes no difference to any
 number that is learned. What it does for the speed, alone and among others, [has been
@@ -84,15 +84,16 @@ A run takes a GPU if there is one, and the games stay on the processor. On [sixt
 cores with a large GPU](../benchmarks/gpu.md), PPO plays and learns nearly as fast as
 the games alone can be played. So there, more cores make it faster, and a larger GPU
 does not. (All other records of this book, but for [one
-run](../results.md#breakout-on-a-gpu), are of two cores without a GPU.)
+run](../results.md#breakout-on-a-gpu), were made on two cores without a GPU.)
 
 A GPU is done with eight observations before Python has asked about the next eight. It
 should be asked seldom, and about much at once:
 
-- **More games at once**, several for each core. The batch grows with them, and another
-  batch learns differently. There are fewer updates, too: with eight times the games, an
-  eighth of them in as many frames. With fewer steps of each game the batch keeps its
-  size, but then advantages look less far ahead, and trust the critic more.
+- **More games at once**, several for each core. The batch grows with them, and with a
+  larger one the agent learns differently. There are fewer updates, too: with eight
+  times the games, an eighth of them in as many frames. With fewer steps of each game
+  the batch keeps its size, but then advantages look less far ahead, and trust the
+  critic more.
 - **By turns**: one half of the games is played while [the network
   answers][labml_rl.sampling.take_turns] for the other.
 - **One order**: what it does in each step is [recorded once and replayed](graphs.py).
@@ -106,7 +107,7 @@ labml-rl train ppo --num-envs 128 --steps 32 \
   --minibatches 8 --halves --graphs
 ```
 
-All of that is for PPO. PQN has all but the last two, and so has A2C, of which only the
+All of that is for PPO. PQN has all but the last two, and so has A2C, where only the
 playing is recorded, and not the learning. With IMPALA, [the actors](impala/actors.py)
 play on the processor while the GPU learns. DQN learns on a GPU, too, and waits there
 for each batch: the pictures are picked out of main memory, and go to the GPU while

@@ -22,10 +22,10 @@ no policy to learn, and no gradient through one. [Mnih et al.
 of settings for all of them, and called it **DQN**. In 29 of them it came more than
 three quarters of the way from random play to a human tester.
 
-This page derives what such a network has to learn. It says what goes wrong if one just
-does it, and which two remedies there are. The code is four short functions, the loss
-among them. The other parts have pages of their own, and those that came after the paper
-can be switched on one by one:
+This page derives what such a network has to learn. It says what goes wrong if it learns
+just that, and gives two remedies. The code is four short functions, the loss among
+them. The other parts have pages of their own, and those that came after the paper can
+be switched on one by one:
 
 | part | it changes | in the paper |
 |---|---|---|
@@ -49,9 +49,9 @@ but for quantiles, it is [Rainbow](rainbow.py).
 Let $Q(o, a)$ be the return to expect after observation $o$ if the agent does $a$ now,
 and after that plays *as well as possible*. It is called an **action value**, and $Q$
 the **action-value function**, or Q-function. (Others write $Q^*$ for this, the
-*optimal* action values, and call it the *optimal policy* to take the action with the
-largest. That of [A2C](../a2c/__init__.py), where the agent's own policy plays on, is
-then $Q^\pi$.) Look at one step of it: there is a reward $r$, and then the next
+*optimal* action values. To take the action with the largest is then the *optimal
+policy*. Where the agent's own policy plays on, as in [A2C](../a2c/__init__.py), they
+write $Q^\pi$.) Look at one step of it: there is a reward $r$, and then the next
 observation $o'$. From there on the best that one can do is the action $a'$ with the
 largest $Q(o', a')$. So
 
@@ -68,10 +68,10 @@ an observation shows all that matters for what comes next, which makes the game 
 There is no policy $\pi$ in the equation. The step may have been taken by any agent, a
 random one or one of last week: the game answers an action in the same way whoever takes
 it, and the value of what comes after is that of the best play. Learning from what
-another agent did is called **off-policy**. It is why old steps may be used again, out
-of a [replay memory](../replay/__init__.py). (With the action that the agent does take
+another agent did is called **off-policy**. This is why old steps can be used again,
+from a [replay memory](../replay/__init__.py). (With the action that the agent does take
 next in place of the best one, it would be **SARSA**, which is on-policy: it learns what
-the agent's own play is worth, with all that it tries at random.)
+the agent's own play is worth, its random actions included.)
 
 ### Q-learning
 
@@ -84,13 +84,13 @@ $$\begin{aligned}
 Q(o, a) &\leftarrow Q(o, a) + \eta \, \delta
 \end{aligned}$$
 
-That is **Q-learning** ([Watkins and Dayan,
-1992](https://doi.org/10.1007/BF00992698)). One step shows one reward and one next
-observation, and not the average that the equation asks for. So the entry goes only a
-part of the way, the learning rate $\eta$, and over many steps luck averages out. Here
-are three screens in a row, with one action each. The third pays 1 and ends the game.
-With $\gamma = 0.9$ and $\eta = 0.5$, the news of that point goes back by one screen
-each time that the three steps are gone through, in their order:
+That is **Q-learning** ([Watkins and Dayan, 1992](https://doi.org/10.1007/BF00992698)).
+One step shows one reward and one next observation, and not the average that the
+equation asks for. So the entry goes only a part of the way, the learning rate $\eta$,
+and over many steps luck averages out. Here are three screens in a row, with one action
+each. The third pays 1 and ends the game. With $\gamma = 0.9$ and $\eta = 0.5$, the news
+of that point goes back by one screen each time the three steps are gone through in
+order:
 
 | times | first | second | third |
 |---|---|---|---|
@@ -142,7 +142,7 @@ come from the network that learns, and change with it (they are *non-stationary*
 
 ### What goes wrong
 
-Three things come together in this, of which any two can be made safe:
+Three things come together here, any two of which can be made safe:
 
 - The network *generalises*: to learn about one screen changes what it says of all that
   look like it.
@@ -159,16 +159,17 @@ off-policy may never go there.
 
 In practice it mostly does stop. [Van Hasselt et al.
 (2018)](https://arxiv.org/abs/1812.02648) let many variants of DQN learn Atari games.
-There were values larger than any return can be, and none that grew without end.
+They saw values larger than any return can be, but none that grew without end.
 
 ### Two remedies
 
 **Experience replay** mixes steps of hours of play, so that one screen does not pull all
-others along. **The target network** slows the circle. It is a copy of the network, with
-weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It stands still for
-10,000 steps, and then becomes a copy of the network as it is by then. In between,
-learning *is* regression, with targets that are facts for a while. (There is another way
-to keep calm, found much later, which needs neither: [PQN](../pqn/__init__.py).)
+others along. **The target network** slows the vicious circle. It is a copy of the
+network, with weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It
+stands still for 10,000 steps, and then becomes a copy of the network as it is by then.
+In between, learning *is* regression, with targets that are facts for a while. (Another
+way to keep learning stable, found much later, needs neither:
+[PQN](../pqn/__init__.py).)
 
 ![The network sends actions to the game, and the steps of the game go to the memory. A
 batch of them goes to the network and to the target network. Their answers meet in the
@@ -189,8 +190,8 @@ steps][labml_rl.dqn.exploring.Linear]):
 | Space Invaders | 1,088.9 | 826.3 | 373.2 | 302.0 |
 
 Both together are best in all five games, and either alone is better than neither.
-Replay does more, but for Seaquest. (Random play has 1.7 in Breakout and 1,339 in River
-Raid, so with neither of the two little is learned there.)
+Replay does more, except in Seaquest. (Random play has 1.7 in Breakout and 1,339 in
+River Raid, so with neither of the two little is learned there.)
 """
 
 import torch
@@ -242,7 +243,7 @@ def following_values(
     positive side just there. In the example, throw a second coin for each action:
     whichever action the first coins choose, its second coin says 0 on average. (Where
     one action is better, the answer is too *small*. Let the two be worth 0 and 1. Then
-    the maximum is 1.25 on average. But once in four times the first coins choose the
+    the maximum is 1.25 on average. But one time in four the first coins choose the
     wrong action, so that the second coins say 0.75.)
 
     DQN has two networks already. So the one that learns chooses, and the target network
@@ -340,8 +341,9 @@ def huber(errors: Tensor) -> Tensor:
         The Bellman equation asks for a mean. Where errors are larger than 1, what is
         rare and large counts too little in this loss, and it finds something else. Say
         that a try brings 10 once in ten times, and otherwise nothing. A value of 0.11
-        is pulled up by 1 once, and down by 0.11 nine times. So it rests there, and the
-        mean is 1. While all errors are smaller than 1, it is the mean that is found.
+        is pulled up by 1 once, and down by 0.11 nine times. So it rests there, though
+        the mean is 1. While all errors are smaller than 1, it is the mean that is
+        found.
 
     !!! warning "What was clipped?"
         The error is clipped to be between −1 and 1, says the paper, and some programs
@@ -387,16 +389,15 @@ def td_loss(
 
     With $n > 1$ it matters again who played. The target is made for the action $a_t$,
     but the $n - 1$ actions after it are those of the agent of that time, which need not
-    be the best. Nobody corrects that here. With a small $n$, sooner news of rewards
-    seems worth that error.
-    ([Retrace](https://arxiv.org/abs/1606.02647) corrects it, by ratios that are cut off
-    at 1, as [V-trace][labml_rl.impala.vtrace] does for values.)
+    be the best. Nobody corrects that here. With a small $n$, hearing of rewards sooner
+    seems worth that error. ([Retrace](https://arxiv.org/abs/1606.02647) corrects it, by
+    ratios that are cut off at 1, as [V-trace][labml_rl.impala.vtrace] does for values.)
 
     !!! warning "One side only"
         The targets are numbers. If a gradient went through them, the network could also
         make the error smaller by changing what it expects of the future, until that
-        agrees with what it says now. So the function refuses targets that have one. (To
-        learn from one side is called a *semi-gradient* method.)
+        agrees with what it says now. So the function refuses targets that have one. (A
+        method that learns from one side only is called *semi-gradient*.)
 
     Args:
         values: $Q(o_t, a_t)$, with a gradient, shape `(B,)`.

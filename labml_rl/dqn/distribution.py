@@ -37,11 +37,11 @@ labml-rl train fast-dqn --game Pong \
 ## Why should it help?
 
 Nobody knows for certain. The agent looks at nothing but the mean, so the rest of the
-distribution seems to be useless. With a table in place of the network it can really be
-so. [Lyle et al. (2019)](https://arxiv.org/abs/1901.11084) move each entry a little way
-to its target, with a list of allowed returns that is wide enough for all. Then the
-means are, step by step, the same as those learned without a distribution. With networks
-they are not. So the reason seems to be in how networks learn. Two guesses:
+distribution seems to be useless. With a table in place of the network that can be true.
+[Lyle et al. (2019)](https://arxiv.org/abs/1901.11084) move each entry a little way to
+its target, with a list of allowed returns that is wide enough for all. Then the means
+are, step by step, the same as those learned without a distribution. With networks they
+are not. So the reason seems to be in how networks learn. Two guesses:
 
 - Each step has more to teach. To say "a point, or none, but nothing between" a network
   must see more on the screen than for "a half, on average", and what it has learned to
@@ -50,7 +50,7 @@ they are not. So the reason seems to be in how networks learn. Two guesses:
   [Farebrother et al. (2024)](https://arxiv.org/abs/2403.03950) cut the numbers into
   many classes, and let the network say in which of them the *mean* is. (The target is
   spread over a few neighbouring classes.) Such a network does not learn how much the
-  returns differ from try to try. It helps as much all the same, or more.
+  returns differ from try to try. Yet this helps as much, or more.
 
 ## The same equation
 
@@ -91,9 +91,9 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
     few games, with rewards clipped to $\pm 1$. So atoms are 0.4 apart. It is a
     compromise: a wider range needs more atoms, or has them further apart. But with
     $\gamma = 0.99$ returns can reach $\pm 100$, and a point in every tenth step already
-    makes 10. What is beyond the last atom is taken for the last, and no
-    message says so. If `action_value` stays close to 10, or if rewards are not clipped,
-    choose another range. This one is twice as wide, with atoms as close together:
+    makes 10. What is beyond the last atom counts as the last, and no message says so.
+    If `action_value` stays close to 10, or if rewards are not clipped, choose another
+    range. This one is twice as wide, with atoms as close together:
 
     ```sh
     labml-rl train fast-dqn --game Breakout \
@@ -119,7 +119,7 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
         $z_i$, shape `(K,)`.
 
     Raises:
-        ValueError: if there are fewer, or if the lowest is not the lowest.
+        ValueError: if there are fewer, or if the lowest is not below the highest.
     """
     if count < 2:
         raise ValueError(f"there must be at least 2 atoms, not {count}")
@@ -164,7 +164,7 @@ class DistributionNetwork(nn.Module):
     network][labml_rl.networks.QNetwork] for DQN, and [the dueling one](dueling.py) may
     be inside as well.
 
-    Whoever only plays need not know of any of this: a call gives action values.
+    Code that only plays need not know any of this: a call gives action values.
 
     Args:
         network: gives a number for each atom, shape `(N, A, K)`.
@@ -315,7 +315,7 @@ def distribution_loss(
     r"""
     ## The loss
 
-    How far one distribution is from another is told by their **Kullback–Leibler
+    How far one distribution is from another is measured by their **Kullback–Leibler
     divergence**, which is 0 if they are equal and above 0 if not:
 
     $$\begin{aligned}
@@ -328,17 +328,18 @@ def distribution_loss(
     cats from dogs: each atom is a class, and the target says how likely each class is.
 
     Why not the [Wasserstein distance](quantiles.py#what-a-quantile-is), which knows how
-    far atoms are apart? With it, and a policy that stays the same, the equation above
+    far atoms are apart? With it, and a policy that stays the same, the equation of $Z$
     is a contraction. But a step shows one outcome, and not the distribution of what
-    follows. Of a return that is 1 in three of ten tries and else 0, the distribution
-    that is nearest to each outcome, on average, says 0 for certain. The one with the
-    least cross-entropy says 30%.
+    follows. For a return that is 1 in three of ten tries and otherwise 0, the
+    distribution that is nearest to each outcome, on average, says 0 for certain. The
+    one with the least cross-entropy says 30%.
 
     There is no need for the [Huber loss][labml_rl.dqn.huber], which is there to limit
-    the gradient. Here the slope by each output before the softmax is $p_i - m_i$ (as
+    the gradient. Here the slope for each output before the softmax is $p_i - m_i$ (as
     [with logits of actions][labml_rl.a2c.policy_loss], since the $m_i$ add up to 1),
     and that is never beyond $\pm 1$. A divergence is not measured in points of the
-    game, as an error is. So don't compare this curve with that of plain DQN.
+    game, as an error is. So don't compare the curve of this loss with that of plain
+    DQN.
 
     With two atoms, let the target be 60% and 40%, and let the network say 50% of each.
     Then $D_t = 0.6 \log 1.2 + 0.4 \log 0.8 = 0.02$. The slopes are $-0.1$ and $0.1$, so
@@ -390,4 +391,4 @@ def distribution_loss(
 #     1. 60% for the atom 1 and 40% for the atom 2. All is moved to 1.4, and the mean of
 #        these is 1.4.
 #     2. All on the last atom, 2. The network can't say more.
-#     3. The second, with a mean of 1.5. It knows of the risk, and acts by the mean.
+#     3. The second, with a mean of 1.5. The agent knows the risk, but acts by the mean.

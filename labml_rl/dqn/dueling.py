@@ -20,9 +20,9 @@ says how good the position is, the other by how much each action is better or wo
 the average of all. Their sum is the action value, and nothing else changes: loss,
 memory and loop don't know what is inside.
 
-![Behind the convolutions the network parts. One stream ends in one number, the value;
-the other in one for each action, from which their mean is taken. The sum of both are
-the action values](../../assets/figures/dueling-streams.svg)
+![After the convolutions the network parts. One stream ends in one number, the value;
+the other in one for each action, from which their mean is taken. Their sums are the
+action values](../../assets/figures/dueling-streams.svg)
 """
 
 from typing import SupportsInt
@@ -58,30 +58,31 @@ class DuelingNetwork(nn.Module):
     If $V$ is to be the value of the best play, the *largest* advantage should be 0, and
     not the mean. The paper has a formula for that as well. But which advantage is the
     largest changes from one moment to the next, and the mean changes slowly. They found
-    the mean to be steadier.
+    it steadier.
 
     ### Where the streams part
 
-    They part behind the convolutions: each stream has a hidden layer of 512 units of
-    its own. So this network has about twice as many weights as [that of
+    They part after the convolutions: each stream has a hidden layer of 512 units of its
+    own. So this network has about twice as many weights as [that of
     Nature][labml_rl.networks.QNetwork]. The body gets the sum of the gradients of both
-    streams. Two gradients of one length, in directions that have nothing to do with
-    each other, add up to one that is $\sqrt{2}$ times as long. So Wang et al. scale the
-    sum by $1 / \sqrt{2}$, and its length stays about what it was with one stream.
+    streams. Two gradients of the same length, in directions that have nothing to do
+    with each other, add up to one that is $\sqrt{2}$ times as long. So Wang et al.
+    scale the sum by $1 / \sqrt{2}$, and its length stays about what it was with one
+    stream.
 
     !!! warning "Units that die"
         Here all advantages begin at 0, and no action is better than another. Were they
         drawn at random, as is usual, the network would claim what it doesn't know, and
-        would first have to take that back. The shortest way is to switch units of the
-        hidden layer off. In Pong nearly all of the picture stays the same. So a unit
-        that is off for one screen is off for nearly all. It has no gradient then, and
-        hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of which no
-        record was kept, most of the units of this stream were dead after a few hundred
-        batches. After more than a million frames not one of the 512 was left, and the
-        actions could not depend on the screen. Units that fall silent (*dormant
+        would first have to take that back. The shortest way to do so is to switch off
+        units of the hidden layer. In Pong nearly all of the picture stays the same. So
+        a unit that is off for one screen is off for nearly all. It has no gradient
+        then, and hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of
+        which no record was kept, most of the units of this stream were dead after a few
+        hundred batches. After more than a million frames not one of the 512 was left,
+        and the actions could not depend on the screen. Units that fall silent (*dormant
         neurons*) are common in this field: [Sokar et al.
         (2023)](https://arxiv.org/abs/2302.12902) saw more and more of them in a variety
-        of algorithms. Agents got better when such units were begun anew now and then.
+        of algorithms. Agents got better when such units were reset now and then.
 
     ### What it is worth
 

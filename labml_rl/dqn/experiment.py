@@ -49,7 +49,7 @@ they were in the [recorded runs](../../results.md) of [fast DQN](fast.py), rough
 | `td_error` | how far it is from its target | 0.05 to 0.12 | 0.2 to 0.8 |
 
 Action values should be like the returns. If they grow and the score does not, something
-is wrong, and so it is with errors that are many times as large as these, or far
+is wrong. The same goes for errors that are many times as large as these, or far
 smaller. `loss` may well *rise* while the agent learns: there is more to predict. If it
 is not finite, the run stops. `epsilon` goes down in a straight line, and while it is
 high, no score can be good.
@@ -131,7 +131,7 @@ class Experiment(SpeedExperiment[Settings]):
     ## The experiment
 
     It plays a few steps, learns from one batch, and begins again. What is done in each
-    round stands [below][Experiment.update]. When its score is measured, one action in
+    round is [below][Experiment.update]. When its score is measured, one action in
     twenty is random, as in *Nature*.
 
     Args:
@@ -518,7 +518,7 @@ class Experiment(SpeedExperiment[Settings]):
             batch: the steps to learn from.
 
         Returns:
-            As [above][Experiment.losses]. What a memory with priorities is told are the
+            As [above][Experiment.losses]. A memory with priorities is told the
             divergences.
         """
         network, target = self.network, self.target
@@ -556,8 +556,8 @@ class Experiment(SpeedExperiment[Settings]):
             batch: the steps to learn from.
 
         Returns:
-            As [above][Experiment.losses]. What a memory with priorities is told is how
-            far the atoms are from their targets.
+            As [above][Experiment.losses]. A memory with priorities is told how far the
+            atoms are from their targets.
         """
         network, target = self.network, self.target
         assert isinstance(network, QuantileNetwork)

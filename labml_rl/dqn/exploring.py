@@ -11,12 +11,13 @@ symbols:
 
 An agent that always does what it believes to be best will never find out that it was
 wrong. It has to try other things now and then: **exploration**, beside the
-**exploitation** of what it knows. DQN does that in the simplest way that there is,
-called **ε-greedy** or epsilon-greedy: with probability $\varepsilon$ it takes an action
-at random, and otherwise it is *greedy* and takes the best. In the beginning it knows
+**exploitation** of what it knows. DQN does that in the simplest way there is, called
+**ε-greedy** or epsilon-greedy: with probability $\varepsilon$ it takes an action at
+random, and otherwise it is *greedy* and takes the best. In the beginning it knows
 nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
-0.1](settings.py) and no further: the network goes on changing, and what it takes for
-bad today must still be tried now and then.
+0.1](settings.py) and no further: the network goes on changing, and what it thinks bad
+today must still be tried now and then. This page has that line, and the function that
+draws the actions.
 """
 
 from collections.abc import Callable
@@ -34,7 +35,7 @@ class Linear:
     ## In a straight line
 
     A number that goes from one value to another, and stays there: a *linear schedule*.
-    (Of $\varepsilon$ they say that it *decays*, or is *annealed*.)
+    ($\varepsilon$ is said to *decay*, or to be *annealed*.)
 
     !!! warning "Frames or steps?"
         The [paper of DQN](https://doi.org/10.1038/nature14236) and the authors' program
@@ -96,10 +97,10 @@ def explore(
     explore. With a single game and $\varepsilon = 0.1$ that saves one look in ten, and
     in the beginning nearly all of them.
 
-    !!! warning "Any action is any action"
-        Among those that are drawn at random is the best one, too. Of $A$ actions, it is
-        taken with probability $1 - \varepsilon + \varepsilon / A$: with
-        $\varepsilon = 0.1$ and four actions 0.925, and not 0.9.
+    !!! warning "Any action, even the best"
+        The best action can be drawn at random, too. Of $A$ actions, it is taken with
+        probability $1 - \varepsilon + \varepsilon / A$: with $\varepsilon = 0.1$ and
+        four actions 0.925, and not 0.9.
 
     Args:
         think: gives $Q(o, a)$, shape `(N, A)`.

@@ -28,10 +28,10 @@ labml-rl train fast-dqn --game Pong
 | warm-up | 50,000 | 20,000 | the run is shorter |
 | target network | every 10,000 | every 8,000 | the run is shorter |
 | $\varepsilon$ goes down | in 1 million | in 250,000 | the run is shorter |
-| its end | 0.1 | 0.01 | a slip at random ends many a rally |
+| its end | 0.1 | 0.01 | a random slip ends many a rally |
 | memory | 1 million | 250,000 | 1.8 GB in place of 7 |
 
-What is counted are steps of the agent. [How fast DQN
+All counts are in steps of the agent. [How fast DQN
 is](../../benchmarks/values.md#the-loop) is measured with batches of both kinds. What
 each line of the table does to the scores is not.
 
@@ -44,7 +44,7 @@ ends at 19](../../assets/figures/run-fast-dqn-pong-seed-1.svg)
 
 In the beginning the agent loses every rally, whatever it does, and nothing tells it
 what would have been better. Now and then a random move sends the ball back, and later
-one of these becomes a point. Then the network begins to tell a good place of the paddle
+one of these wins a point. Then the network begins to tell a good place of the paddle
 from a bad one, and the score rises, for most of the run. If you stop too early, you see
 an agent that learns nothing. A second seed did the same for eight million frames, and
 was behind this one at the end. Both runs, with their commands and their scores, are on

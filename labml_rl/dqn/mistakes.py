@@ -12,12 +12,12 @@ DQN learns by making an error small: the difference between what the network say
 step, and the reward with what it says of the next one. So there are ways to make it
 small without playing well. One is to say of everything that it is as bad as can be.
 Another is to aim at targets that never move. Five of the mistakes below find such ways.
-With them the error is *less than half* as large as without, and in the loss you see a
-program that learns well.
+With them the error is *less than half* as large as without, and to judge by the loss,
+the program learns well.
 
 Here are fifteen mistakes that people make, as there are [in PPO](../mistakes.py). Each
 is planted on purpose in the [experiment](experiment.py), which then has five tries to
-swing up [the two rods][labml_rl.small.DQNSettings], each with another seed. In seven
+swing up [the two rods][labml_rl.small.DQNSettings], each with its own seed. In seven
 cases nothing is learned, or next to nothing, in five the agent learns badly, and in
 three nobody would look for a mistake. The code beside a section is the mistake: it is
 all that its class does differently from the right program. Try one, and lay its curves
@@ -115,7 +115,7 @@ class NotNegative(SmallDQN):
     ### Values that can't be negative
 
     A network for pictures or words often ends in a ReLU, a softmax or a sigmoid. An
-    action value is a sum of rewards and may be any number, so behind the last layer of
+    action value is a sum of rewards and may be any number, so after the last layer of
     this network there must be nothing. Here there is a ReLU.
     """
 
@@ -159,7 +159,7 @@ class OtherWeights(SmallDQN):
         action value stays at 0, and the error at
         1](../../assets/figures/mistake-other-weights.svg)
 
-        The loss is right, and it has a gradient. Nothing ever moves. The curves are
+        The loss is right, and it has a gradient, but nothing ever moves. The curves are
         those of a network with random weights, whose values are all near 0, so that
         each step is off by about the point that it costs.
 
@@ -315,7 +315,7 @@ class NeverCopied(SmallDQN):
         What has been learned then is the next reward, −1, and how the next observation
         looks to a network with random weights.
 
-        There are two ways to come here: to forget to copy, and to copy every 10,000
+        There are two ways to get here: to forget to copy, and to copy every 10,000
         steps in a run that has 10,000.
         """
 
@@ -403,10 +403,10 @@ class ThroughTargets(SmallDQN):
         came, or expect less of what comes, until that fits. It does both. The error is
         small, and the values say nothing about returns: with most seeds they go *up*,
         while the score rises and while it falls. (This is the *residual gradient* of
-        [Baird, 1995](https://doi.org/10.1016/B978-1-55860-377-6.50013-X). He wanted it
-        so, since it never diverges, and found it slow. Where there is chance in a game,
-        it also needs two draws of what follows each step: with one, it learns other
-        values. These rods have no chance in them.)
+        [Baird, 1995](https://doi.org/10.1016/B978-1-55860-377-6.50013-X). He did this
+        on purpose, since it never diverges, and found it slow. Where there is chance in
+        a game, it also needs two draws of what follows each step: with one, it learns
+        other values. These rods have no chance in them.)
 
         Returns:
             A loss whose targets come from the network that learns, with their gradient.
@@ -496,7 +496,7 @@ class Endless(SmallDQN):
         reaches the line, the right program counts nothing, and this one what the
         network thinks of the place where the rods are then. Nobody ever corrects that
         thought, but it is much the same for all places above the line. As long as that
-        is better than never to come there, which is worth −100, it is better to come
+        is better than never getting there, which is worth −100, it is better to get
         there soon, and the best action mostly stays the best. The error is smaller
         since the values no longer jump to 0 at the line, and a jump is hard to learn.
 
@@ -525,7 +525,7 @@ class LimitsAreEnds(SmallDQN):
         ![All curves look like those of the right
         program](../../assets/figures/mistake-limits-are-ends.svg)
 
-        Only an agent that plays badly meets the limit, one step in five hundred. For
+        Only an agent that plays badly meets the limit, in one step of five hundred. For
         each of these steps, the network learns that it was the last that had to be paid
         for. That is too little to be seen, and soon there are none of them. With [the
         pole][labml_rl.mistakes.TimeLimit] it is the good agents that meet it.
@@ -567,13 +567,13 @@ class SameDice(SmallDQN):
         value and error go up or down, and the score falls a little with most
         seeds](../../assets/figures/mistake-same-dice.svg)
 
-        The same dice say the same *fraction* of what is in the memory, and as that
-        grows, they fall on other steps. After 50,000 frames it is full. From then on
-        they are the same 128 places of 50,000 again and again, and the last sixth of
-        the curves shows it: the network knows these steps by heart, and nobody corrects
-        it elsewhere. Give it `--total-frames 150_000`. In the one run that we looked
-        at, the values rose far above 0, where nothing can be right, and the score fell
-        to nearly that of random play.
+        The same dice point at the same *fraction* of what is in the memory, and as that
+        grows, they pick other steps. After 50,000 frames it is full. From then on these
+        are the same 128 places of 50,000 again and again, and the last sixth of the
+        curves shows it: the network knows these steps by heart, and nobody corrects it
+        elsewhere. Give it `--total-frames 150_000`. In the one run that we looked at,
+        the values rose far above 0, where nothing can be right, and the score fell to
+        nearly that of random play.
 
         (The memory keeps [the state of its dice](../replay/__init__.py) with a run, so
         runs can be repeated all the same.)

@@ -17,9 +17,9 @@ python -m labml_rl.dqn.mspacman \
     --total-frames 5_000_000
 ```
 
-and it takes an hour and a half or so on two cores. What is shown below comes of it. If
-it is stopped with Ctrl-C, the same command goes on where it was. A run that has begun
-keeps its number of frames.
+and it takes an hour and a half or so on two cores. What is shown below comes from it.
+If it is stopped with Ctrl-C, the same command goes on where it left off. A run that has
+begun keeps its number of frames.
 
 ## The game
 
@@ -28,7 +28,7 @@ corners lie four power pills: for a while after one of these she can eat the gho
 which brings 200 points, then 400, 800 and 1,600. She has three lives. A maze is done
 when its last dot is eaten, and then comes another.
 
-It is a hard game for DQN. What matters most is rare and far off: the last dots are away
+It is a hard game for DQN. What matters most is rare and far off: the last dots are far
 from all others, and a pill should be kept until the ghosts are near. A human tester had
 15,693 points and DQN 2,311, after 200 million frames ([Mnih et al., 2015, extended
 data, table 2](https://doi.org/10.1038/nature14236)). Random play has 307.
@@ -39,13 +39,13 @@ data, table 2](https://doi.org/10.1038/nature14236)). Random play has 307.
 around the same place: a ghost is there in the first and in the
 last](../../assets/figures/mspacman-frames.png)
 
-This is an observation: four pictures of 84 × 84 pixels, in the order in which one
-reads, each four frames after the one before. A single picture does not show where
-anybody is going. Two would, if all ghosts were in both. But this game draws its four
-ghosts in turns, and each is often in only one frame of four, so that the [maximum of
-two frames](../screen.py) misses some. Look into the rings: the first and the last
-picture show a ghost, and the two between them do not. In a stack of four, nearly every
-ghost is there at least once.
+This is an observation: four pictures of 84 × 84 pixels, in reading order, each four
+frames after the one before. A single picture does not show where anybody is going. Two
+would, if all ghosts were in both. But this game draws its four ghosts in turns, and
+each is often in only one frame of four, so that the [maximum of two
+frames](../screen.py) misses some. Look into the rings: the first and the last picture
+show a ghost, and the two between them do not. In a stack of four, nearly every ghost is
+there at least once.
 """
 
 import shlex
@@ -221,8 +221,8 @@ def main(arguments: Sequence[str]) -> None:
 # ![A game of Ms. Pac-Man, and beside it what the agent expects of each
 # action](../../assets/films/run-fast-dqn-mspacman-seed-1.mp4){ width=1280 height=720 }
 #
-# It has learned to eat its way along. What it expects falls off as the dots around it
-# are gone.
+# It has learned to eat its way along. What it expects falls as the dots around it run
+# out.
 #
 # ![The score of training over the frames, and dots for the agents that were
 # measured](../../assets/figures/run-fast-dqn-mspacman-seed-1.svg)

@@ -67,8 +67,8 @@ class NoisyLinear(nn.Linear):
     $$y_j = \sum_i (\mu_{ji} + \sigma_{ji} \, \varepsilon_{ji}) \, x_i
     + b_j + \sigma_j \, \varepsilon_j$$
 
-    A layer with 3,136 inputs and 512 outputs would have to draw 1.6 million numbers,
-    for each answer. So only as many are drawn as there are inputs and outputs, and each
+    A layer with 3,136 inputs and 512 outputs would have to draw 1.6 million numbers for
+    each answer. So only as many are drawn as there are inputs and outputs, and each
     weight gets the product of the two at its ends:
 
     $$\begin{aligned}
@@ -160,8 +160,8 @@ def add_noise(network: nn.Module, noise: float = 0.5) -> None:
 
     All its linear layers become noisy. Convolutions stay as they are, as in the paper.
 
-    The means begin as the weights of the layer, drawn as [PyTorch does
-    it][labml_rl.networks.QNetwork], which is how Fortunato et al. draw them, too.
+    The means begin as the weights of the layer, drawn as [PyTorch
+    does][labml_rl.networks.QNetwork], which is how Fortunato et al. draw them, too.
 
     Args:
         network: is changed.

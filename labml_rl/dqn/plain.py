@@ -165,7 +165,7 @@ def learn(
 
         # Now and then the target network becomes what the network is by now. All games
         # play at once, so `played` may jump over a multiple of `sync_every_steps`. Just
-        # behind one, the remainder is smaller than the number of games.
+        # after one, the remainder is smaller than the number of games.
         if played % sync_every_steps < games.num_envs:
             target.load_state_dict(network.state_dict())
         yield played, sum(recent) / max(len(recent), 1)

@@ -60,7 +60,7 @@ carried some way, and with these the way is shortest on average. (That average i
 *Wasserstein distance* of the two.)
 
 The agent acts as before, by the mean (which is [not quite
-right][labml_rl.dqn.quantiles.leaning]). It is simple now:
+right][labml_rl.dqn.quantiles.leaning]). The mean is simple now:
 
 $$Q(o, a) = \frac{1}{K} \sum_i z_i(o, a)$$
 
@@ -103,12 +103,12 @@ class QuantileNetwork(nn.Module):
     ## The network
 
     It has an output for each atom of each action, as [that of
-    C51][labml_rl.dqn.distribution.DistributionNetwork] has, and no softmax behind them:
+    C51][labml_rl.dqn.distribution.DistributionNetwork] has, and no softmax after them:
     each output *is* an atom. Nothing sorts them. While the network learns, the third
     may be above the fourth, and that does no harm, since the mean is the same in any
     order.
 
-    Whoever only plays need not know of any of this: a call gives action values.
+    Code that only plays need not know any of this: a call gives action values.
 
     Args:
         network: gives the atoms, shape `(N, A, K)`.
@@ -164,8 +164,8 @@ def leaning(errors: Tensor, levels: Tensor) -> Tensor:
     For any other quantile let the sides cost differently: $\tau$ for each point that
     $y$ is above $z$, and $1 - \tau$ for each point that it is below. If a fraction $F$
     of the returns is below, to move $z$ up costs $(1 - \tau) F$ and saves
-    $\tau (1 - F)$. That is equal where $F = \tau$. (This is the **quantile loss**, or
-    *pinball loss*.)
+    $\tau (1 - F)$. The two are equal where $F = \tau$. (This is the **quantile loss**,
+    or *pinball loss*.)
 
     ![Steep on the left](../../assets/figures/leaning-0.1.svg "τ = 0.1")
     ![Steeper on the left](../../assets/figures/leaning-0.3.svg "τ = 0.3")
@@ -257,7 +257,8 @@ def quantile_loss(
     L &= \operatorname{mean} ( w_t \, L_t )
     \end{aligned}$$
 
-    Two atoms stand at 0 and 2. Their levels are ¼ and ¾, and the targets are 1 and 3:
+    Say that two atoms are at 0 and 2. Their levels are ¼ and ¾, and the targets are 1
+    and 3:
 
     | what an error costs | target 1 | target 3 | their mean |
     |---|---|---|---|
@@ -314,12 +315,12 @@ def quantile_loss(
 
 # ## Questions
 #
-# 1. There are two atoms. Which are their levels, and where do they come to rest if the
+# 1. There are two atoms. What are their levels, and where do they come to rest if the
 #    return is 0, 1, 2 or 3, each as often as the others? (Leave the round bottom out.)
 # 2. The game ends with a reward of 5. What are the targets? What would they be with the
 #    atoms of [C51](distribution.py), from −10 to 10, and what from −2 to 2?
 # 3. An action has the atoms −1, 0 and 4, another 1, 1 and 1. Which does the agent take?
-#    Which would an agent take that fears the worst?
+#    Which would an agent that fears the worst take?
 #
 # ??? tip "Answers"
 #     1. At ¼ and ¾. The first rests anywhere from 0 to 1, where one of four is below

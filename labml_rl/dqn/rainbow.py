@@ -12,9 +12,10 @@ Between 2015 and 2017 DQN was improved again and again, each time in another pla
 these improvements get in each other's way, or do they add up? [Hessel et al.
 (2018)](https://arxiv.org/abs/1710.02298) switched all of them on at once and called
 that **Rainbow**. Over 57 games and 200 million frames, its
-[human-normalised](../watch/many.py#one-scale) median was 223%. The best that they
-compare it with has only the distribution of returns, and 164%. DQN had 79%. (The 164%
-are from their own runs; the [authors](distribution.py) of that part report 178%.)
+[human-normalised](../watch/many.py#one-scale) median was 223%. The best agent that they
+compare it with has only the distribution of returns, and reaches 164%. DQN had 79%.
+(The 164% are from their own runs; the [authors](distribution.py) of that part report
+178%.)
 
 | part | what it is for |
 |---|---|
@@ -61,7 +62,7 @@ Without the noise something else has to explore. `fast-rainbow` has epsilon besi
 ## How they fit together
 
 - **Priorities** are [divergences][labml_rl.dqn.distribution.distribution_loss], and not
-  errors of the mean: they are what the loss makes smaller.
+  errors of the mean: divergences are what the loss makes smaller.
 - **Double Q-learning** and exploring look at the means, as if there were nothing else.
 - **Two streams**: the first gives 51 numbers, one for each atom. The second gives 51
   for each action, and for each atom the mean over the actions is taken away from them.
@@ -81,11 +82,11 @@ and beside it that of two runs of DQN, which rise earlier: it ends at
 DQN](fast.py).*
 
 So all six at once did *not* pay here. Fast DQN has two of them already, and it began to
-win points about a million frames earlier and rose faster. That does not contradict
-the paper. It is one game, one seed, and a run that ends where those of the paper have
+win points about a million frames earlier and rose faster. That does not contradict the
+paper. It is one game, one seed, and a run that ends where those of the paper have
 hardly begun. The settings were chosen for DQN, and they have one batch of 256 where the
 paper has sixteen of 32. A distribution and two streams may have more to learn before
-they are of use. Whether that is the reason, nobody has tried here.
+they are of use. Whether that is the reason has not been tried here.
 
 ![A minute of a game of Pong. Beside it are a band that shows how likely the agent holds
 each return, and what it expects of each
@@ -130,11 +131,11 @@ class Settings(settings.Settings):
     does](https://github.com/Kaixhin/Rainbow/wiki/Matteo's-Notes).
 
     Their own program was, as far as we know, never published, so there may be
-    differences that nobody sees. These are known. Priorities are divergences, as in
-    their paper, and [not
+    differences that nobody sees. These are the known ones. Priorities are divergences,
+    as in their paper, and [not
     cross-entropies][labml_rl.dqn.distribution.distribution_loss]. All advantages [begin
     at 0](dueling.py). When the agent is [measured](../watch/__init__.py), one action in
-    twenty is random. From DQN Zoo the program differs in more. The gradient of the two
+    twenty is random. Ours differs from DQN Zoo in more ways. The gradient of the two
     streams is [made smaller](dueling.py) before it goes into the body. Each row of a
     batch has [noise of its own](noisy.py), which is not cut off at ±2, and the two
     streams share that of their inputs. The last layers have a bias besides that of
@@ -206,13 +207,13 @@ class FastSettings(fast.Settings):
         Before the run that is shown above, there were four others of Pong with other
         settings. Those agents lost nearly every point, with the same action on nearly
         every screen. The first two had noise alone, of 0.1 and of 0.5, and the third
-        had noise of 0.5 and epsilon. Into the last two we looked:
+        had noise of 0.5 and epsilon. We looked into the last two:
 
         - In the third, [no unit was left alive][labml_rl.dqn.dueling.DuelingNetwork] in
           the stream of the advantages. Two things kill them, each by itself, in three
           hundred batches: advantages that begin at random, and noise of 0.5. A unit
-          that is off sends 0, and the noise of the weights behind it is multiplied by
-          that 0. So to switch units off is a way to make the answers less noisy.
+          that is off sends 0, and the noise of the weights after it is multiplied by
+          that 0. So switching units off is a way to make the answers less noisy.
         - In the fourth, with advantages that begin at 0 and noise of 0.1, the units
           lived and learned next to nothing, in 2.7 million frames. Adam added
           $1.5 \cdot 10^{-4}$ to its divisor, as in the paper. In the body and in the
@@ -222,7 +223,7 @@ class FastSettings(fast.Settings):
           With the number of the paper it did not.
 
         So the advantages begin at 0 now, the noise is 0.1, and Adam adds $10^{-5}$. The
-        fifth run, with these, is the one above. The settings were chosen by the game
+        fifth run, with these, is the one above. The settings were chosen on the game
         that they are shown in, so other games have yet to confirm them. No record was
         kept of the four runs and the trials.
     """

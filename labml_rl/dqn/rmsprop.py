@@ -13,8 +13,8 @@ symbols:
 # The optimiser of DQN
 
 **RMSProp** divides each gradient by the size it usually has, so that all weights move
-at about the same speed. [A2C][labml_rl.a2c.RMSProp] has it, too. The authors of DQN did
-it in a way of their own, and their learning rate goes with that way.
+at about the same speed. [A2C][labml_rl.a2c.RMSProp] has it, too. The authors of DQN had
+a version of their own, and their learning rate goes with it.
 
 This page is for those who want to repeat what they did. Others may skip it: [the fast
 settings](fast.py) have Adam, as nearly everybody has today.

@@ -11,8 +11,8 @@ of them, and a switch for each part that came later. (The paper appeared in the 
 *Nature*, and this book calls its settings by that name.) Where the authors' table and
 their program differ, the program is followed: the scores were made with it. With these
 settings, a run is 38 days of play: to try it out, there are [faster ones](fast.py).
-That rewards are clipped, and that an episode ends with each life, is said among [the
-settings of Atari games](../runs/games.py).
+Clipped rewards, and episodes that end with each life, are among [the settings of Atari
+games](../runs/games.py).
 
 The game differs from theirs in five ways:
 
@@ -23,17 +23,17 @@ The game differs from theirs in five ways:
   waits for one step.
 - With theirs, a step in which a life is lost ends at once. Here it goes on to its
   fourth frame.
-- Games are cut off after 108,000 frames, as in later papers. Their program lets games
-  of training go on.
+- Games are cut off after 108,000 frames, as in later papers. Their program lets
+  training games go on.
 
-And three habits of their program are not in this one, none of which is in the paper.
-It puts a row or a column of zeros on each side of the picture. It draws sixteen
-batches at once, so that most of them know nothing of the last steps. And of two actions
-that are worth exactly the same it takes either, where we take the first.
+Three habits of their program are not in ours, and none of them is in the paper. Theirs
+puts a row or a column of zeros on each side of the picture. It draws sixteen batches at
+once, so that most of them know nothing of the last steps. And of two actions that are
+worth exactly the same it takes either, where we take the first.
 
 !!! note "Units"
     One step of the agent is four frames of the emulator. In this list, *steps* are
-    always steps of the agent, and those of all games together.
+    always steps of the agent, counted over all games together.
 
     | setting | steps | frames |
     |---|---|---|

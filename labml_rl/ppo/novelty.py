@@ -2,7 +2,7 @@ r"""
 ---
 title: Curiosity
 summary: >-
-  A reward for what is new: a network that does nothing, another that tries to say what
+  A reward for what is new: a network that never learns, another that tries to say what
   it says, and the error of the second.
 symbols:
   observations: 'o'
@@ -15,7 +15,7 @@ symbols:
 All agents of this book begin by trying things out at random. Sooner or later one of
 these things earns a point, and from then on there is something to learn from. But what
 if no point comes? In Montezuma's Revenge the first one is behind ladders, a rope and a
-skull, and all that comes of a wrong step is that it begins again.
+skull, and a wrong step only means beginning again.
 
 A child in an empty room does not wait for points. It goes where it has not been. So pay
 the agent for what is *new*, and let it learn from this pay as it learns from points. It
@@ -25,10 +25,10 @@ then learns how to come back to the edge of what it knows, and to go on from the
 
 ## How new is it?
 
-The plain way is to count (**count-based exploration**). Mostly the pay shrinks with the
-root of the number: what was seen a hundred times pays a tenth of what was seen once.
-But hardly any two pictures of a game are the same in every pixel, and then each is seen
-once.
+The plain way is to count (**count-based exploration**). The pay usually shrinks with
+the square root of the count: what was seen a hundred times pays a tenth of what was
+seen once. But hardly any two pictures of a game are the same in every pixel, so nearly
+every one is seen just once.
 
 [Burda et al. (2018)](https://arxiv.org/abs/1810.12894) let two networks do the
 counting. The first, the **target** $f$, has random weights, and keeps them. (It has
@@ -44,16 +44,16 @@ $$n(o) = \operatorname{mean} \Big( \big( \hat{f}(o) - f(o) \big)^2 \Big)$$
 which learns to agree with it. Each answers with 512 numbers: how far apart are
 they?](../../assets/figures/rnd-networks.svg)
 
-What was seen often, the predictor has learned, and the error is small. What is like
-nothing that was seen before, it has to guess, and the guess is bad. This is **random
-network distillation**, RND: one network is boiled down into the other.
+What was seen often is what the predictor has learned, and there the error is small. If
+something is like nothing seen before, it has to guess, and the guess is bad. This is
+**random network distillation**, RND: one network is boiled down into the other.
 
 ## Why a target that means nothing?
 
 It seems more sensible to predict what the *game* shows next, and to be paid where that
 fails. But then an agent in front of a television that shows noise is happy for ever
-(the *noisy TV problem*): nobody can say what comes next. What RND predicts is no
-future. It is a function of the picture that lies before it, and this function can be
+(the *noisy TV problem*): nobody can say what comes next. RND does not predict the
+future. It predicts a function of the picture in front of it, and this function can be
 learned: it never changes, there is no chance in it, and another network of its kind can
 compute it.
 
@@ -63,7 +63,7 @@ error is one that learning can take away.
 ## What goes wrong
 
 !!! warning "Sizes"
-    A network that learns can get used to large numbers or small ones, and the target
+    A network that learns can get used to large numbers or small ones, but the target
     can't. If what it sees is a hundredth of what it would need to be, all its answers
     are alike, whatever is seen. So here each pixel is shifted and scaled by [what was
     seen of it so far][Moments], and cut off at five standard deviations.
@@ -85,7 +85,7 @@ error is one that learning can take away.
     it was shown. With pictures that is little. With two numbers, such as where a car is
     and how fast it goes, that is everything: after a minute nothing is new any more,
     wherever the car has been. We tried this on `MountainCar-v0`, with a few sets of
-    settings, and no agent came up the hill.
+    settings, and no agent got up the hill.
 """
 
 from typing import cast
@@ -125,8 +125,8 @@ class Moments(nn.Module):
     @torch.no_grad()
     def add(self, numbers: Tensor) -> None:
         r"""
-        Two heaps of numbers are put together. The means are weighed by how many there
-        are. To the variances within each heap comes that between the two:
+        Two heaps of numbers are put together. The means are weighted by the sizes of
+        the heaps. To the variances within the heaps is added that between the two:
 
         $$\sigma^2 = \frac{n_1 \sigma_1^2 + n_2 \sigma_2^2}{n_1 + n_2} +
         \frac{n_1 n_2}{(n_1 + n_2)^2} (\mu_2 - \mu_1)^2$$
@@ -147,7 +147,7 @@ class Moments(nn.Module):
 
     @property
     def deviation(self) -> Tensor:
-        """The standard deviation, and a little more: it may be divided by."""
+        """The standard deviation, and a little more, so that one can divide by it."""
         return (self.variance + 1e-8).sqrt()
 
 
@@ -205,7 +205,7 @@ class Novelty(nn.Module):
 
     def add(self, observations: Tensor) -> None:
         """
-        Know better [what is usual][Moments.add].
+        Update [what is usual][Moments.add].
 
         Args:
             observations: $o$, shape `(N, …)`.

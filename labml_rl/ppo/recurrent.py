@@ -59,11 +59,11 @@ million frames later: it ends at
 *Pong. Recurrent PPO sees one picture, and PPO four.*
 
 It can. In whole games the agent scores 19.9, and those of PPO 20.2 and 16.6, with
-[standard errors][labml_rl.watch.scores.Result.standard_error] of 0.2, 0.2 and 1.1. What
-lies between the two of PPO is a matter of the seed, and of the one that remembers there
-is [a single run](../../results.md#pong-by-recurrent-ppo). So it seems to cost little
-where four pictures are enough. It is meant for problems in which something must be
-remembered for longer than four pictures show.
+[standard errors][labml_rl.watch.scores.Result.standard_error] of 0.2, 0.2 and 1.1. The
+gap between the two of PPO is a matter of the seed, and there is only [a single
+run](../../results.md#pong-by-recurrent-ppo) of recurrent PPO. So the memory seems to
+cost little where four pictures are enough. It is meant for problems in which something
+must be remembered for longer than four pictures show.
 
 `--stack 4` gives it both, the pictures and the memory.
 """
@@ -126,9 +126,8 @@ class Rows(ppo.Batch):
     ## A batch of rows
 
     It has all that [a batch of PPO][labml_rl.ppo.experiment.Batch] has, as one long
-    list of steps. But here, all steps of a game stand one behind the other. So this
-    batch knows where each game begins, and what is shuffled and cut into minibatches
-    are whole games.
+    list of steps. But here, all steps of a game follow one another. So this batch knows
+    where each game begins, and whole games are shuffled and dealt out to minibatches.
 
     Args:
         memories: $m_t$ for the first step of each game, shape `(N, M)`.

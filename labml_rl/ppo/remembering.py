@@ -2,7 +2,7 @@ r"""
 ---
 title: Remembering (LSTM)
 summary: >-
-  A network with a memory: what an LSTM keeps from step to step, what becomes of it when
+  A network with a memory: what an LSTM keeps from step to step, what happens to it when
   an episode ends, and how it learns from whole rows of steps.
 symbols:
   observations: 'o_t'
@@ -52,8 +52,8 @@ runs back fades just as much (the *vanishing gradient*).
 A **long short-term memory** (LSTM, [Hochreiter and Schmidhuber,
 1997](https://doi.org/10.1162/neco.1997.9.8.1735); its gate $f_t$ is from [Gers et al.,
 2000](https://doi.org/10.1162/089976600300015015)) keeps numbers $c_t$ that stay as they
-are unless something is done to them. Its answer is a second list of numbers: $h_t$
-is what it answered in the step before. From that, and from the features $x_t$ of what
+are unless something is done to them. It answers with a second list of numbers, and
+$h_t$ is its answer in the step before. From that, and from the features $x_t$ of what
 is seen, it computes
 
 $$\begin{aligned}
@@ -84,10 +84,10 @@ c_t)$.
     When an episode ends, the next one begins in the same place of the batch, and finds
     there the notes of the one that is over. They have to be wiped out, [in
     playing][labml_rl.sampling.Player.moves] and [in learning][RememberingBody.rows], at
-    the same step. If it is done in one of them only, the network that learns is asked
-    something else than the one that played was, and no ratio of PPO means what it says.
-    Nothing fails. But before the first step of the optimiser, all ratios must be 1, and
-    that can be tested.
+    the same step. If it is done in one of them only, the network is asked one thing
+    while it plays and another while it learns, and no ratio of PPO means what it says.
+    There is no error message. But before the first step of the optimiser, all ratios
+    must be 1, and that can be tested.
 
 !!! warning "Shuffled steps"
     Without a memory, a minibatch takes [any steps][labml_rl.ppo.experiment.Experiment]
@@ -249,8 +249,8 @@ class RecurrentActorCritic(nn.Module):
     ## Policy and value, with a memory
 
     [As without one][labml_rl.networks.ActorCritic], there are a head for the policy and
-    one for the value. They share a body for pictures, and with it the memory. For
-    vectors each has its own, and $m_t$ is both of them, side by side.
+    one for the value. For pictures they share a body, and with it the memory. For
+    vectors each has its own, and $m_t$ is both memories, side by side.
 
     Args:
         shape: of one observation.

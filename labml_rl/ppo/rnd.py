@@ -32,9 +32,9 @@ labml-rl train rnd --game MontezumaRevenge
 ```
 
 The first finds [a treasure in the deep sea](../deep_sea.py), behind twenty right moves
-in a row. It takes a few minutes, and is the one to try first. The second is the
-paper's. It has two *billion* frames, for which two cores need nine days at the speed of
-the first minute.
+in a row. It takes a few minutes, and is the one to try first. The second is that of
+[Burda et al. (2018)](https://arxiv.org/abs/1810.12894). It has two *billion* frames,
+for which two cores need nine days at the speed of the first minute.
 
 ## What it has learned
 
@@ -45,10 +45,10 @@ and ends at 1](../../assets/figures/run-small-rnd-deepseav0-seed-11.svg)
 *The deep sea, beside PPO that is not curious.*
 
 Three seeds were tried, and all found the treasure. In the end they fetch it in each
-episode, for 0.99 points, which is the maximum. With `--novelty-coefficient 0`
-the same program did not find it in 20,000 episodes, and neither did PPO with the
-settings of the pole. All that they have learned is that it costs less to go to the
-left. [All of these runs are recorded](../../results.md#the-deep-sea-by-rnd).
+episode, for 0.99 points, which is the maximum. With `--novelty-coefficient 0` the same
+program did not find it in 20,000 episodes, and neither did PPO with the settings of the
+pole. All that these two learned is that it costs less to go to the left. [All of these
+runs are recorded](../../results.md#the-deep-sea-by-rnd).
 
 The authors' agents scored 8,152 points in Montezuma's Revenge, with a network that
 [remembers](remembering.py), and PPO without novelty 2,497. We have no machine for so
@@ -62,7 +62,7 @@ else.
 Say it did. Then death would cost all the novelty that was still to come, and the agent
 would be afraid of anything dangerous. In the end it would rather stay where nothing
 happens. But what it loses by its death is little: it goes on exploring in the next
-episode. So the return of novelty runs on, over the end of one episode into the next,
+episode. So the return of novelty runs on across the end of one episode into the next,
 and death costs what it costs to find the way back.
 
 The return of points must end with the episode. If it ran on, an agent could find points
@@ -334,15 +334,15 @@ class Experiment(ppo.Experiment):
         r"""
         ### Novelty of one size
 
-        Errors have no unit. So each game adds up its own, where what is long past
-        counts less, and all errors are divided by the standard deviation of these sums:
+        Errors have no unit. So each game adds up its own, with less weight on what is
+        long past, and all errors are divided by the standard deviation of these sums:
 
         $$s_t = n_t + \gamma s_{t-1}$$
 
         With $\gamma = 0.5$, errors of 4, 2 and 1 make sums of 4, 4 and 3. Their
         standard deviation is 0.47, so 8.5, 4.2 and 2.1 are paid.
 
-        This is a return that looks back in place of ahead, and varies as much. Its mean
+        This is a return that looks back instead of ahead, and varies as much. Its mean
         is not taken away: novelty is always worth something.
 
         Args:

@@ -53,14 +53,14 @@ game on a computer gives as many as one likes.
 ## What the target network was for
 
 A network that learns from its own answers can end up chasing them. Here is a very small
-case, which [Sutton and Barto (2018)](http://incompleteideas.net/book/the-book-2nd.html)
-begin their section 11.2 with. The network has a single weight $w$. Of each screen it
-sees one number $x$, a *feature*, and says that the screen is worth $w x$. There are two
-screens, with $x = 1$ and with $x = 2$. The first leads to the second, and nothing is
-ever paid, so $w$ should be 0. Let it be 1, and $\gamma = 0.99$. Look at a step from the
-first screen to the second. What the second promises is taken as a fact, so only the
-value of the first, $1 \cdot w$, is moved. Its derivative is 1, and $\eta$ is the
-learning rate:
+case, with which [Sutton and Barto
+(2018)](http://incompleteideas.net/book/the-book-2nd.html) begin their section 11.2. The
+network has a single weight $w$. Of each screen it sees one number $x$, a *feature*, and
+says that the screen is worth $w x$. There are two screens, with $x = 1$ and with
+$x = 2$. The first leads to the second, and nothing is ever paid, so $w$ should be 0.
+Let it be 1, and $\gamma = 0.99$. Look at a step from the first screen to the second.
+What the second promises is taken as a fact, so only the value of the first,
+$1 \cdot w$, is moved. Its derivative is 1, and $\eta$ is the learning rate:
 
 $$\begin{aligned}
 \delta &= 0 + \gamma \cdot 2 w - w = 0.98 \, w \\
@@ -81,30 +81,30 @@ screen now moves its own value as far as that of the second. The error is
 $(\gamma - 1) w$, and $w$ goes down, to where it should be.
 
 (A step that *leaves* the second screen would have told the truth: nothing follows. An
-agent that learns from all it does, as often as it does it, comes past there in time.
-One that learns [off-policy](../dqn/__init__.py#what-goes-wrong) may not. PQN learns
-from all it does, but its targets are those of the best action, and not of what it will
-do. So it is off-policy, too, and the less so the less it explores.)
+agent that learns from all it does, as often as it does it, gets there in time. One that
+learns [off-policy](../dqn/__init__.py#what-goes-wrong) may not. PQN learns from all it
+does, but its targets are those of the best action, and not of what it will do. So it is
+off-policy, too, and the less so the less it explores.)
 
-A target network has the promise stand still for a while. That slows the growth, and
+A target network makes the promise stand still for a while. That slows the growth, and
 here it does no more: $w$ comes to 1.98 times what it was, and then the promise is
 renewed.
 
-**Layer normalisation** ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)) goes at
+**Layer normalisation** ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)) attacks
 the cause, that one screen is *larger* than the other. With many features $x$ in place
-of one, a value is $w \cdot x$, and its gradient by $w$ is $x$. A step that corrects an
-error $\delta$ moves $w$ by $\eta \delta x$, with the learning rate $\eta$, and with it
-the value of any other screen $x'$ by $\eta \delta \, x \cdot x'$. For the screen itself
-$x \cdot x$ is the square of the length of its features, and for another $x \cdot x'$ is
-no more than the product of both lengths. (In the first row of the table, these were
-$1 \cdot 1 = 1$ and $1 \cdot 2 = 2$, so the promise moved twice as far as the value.) If
-all lengths are equal, no value moves further than the one that is learned. And of what
-the next screen promises, only $\gamma$ times as much goes into the target. So the
-target moves less than the value, and the gap between them closes, if the steps are
-short. (In the second row both values move equally far, which is the worst case: $w$
-goes down, but slowly.)
+of one, a value is $w \cdot x$, and its gradient with respect to $w$ is $x$. A step that
+corrects an error $\delta$ moves $w$ by $\eta \delta x$, with the learning rate $\eta$,
+and with it the value of any other screen $x'$ by $\eta \delta \, x \cdot x'$. For the
+screen itself $x \cdot x$ is the square of the length of its features, and for another
+$x \cdot x'$ is no more than the product of both lengths. (In the first row of the
+table, these were $1 \cdot 1 = 1$ and $1 \cdot 2 = 2$, so the promise moved twice as far
+as the value.) If all lengths are equal, no value moves further than the one that is
+learned. And of what the next screen promises, only $\gamma$ times as much goes into the
+target. So the target moves less than the value, and the gap between them closes, if the
+steps are short. (In the second row both values move equally far, which is the worst
+case: $w$ goes down, but slowly.)
 
-So a norm stands behind each layer of the body, before its ReLU. From each of the
+So there is a norm after each layer of the body, before its ReLU. From each of the
 numbers that the layer gives, it subtracts the mean of them all, and divides by their
 standard deviation:
 
@@ -112,10 +112,10 @@ $$y_i = g_i \, \frac{x_i - \operatorname{mean}(x)}{\operatorname{std}(x)} + b_i$
 
 Here $g$ and $b$ are learned, and begin as 1 and 0. With those, (1, 2, 3) becomes
 (−1.22, 0, 1.22), and so does (10, 20, 30). The $d$ numbers have a length of $\sqrt{d}$
-then, also for a screen that was never seen. (But where all of them are
-equal, as on a black screen, they become 0. PyTorch adds 0.00001 to the variance, so
-that nothing is divided by zero.) The ReLU takes about half of the squares away, so
-behind it lengths are only nearly equal.
+then, also for a screen that was never seen. (But where all of them are equal, as on a
+black screen, they become 0. PyTorch adds 0.00001 to the variance, so that nothing is
+divided by zero.) The ReLU takes about half of the squares away, so after it the lengths
+are only nearly equal.
 
 That is the idea, and no proof. Gallici et al. have a proof, but for a network whose
 weights are also kept small by a penalty, and their program for Atari has none. It works
@@ -158,7 +158,7 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
     learns. Gallici et al. have 0.65 for Atari.
 
     Take $V(o_t) = \max_a Q(o_t, a)$ for the value, and this is what
-    [GAE][labml_rl.returns.gae] adds up. What stands in brackets is
+    [GAE][labml_rl.returns.gae] adds up. What is in brackets is
     $F_t + \lambda (G_{t+1} - F_t)$. Subtract $V(o_t)$ on both sides, write
     $\delta_t = r_t + \gamma F_t - V(o_t)$, and within an episode, where $F_t$ is
     $V(o_{t+1})$,
@@ -228,11 +228,11 @@ class PQNetwork(nn.Module):
     r"""
     ## The network
 
-    It is that [of DQN][labml_rl.networks.QNetwork] with a norm behind each layer of the
+    It is that [of DQN][labml_rl.networks.QNetwork] with a norm after each layer of the
     body. Its weights begin [orthogonal][labml_rl.networks.orthogonal_]. How large they
-    are does not show in what comes out, since the norms take it out again. It only says
-    how fast they turn: a step of the optimiser counts less beside large weights. Behind
-    the last layer there is no norm, since values have a size.
+    are does not show in what comes out, since the norms take it out again. It only
+    decides how fast they turn: a step of the optimiser counts less beside large
+    weights. After the last layer there is no norm, since the size of a value matters.
 
     The [sampler](../sampling.py) expects an actor and a critic, and this network poses
     as both. Its actor is ε-greedy, and its critic says what the best action is worth.
@@ -288,8 +288,8 @@ def add_norms(body: NatureBody | VectorBody) -> None:
     """
     ## Norms into a body
 
-    Behind a fully connected layer, all numbers of one observation together are brought
-    to one size. Behind a convolution it is those of one *place*: the 32 or 64 channels
+    After a fully connected layer, all numbers of one observation together are brought
+    to one size. After a convolution it is those of one *place*: the 32 or 64 channels
     that say what is to be seen there. So at first a dim ball on black is as loud as a
     bright one. (Gallici et al. do it like this. CleanRL's norm takes all places of a
     layer together.)

@@ -44,11 +44,11 @@ played, and beside it those of three runs of A2C, which are ahead at first and t
 flat: it ends at 271](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
 
 *Space Invaders, three million frames in 23 minutes on two cores, beside three of the
-recorded runs of [A2C](../a2c/experiment.py) as far as that. (One of them had [an
+recorded runs of [A2C](../a2c/experiment.py) up to that point. (One of them had [an
 epsilon that is too large][labml_rl.a2c.RMSProp].)*
 
-Epsilon goes down over the first million frames, and until then A2C is ahead. At the end
-of three million PQN is, but hardly: it has 271 points, and the four recorded runs of
+Epsilon goes down over the first million frames, and until then A2C is ahead. After
+three million PQN is, but only just: it has 271 points, and the four recorded runs of
 A2C have 228 to 267. In whole games its agent scores 337. It is one game and one seed,
 and a short run, which ends just as A2C begins to rise. The authors play forty million
 frames and more.

@@ -18,12 +18,12 @@ what it knew of all others (*catastrophic forgetting*). And once it has learned 
 step, the step is thrown away, though there was more to learn from it.
 
 A **replay memory**, or replay buffer, is the answer to both ([Lin,
-1992](https://doi.org/10.1007/BF00992699)). Every step goes in there (what was seen,
+1992](https://doi.org/10.1007/BF00992699)). Every step goes into it (what was seen,
 done, earned and seen next: a *transition*), the newest in place of the oldest. The
-network learns from steps that are drawn at random out of the last million, hours of
-play. So a batch has a bit of everything in it, and each step is learned from several
-times, eight on average in [DQN](../dqn/__init__.py). (Papers give the *replay ratio*:
-batches for each step that is played, here a quarter.)
+network learns from steps that are drawn at random from the last million, which are
+hours of play. So a batch has a bit of everything in it, and each step is learned from
+several times, eight on average in [DQN](../dqn/__init__.py). (Papers give the *replay
+ratio*: batches for each step that is played, here a quarter.)
 
 Not every algorithm may do so. [A2C](../a2c/__init__.py) asks how good its own actions
 are, and an hour ago it was another agent that played. What DQN learns is how good
@@ -88,9 +88,9 @@ class Batch:
     r"""
     ## A batch
 
-    With these, the target of a step is one product and one sum, for any $n$ and for all
-    ways in which an episode may end: `returns + discounts * values`, where the values
-    are of the next observations.
+    With what a batch holds, the target of a step is one product and one sum, for any
+    $n$ and for all ways in which an episode may end: `returns + discounts * values`,
+    where the values are of the next observations.
 
     Args:
         observations: $o_t$, shape `(B, …)`.
@@ -127,9 +127,9 @@ class ReplayMemory(Rings):
     r"""
     ## The memory
 
-    Steps stand in arrays, and the number of a step in them is its **place**. First
+    Steps are kept in arrays, and the number of a step in them is its **place**. First
     comes the first place of each game, then the second of each, and so on. So what a
-    game did next is as many places further as there are games. When all places are
+    game did next is as many places further on as there are games. When all places are
     full, the newest step takes that of the oldest. Some places have no step to learn
     from, such as the newest of each game: what follows it is not there yet. All that is
     on [the page of the rings](rings.py).
@@ -197,9 +197,9 @@ class ReplayMemory(Rings):
         """
         ### Draw
 
-        Throw the dice for any place, and once more where there is nothing to learn
-        from. All steps that can be drawn are equally likely, and nobody has to keep a
-        list of them.
+        Draw a place at random, and draw again where there is nothing to learn from. So
+        all steps that can be drawn are equally likely, and nobody has to keep a list of
+        them.
 
         Args:
             batch_size: how many steps. The same may come twice.
@@ -237,7 +237,7 @@ class ReplayMemory(Rings):
 
         # The value of what follows $m$ steps later counts $\gamma^m$, and nothing if
         # the last of them has ended the game. Here $m$ is `taken`, and what follows is
-        # $m$ places further in the same game. Behind the last place comes the first.
+        # $m$ places further in the same game. After the last place comes the first.
         taken = alive.sum(axis=1)
         last = np.take_along_axis(outcomes, taken[:, None] - 1, axis=1)[:, 0]
         discounts = np.where(last == TERMINATED, 0, self._powers[taken])
@@ -276,7 +276,7 @@ class ReplayMemory(Rings):
                 over it: for a second memory, read it again.
 
         Raises:
-            ValueError: if it is of another. The memory is as it was, then.
+            ValueError: if it is that of another memory. This one is unchanged then.
         """
         super().set_state(state)
         self._dice.bit_generator.state = state["dice"]

@@ -63,7 +63,7 @@ class Frames:
     """
     ## The pictures
 
-    All pictures stand in one array, and the number of a picture in it is its **place**.
+    All pictures are in one array, and the number of a picture in it is its **place**.
 
     Args:
         shape: of one observation. Its first axis is the stack, the newest picture last.
@@ -103,7 +103,7 @@ class Frames:
         # !!! warning "A promise can be broken"
         #     Nothing fails here if the machine has too little. Hours later, as the
         #     memory fills up, the system ends the program without a word. So what can
-        #     never fit is refused at once. Still, leave some room for all else.
+        #     never fit is refused at once. Still, leave some room for everything else.
         needed = places * prod(one) * np.dtype(dtype).itemsize
         there = memory_of_machine()
         if there is not None and needed > there:
@@ -166,8 +166,8 @@ class Frames:
         """
         A stack is put together again from the pictures of its episode. Before the first
         observation there are none, so [the first picture is
-        repeated][labml_rl.replay.rings.Rings.stacks], and what the agent saw must have
-        been that.
+        repeated][labml_rl.replay.rings.Rings.stacks], and the agent must have seen just
+        that.
 
         Args:
             observations: the first of episodes, shape `(N, …)`.
@@ -279,7 +279,7 @@ def memory_of_machine() -> int | None:
     """
     Returns:
         How many bytes of memory the machine has, or a container on it may use; or
-        `None` where the system does not tell, such as Windows.
+        `None` where the system, such as Windows, does not say.
     """
     try:
         there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -19,18 +19,18 @@ expected that. It should be looked at more often.
 
 [Schaul et al. (2016)](https://arxiv.org/abs/1511.05952), who call this *prioritized
 experience replay* (PER), draw each step in proportion to how wrong the network was
-about it, when it looked last. On top of double Q-learning they report higher scores in
+about it when it last looked. On top of double Q-learning they report higher scores in
 42 of 57 games, and a [human-normalised](../watch/many.py#one-scale) median of 128% in
 place of 111%. Their games begin at points that a human had reached, and not with
-no-ops. So these numbers cannot be laid beside the medians of the other pages.
+no-ops. So these numbers cannot be compared with the medians of the other pages.
 
 ## What is drawn
 
 The **priority** of step $i$ is the size of its [error][labml_rl.dqn.td_loss], and a
 little more, so that none is ever forgotten. (This is the *proportional* variant of the
 paper. In its *rank-based* one it matters how many errors are larger, and not by how
-much.) The exponent $\alpha$ says how much it matters: with 0 all are equal, with 1 a
-step that is twice as wrong comes twice as often.
+much.) The exponent $\alpha$ says how much the priority matters: with 0 all are equal,
+with 1 a step that is twice as wrong comes twice as often.
 
 $$p_i = |\delta_i| + \epsilon, \qquad
 P(i) = \frac{p_i^\alpha}{\sum_k p_k^\alpha}$$
@@ -68,17 +68,18 @@ $$\begin{aligned}
 &= \operatorname{E}_{i \sim P} \Big[ \frac{1}{M \, P(i)} \, x_i \Big]
 \end{aligned}$$
 
-So with $1 / (M P(i))$ as its **importance weight** it comes out right on average. This
-is **importance sampling**, as in [PPO](../ppo/__init__.py). While the network knows
-nothing, it does not matter much if the mean is a little off, so there is an exponent
-$\beta$ that goes from 0.4 up to 1. And some importance weights are above 1. With these
-a batch changes the network too much now and then. So all are divided by the largest in
-the batch $B$, that of the step with the smallest priority. What each step counts beside
-the others in its batch stays the same, and the batch as a whole changes the network
-less. (But each batch has a largest weight of its own, and a dull step brings a large
-one. So dull steps count too little, even with $\beta = 1$. With errors as on a bell
-curve whose standard deviation is 1, $\alpha = 0.6$ and batches of 256, those below 0.01
-count three tenths of what they should, and those above 0.5 about 1% too much.)
+So with $1 / (M P(i))$ as the **importance weight** of step $i$, the mean of a batch is
+right on average. This is **importance sampling**, as in [PPO](../ppo/__init__.py).
+While the network knows nothing, it does not matter much if the mean is a little off, so
+the weights get an exponent $\beta$, which goes from 0.4 up to 1. And some importance
+weights are above 1. With these a batch changes the network too much now and then. So
+all are divided by the largest in the batch $B$, that of the step with the smallest
+priority. What each step counts beside the others in its batch stays the same, and the
+batch as a whole changes the network less. (But each batch has a largest weight of its
+own, and a dull step brings a large one. So dull steps count too little, even with
+$\beta = 1$. With errors as on a bell curve whose standard deviation is 1,
+$\alpha = 0.6$ and batches of 256, those below 0.01 count three tenths of what they
+should, and those above 0.5 about 1% too much.)
 
 $$\begin{aligned}
 w_i &= \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
@@ -103,11 +104,12 @@ weight is the same for all.
     and many have copied that, with a second tree in which they look it up. But among a
     million steps there is always one whose error is next to nothing. If errors are
     spread as on a bell curve, with $\alpha = 0.6$ and $\beta = 1$, the mean weight is
-    then about half a thousandth, and all gradients are as small. Beside an optimiser's
-    $\epsilon$ that is nothing, and learning fades away as $\beta$ grows. In a batch of
-    256 the mean weight is a sixth. Schaul et al. divide by the largest in the batch,
-    too ([he has confirmed](https://github.com/chainer/chainerrl/issues/278) that as
-    well), and so do [DQN Zoo](https://github.com/google-deepmind/dqn_zoo) and Dopamine.
+    then about half a thousandth, and all gradients shrink by as much. Beside an
+    optimiser's $\epsilon$ that is nothing, and learning fades away as $\beta$ grows. In
+    a batch of 256 the mean weight is a sixth. Schaul et al. divide by the largest in
+    the batch, too ([he has confirmed](https://github.com/chainer/chainerrl/issues/278)
+    that as well), and so do [DQN Zoo](https://github.com/google-deepmind/dqn_zoo) and
+    Dopamine.
 
 !!! warning "Shorter steps"
     What is drawn has larger errors than usual, so its gradients are longer. Schaul et
@@ -238,7 +240,7 @@ class PrioritisedMemory(ReplayMemory):
 
         !!! warning "Before the next step"
             A place is known by its number, and the next step may be written there. So
-            say how wrong it was before anything is added.
+            give the errors before anything is added.
 
         Args:
             places: those of the batch, shape `(B,)`.
@@ -333,8 +335,9 @@ class PrioritisedMemory(ReplayMemory):
 # 1. Two steps have errors of 3 and $-1$, and $\alpha$ is 1. How often is each drawn?
 #    What are their weights if both are in the batch and $\beta$ is 1?
 # 2. And with $\alpha = 0$?
-# 3. A return is 1 in one of four tries, and 0 in the others. The one is drawn half of
-#    the time, and $\beta$ is 0. What does the network learn that the try is worth?
+# 3. A return is 1 in one of four tries, and 0 in the others. The try that pays is drawn
+#    half of the time, and $\beta$ is 0. What does the network learn that the try is
+#    worth?
 #
 # ??? tip "Answers"
 #     1. Three quarters of the time and one quarter: the sign does not matter. The

@@ -8,10 +8,14 @@ summary: >-
 
 # Rings
 
+[The memory](__init__.py) draws steps, and makes batches of them. This page keeps the
+steps, and answers two questions about each: which pictures belong to its observation,
+and is all there that one needs to learn from it?
+
 Each game has a **ring** of places (a *ring buffer*, or *circular buffer*), and a write
 head that goes around it: when all are full, the newest picture takes the place of the
 oldest. A place holds [one picture](frames.py), the newest of an observation, and what
-was done about it. The head is where the newest of all is. Here is a ring with the end
+the agent then did. The head is where the newest of all is. Here is a ring with the end
 of an episode in it:
 
 ```text
@@ -29,16 +33,12 @@ episode at once hand it over [separately][labml_rl.environments.final_observatio
 here it gets a place of its own. So what followed a step is always in the next place,
 whether the episode went on, was terminated, or was cut off. The price is one more place
 for each episode. If each life is an episode, those are some three places in a hundred
-while the agent of Breakout plays at random, and hardly one once it can play.
-
-This page writes the rings, and answers two questions about a step in them: which
-pictures belong to its observation, and is all there that one needs to learn from it?
-[The memory](__init__.py) draws steps, and makes batches of them.
+while the agent of Breakout plays at random, and hardly one when it can play.
 
 !!! warning "Truncated is not terminated"
     Many memories have one array `done`. Stable-Baselines3's can tell the two apart, but
     not together with its `optimize_memory_usage`: there the next observation of a step
-    is whatever stands in the next place, and after an end that is the first of another
+    is whatever the next place holds, and after an end that is the first of another
     episode.
 """
 
@@ -60,10 +60,10 @@ class Rings:
     """
     ## The rings
 
-    Places are numbered through all rings: first the first place of each game, then the
-    second of each, and so on. So one step back in the same game is as many
-    places back as there are games, and a batch from many games is gathered with a
-    single array of numbers.
+    Places are numbered across all rings: the first place of each game, then the second
+    of each, and so on. So one step back in the same game is as many places back as
+    there are games, and a batch from many games is gathered with a single array of
+    numbers.
 
     Args:
         observation_space: that of one game.
@@ -108,7 +108,7 @@ class Rings:
         self.rewards = np.zeros(self.size, np.float32)
         self.outcomes = np.zeros(self.size, np.uint8)
 
-        # How many pictures of the same episode stand before one, up to those of a
+        # How many pictures of the same episode come before each, up to those of a
         # stack.
         self.ages = np.zeros(self.size, np.uint8)
         self._back = np.arange(stack)[::-1]
@@ -135,7 +135,7 @@ class Rings:
 
     @property
     def written(self) -> int:
-        """How many places are in use. There is nothing behind them."""
+        """How many places are in use. There is nothing after them."""
         return int(self.filled.max()) * self.num_envs
 
     def begin(self, observations: NDArray[Any]) -> None:
@@ -170,17 +170,16 @@ class Rings:
         """
         ### One step of all games
 
-        !!! warning "The step that is none"
+        !!! warning "The step that nobody played"
             By default, a batch of Gymnasium begins the next episode only in the step
             after an end, and says that this step brought 0. Nothing here can tell it
             from a step that was played, and the network would learn that games begin
             where others end. So make the games with `autoreset_mode=SAME_STEP`, as all
-            of this book are.
+            in this book are.
 
         Args:
-            actions: what was done about the observations before, by number, shape
-                `(N,)`.
-            rewards: what it brought, the same.
+            actions: those taken on the observations before, by number, shape `(N,)`.
+            rewards: what each brought, the same.
             terminated: whether the episode ended with it, the same.
             truncated: whether it was cut off after it.
             observations: those after it; where an episode ended, the first of the next.
@@ -275,13 +274,13 @@ class Rings:
         """
         ### Stacks
 
-        The pictures of a stack are those before it, as far as its episode goes back.
-        Beyond that, the first one is repeated, as [the game does
-        it][labml_rl.game.Game._observe].
+        A stack has its newest picture and those before it, as far as its episode goes
+        back. Beyond that, the first is repeated, as [the game
+        does][labml_rl.game.Game._observe].
 
         !!! warning "Across the edge"
             Without that, the first stacks of an episode have the end of another in
-            them: a ball still flies there that was lost. In a game with short lives
+            them: a ball that was lost still flies there. In a game with short lives
             these are many, and they are just those in which the agent has to serve.
 
         Args:

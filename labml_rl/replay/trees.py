@@ -114,8 +114,8 @@ class SumTree:
         """
         ### Change
 
-        Nodes are computed again from their children. To add the difference would be
-        one step less, and each rounding would stay in the sum for ever.
+        Nodes are computed again from their children. To add the difference would save a
+        step, but each rounding error would stay in the sum for ever.
 
         Args:
             places: which numbers. If one comes twice, the last counts.
@@ -136,10 +136,10 @@ class SumTree:
         r"""
         ### Draw
 
-        In the last row, the line is cut into as many parts of one length as darts are
-        to be thrown, and each part gets one. Every number is still drawn as often as it
-        should be on average. But what is drawn is more of a mixture than with darts at
-        the whole line.
+        In the last row, the line is cut into as many equal parts as there are darts,
+        and each part gets one. Every number is still drawn as often as it should be on
+        average. But what is drawn is better mixed than with darts thrown at the whole
+        line.
 
         Args:
             count: how many to draw. The same may come twice.
@@ -154,8 +154,8 @@ class SumTree:
         """
         darts = dice.random((len(self.rows), count))
 
-        # In the last row, all throw at the same line. The last part ends where the line
-        # does, and rounding must not let a dart fly beyond.
+        # In the last row, all darts are thrown at the same line. The last part ends
+        # where the line does, and rounding must not let a dart fly beyond.
         ends = self.rows[-1].cumsum()
         end = float(ends[-1])
         if not end > 0:
@@ -164,7 +164,7 @@ class SumTree:
         first = np.minimum(first, math.nextafter(end, 0))
         places: Places = ends.searchsorted(first, side="right")
 
-        # Below it, each throws again, at the children of a node of its own.
+        # Below it, a new dart is thrown for each, at the children of a node of its own.
         #
         # !!! warning "Throw again"
         #     One dart would be enough: what is left of it, after all that lies before

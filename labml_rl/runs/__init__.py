@@ -1,7 +1,7 @@
 """
 ---
 title: Runs
-summary: Training that is recorded, can be killed at any moment, and goes on the same.
+summary: Training that is recorded, can be killed at any moment, and goes on unchanged.
 ---
 
 # Runs
@@ -15,8 +15,8 @@ a training loop that keeps its own records, can be killed at any moment, and goe
 if nothing had happened:
 
 1. [Checkpoints](checkpoint.py): a run in one file, which no accident can damage.
-2. [An experiment](experiment.py): what a run consists of, so that it can go on the
-   same.
+2. [An experiment](experiment.py): what a run consists of, so that it can go on
+   unchanged.
 3. [Settings of Atari games](games.py): what an agent meets, and what it learns from.
 4. [The folder of a run](folder.py): where everything is, and who may write.
 5. [What was run](record.py): settings, commit, versions, machine.

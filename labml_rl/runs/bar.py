@@ -9,8 +9,8 @@ summary: A progress bar in a terminal, and a line a minute everywhere else.
 Whoever waits for hours wants to know how many hours, and whether it is worth it. In a
 terminal, a run shows a bar with the frames, the speed, the time left, and the average
 score at the moment. Where nobody looks on, in the log file of a cluster for instance, a
-bar would be a megabyte of junk. There it prints a line a minute. It does the same
-in a terminal that says it has no rows, as those do that some programs open.
+bar would be a megabyte of junk. There it prints a line a minute. It does the same in a
+terminal that says it has no rows, as do those that some programs open.
 """
 
 import contextlib

@@ -14,8 +14,8 @@ This page writes checkpoints and reads them, and promises four things about them
 
 - There is always a whole one. A run that dies while it writes, or a disk that is full,
   leaves the previous checkpoint as it was.
-- If a disk gives back something other than it was given, that is noticed.
-- To open one from a stranger is safe. No code in it is ever executed.
+- If a disk gives back something other than what it was given, that is noticed.
+- Opening one from a stranger is safe. No code in it is ever executed.
 - Other programs can read the weights. The format is
   [safetensors](https://huggingface.co/docs/safetensors), which is widely used.
 
@@ -213,8 +213,8 @@ def whole(path: Path) -> Iterator[BinaryIO]:
     !!! warning "On the way there"
         `fsync` waits until the disk has it. Without that, the name can get to the disk
         before the contents do, and after a power failure there is a file with the right
-        name, the right size, and zeros. The name itself stands in the folder, so that
-        one is waited for, too.
+        name, the right size, and zeros. The name itself is kept in the folder, so the
+        folder is waited for, too.
 
     Args:
         path: of the file.
@@ -305,10 +305,10 @@ def checksum(tensor: Tensor) -> int:
     """
     ### What was written
 
-    A disk can give back another bit than it was given, and so can a copy over the
-    network. In a weight that is easily overlooked: an agent that plays a little worse
-    is no error. So beside the arrays stand their checksums, and whoever reads an array
-    computes its sum again. It costs a second or two for 5 GB.
+    A disk can give back a different bit from the one it was given, and so can a copy
+    over the network. In a weight that is easily overlooked: an agent that plays a
+    little worse raises no error. So the arrays' checksums are stored beside them, and
+    whoever reads an array computes its sum again. It costs a second or two for 5 GB.
 
     Args:
         tensor: an array, in main memory.

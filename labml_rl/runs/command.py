@@ -92,9 +92,9 @@ def find_experiment(algorithm: str) -> type[Experiment[Any]]:
 
 def program_of(experiment_class: type[Experiment[Any]] | None) -> str:
     """
-    The book's program has two names. `python -m labml_rl` finds modules in the folder
-    that one is in, and `labml-rl` does not. So who began with one goes on with it:
-    [the environment](../environments.py) may be in such a module.
+    The book's program has two names. `python -m labml_rl` finds modules in the current
+    folder, and `labml-rl` does not. So whoever began with one goes on with it: [the
+    environment](../environments.py) may be in such a module.
 
     Args:
         experiment_class: that of the algorithm; `None` is any of the book's.
@@ -452,7 +452,7 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     ## An error in one sentence
 
     A mistake in what was typed is answered with a sentence, and the exit status 2. A
-    run that fails later ends with 1, and one that was stopped with 128 and the number
+    run that fails later ends with 1, and one that was stopped with 128 plus the number
     of the signal, as programs do. With `python -X dev`, all errors come with their
     traceback.
 

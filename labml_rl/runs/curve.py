@@ -2,7 +2,7 @@
 ---
 title: The curve
 summary: >-
-  How a run comes along, as rows of a CSV file and in TensorBoard, equal after any
+  How a run comes along, as rows of a CSV file and in TensorBoard, the same after any
   number of stops.
 ---
 
@@ -55,7 +55,7 @@ lowest = np.min(scores, axis=0)
 highest = np.max(scores, axis=0)
 ```
 
-Ten million frames are 2,442 updates of PPO, and 31,250 of A2C. Nobody wants as many
+Ten million frames are 2,442 updates of PPO, and 31,250 of A2C. Nobody wants that many
 rows. A curve has 500 at most, whatever the length of the run, and then it can be kept
 for ever. One of a run that was made longer has a few hundred more.
 

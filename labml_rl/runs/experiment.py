@@ -1,7 +1,7 @@
 r"""
 ---
 title: An experiment
-summary: What a run consists of, so that it can be stopped anywhere and go on the same.
+summary: What a run consists of, so that it can be stopped anywhere and go on unchanged.
 ---
 
 # An experiment
@@ -221,11 +221,12 @@ class Settings:
         """
         ### On this machine
 
-        Some of it may be left to the machine: how many workers there are, and whether
-        to use a GPU. That is decided when a run begins, and written down. Then all can
-        see later how it was, and the run is resumed in the same way, wherever that is:
-        who plays which game may change the last digit of a number. (Runs that are older
-        than this function have what was left open, and decide it anew.)
+        Some settings may be left to the machine: how many workers there are, and
+        whether to use a GPU. They are decided when a run begins, and written down. Then
+        anyone can see later how it was, and the run is resumed in the same way,
+        wherever that is: who plays which game may change the last digit of a number.
+        (Runs that are older than this function have what was left open, and decide it
+        anew.)
 
         Returns:
             The same, with nothing left open.
@@ -241,9 +242,9 @@ def check_heard(settings_class: type[Settings]) -> None:
     """
     ### Settings that nobody hears
 
-    `@dataclass` makes a setting of each name that has a type behind it. Where one of
-    the two is missing, Python makes an ordinary attribute, which nobody asks for, and
-    the run would learn with another number than the one that stands there.
+    `@dataclass` makes a setting of each name that has a type behind it. Without
+    `@dataclass`, or without the type, Python makes an ordinary attribute, which nobody
+    asks for, and the run would learn with a number other than the one written there.
 
     Args:
         settings_class: of an algorithm.
@@ -492,7 +493,7 @@ class Experiment(ABC, Generic[S]):
 
         # !!! warning "One seed for everything"
         #     Dice with the same seed throw the same numbers. If the weights and the
-        #     actions were drawn from such, the first actions would follow from the
+        #     actions were drawn from such dice, the first actions would follow from the
         #     weights. So each has a seed of its own, drawn from the run's, and none of
         #     the games' is among them. (The weights are drawn from PyTorch's own dice,
         #     which all of a program has in common. If yours throws them, too, set their

@@ -21,8 +21,8 @@ runs/ppo/breakout/seed-1/
     .lock                    held by whoever runs it
 ```
 
-This page makes such a folder, and sees to it that no run ever overwrites another. That
-happens more easily than one thinks: a command is called once more out of the shell's
+This page makes such a folder, and sees to it that no run ever overwrites another. It
+could happen more easily than one thinks: a command is called again from the shell's
 history, and what took a week is gone.
 """
 
@@ -205,10 +205,10 @@ class RunFolder:
         ### One at a time
 
         Two programs that go on with the same run would overwrite each other's
-        checkpoints in turns. So whoever works on a folder holds a lock on a file in it.
-        The system takes that back when the program ends, however it ends. (The folder
-        itself would not do: on a disk of another machine, what is to be locked must be
-        open for writing, and a folder can't be.)
+        checkpoints in turn. So whoever works on a folder holds a lock on a file in it.
+        The system takes the lock back when the program ends, however it ends. (The
+        folder itself would not do: on a disk of another machine, what is to be locked
+        must be open for writing, and a folder can't be.)
 
         On a disk of this machine, the worker processes share the lock. When the program
         is killed they notice, and leave. That takes a moment, for which we wait.

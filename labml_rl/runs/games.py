@@ -1,7 +1,7 @@
 """
 ---
 title: Settings of Atari games
-summary: What an agent meets in a game, and what of it stays when it is measured.
+summary: What an agent meets in a game, and how much of that holds when it is measured.
 ---
 
 # Settings of Atari games

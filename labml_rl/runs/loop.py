@@ -7,7 +7,7 @@ summary: Train, save, stop cleanly, and go on.
 # The loop
 
 Around all learning there is a loop: update, write down, save now and then. This page
-has it, and two functions that nearly everybody needs who does not use the command line:
+has it, and two functions for nearly everybody who does not use the command line:
 
 ```python
 from labml_rl import runs
@@ -556,12 +556,12 @@ def lengthen(
     ### Longer than planned
 
     The curve still rises, and the run is over. If nothing in it [depends on how long it
-    was planned][Experiment.needs_plan], it may go on, and comes to the same weights as
-    one that was planned so from the beginning. Only the rows of its curve, and the
-    frames at which the agent is [measured and kept](../watch/best.py), may be others
-    from where the shorter run ended: there, DQN breaks off an update. If something does
-    depend on it, the longer run would be one that nobody could do again with any
-    settings, and it is refused.
+    was planned to be][Experiment.needs_plan], it may go on, and comes to the same
+    weights as one that was planned that long from the beginning. Only the rows of its
+    curve, and the frames at which the agent is [measured and kept](../watch/best.py),
+    may differ after the point where the shorter run ended: there, DQN breaks off an
+    update. If something does depend on it, the longer run would be one that nobody
+    could do again with any settings, and it is refused.
 
     So it is with A2C, PPO and IMPALA, whose learning rate is 0 at the end. But a new
     run can begin with the weights that the old one ended with (*fine-tuning*). It
@@ -602,7 +602,7 @@ def lengthen(
     checkpoint.load_weights(self.network.body, weights)
     ```
 
-    If you don't know beforehand how long a run shall be, you can keep the rate as it
+    If you don't know beforehand how long a run is to be, you can keep the rate as it
     is. Then nothing in it depends on the plan, and it may be made longer at any time:
 
     ```python
@@ -649,7 +649,7 @@ def refused() -> Iterator[None]:
     each becomes a `RunError`, so that whoever types a wrong name sees a sentence.
 
     One from elsewhere, such as an environment of your own, is a mistake in there. It
-    stays as it is, for whoever looks for it needs the traceback.
+    stays as it is, since whoever looks for the mistake needs the traceback.
 
     Raises:
         RunError: for each `ValueError` of the book inside.

@@ -80,9 +80,9 @@ def check_kept(settings: Settings) -> None:
     """
     ### What can be kept
 
-    JSON has no paths and no classes, and knows neither lists from tuples nor whether
-    the key of a dictionary was a number. If that were noticed when a run is resumed, it
-    would be too late.
+    JSON has no paths and no classes, and can't tell lists from tuples, or whether the
+    key of a dictionary was a number. If that were noticed only when a run is resumed,
+    it would be too late.
 
     Args:
         settings: of a run that begins.

@@ -60,14 +60,14 @@ class Ear:
     ignore it, so that the update can be ended with their help.
 
     A second Ctrl-C, two seconds later or more, stops at once, for those who can't wait,
-    and so does a second SIGTERM. Both raise a `KeyboardInterrupt`, so that it can still
-    be said what is left. (What a script starts with `&` ignores SIGINT: shells want it
-    so. Send SIGTERM to that.)
+    and so does a second SIGTERM. Both raise a `KeyboardInterrupt`, so that the program
+    can still say what is left. (What a script starts with `&` ignores SIGINT: shells
+    want it so. Send SIGTERM to that.)
 
     !!! warning "Once is not always one signal"
         A shell whose terminal is closed sends its programs SIGHUP twice within a
         millisecond, systemd sends SIGHUP right behind SIGTERM, and a program that has
-        started another often hands on a Ctrl-C which that one has had itself. Nobody
+        started another often hands on a Ctrl-C that the other has had as well. Nobody
         means any of these as a second one. So for two seconds all are ignored, and a
         further SIGHUP always is.
     """
@@ -129,7 +129,7 @@ def tidy() -> Iterator[None]:
     open is closed on the way out, and what is half written is deleted.
 
     While all that is open is being closed, an echo does nothing: it would cut off the
-    words that say how to go on. So it is until two seconds have gone by.
+    words that say how to go on. That holds until two seconds have gone by.
 
     Raises:
         Stopped: if one of them comes. It says nothing, since nothing is left.

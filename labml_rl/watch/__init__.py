@@ -58,30 +58,30 @@ All of it is printed below the scores, and belongs wherever they are quoted. (Th
 that a run shows while it learns is [another one](../runs/curve.py): a mean over the
 last hundred games, played by an agent that was still changing.)
 
-A point is worth little in one game and much in another. So to compare over games,
+A point is worth little in one game and much in another. So to compare across games,
 papers give [human-normalised](many.py#one-scale) scores, 0% for play at random and 100%
-for that of a human tester. How many such scores become one number is the matter of [a
-page of its own](many.py).
+for that of a human tester. How to make one number of many such scores has [a page of
+its own](many.py).
 
 Nor is 100% the play of a master. The tester of *Nature* had practised each game for
 about two hours, and played it for five minutes at a time. [Toromanoff et al.
 (2019)](https://arxiv.org/abs/1908.04683) compare agents with people's world records
 instead. By that measure, they argue, what has been called superhuman may not be.
 
-Most of these rules are those of the papers from which the algorithms come. (That of DQN
-cut games off after 5 minutes, and that of PPO counted games of training.) [Machado et
-al. (2018)](https://doi.org/10.1613/jair.5699) propose others, and many newer papers
-follow them: actions are sticky with a probability of 0.25, a lost life ends no episode,
-an agent has all 18 actions in each game, and what counts are the games of training, at
-several moments of it, and not those of the best agent. With `--sticky-actions 0.25
---no-episodic-life --full-action-space` a run is trained like that, and its curve has
-the scores.
+Most of these rules are those of the papers from which the algorithms come. (The DQN
+paper cut games off after 5 minutes, and the PPO paper counted games of training.)
+[Machado et al. (2018)](https://doi.org/10.1613/jair.5699) propose others, and many
+newer papers follow them: actions are sticky with a probability of 0.25, a lost life
+ends no episode, an agent has all 18 actions in each game, and what counts are the games
+of training, at several moments, and not those of the best agent. With `--sticky-actions
+0.25 --no-episodic-life --full-action-space` a run is trained like that, and its curve
+has the scores.
 
 ## Is greedy better?
 
 To take the most likely action each time sounds like an agent without its slips. But
 whoever always does the same where it sees the same can be caught in a loop, and nothing
-throws it out of there. Try it with the agent of [the
+gets it out again. Try it with the agent of [the
 film](../ppo/experiment.py#what-it-has-learned):
 
 ```sh
@@ -106,8 +106,8 @@ compare two *algorithms*, no number of games will do: train several seeds of eac
     Measure a hundred checkpoints and report the best one, and you report luck. If all
     hundred play equally well, the highest of their averages is about two and a half
     standard errors too high. Choose the checkpoint first, the last for instance, and
-    measure it then. [The best so far](best.py) is chosen by other games than those that
-    are played here.
+    measure it then. [The best so far](best.py) is chosen by games other than those
+    played here.
 """
 
 from collections.abc import Sequence

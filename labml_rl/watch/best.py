@@ -2,8 +2,8 @@ r"""
 ---
 title: The best so far
 summary: >-
-  To measure an agent now and then while it learns, on games of their own, and to keep
-  the best.
+  How to measure an agent now and then while it learns, in separate games, and keep the
+  best.
 ---
 
 # The best so far

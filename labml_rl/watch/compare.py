@@ -36,8 +36,8 @@ That is what it says of the book's [runs in five
 games](../../results.md#five-games-by-ppo-and-a2c), one of PPO and one of A2C (that of
 seed 2) in each. There is a row for each game: the mean score of its runs, with the
 standard error of that mean if there are several, and how far it is [from random play to
-a human][labml_rl.watch.many.human_normalised]. Below them the games are summed up,
-those that all sides have played and that a human tester is known for. That gives the
+a human][labml_rl.watch.many.human_normalised]. Below them is a summary of the games
+that all sides have played and for which a human tester's score is known. It gives the
 [usual averages][labml_rl.watch.many.interquartile_mean], an
 [interval][labml_rl.watch.many.interval] if there are three seeds or more, and the
 [median of 57 games][labml_rl.watch.many.estimated_median] if the five that tell it, as
@@ -46,8 +46,8 @@ here, are among them.
 You need not say which run is on which side. Runs that differ only in their game and
 seed, or in how they were computed, belong together. Where another setting is different,
 or the number of frames, there are two sides, and the program says in what they differ.
-Of *code*, it compares only your own. Whether the book's code was the same, the commits
-in `run.json` tell.
+Of *code*, it compares only your own. The commits in `run.json` tell whether the book's
+code was the same.
 
 An algorithm of your own is compared by [your own program](../runs/command.py), which
 knows the book's as well: `python mine.py compare runs/*/pong/seed-*`. To compare two of

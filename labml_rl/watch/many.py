@@ -182,16 +182,16 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
       moved by chance as the median. Their library,
       [rliable](https://github.com/google-research/rliable), has it, and much more.
 
-    Two of its measures are no averages. The **probability of improvement** asks how
-    often one algorithm is better, and not by how much: in each game, it is the share of
-    all pairs of a run of A and a run of B in which A scores more, and their mean over
-    the games. It is a half if both are equally good. And a **performance profile** is a
-    curve: the share of runs that are above a score, for each score.
+    Two of its measures are not averages. The **probability of improvement** asks how
+    often one algorithm is better, and not by how much: for each game, pair every run of
+    A with every run of B, and take the share of pairs in which A scores more; then
+    average over the games. It is a half if both are equally good. And a **performance
+    profile** is a curve: the share of runs that are above a score, for each score.
 
     Here the scores of all runs count on their own, and those of one game are not
     averaged first. In the example at the top, they are 115.0% and 115.9% in Pong, and
-    1,425% and 1,501% in Breakout. A quarter of four is one, at each end. So what counts
-    is the mean of 115.9% and 1,425%, which is 770%.
+    1,425% and 1,501% in Breakout. A quarter of four is one, which is left out at each
+    end. So what counts is the mean of 115.9% and 1,425%, which is 770%.
 
     Args:
         scores: human-normalised, shape `(…, R, G)` for `R` runs of `G` games.
@@ -229,7 +229,7 @@ def interval(
     numbers span is the **interval**. (To [bootstrap](../returns.py) a return is
     something else: the two have only their name in common.)
 
-    If the intervals of two algorithms are far apart, seeds are no likely reason. If
+    If the intervals of two algorithms are far apart, seeds are not a likely reason. If
     they overlap, that does not prove that the two are equally good.
 
     Runs are drawn in each game by itself. Otherwise a draw might have no Pong at all,
@@ -334,15 +334,15 @@ def estimated_median(scores: ArrayLike) -> Scores:
     | Rainbow | 225% | 223% |
 
     No estimate is off by more than a seventh. But prioritised DQN, which is the fourth
-    best by 57 games, is the second best by five: what is this close together, five
-    games do not tell apart. The authors give 10% as the mean error for algorithms that
-    the weights were not fitted to.
+    best by 57 games, is the second best by five: five games do not tell apart what is
+    this close together. The authors give 10% as the mean error for algorithms that the
+    weights were not fitted to.
 
     !!! warning "Not for agents that have learned little"
         All of the 62 algorithms had a median of more than 40%. (So had these seven,
-        which were among them.) What the estimate says of an agent that is worse than
-        that, nobody has tried. And it is a little off by itself: as the weights add up
-        to 0.965, an agent that plays like the human in all five games gets 85%.
+        which were among them.) Nobody has tried the estimate on an agent that is worse
+        than that. And it is a little off by itself: as the weights add up to 0.965, an
+        agent that plays like the human in all five games gets 85%.
 
     Args:
         scores: human-normalised, 1 for the human, shape `(…, R, 5)`: the games of

@@ -20,9 +20,9 @@ scored. The bars are what DQN and PQN expect of each action, drawn so that the b
 a full one and the worst a short one, however close they are; with A2C and PPO they are
 how likely each is to be taken. The action that was taken is orange.*
 
-An agent that has learned [how likely each return is](../dqn/distribution.py) has that
+An agent that has learned [how likely each return is](../dqn/distribution.py) shows that
 behind its curve, in blue. Where the blue splits in two, it knows that something is
-about to be decided, and not how.
+about to be decided, but not how.
 """
 
 from collections import deque

@@ -131,16 +131,15 @@ class Result:
         for $n$ games with the standard deviation $\sigma$. Two agents whose averages
         are less than three of these apart may well be equally good. (The difference of
         two averages has a standard error, too, $\sqrt{2}$ times as large if both have
-        the same. So three of the one are about two of the other. By chance alone,
-        equal agents come out that far apart once in thirty times, and once in twenty
-        with ten games each.)
+        the same. So three standard errors of an average are about two of the
+        difference. By chance alone, equal agents come out that far apart once in thirty
+        times, and once in twenty with ten games each.)
 
         !!! warning "It speaks of this agent"
-            Another seed of training gives another agent, and how far these are
-            apart, no number of games with one of them can tell. To compare
-            *algorithms*, train several. [Agarwal et al.
-            (2021)](https://arxiv.org/abs/2108.13264) show how few seeds mislead. The
-            next page has [what they recommend](many.py).
+            Another seed of training gives another agent, and no number of games with
+            one of them can tell how far apart these are. To compare *algorithms*, train
+            several. [Agarwal et al. (2021)](https://arxiv.org/abs/2108.13264) show how
+            few seeds mislead. The next page has [what they recommend](many.py).
         """
         return self.deviation / math.sqrt(len(self.points))
 

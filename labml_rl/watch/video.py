@@ -6,7 +6,7 @@ summary: One game as a video, with what the agent expected and meant to do.
 
 # A film
 
-Numbers say how well an agent plays, and only a film says *how*: that it has dug a
+Numbers say how well an agent plays, but only a film shows *how*: that it has dug a
 tunnel at the side of the wall, or that it hides in a corner where nothing shoots. This
 page films a whole game, as an mp4 that every browser plays. It needs no display, so
 that it works on a server, too (*headless*). But there is no window in which to watch
