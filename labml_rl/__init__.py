@@ -18,8 +18,8 @@ a program that learns like that, and *deep* reinforcement learning gives it a ne
 network for the watching and deciding.
 
 This book builds such programs from the first frame on. It asks for Python and a little
-deep learning; of reinforcement learning you need to know nothing. Each page is a Python
-module that runs, and that you can import and use.
+deep learning; you need to know nothing about reinforcement learning. Each page is a
+Python module that runs, and that you can import and use.
 
 ## The words
 
@@ -36,11 +36,11 @@ pays a **reward** $r_t$: a number, for instance the points just scored. Then com
 $o_{t+1}$, and so on, until the **episode** is over: the ball is lost, the game is won.
 
 An observation is not everything. One picture does not show which way the ball is
-flying, and several of them still don't show all. The machine that runs the game does
-know which way, and everything else that decides, with the action, what happens next.
-All of that together is its **state**. The agent sees only the observation, and has to
-decide by that. (In other books this is a **partially observable Markov decision
-process**, or POMDP.)
+flying, and several of them still don't show all. The machine that runs the game knows
+that, and everything else that decides, together with the action, what happens next. All
+of that is its **state**. The agent sees only the observation, and has to decide by
+that. (In other books this is a **partially observable Markov decision process**, or
+POMDP.)
 
 One thing makes this harder than learning from examples. Nobody says which action would
 have been right; there is a reward, often much later, for something among all that was

@@ -56,7 +56,7 @@ from labml_rl.runner import Batch, Infos, Runner, Spaces, spaces_of
 
 MakeEnv = Callable[[], gymnasium.Env[Any, Any]]
 
-# What changes how a game stands. All else only asks.
+# These change the state of a game. All others only ask.
 PLAYING = ("reset", "step", "set_state")
 
 
@@ -372,7 +372,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         return self.call("render")
 
     def close(self, **options: Any) -> None:
-        """Close all. Twice does no harm, even if it failed for one of them."""
+        """Close all. Closing twice does no harm, even if it failed for one of them."""
         try:
             super().close(**options)
         finally:

@@ -7,8 +7,8 @@ summary: Atari games and any other environment of Gymnasium, by name, many at on
 # Anything to play
 
 An algorithm that learns to play Pong can learn to balance a pole: it needs observations
-and rewards, and does not ask where they come from. That is good for the reader. A
-mistake shows in CartPole within a minute, and in Pong after an hour.
+and rewards, and does not ask where they come from. That helps you to find mistakes: one
+shows in CartPole within a minute, and in Pong after an hour.
 
 This page finds environments by name, and gives a batch of them:
 
@@ -55,8 +55,8 @@ python -m labml_rl train small-ppo --game mine:Cards-v0
 python -m labml_rl watch runs/small-ppo/mine:Cards-v0/seed-1
 ```
 
-Before it is learned from, let Gymnasium look for mistakes in it, with `check_env` of
-`gymnasium.utils.env_checker`. Two more things matter here:
+Before an agent learns from it, let Gymnasium look for mistakes in it, with `check_env`
+of `gymnasium.utils.env_checker`. Two more things matter here:
 
 - **Episodes must end.** There is no score before that, and whoever measures an agent
   waits for one. If yours might go on for ever, register it with a limit, such as

@@ -30,8 +30,8 @@ came of it, in five parts. What they mean is explained [beside the class][Game].
 
 ## What the agent sees
 
-One picture shows where things are. Four of them, from the latest four actions,
-also show where they are going. This stack is one **observation**.
+One picture shows where things are. Four pictures, from the latest four actions, also
+show where the things are going. This stack is one **observation**.
 
 ![Four pictures of Breakout with a ring around the ball, which moves down and to the
 left](../assets/figures/game-stack.png)
@@ -95,11 +95,11 @@ class GameOptions:
 
     The defaults are for *training*, as in Mnih et al. (2015), with three exceptions.
     Games are cut off after half an hour, as in later papers. Mnih et al. paid only the
-    sign of a reward, which is `clip_rewards=True`; here that is for the algorithm to
-    say. And in many games nothing happens until somebody presses the joystick's only
-    button, *fire*. Their agents had to do that themselves, which is
-    `fire_at_start=False`. ([Smaller things](dqn/settings.py) differ, too.) To
-    *evaluate* an agent, play whole games: `episodic_life=False`.
+    sign of a reward, which is `clip_rewards=True`; here that is left to the algorithm.
+    And in many games nothing happens until somebody presses the joystick's only button,
+    *fire*. Their agents had to do that themselves, which is `fire_at_start=False`.
+    ([Smaller things](dqn/settings.py) differ, too.) To *evaluate* an agent, play whole
+    games: `episodic_life=False`.
 
     Raises:
         ValueError: if an option makes no sense; the message says what would.
@@ -125,16 +125,16 @@ class GameOptions:
     # action and repeats the one before, so that no agent can learn a game by heart.
     # [Machado et al. (2018)](https://doi.org/10.1613/jair.5699) recommend 0.25, and
     # `ALE/…-v5` does so; most published scores come without, so here it is off. A score
-    # means little unless this number stands beside it.
+    # means little unless this number is given with it.
     full_action_space: bool = False
     sticky_actions: float = 0.0
 
     # ### How a game begins: no-ops
     #
-    # The console knows no chance: the same actions always give the same game. To vary
-    # it, nobody acts in the first few frames: these are the *no-ops*. How many there
-    # are, from 1 to `noop_max`, is drawn for each game. Some games then wait for the
-    # button, so it is pressed once if `fire_at_start`.
+    # Nothing in the console is random: the same actions always give the same game. To
+    # vary it, nobody acts in the first few frames: these are the *no-ops*. How many
+    # there are, from 1 to `noop_max`, is drawn for each game. Some games then wait for
+    # the button, so it is pressed once if `fire_at_start`.
     noop_max: int = 30
     fire_at_start: bool = True
 
@@ -385,9 +385,9 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         A reset takes as long as seventy frames, since that is what happens: the console
         is switched off and on, and the emulator plays for a second until the game is
         ready. While one of eight games does so, seven wait. But in many games nothing
-        is left then of what came before, and every reset ends in [the same
-        state][labml_rl.game.SAME_START]. So it is kept, and the next time it is put
-        back, which takes about as long as one frame.
+        of what came before is left after a reset, which always ends in [the same
+        state][labml_rl.game.SAME_START]. So that state is kept, and the next time it is
+        put back, which takes about as long as one frame.
 
         !!! warning "What is on the screen is not in the state"
             After the state is put back, the screen still shows the end of the game
@@ -554,9 +554,9 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         """
         ### Saved games
 
-        A run of many hours can be interrupted. To continue it with the very same games
-        takes all that decides how they go on: the console with its dice, the dice for
-        the no-ops, the pictures in the stack, and a few counters.
+        A run of many hours can be interrupted. To continue it with the very same games,
+        you need all that decides how they go on: the console with its dice, the dice
+        for the no-ops, the pictures in the stack, and a few counters.
 
         !!! warning "Where it is not exact"
             ALE's state does not have everything. Which action was last held is missing,
@@ -636,8 +636,8 @@ def available_games() -> tuple[str, ...]:
     """
     ## Games by name
 
-    The games come with ALE. A few that it lists cannot be played by one alone, and are
-    left out.
+    The games come with ALE. A few that it lists cannot be played by one player alone,
+    and are left out.
 
     Returns:
         All names, in ALE's spelling: `"ms_pacman"`.
@@ -699,7 +699,7 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
 # In these games a reset [always ends in the same state][Game._switch_on], whatever was
 # played before it. That was tried thousands of times, and the tests try it again. In
 # most others a clock or a counter goes on through a reset, and in some [the game
-# remembers more][Game._load_emulator]. Whether it matters or not, they really are
+# remembers more][Game._load_emulator]. Whether it matters or not, the others really are
 # switched off and on. So are games with sticky actions, and those below, since not all
 # is in their state.
 SAME_START = frozenset(
@@ -728,7 +728,7 @@ def loader(game: str, options: GameOptions | None = None) -> Callable[[int], Emu
 
     A console has switches for variants of a game and for its difficulty, which [Machado
     et al. (2018)](https://doi.org/10.1613/jair.5699) made part of ALE. An emulator can
-    be set to them before a game gets it. In this one the invaders are invisible:
+    be set to them before a game gets it. In this mode the invaders are invisible:
 
     ```python
     from labml_rl.game import Game, loader

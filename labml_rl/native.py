@@ -7,8 +7,8 @@ summary: The emulator's vector environment, in C++ threads, behind the same inte
 # ALE's own batch of games
 
 The emulator's authors have written a vector environment of their own, in C++: threads
-in place of processes, and no Python between one frame and the next. [NativeGames][] has
-it behind the interface of [the other batches](batch.py), so that a loop which plays
+in place of processes, and no Python between one frame and the next. [NativeGames][]
+puts it behind the interface of [the other batches](batch.py), so that a loop that plays
 the one can play the other:
 
 ```python
@@ -23,7 +23,7 @@ faster](../benchmarks/games.md) than the workers of this book, since both spend 
 time in the same emulator; and it plays by rules of its own.
 
 !!! warning "What is different"
-    This is said of ale-py 0.12. In older versions other things differ.
+    This is true of ale-py 0.12. In older versions other things differ.
 
     - **Greys.** It turns frames grey before it takes their maximum, so in some games
       [the picture differs][labml_rl.screen.preprocess].

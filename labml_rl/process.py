@@ -46,8 +46,8 @@ many steps it plays without anything around it is the *ceiling* of all that is m
 
 A first version of this is quickly written. A week later a mistake in one game makes the
 whole program hang, and the processes of a program that died at night still run in the
-morning. The [Worker][] of this page does neither. It knows nothing of games; [the next
-page](worker.py) gives it some.
+morning. With the [Worker][] of this page, neither happens. It knows nothing of games;
+[the next page](worker.py) gives it some.
 """
 
 import contextlib
@@ -72,9 +72,9 @@ from multiprocessing.reduction import ForkingPickler
 from multiprocessing.util import Finalize
 from typing import Any, Self
 
-# By these a program is asked to stop: Ctrl-C, a machine that shuts down, a terminal
-# that is closed. Windows does not have the last, and no workers: there, only what plays
-# in one process can be used.
+# These ask a program to stop: Ctrl-C, a machine that shuts down, a terminal that is
+# closed. Windows does not have the last, and no workers: there, only what plays in one
+# process can be used.
 STOP_SIGNALS = tuple(
     getattr(signal, name)
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
@@ -82,7 +82,7 @@ STOP_SIGNALS = tuple(
 )
 
 # A request that does not fit into the pipe waits until the worker reads. A worker that
-# does not for so many seconds is given up.
+# reads nothing for so many seconds is given up.
 SEND_SECONDS = 60
 
 # Longer waits are made of such slices. See [below][Worker._wait].
@@ -513,7 +513,7 @@ class Worker:
         if self._connection.closed:
             return
 
-        # Where there is no room for it, nobody reads.
+        # Where the pipe has no room for the message, nobody reads.
         room = select.poll()
         room.register(self._connection, select.POLLOUT)
         if os.getpid() == self._parent and room.poll(0):

@@ -1,10 +1,10 @@
 """
 ---
-title: What becomes of an episode
+title: One step in all games
 summary: A step of several environments, and what follows the end of an episode.
 ---
 
-# What becomes of an episode
+# One step in all games
 
 For a while, all that happens in one game is similar: the same level, the same life, the
 same mistake. An agent that learned from one game alone would adapt to what it saw last,
@@ -128,7 +128,7 @@ def _put(batch: Any, row: int, observation: Any) -> None:
 
 
 def is_cut(found: np.dtype[Any], expected: np.dtype[Any]) -> bool:
-    """Whether numbers of the first type would lose what stands after the point."""
+    """Whether numbers of the first type would lose what comes after the point."""
     return found.kind in "fc" and expected.kind not in "fc"
 
 

@@ -123,8 +123,8 @@ class Display(Protocol):
     The recipe handles 100,000 bytes a frame. The emulator itself stores a third of
     that, one byte for each pixel: the *number* of its colour in a palette. It looks the
     colours up when somebody asks for them. With 128 colours there are not many pairs to
-    take the maximum of, nor many greys. So all of them go into a table, once, and a
-    pixel costs one look into it.
+    take the maximum of, nor many greys. So all of them go into a table, once, and each
+    pixel then costs one look into it.
 
     For that, an emulator must have the methods below. ALE, [the one of this
     book](game.py), has them.

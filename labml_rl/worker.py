@@ -9,7 +9,7 @@ summary: Games in several processes, a few in each, with one memory for all.
 The pages before this one have the parts, and here they are put together: each
 [worker][labml_rl.process.Worker] has a [runner][labml_rl.runner.Runner], and the agent
 sees one [VectorEnv](batch.py). (Gymnasium's `AsyncVectorEnv` and Stable-Baselines3's
-`SubprocVecEnv` are for the same.)
+`SubprocVecEnv` serve the same purpose.)
 
 ```python
 from labml_rl.worker import make_games
@@ -27,7 +27,7 @@ if __name__ == "__main__":
 
 !!! warning "A program that runs twice"
     Where processes are not forked, as on a Mac, and on Linux from Python 3.14 on, each
-    one imports the program that it belongs to. Whatever stands below `if __name__ ==
+    one imports the program that it belongs to. Whatever is below `if __name__ ==
     "__main__":` is left out then. The rest runs once more: without that line, a worker
     would start workers. Python ends it with a long explanation, and the agent hears
     that it *exited with code 1*.
@@ -198,7 +198,7 @@ class ParallelGames(Games):
             no fixed size.
         WorkerError: if an environment can't be made in a worker, or has other spaces
             than the first. What goes wrong with one in this process is raised as it is,
-            with a note which one it was: other spaces are a `ValueError` there.
+            with a note of which one it was: other spaces are a `ValueError` there.
     """
 
     def __init__(
@@ -334,7 +334,7 @@ def shares(num_envs: int, processes: int) -> list[slice]:
     """
     Returns:
         Which games each process plays. Eight for three processes are 2, 3 and 3, and
-        nobody has none.
+        each has at least one.
     """
     count = min(processes, num_envs)
     edges = [num_envs * number // count for number in range(count + 1)]

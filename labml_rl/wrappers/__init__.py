@@ -11,14 +11,14 @@ the easiest to get right. But for colours, another size or random actions at the
 you would have to rewrite it.
 
 Here each part is a **wrapper** of its own. A wrapper is an environment around another
-environment: it changes one thing and passes on the rest. Put one around the other, they
-make a pipeline. Most programs that play Atari are built that way, so these pages also
-help to read those.
+environment: it changes one thing and passes on the rest. Put one around another, and
+they make a pipeline. Most programs that play Atari are built that way, so these pages
+also help to read those.
 
 At the end of this page, [nature_dqn_env][] puts the wrappers together as [Mnih et al.
-(2015)](https://doi.org/10.1038/nature14236) describe it. The result is the same game as
-[make_game][labml_rl.game.make_game] makes, in every pixel, reward, end and score. It is
-slower, because each single frame is copied out of the emulator.
+(2015)](https://doi.org/10.1038/nature14236) describe it. The result is the same game
+that [make_game][labml_rl.game.make_game] makes, in every pixel, reward, end and score.
+It is slower, because each single frame is copied out of the emulator.
 
 ## The order
 

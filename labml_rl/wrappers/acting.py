@@ -30,9 +30,9 @@ class NoopStart(gymnasium.Wrapper):
     """
     ## No-ops
 
-    The console knows no chance: the same actions always give the same game. To vary it,
-    nobody acts in its first few frames. How many is drawn for each game. They are
-    counted in *frames*, so this wrapper belongs below the one that repeats actions.
+    Nothing in the console is random: the same actions always give the same game. To
+    vary it, nobody acts in its first few frames. How many is drawn for each game. They
+    are counted in *frames*, so this wrapper belongs below the one that repeats actions.
 
     !!! warning "Whose dice?"
         The environment's own, `np_random`, which `reset(seed=…)` sets. NumPy's global
@@ -178,8 +178,8 @@ class MaxBetweenFrames(gymnasium.Wrapper):
     `SkipFrames(NoopStart(MaxBetweenFrames(env)))` is another way, without the stack:
     the maximum of every frame and the one before, and every fourth of these. (Around
     the no-ops, it would begin an episode with a single frame.) It shows the same
-    pictures but for one. Where a game ends early in a step, the frame before the last
-    is in the final picture, too.
+    pictures, with one exception. Where a game ends early in a step, the frame before
+    the last is in the final picture, too.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:

@@ -211,7 +211,7 @@ class EpisodeStatistics(gymnasium.Wrapper):
         self.episode_returns += float(reward)
         self._frames += 1
 
-        # A game that ends before the agent has done anything was none.
+        # A game that ends before the agent has done anything does not count.
         if (terminated or truncated) and self.agent_steps != 0:
             info["episode"] = {"r": self.episode_returns, "frames": self._frames}
             info["cut_off"] = truncated and not terminated

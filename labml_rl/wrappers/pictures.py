@@ -124,7 +124,7 @@ class Resize(gymnasium.ObservationWrapper):
     !!! warning "Two arguments to get wrong"
         In `cv2.resize(picture, size, cv2.INTER_AREA)` the third is the *output*, and
         the interpolation stays bilinear, without a complaint. It must be named. And
-        `size` is `(width, height)`, the other way round than a shape, which nobody
+        `size` is `(width, height)`, the other way round from a shape, which nobody
         notices as long as pictures are square.
 
     Args:
@@ -220,8 +220,8 @@ class ScaleToFloat(gymnasium.ObservationWrapper):
     """
     ## From bytes to numbers from 0 to 1
 
-    A network learns best from small numbers. This book divides by 255 inside of the
-    network, and keeps bytes up to there: a stack of four has 28 KB in bytes and 113 KB
+    A network learns best from small numbers. This book divides by 255 inside the
+    network, and keeps bytes until then: a stack of four has 28 KB in bytes and 113 KB
     in `float32`. In a replay memory of a million stacks, that is 28 GB or 113.
 
     Args:
