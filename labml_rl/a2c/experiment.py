@@ -65,7 +65,8 @@ stays like that for all of its ten million frames.*
 stays near −20 for two and a half million frames, and ends at
 15](../../assets/figures/run-a2c-pong-seed-1.svg)
 
-*Pong, with ten million frames. In the paper A2C came to 19.7, with four times as many.*
+*Pong, with ten million frames. In the paper A2C came to 19.7, with four times as many.
+([Another seed](../../results.md#pong-by-a2c) begins later, and ends at 5.)*
 
 ![The mean score of the last hundred games of A2C in CartPole, over the frames played:
 it ends at 500](../../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)

@@ -56,11 +56,11 @@ below. Then the ball gets through to the other side of the wall, and what the ag
 expects (the orange curve) jumps: up there, the ball earns points by itself.*
 
 ![The mean score of the last hundred games of PPO in Pong, over the frames played, and
-that of A2C, which rises later and less: it ends at
+those of two runs of A2C, which rise later and less: it ends at
 20](../../assets/figures/run-ppo-pong-seed-1.svg)
 
 *Pong, where a game goes to 21 points. With a quarter of the frames of the paper it wins
-nearly all of them. The thin curve is that of A2C. ([Another
+nearly all of them. The thin curves are those of A2C. ([Another
 seed](../../results.md#pong-by-ppo) begins to win two million frames earlier, and ends
 at 17.)*
 

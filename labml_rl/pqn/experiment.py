@@ -54,10 +54,11 @@ and a short run, which ends just as A2C begins to rise. The authors play forty m
 frames and more.
 
 ![The mean score of the last hundred games of PQN in Pong, over the frames played: it
-stays near −20 for five million frames, when that of A2C has begun to rise, crosses it
-after seven million, and ends at 17](../../assets/figures/run-pqn-pong-seed-1.svg)
+stays near −20 for five million frames, when those of two runs of A2C have begun to
+rise, crosses both by the end, and ends at
+17](../../assets/figures/run-pqn-pong-seed-1.svg)
 
-*Pong, with the same settings, and A2C (the thin curve).*
+*Pong, with the same settings, and A2C with two seeds (the thin curves).*
 
 Pong takes patience. After 3.9 million frames this agent still lost nearly every point,
 where two runs of [DQN](../dqn/fast.py) had come to −15 and −14, and the run was taken
