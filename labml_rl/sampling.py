@@ -39,7 +39,7 @@ samples.observations.shape
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, zip_longest
 from typing import Any
@@ -459,7 +459,7 @@ def take_turns(
     Args:
         players: who plays, each with its own games and its own columns of one sheet.
         others: what else is to be done, a part of it in each turn, such as
-            [learning][beside].
+            [learning][labml_rl.ppo.overlap.beside].
 
     Returns:
         The scores of the games that ended.
@@ -469,53 +469,6 @@ def take_turns(
     for _ in zip_longest(*moves, *others):
         pass  # Each has handed out its actions.
     return scores
-
-
-def beside(steps: Iterator[None], stream: torch.cuda.Stream | None) -> Iterator[None]:
-    """
-    ## Learning takes turns, too
-
-    While all games are played, Python may as well ask the GPU for a step of learning:
-
-    ```text
-    network  A     B     A     B     A     B
-    learner     1           2           3
-    games      A A A B B B A A A B B B A A A B B B
-    ```
-
-    A GPU does what it is asked for in the order in which it was asked. So the second
-    question of player A would wait for the whole first step of learning. With two lists
-    of orders, called *streams*, it does not: the GPU works at both. Python only puts a
-    step on the list of the learner, and goes on to the player whose turn it is.
-
-    What learns must be [a different
-    network][labml_rl.ppo.experiment.Experiment.make_actor] from the one that plays.
-
-    Args:
-        steps: does one step each time that it is asked for the next.
-        stream: the learner's list of orders; `None` is for a processor, which has no
-            such list.
-
-    Yields:
-        Nothing, after each step.
-    """
-    kind = "cpu" if stream is None else "cuda"
-    if stream is not None:
-        stream.wait_stream(torch.cuda.current_stream(stream.device))
-    while True:
-        # Meanwhile the players are inside an autocast, which remembers weights [that
-        # have been converted](graphs.py). A learner inside it would never see what it
-        # learns.
-        with (
-            nullcontext() if stream is None else torch.cuda.stream(stream),
-            torch.autocast(kind, enabled=False, cache_enabled=False),
-        ):
-            # `next` gives None after a step, and True when there are none left.
-            if next(steps, True):
-                break
-        yield
-    if stream is not None:
-        torch.cuda.current_stream(stream.device).wait_stream(stream)
 
 
 class Sampler:

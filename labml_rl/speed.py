@@ -31,7 +31,7 @@ switched off.
 | many small updates | one for all weights | [fused Adam][make_adam] |
 | asking for memory | keeping what one has | [keeping memory][keep_memory] |
 | giving orders to a GPU | recording them | [a step, recorded](graphs.py) |
-| learning, with a GPU | playing on meanwhile | [overlap][labml_rl.sampling.beside] |
+| learning, with a GPU | playing on meanwhile | [overlap](ppo/overlap.py) |
 
 Of those that can be switched off, 16 bits gain the most on two processors, then few
 threads. On [a third](../benchmarks/policies.md#other-processors), 16 bits make PPO
@@ -98,7 +98,7 @@ should be asked seldom, and about much at once:
   answers][labml_rl.sampling.take_turns] for the other.
 - **One order**: what it does in each step is [recorded once and replayed](graphs.py).
 - **At the same time**: with `--overlap`, it learns from one rollout [while the next is
-  played][labml_rl.ppo.experiment.Experiment.make_actor].
+  played](ppo/overlap.py).
 - **One program**: [network and losses][labml_rl.ppo.experiment.Experiment.losses] of
   PPO are compiled into one, which does the same in fewer operations.
 

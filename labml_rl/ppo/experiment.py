@@ -110,9 +110,7 @@ before each pass, which neither that code nor this book does.
 """
 
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Self
 
 import torch
@@ -121,7 +119,7 @@ from torch import Tensor, nn
 from labml_rl.a2c import total_loss
 from labml_rl.graphs import Recorded, check_rates, copied
 from labml_rl.networks import entropy_of, log_probs_of
-from labml_rl.onpolicy import PolicyExperiment, PolicySettings, check_cut
+from labml_rl.onpolicy import PolicySettings, check_cut
 from labml_rl.ppo import (
     clip_fraction,
     clipped_policy_loss,
@@ -130,10 +128,10 @@ from labml_rl.ppo import (
     normalised,
     value_loss,
 )
+from labml_rl.ppo.overlap import OverlapExperiment
 from labml_rl.returns import gae
 from labml_rl.runs import require
-from labml_rl.runs.checkpoint import State
-from labml_rl.sampling import Sampler, Samples, Sheet, beside
+from labml_rl.sampling import Samples
 from labml_rl.speed import make_adam, means_of, numbers_of
 
 
@@ -169,7 +167,7 @@ class Settings(PolicySettings):
         compile: make [one program of network and losses][Experiment.losses], for a GPU.
             PyTorch takes its time for that, once, in the first update.
         overlap: on a GPU, or without players, [learn from one rollout while the next is
-            played][Experiment.learn_and_play].
+            played](overlap.py).
     """
 
     steps: int = 128
@@ -200,7 +198,7 @@ class Settings(PolicySettings):
             )
 
 
-class Experiment(PolicyExperiment[Settings]):
+class Experiment(OverlapExperiment):
     """
     ## The experiment
 
@@ -223,13 +221,6 @@ class Experiment(PolicyExperiment[Settings]):
         if settings.compile:
             self.compute = torch.compile(self.compute)
         super().__init__(settings)
-
-        # With `overlap`: the rollout that was played while the network learned, and
-        # that it has not learned from yet.
-        self.latest: Samples | None = None
-        self.stream: torch.cuda.Stream | None = None
-        if settings.overlap and self.device.type == "cuda":
-            self.stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         r"""
@@ -254,28 +245,20 @@ class Experiment(PolicyExperiment[Settings]):
 
         This is one update. All games are played on for $T$ steps, and the optimiser
         goes through these steps several times, a minibatch at a time. Then what was
-        seen is thrown away. (With [overlap][Experiment.make_actor], the next rollout is
-        played meanwhile. Without it, `latest` is always None.)
+        seen is thrown away. (With `overlap`, the next rollout is [played
+        meanwhile](overlap.py).)
 
         Returns:
             The means over all minibatches.
         """
         learning_rate = self.anneal()
-        if self.settings.overlap:
-            self.actor.load_state_dict(self.network.state_dict())
-        samples = self.play() if self.latest is None else self.latest
-        batch = self.make_batch(samples)
+        batch = self.make_batch(self.rollout())
+        explained = explained_variance(batch.values, batch.returns)
         learned: list[dict[str, Tensor]] = []
-        if self.settings.overlap:
-            batch = batch.copy()
-            self.learn_and_play(self.passes(batch, learned))
-        else:
-            for _ in self.passes(batch, learned):
-                pass
+        self.learn_from(batch, learned)
 
         #
         metrics = means_of(learned)
-        explained = explained_variance(batch.values, batch.returns)
         metrics["explained_variance"] = explained.item()
         metrics["learning_rate"] = learning_rate
         return metrics
@@ -287,7 +270,8 @@ class Experiment(PolicyExperiment[Settings]):
         ### Several times through it
 
         This is a generator: it stops at each `yield`, and goes on when it is asked to.
-        With [overlap][Experiment.make_actor] the games are played in between.
+        That is done [at once][labml_rl.ppo.overlap.OverlapExperiment.learn_from],
+        unless games are played in between.
 
         Args:
             batch: what to learn from.
@@ -299,9 +283,6 @@ class Experiment(PolicyExperiment[Settings]):
         settings = self.settings
         if isinstance(self.how, Recorded):
             check_rates(self.optimizer)
-        if settings.overlap:
-            batch = self.from_here(batch)
-            yield
 
         # What a game shows within a few steps looks nearly the same, and lies close
         # together in this list. Such neighbours in a minibatch would all pull in one
@@ -397,8 +378,7 @@ class Experiment(PolicyExperiment[Settings]):
 
         The network answers anew for each minibatch, since it has changed since the last
         one. The batch has the probabilities that the actions had when they were played,
-        and the ratio compares these with the present ones. (With `overlap`, they are
-        those from [when learning began][Experiment.from_here].) An algorithm that adds
+        and the ratio compares these with the present ones. An algorithm that adds
         something of its own adds it to the `loss` in here. What it needs for that may
         be there already: the `divergence` has a gradient, as a penalty must have one,
         and so have the `entropy` and the two losses.
@@ -468,105 +448,6 @@ class Experiment(PolicyExperiment[Settings]):
             ),
         }
 
-    def make_actor(self) -> nn.Module:
-        r"""
-        ### Learn while they play
-
-        While a GPU learns from a rollout, no game is played, and all cores are idle.
-        With `overlap`, there are two networks. One learns from what was played last.
-        Meanwhile a copy, made when the update begins, plays the next rollout.
-
-        So the policy that played is no longer the one that begins to learn: it is one
-        update older. There is always one rollout that nobody has learned from yet, and
-        the last one of a run is thrown away.
-
-        On [sixteen cores with a large GPU](../../benchmarks/gpu.md), PPO then plays and
-        learns as many steps as the games alone allow. Whether that is more than without
-        `overlap`, three samples could not tell. On a processor that learns itself,
-        nothing is idle, and there is nothing to gain.
-
-        Returns:
-            The network that plays: a copy, or the one that learns.
-
-        Raises:
-            ValueError: if it is to be a copy, and the games are with the players.
-        """
-        settings = self.settings
-        if not settings.overlap:
-            return super().make_actor()
-        if settings.players and self.device.type == "cpu":
-            raise ValueError(
-                "overlap is for games that come to the network. On a processor each "
-                "player has games of its own: add --no-players, or leave --overlap"
-            )
-        return deepcopy(self.network)
-
-    def learn_and_play(self, steps: Iterator[None]) -> None:
-        """
-        A step of learning is asked for [whenever all games are being
-        played][labml_rl.sampling.beside].
-
-        Args:
-            steps: those of the optimiser.
-        """
-        assert isinstance(self.games, Sampler)
-        sample = partial(self.games.sample, beside(steps, self.stream))
-        self.latest = self.play(sample)
-
-    @torch.no_grad()
-    def from_here(self, batch: "Batch") -> "Batch":
-        r"""
-        ### From where the clip counts
-
-        The [clip][labml_rl.ppo.clipped_policy_loss] is meant to keep an update from
-        going too far. But too far from what? If it counts from the policy that played,
-        the update before has used up a part of the way already, and a small game [took
-        half as many frames again](../../benchmarks/tricks.md#learning-while-it-plays)
-        to be learned halfway. So before learning begins, the network says how likely it
-        finds these actions *now*, and the clip counts from there. [Hilton et al.
-        (2021)](https://arxiv.org/abs/2110.00641) tell these two policies apart: the one
-        that played, and the *proximal* one, which it should stay near. (They also weigh
-        each step by the ratio of the two. Here they are a single update apart, and
-        count as one.)
-
-        Args:
-            batch: what to learn from.
-
-        Returns:
-            The same, with the present probabilities.
-        """
-        rows = torch.arange(len(batch), device=self.device)
-        parts = [batch.rows(r) for r in rows.chunk(self.settings.minibatches)]
-        now = [log_probs_of(self.answers(each)[0], each.actions) for each in parts]
-        return replace(batch, log_probs=torch.cat(now))
-
-    def get_state(self) -> State:
-        """
-        ### Saved with the run
-
-        Returns:
-            The state, and the rollout that nobody has learned from yet.
-        """
-        state = super().get_state()
-        if self.settings.overlap:
-            state["played"] = self.latest is not None
-            state["sheet"] = self.games.sheet.parts()
-        return state
-
-    def set_state(self, state: State) -> Any:
-        """
-        Args:
-            state: what [Experiment.get_state][] returned.
-
-        Returns:
-            The observations on which the agent has not acted yet.
-        """
-        observations = super().set_state(state)
-        if self.settings.overlap:
-            self.games.sheet.copy_(Sheet(*state["sheet"]))
-            self.latest = self.games.sheet.samples([]) if state["played"] else None
-        return observations
-
 
 Losses = Callable[[Any, "Batch"], dict[str, Tensor]]
 
@@ -579,8 +460,9 @@ class Batch:
     Args:
         observations: $o$, shape `(B, …)`.
         actions: $a$, shape `(B,)`.
-        log_probs: $\log \pi(a \mid o)$ of the policy [from which the clip
-            counts][Experiment.from_here], the same.
+        log_probs: $\log \pi(a \mid o)$ of the policy that played, or of that which
+            [begins to learn][labml_rl.ppo.overlap.OverlapExperiment.from_here]; the
+            same.
         advantages: $\hat{A}$, the same.
         returns: $G$, the same.
         values: $V(o)$ of the network that played, the same.

@@ -160,7 +160,7 @@ def test_the_clip_counts_from_who_begins_to_learn(experiment_class):
         for _ in range(2):
             batch = experiment.make_batch(experiment.latest).copy()
             learned: list[dict[str, torch.Tensor]] = []
-            steps = experiment.passes(batch, learned)
+            steps = experiment.steps_of(batch, learned)
             while not learned:
                 next(steps)
             divergences.append(learned[0]["divergence"].item())
