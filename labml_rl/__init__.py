@@ -109,6 +109,12 @@ Their policy is then simple, and not learned: take the action with the largest v
 | memory for steps | 2 to 7 GB | little |
 | choose it | to learn from old play | if many games can be played at once |
 
+Which of the two kinds? A policy is learned by climbing towards what is wanted, a larger
+return, and it may mix its actions, which can be best where an observation does not show
+all. But what was played is soon out of date. Values are learned by making them agree
+with each other from one step to the next. DQN can use any play for that, again and
+again. But they can agree [although the agent plays badly](dqn/mistakes.py).
+
 ## How to read a page
 
 The prose is on the left. The code that it speaks of is on the right, beside it (on a

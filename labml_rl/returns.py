@@ -421,8 +421,17 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     | 0.95, as most take for Atari | the mixture | some of both |
     | 1 | $G_t - V(o_t)$ | most variance, least bias |
 
+    Both $\gamma$ and $\lambda$ make what is far off count for less, but they are not
+    alike. If all values were right, every $\lambda$ would be right on average: the
+    errors of later steps have a mean of 0 then, so they add nothing but noise. So
+    $\lambda$ is there because values are wrong. A smaller $\gamma$ asks for something
+    else, however right they are: to be paid soon.
+
     The target for $V(o_t)$ is the same mixture of returns, called the **λ-return**
     (that of *TD(λ)*): what was expected, and what came on top, $V(o_t) + \hat{A}_t$.
+    (TD(λ) itself waits for no rollout. Each step leaves a trace that fades by
+    $\gamma\lambda$, an *eligibility trace*, and each new error is passed back along
+    all of them. While the weights stay the same, that adds up to the same.)
 
     !!! warning "Whose end is it?"
         Here `terminated[t]` is what step $t$ returned. CleanRL and Stable-Baselines3

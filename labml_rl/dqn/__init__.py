@@ -70,8 +70,9 @@ random one or one of last week: the game answers an action in the same way whoev
 it, and the value of what comes after is that of the best play. Learning from what
 another agent did is called **off-policy**. This is why old steps can be used again,
 from a [replay memory](../replay/__init__.py). (With the action that the agent does take
-next in place of the best one, it would be **SARSA**, which is on-policy: it learns what
-the agent's own play is worth, its random actions included.)
+next in place of the best one, it is the *Bellman expectation equation*, that of
+$Q^\pi$. What learns by it is **SARSA**, which is on-policy: it learns what the agent's
+own play is worth, its random actions included.)
 
 ### Q-learning
 
@@ -121,8 +122,10 @@ y_t &= r_t + \gamma \max_{a'} Q_\theta(o_{t+1}, a') \\
 \delta_t &= y_t - Q_\theta(o_t, a_t)
 \end{aligned}$$
 
-The network learns to make the **error** $\delta_t$ small. An example, with three
-actions and $\gamma = 0.99$:
+The network learns to make the **error** $\delta_t$ small. (The table does so, too.
+Take each entry for a weight, and the target for a fixed number. Then
+$\tfrac{1}{2} \delta^2$ has the gradient $-\delta$, and to subtract $\eta$ times that
+is the rule above.) An example, with three actions and $\gamma = 0.99$:
 
 | what | number |
 |---|---|

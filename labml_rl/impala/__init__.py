@@ -72,7 +72,9 @@ $$\operatorname{E}_{a \sim \pi} \big[ f(a) \big]
 All it takes is the ratio of two probabilities. The
 [samples][labml_rl.sampling.Samples] have one of them: how likely each action was when
 it was taken. The other is what the network says now. (In PPO a gradient goes through
-this ratio. Here it only says how much a step counts.)
+this ratio. Here it is a number that says how much a step counts, and the gradient goes
+through $\log \pi$. Where nothing is cut off it comes to the same, since
+$\nabla \rho = \rho \nabla \log \pi$.)
 
 Which observations come up is another matter. They are those that $\mu$ got to. V-trace
 does not correct that, and neither does PPO.

@@ -67,6 +67,12 @@ and $V^\pi(s_0)$ is $J(\pi)$. This is the **performance difference lemma** of [K
 and Langford (2002)](https://dl.acm.org/doi/10.5555/645531.656005), and there is no
 approximation in it.
 
+So a policy that in every state takes only actions with $A^\pi \ge 0$ is never worse
+than $\pi$. One that takes the action with the largest $Q^\pi$ does so. (This is the
+**policy improvement theorem**. To learn the values of the new policy, be greedy again,
+and so on, is *policy iteration*: [Sutton and Barto,
+2018](http://incompleteideas.net/book/the-book-2nd.html), sections 4.2 and 4.3.)
+
 In numbers: a game has one step, where left pays 5 and right pays 8. $\pi$ takes both
 equally often, so $V^\pi$ is 6.5, and the advantages are $-1.5$ and $+1.5$. $\pi'$ takes
 right with probability 0.9, and gets $0.1 \cdot 5 + 0.9 \cdot 8 = 7.7$ on average. The
@@ -131,11 +137,16 @@ action, not of the weights being close.
 
 The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000.
 So PPO keeps the idea and drops the bound. It limits how far each ratio may profitably
-move from 1, and how far is found by trying. Its predecessor, TRPO (trust region policy
-optimisation), is from the paper with the bound. It keeps the new policy in a **trust
-region** around the old one: their distance, averaged over the states, must stay below a
-limit. That takes second derivatives. The paper on PPO also tries a penalty on this
-distance, which did not do as well.
+move from 1, and how far is found by trying. (What have ratios to do with $\alpha$? Let
+the dice make the two policies agree as often as they can. Then they differ, in a state,
+with a probability of half the mean of $|\rho - 1|$, over the actions of $\pi$. In the
+example both ratios are 0.8 away from 1, so it is 0.4: right has gone from 0.5 to 0.9.
+If all ratios stayed within $1 \pm \epsilon$, $\alpha$ would be at most
+$\epsilon / 2$.) Its predecessor, TRPO (trust region policy optimisation), is from the
+paper with the bound. It keeps the new policy in a **trust region** around the old one:
+their distance, averaged over the states, must stay below a limit. That takes second
+derivatives. The paper on PPO also tries a penalty on this distance, which did not do as
+well.
 
 Three more things change on the way to a program. The advantage is not known, so there
 is [an estimate](../returns.py) in its place, $\hat{A}_t$. The agent sees $o_t$ and not
@@ -156,6 +167,12 @@ def normalised(advantages: Tensor) -> Tensor:
     In one game the advantages are about 0.01, in another about 10. With a mean of 0 and
     a standard deviation of 1 the same learning rate will do for both, and it still will
     when the agent gets better and returns grow.
+
+    To subtract the mean is to subtract a [baseline][labml_rl.a2c.policy_loss], which
+    costs nothing. (Next to nothing: the action's own advantage is in that mean, and
+    with 256 of them the gradient gets a 256th shorter.) It can turn a sign, though. If
+    all actions of a minibatch were better than expected, the least of them is now made
+    less likely.
 
     This is **advantage normalisation** (*normalization*), and it has a price. Where all
     actions are equally good, the noise is blown up to the same size, and the agent is
@@ -400,6 +417,13 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     | the second | 0.223 | 0.023 |
     | on average | 0.020 | 0.020 |
 
+    A small divergence means that the policies do nearly the same. If it is $D$, they
+    need not differ in more than $\sqrt{D / 2}$ of all draws (*Pinsker's inequality*).
+    That share is the $\alpha$ [of the bound](#what-has-to-be-given-up), averaged over
+    the states. In the example it is at most $\sqrt{0.02 / 2} = 0.1$, and it is 0.1: as
+    much as each probability has moved. A divergence of 0.004 allows 0.045, and one of
+    0.1 allows 0.22.
+
     If the divergence reaches a tenth in an Atari game, the learning rate is too high,
     or there are too many epochs. For [the pole](../small.py), with its twenty epochs,
     it does so now and then, and the agent learns all the same.
@@ -461,11 +485,13 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
     number, and below 0 if it does harm. While it is about 0, the critic takes no noise
     out of the advantages.
 
-    Read it with care. The returns have the critic's own answers in them: everywhere if
-    $\lambda$ is below 1, and in any case where the rollout stops. The critic foresees
-    these easily. And where all returns are nearly the same, the least error is large
-    beside what there is to foresee: with an agent that never drops the pole of CartPole
-    this number can be far below 0, and nothing is wrong.
+    Read it with care. A variance does not see what is the same everywhere: a critic
+    that always says 10 too much has 1 as well. (`value_loss` shows it: 50.) The returns
+    have the critic's own answers in them: everywhere if $\lambda$ is below 1, and in
+    any case where the rollout stops. The critic foresees these easily. And where all
+    returns are nearly the same, the least error is large beside what there is to
+    foresee: with an agent that never drops the pole of CartPole this number can be far
+    below 0, and nothing is wrong.
 
     Args:
         values: $V(o_t)$, of the network that played.
