@@ -73,8 +73,10 @@ from sidebyside.render import (
     PAGE_OF_REFERENCE,
     THEME,
     environment,
+    page_of_reference,
     render,
     render_error,
+    render_reference,
 )
 from sidebyside.rst import open_code
 from sidebyside.rules import dollars
@@ -129,7 +131,14 @@ OTHER_REFERENCE = (
     "plugin for `{1}`. Write `sidebyside.reference: {{page: {1}}}` into the options "
     "of mkdocstrings."
 )
-WRONG_REFERENCE = "Name the page of a package, such as `reference/{package}.md`."
+WRONG_REFERENCE = (
+    "Name the page of a module, such as `reference/{module}.md`, or one that you have "
+    "written, such as `reference/{package}.md` for the name of your package."
+)
+NO_MKDOCSTRINGS = (
+    "reference: the plugin mkdocstrings makes what is on these pages. Add it to the "
+    "plugins in mkdocs.yml."
+)
 
 
 class Options(Config):  # type: ignore[no-untyped-call]
@@ -140,7 +149,7 @@ class Options(Config):  # type: ignore[no-untyped-call]
     |---|---|
     | `packages` | the folders of Python files to render |
     | `exclude` | what in them gets no page |
-    | `reference` | the page of the [reference][sidebyside.reference] |
+    | `reference` | the pages of the [reference][sidebyside.reference] |
     | `inventories` | documentation that names in the code lead to |
     | `tests` | a record of [the tests][sidebyside.tested] that run the code |
 
@@ -153,7 +162,7 @@ class Options(Config):  # type: ignore[no-untyped-call]
     - sidebyside:
         packages: [src/kiln]
         exclude: [tests, _version.py, "kiln/_vendor/*"]
-        reference: reference/{package}.md
+        reference: reference/{module}.md
         inventories:
           https://docs.example.org/clay/: clay.inv
         tests: tests/record.json
@@ -164,8 +173,9 @@ class Options(Config):  # type: ignore[no-untyped-call]
     `mkdocs.yml`. The build says which patterns name nothing. Environments and what
     tools have built, such as `venv` and `build`, are left out anyway.
 
-    `{package}` in `reference` stands for the name of the package. Each definition leads
-    to its entry there, and [from there back][sidebyside.reference].
+    `{module}` in `reference` stands for the name of a module, and `{package}` for that
+    of its package. Each definition leads to its entry there, and [from there
+    back][sidebyside.reference].
 
     Plugins that look for pages, such as `redirects`, have to be listed after this one.
     `i18n` reads only pages that are files: make these with [`sidebyside
@@ -284,9 +294,11 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     f"packages: `{named}` is no package. Did you mean {paths}?"
                 )
         try:
-            self.config.reference.format(package="")
+            page_of_reference("", self.config.reference)
         except (LookupError, ValueError, AttributeError, TypeError):
             raise PluginError(f"reference: {WRONG_REFERENCE}") from None
+        if "{module" in self.config.reference and "mkdocstrings" not in config.plugins:
+            raise PluginError(NO_MKDOCSTRINGS)
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """
@@ -372,6 +384,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 self.files.append((source.page, text))
             except PressError as error:
                 self.mistake(source.page, error, templates)
+        if "{module" in self.config.reference:
+            pages = render_reference(sources, templates, self.config.reference)
+            self.files += pages.items()
 
     def make_page(
         self,
@@ -533,8 +548,11 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             for file in files
             if file.inclusion is not InclusionLevel.EXCLUDED
         }
+        packages = self.pages_of_packages()
         for path, content in self.files:
-            file = File.generated(config, path, content=content)
+            is_entry = path not in self.written and path not in packages
+            inclusion = (InclusionLevel.UNDEFINED, InclusionLevel.NOT_IN_NAV)[is_entry]
+            file = File.generated(config, path, content=content, inclusion=inclusion)
             if path.endswith(".md"):
                 named = self.sources.get(path, path)
                 if other := taken.get(file.dest_uri):
@@ -542,7 +560,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     raise PluginError(SAME_PAGE.format(paths, path))
                 taken[file.dest_uri] = named
             # Other plugins look there for an author or a language.
-            file.abs_src_path = str(self.written[path])
+            if path in self.written:
+                file.abs_src_path = str(self.written[path])
             if path in self.sources:
                 file.edit_uri = named_from(self.written[path], Path(config.docs_dir))
             files.append(file)
@@ -552,6 +571,12 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 content = asset_bytes(asset)
                 files.append(File.generated(config, path, content=content))
         return files
+
+    def pages_of_packages(self) -> set[str]:
+        """Where the reference of each package lies, if there is one."""
+        reference = self.config.reference
+        packages = {name.partition(".")[0] for name in self.modules.values()}
+        return {page_of_reference(each, reference) for each in packages if reference}
 
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
         """
@@ -580,9 +605,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     each.title = self.untitled[path].rpartition(".")[2]
                 if each.is_index and config.nav is None and is_made_up:
                     section.title = folder
-        for package in {name.partition(".")[0] for name in self.modules.values()}:
-            page = self.config.reference.format(package=package)
-            if page and not files.get_file_from_path(page):
+        for page in self.pages_of_packages():
+            if not files.get_file_from_path(page):
                 wrong = f"reference: there is no page `{page}`"
                 raise PluginError(f"{wrong}. {WRONG_REFERENCE}")
         for page in pages_of_extension(config):

@@ -23,24 +23,28 @@ plugins:
       handlers:
         python:
           options:
-            show_submodules: true
             extensions:
               - sidebyside.reference:
-                  page: reference/{package}.md
+                  page: reference/{module}.md
                   exclude: [tests]
 ```
 
-The page of the reference is written by hand, and has one line. For the package `kiln`,
-`docs/reference/kiln.md` says
+`page` has to be the same as `reference` among [the plugin's
+options][sidebyside.plugin.Options], by which the pages of modules lead to the
+reference. With `{module}` in it, each module has a page of its own there, and the
+plugin writes them all. That of the package, `reference/kiln.md` for the package `kiln`,
+is an index of the others. It alone is for the navigation.
+
+A small package can do with one page that you write yourself. Name it
+`reference/{package}.md`, or without braces. Such a page says
 
 ```markdown
 ::: kiln
 ```
 
-`page` has to be the same as `reference` among [the plugin's
-options][sidebyside.plugin.Options], by which the pages of modules lead to the
-reference. In a project with a folder `src`, mkdocstrings also needs `paths: [src]`
-beside `options`.
+and needs `show_submodules: true` beside `extensions`. (For a large one, that would be a
+page of megabytes, at which a browser works for seconds.) In a project with a folder
+`src`, mkdocstrings also needs `paths: [src]` beside `options`.
 
 A server makes the reference once, and not again when a module changes, since that would
 take seconds. To see it change, start the server anew.
@@ -56,7 +60,7 @@ import griffe
 
 from sidebyside.press import find_modules, load_all
 from sidebyside.prose import LISTS, TITLES, Prose, is_title
-from sidebyside.render import PAGE_OF_REFERENCE
+from sidebyside.render import PAGE_OF_REFERENCE, page_of_reference
 from sidebyside.split import Kind
 from sidebyside.weave import HEADING, catalogue, described
 
@@ -77,8 +81,8 @@ class AnnotatedPages(griffe.Extension):
     ## The extension
 
     Args:
-        page: where the reference of a package lies among the site's sources, with
-            `{package}` for its name.
+        page: where the reference of a module lies among the site's sources, with
+            `{module}` for its name, or `{package}` for that of its package.
         exclude: the same patterns as in [the plugin's
             options][sidebyside.plugin.Options]. What has no page keeps its docstrings.
             (For a package without any, say `options: {extensions: []}` below `:::`.)
@@ -95,7 +99,6 @@ class AnnotatedPages(griffe.Extension):
         # A namespace has folders, and no file.
         path = pkg.filepath
         folders = path if isinstance(path, list) else [path.parent]
-        here = self.page.format(package=pkg.name)
         # A module that is not Python yet is the plugin's to complain about.
         modules = [
             module
@@ -105,6 +108,7 @@ class AnnotatedPages(griffe.Extension):
         sources = load_all(modules, report=lambda error: None)
         places = catalogue(sources)
         for source in sources:
+            here = page_of_reference(source.module, self.page)
             read = described(source)
             texts = {source.module: str(read.meta.get("summary", ""))}
             for section in read.sections:

@@ -22,11 +22,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sidebyside.errors import PressError
 from sidebyside.guard import lookalike, number_of
 from sidebyside.links import Place
-from sidebyside.weave import Page
+from sidebyside.read import Source
+from sidebyside.weave import Page, public_names
 
 PAGE = "sidebyside/page.md"
-# Where the reference of a package lies, unless a site says something else.
-PAGE_OF_REFERENCE = "reference/{package}.md"
+# Where the reference of a module lies, unless a site says something else.
+PAGE_OF_REFERENCE = "reference/{module}.md"
 # The fast one is not everywhere.
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 THEME = Path(str(files("sidebyside") / "theme"))
@@ -43,6 +44,7 @@ def environment(folders: Sequence[Path] = ()) -> Environment:
     |---|---|
     | `sidebyside/page.md` | each page of a module |
     | `sidebyside/error.md` | the page of a module with a mistake, in a server |
+    | `sidebyside/reference.md` | each page of the [reference][sidebyside.reference] |
     | `partials/actions.html` | the line above a page with the name of its file |
 
     Begin with a copy of the press's. In the first two keep all HTML comments: they are
@@ -71,8 +73,8 @@ def render(page: Page, templates: Environment, reference: str = "") -> str:
     Args:
         page: the page.
         templates: what [environment][] made.
-        reference: the page with the reference of a package, `{package}` for its name,
-            if there is one.
+        reference: the page with the reference of a module, if there is one; see
+            [page_of_reference][].
     """
     meta = {**page.meta, "title": page.title, "source": page.source.path}
     if "summary" in meta:
@@ -98,12 +100,72 @@ def render(page: Page, templates: Environment, reference: str = "") -> str:
 
 def entries_of(page: Page, reference: str) -> dict[str, str]:
     """Links to the reference for the public definitions of a page, by their anchors."""
-    where = reference.format(package=page.source.module.split(".")[0])
+    where = page_of_reference(page.source.module, reference)
     return {
         row.anchor: Place(where, row.public).seen_from(page.source.page)
         for row in page.rows
         if row.public
     }
+
+
+def page_of_reference(module: str, reference: str) -> str:
+    """
+    Args:
+        module: the name of a module.
+        reference: a page, with `{module}` for that name, or `{package}` for its first
+            part.
+
+    Returns:
+        The page of this module.
+    """
+    return reference.format(module=module, package=module.partition(".")[0])
+
+
+def render_reference(
+    sources: Sequence[Source], templates: Environment, reference: str
+) -> dict[str, str]:
+    """
+    ## The reference as Markdown
+
+    Each module that has something to import has a page, and so has each package, as an
+    index. What is on them, [mkdocstrings][sidebyside.reference] puts there.
+
+    Args:
+        sources: all modules.
+        templates: what [environment][] made.
+        reference: their pages, with `{module}` for the name of each.
+
+    Returns:
+        The pages, by where they lie.
+    """
+    names = {each.module: [*public_names(each)][1:] for each in sources}
+    packages = {each.module.partition(".")[0] for each in sources}
+    template = templates.get_template("sidebyside/reference.md")
+    pages: dict[str, str] = {}
+    for name in sorted(packages | {name for name, public in names.items() if public}):
+        here = page_of_reference(name, reference)
+        index = page_of_reference(name.partition(".")[0], reference)
+        modules = [
+            (
+                module,
+                Place(there, "").seen_from(here),
+                [
+                    (each, Place(there, f"{module}.{each}").seen_from(here))
+                    for each in public
+                    if "." not in each
+                ],
+            )
+            for module, public in names.items()
+            if public and name in packages and module.partition(".")[0] == name
+            for there in [page_of_reference(module, reference)]
+        ]
+        pages[here] = template.render(
+            name=name,
+            modules=modules,
+            has_entries=bool(names.get(name)),
+            index=Place(index, "").seen_from(here),
+        )
+    return pages
 
 
 def render_error(error: PressError, templates: Environment) -> str:

@@ -187,6 +187,63 @@ def test_the_reference_and_its_extension_agree_on_the_page(site):
     assert "sidebyside.reference" not in build(site).stderr
 
 
+REFERENCE = (
+    "[book]\n",
+    "[book]\n      reference: ref/{module}.md\n  - mkdocstrings: {handlers: {python: "
+    "{options: {extensions: [{sidebyside.reference: {page: 'ref/{module}.md'}}]}}}}\n",
+)
+
+
+def test_each_module_has_a_page_of_the_reference(site):
+    configured(site, REFERENCE, ("book/game.md]", "book/game.md, ref/book.md]"))
+    (site / "book" / "_secret.py").write_text(
+        '"""Not told."""\n\n\nclass Hidden: ...\n'
+    )
+    (site / "book" / "empty.py").write_text('"""# Nothing to import"""\n')
+    done = build(site, "--strict")
+    assert "WARNING" not in done.stderr
+    pages = sorted(path.name for path in (site / "site" / "ref").iterdir())
+    assert pages == ["book.game.html", "book.html"]
+    entry = "book.game.html#book.game.Game"
+    index = (site / "site" / "ref" / "book.html").read_text()
+    assert index.count(f'<a href="{entry}"><code>Game</code></a>') == 1
+    assert "Game.step" not in index
+    assert "<h1" in index
+    of_game = (site / "site" / "ref" / "book.game.html").read_text()
+    assert '<h1 id="book.game" class="doc doc-heading">' in of_game
+    assert 'href="../book/game.html#Game.step">The annotated code' in of_game
+    assert '<a href="book.html">All names of book</a>' in of_game
+    assert "book.game.html" not in navigation(site)
+    page = (site / "site" / "book" / "game.html").read_text()
+    assert re.findall(r'class="sbs-entry"[^>]*href="([^"]*)"', page) == [
+        f"../ref/{entry}",
+        f"../ref/{entry}.step",
+    ]
+
+
+def test_a_navigation_that_mkdocs_makes_has_one_page_of_the_reference(site):
+    nav = "nav: [index.md, book/index.md, book/game.md]"
+    configured(site, REFERENCE, (nav, ""))
+    lines = navigation(site)
+    assert "Reference: book" in lines
+    assert not any("book.game" in line for line in lines)
+
+
+def test_what_a_package_itself_has_is_below_the_index(site):
+    configured(site, REFERENCE, ("book/game.md]", "book/game.md, ref/book.md]"))
+    with (site / "book" / "__init__.py").open("a") as file:
+        file.write('\n\ndef read():\n    """Read it."""\n')
+    assert build(site, "--strict").returncode == 0
+    index = (site / "site" / "ref" / "book.html").read_text()
+    assert '<a href="#book.read"><code>read</code></a>' in index
+    assert '<h3 id="book.read" class="doc doc-heading">' in index
+
+
+def test_pages_of_the_reference_need_somebody_to_fill_them(site):
+    configured(site, ("[book]", "[book]\n      reference: ref/{module}.md"))
+    assert "reference: the plugin mkdocstrings makes what is on" in refused(site)
+
+
 def test_a_second_build_writes_the_same(site):
     build(site)
     first = (site / "site" / "book" / "game.html").read_bytes()
@@ -702,7 +759,7 @@ def test_another_theme_is_named(site, theme):
     [
         ("ref/{package}.md", "reference: there is no page `ref/book.md`"),
         *(
-            (f"ref/{wrong}.md", "reference: Name the page of a package")
+            (f"ref/{wrong}.md", "reference: Name the page of a module")
             for wrong in (
                 "{name}",
                 "{package.name}",
@@ -711,7 +768,7 @@ def test_another_theme_is_named(site, theme):
                 "{0}",
             )
         ),
-        ("'{package'", "reference: Name the page of a package"),
+        ("'{package'", "reference: Name the page of a module"),
     ],
 )
 def test_a_reference_that_is_not_there_is_one_mistake(site, reference, message):

@@ -31,6 +31,7 @@ from sidebyside.read import PYTHON
 from sidebyside.serve import KEPT, LOOK_EVERY, Asked, Patient, look_often
 from tests.press.test_cli import DOT
 from tests.press.test_plugin import CONFIG, MODULES
+from tests.press.test_plugin import REFERENCE as REFERENCE_OF_MODULES
 
 MORE = (
     MODULES["game.py"] + "\n\n# A phrase about wombats, and [Game.run][].\nx = Game()\n"
@@ -165,6 +166,22 @@ def test_references_of_other_plugins_stay(project):
         check_same(Path("served"), fresh)
     page = Path("served/two.html").read_text()
     assert 'href="index.html#a-house"' in page
+
+
+@pytest.mark.filterwarnings("default")
+def test_pages_of_the_reference_are_those_of_a_build(project):
+    Path("mkdocs.yml").write_text(CONFIG.replace(*REFERENCE_OF_MODULES))
+    for change in (
+        lambda: None,
+        lambda: Path("book/__init__.py").write_text("# Prose.\n"),
+        lambda: Path("book/more.py").write_text(MODULES["game.py"]),
+    ):
+        change()
+        built("served", "serve")
+        fresh = built("fresh", "build")
+        Path("served/objects.inv").write_bytes(Path("fresh/objects.inv").read_bytes())
+        check_same(Path("served"), fresh)
+    assert "book.more.Game" in Path("served/ref/book.more.html").read_text()
 
 
 @pytest.mark.filterwarnings("default")

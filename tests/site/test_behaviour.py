@@ -289,7 +289,7 @@ def test_keys_lead_through_a_page_without_code(browser, site):
         page.wait_for_function("id => location.hash === `#${id}`", arg=ids[0])
 
 
-@pytest.mark.parametrize("name", ["reference/labml_rl.html", "labml_rl/game.html"])
+@pytest.mark.parametrize("name", ["results.html", "labml_rl/game.html"])
 def test_the_outline_follows(browser, site, name):
     """It is longer than the window, and what is being read stays in sight."""
     small = {"width": 1440, "height": 600}

@@ -60,6 +60,7 @@ def of_each_kind(site):
         return all_pages(site)
     kinds = ["index", "contributing", "results", "sidebyside/symbols"]
     kinds += ["benchmarks/mistakes", "reference/sidebyside"]
+    kinds += ["reference/labml_rl.ppo"]
     # With code alone, formulas, tables, figures, films, and what opens when asked.
     book = ["a2c/__main__", "returns", "speed", "bodies", "ppo/index"]
     book += ["dqn/distribution", "wrappers/pictures"]
