@@ -12,7 +12,7 @@ to the book, add a line here, and the program, its help, `resume` and `watch` al
 it. Nothing is imported before somebody asks for it.
 """
 
-PACKAGE = __name__.partition(".")[0]
+PACKAGE = __name__.rpartition(".")[0]
 
 ALGORITHMS = {
     "a2c": f"{PACKAGE}.a2c.experiment:Experiment",

@@ -211,7 +211,9 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             array with such rows, and its namesake with an underscore says which of them
             count. So the scores of finished games are in
             `infos["final_info"]["episode"]["r"]`, and `infos["final_info"]["_episode"]`
-            says in which rows.
+            says in which rows. (An episode that ended with a life has no score, and
+            where no other ended, there is no `"episode"`:
+            [scores_of][labml_rl.environments.scores_of] knows.)
 
         Raises:
             InvalidAction: if they are too few or too many, of another shape, or if

@@ -195,7 +195,7 @@ def log_probs_of(logits: Tensor, actions: Tensor) -> Tensor:
 
     Args:
         logits: $\ell$, shape `(…, A)`.
-        actions: $a$, shape `(…)`.
+        actions: $a$, int64 or int32, shape `(…)`.
 
     Returns:
         $\log \pi(a \mid o)$, shape `(…)`.

@@ -189,7 +189,8 @@ class Rollout:
             that begin the next episode in the same step, as those of this book do.
             Others spend an extra step on that ([with
             `NEXT_STEP`][labml_rl.runner.Runner._step]). In such games, the row after an
-            end is no experience, but would be taken for it.
+            end is no experience, but would be taken for it. Gymnasium's own batches
+            are like that, unless they are made with `autoreset_mode=SAME_STEP`.
 
         Returns:
             $F_t$, shape `(T, N)`.
@@ -436,7 +437,9 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     !!! warning "Whose end is it?"
         Here `terminated[t]` is what step $t$ returned. CleanRL and Stable-Baselines3
         store whether an episode *begins* with step $t$, and their arrays are one row
-        later. Put in here, they would end every sum a step too late.
+        later. Put in here, they would end every sum a step too late. With the names of
+        CleanRL, `torch.cat([dones[1:], next_done[None]]).bool()` is what belongs here,
+        and `torch.cat([values, next_value])` are the values.
 
     Args:
         rollout: what was seen.

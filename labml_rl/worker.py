@@ -470,8 +470,11 @@ def played(
 #         "labml_rl/Atari-v0", num_envs=8, game="Pong"
 #     )
 # ```
+#
+# A copy of the book may lie in a package, and have a name with dots. Gymnasium has no
+# room for these.
 gymnasium.register(
-    "labml_rl/Atari-v0",
+    "labml_rl/Atari-v0".replace(".", "-"),
     entry_point=f"{make_game.__module__}:make_game",
     vector_entry_point=f"{__name__}:make_games",
 )

@@ -385,8 +385,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             except PressError as error:
                 self.mistake(source.page, error, templates)
         if "{module" in self.config.reference:
-            pages = render_reference(sources, templates, self.config.reference)
-            self.files += pages.items()
+            entries = render_reference(sources, templates, self.config.reference)
+            self.files += entries.items()
 
     def make_page(
         self,

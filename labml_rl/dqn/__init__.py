@@ -290,7 +290,7 @@ def taken(action_values: Tensor, actions: Tensor) -> Tensor:
     Args:
         action_values: $Q(o_t, a)$, shape `(B, A)`; or [a
             distribution](distribution.py) for each action, shape `(B, A, K)`.
-        actions: $a_t$, shape `(B,)`.
+        actions: $a_t$, int64 or int32, shape `(B,)`.
 
     Returns:
         $Q(o_t, a_t)$, shape `(B,)`; or `(B, K)`.

@@ -270,8 +270,9 @@ def project(probs: Tensor, atoms: Tensor, returns: Tensor, discounts: Tensor) ->
     check_shapes(returns=returns, discounts=discounts)
     if probs.shape != (*returns.shape, *atoms.shape):
         raise ValueError(
-            f"probs must have shape {(*returns.shape, *atoms.shape)}, one probability "
-            f"for each atom of each step, not {tuple(probs.shape)}"
+            f"with returns of shape {tuple(returns.shape)} probs must have shape "
+            f"{(*returns.shape, *atoms.shape)}, one probability for each atom of each "
+            f"step, not {tuple(probs.shape)}"
         )
     moved = returns[:, None] + discounts[:, None] * atoms  # (B, K)
     moved = moved.clamp(atoms[0], atoms[-1])

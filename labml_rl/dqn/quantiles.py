@@ -236,8 +236,9 @@ def quantile_targets(following: Tensor, returns: Tensor, discounts: Tensor) -> T
     check_shapes(returns=returns, discounts=discounts)
     if following.shape[:-1] != returns.shape:
         raise ValueError(
-            f"following must have shape {(*returns.shape, 'K')}, the atoms of each "
-            f"step, not {tuple(following.shape)}"
+            f"with returns of shape {tuple(returns.shape)} following must have shape "
+            f"{(*returns.shape, 'K')}, the atoms of each step, not "
+            f"{tuple(following.shape)}"
         )
     return returns[:, None] + discounts[:, None] * following
 

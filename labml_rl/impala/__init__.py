@@ -42,7 +42,29 @@ when it is learned from, the policy that played it is one update old (the *polic
 But what A2C learns from has to be played by the policy that learns. This page is about
 what goes wrong otherwise, and about **V-trace**, a way of computing returns that puts
 it right. [The experiment](experiment.py) is the loop of A2C with these returns, and
-[shows how much it matters](../../benchmarks/lag.md).
+[shows how much it matters](../../benchmarks/lag.md). The function takes tensors, and
+knows nothing of actors:
+
+```python
+import torch
+from labml_rl.impala import vtrace
+from labml_rl.returns import Rollout
+
+ends = torch.tensor([[False], [False], [True]])
+rollout = Rollout(  # T = 3 steps of N = 1 game
+    rewards=torch.tensor([[0.0], [0.0], [1.0]]),
+    # Of the network that learns, and one more.
+    values=torch.tensor([[0.5], [0.6], [0.8], [0.0]]),
+    terminated=ends,
+    truncated=torch.zeros_like(ends),
+)
+ratios = torch.tensor([[2.0], [0.5], [1.0]])
+targets, advantages = vtrace(  # each (T, N)
+    rollout, ratios.log(), discount=0.9
+)
+```
+
+What comes out is [worked out below][vtrace].
 
 ## An old policy
 

@@ -48,6 +48,23 @@ What was seen often is what the predictor has learned, and there the error is sm
 something is like nothing seen before, it has to guess, and the guess is bad. This is
 **random network distillation**, RND: one network is boiled down into the other.
 
+In a loop of your own, with observations of eight numbers:
+
+```python
+import torch
+from labml_rl.ppo.novelty import Novelty
+
+novelty = Novelty((8,))
+seen = torch.randn(32, 8)  # what the steps led to
+novelty.add(seen)
+with torch.no_grad():
+    rewards = novelty(seen)  # (32,)
+# And to learn:
+novelty(seen).mean().backward()
+```
+
+Before these rewards are paid, [they get a size][labml_rl.ppo.rnd.Experiment.sized].
+
 ## Why a target that means nothing?
 
 It seems more sensible to predict what the *game* shows next, and to be paid where that

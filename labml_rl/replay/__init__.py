@@ -68,6 +68,27 @@ memory.add(
 )
 batch = memory.sample(32)
 ```
+
+A single environment of Gymnasium gives no batches, and somebody has to begin its next
+episode. With a memory for one game:
+
+```python
+memory.begin(obs[None])
+...  # and in each step:
+obs, reward, terminated, truncated, _ = env.step(action)
+final = None
+if terminated or truncated:
+    final = obs[None]
+    obs, _ = env.reset()
+memory.add(
+    np.array([action]),
+    np.array([reward]),
+    np.array([terminated]),
+    np.array([truncated]),
+    obs[None],
+    final_observations=final,
+)
+```
 """
 
 from dataclasses import dataclass

@@ -141,6 +141,18 @@ class PrioritisedMemory(ReplayMemory):
     r"""
     ## The memory
 
+    It is begun and filled as [any other](__init__.py). After each batch it hears how
+    wrong the network was, from [the loss][labml_rl.dqn.td_loss]:
+
+    ```python
+    batch = memory.sample(32)
+    ...  # values and targets of these steps
+    loss, errors = td_loss(
+        values, targets, batch.weights
+    )
+    memory.update(batch.places, errors)
+    ```
+
     Args:
         observation_space: that of one game.
         num_envs: how many games.

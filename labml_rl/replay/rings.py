@@ -75,7 +75,8 @@ class Rings:
         blocks: give stacks [in blocks][labml_rl.bodies.as_blocks], if they can be cut.
 
     Raises:
-        ValueError: if a ring would be too small for the stack and `n`.
+        ValueError: if a ring would be too small for the stack and `n`, or if what is
+            observed is no array.
     """
 
     def __init__(
@@ -91,6 +92,9 @@ class Rings:
         for name, number in (("n", n), ("num_envs", num_envs)):
             if number < 1:
                 raise ValueError(f"{name} must be at least 1, not {number}")
+
+        if not isinstance(observation_space, Box):
+            raise ValueError(f"observations must be arrays, not {observation_space}")
 
         # A step can be drawn when its stack is complete, which takes up to `stack`
         # places, and when `n` more have been written after it.

@@ -105,7 +105,7 @@ def program_of(experiment_class: type[Experiment[Any]] | None) -> str:
     started = getattr(sys.modules["__main__"], "__spec__", None)
     module = "" if started is None else started.name.removesuffix(".__main__")
     if experiment_class is None or is_of_the_book(experiment_class):
-        is_inside = module.split(".")[0] == PACKAGE
+        is_inside = f"{module}.".startswith(f"{PACKAGE}.")
         return f"python -m {PACKAGE}" if is_inside else "labml-rl"
     if module:
         return f"python -m {module}"

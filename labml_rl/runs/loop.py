@@ -665,8 +665,8 @@ def refused() -> Iterator[None]:
 def raised_by_the_book(error: Exception) -> bool:
     """Whether it was raised by a line of the book, and not by one that was called."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    package, *_ = frame.f_globals.get("__name__", "").split(".")
-    return bool(package == PACKAGE)
+    module = frame.f_globals.get("__name__", "")
+    return bool(f"{module}.".startswith(f"{PACKAGE}."))
 
 
 def check_minutes(minutes: float) -> None:

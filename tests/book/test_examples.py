@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from contextlib import closing
 from functools import partial
 from inspect import cleandoc
@@ -20,10 +21,11 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from benchmarks.record import ROOT
-from labml_rl import a2c, environments, onpolicy, players
+from labml_rl import a2c, environments, impala, onpolicy, players, replay
+from labml_rl.dqn import td_loss
 from labml_rl.game import make_game
 from labml_rl.networks import log_probs_of
-from labml_rl.ppo import clipped_policy_loss
+from labml_rl.ppo import clipped_policy_loss, novelty
 from labml_rl.ppo import experiment as ppo_experiment
 from labml_rl.replay import prioritised
 from labml_rl.returns import Rollout, gae
@@ -126,14 +128,19 @@ def test_what_prioritised_replay_draws_and_how_much_it_counts():
         assert said == ((powers.min() / powers) ** beta).round(2).tolist()
 
 
-def test_the_book_can_be_copied_under_another_name(tmp_path):
+@pytest.mark.parametrize("name", ["mine", "agents.mine"])
+def test_the_book_can_be_copied_under_another_name(tmp_path, name):
     """As the README says."""
     said = (ROOT / "README.md").read_text()
     (replace,) = re.findall(r"`(grep -rlI .*)`", said)
-    copied = shutil.copytree(ROOT / "labml_rl", tmp_path / "mine")
+    folder = name.replace(".", "/")
+    first, path, rest = replace.partition("mine")
+    replace = first + path.replace("mine", folder) + rest.replace("mine", name)
+    copied = shutil.copytree(ROOT / "labml_rl", tmp_path / folder)
     subprocess.run(replace, shell=True, cwd=tmp_path, check=True)
     program = (
-        "import sys, mine.ppo.plain, mine.dqn.experiment, mine.runs.command as command;"
+        f"import sys, {name}.ppo.plain, {name}.dqn.experiment, {name} as mine;"
+        f"import {name}.worker, {name}.runs.command as command;"
         "command.find_experiment('small-ppo');"
         "assert mine.__file__.startswith(sys.argv[1]);"
         "assert not [each for each in sys.modules if each.startswith('labml_rl')]"
@@ -269,6 +276,77 @@ def test_players_are_made_by_hand(tmp_path):
     (program,) = programs(str(players.__doc__))
     (tmp_path / "by_hand.py").write_text(program, encoding="utf-8")
     assert typed(tmp_path, "by_hand.py") == "torch.Size([128, 8])\n"
+
+
+def test_v_trace_without_actors():
+    (program,) = programs(str(impala.__doc__))
+    names: dict[str, Any] = {}
+    exec(program, names)
+    rows = table(cleandoc(str(impala.vtrace.__doc__)), "step $t$")
+    for row, found in (
+        (r"target $v_t$", names["targets"]),
+        (r"advantage $\hat{A}_t$", names["advantages"]),
+    ):
+        assert found.flatten().tolist() == pytest.approx(numbers(rows[row]), abs=5e-4)
+
+
+def test_novelty_in_a_loop_of_ones_own():
+    (program,) = programs(str(novelty.__doc__))
+    names: dict[str, Any] = {}
+    exec(program, names)
+    assert names["rewards"].shape == (32,)
+    assert (names["rewards"] > 0).all()
+    learned = {
+        name.partition(".")[0]
+        for name, weights in names["novelty"].named_parameters()
+        if weights.grad is not None
+    }
+    assert learned == {"predictor"}
+
+
+def test_a_single_environment_fills_a_memory():
+    _, program = programs(str(replay.__doc__))
+    begin, step = program.split("...  # and in each step:\n")
+    env = gymnasium.make("CartPole-v1")
+    space: Any = env.observation_space
+    env.action_space.seed(1)
+    memory = replay.ReplayMemory(space, 1, capacity=200)
+    names = {"np": np, "env": env, "memory": memory, "obs": env.reset(seed=1)[0]}
+    exec(begin, names)
+    played = {}
+    for _ in range(100):
+        before, names["action"] = names["obs"], env.action_space.sample()
+        exec(step, names)
+        after = names["obs"] if names["final"] is None else names["final"][0]
+        played[before.tobytes()] = names["action"], after, names["terminated"]
+    batch = memory.sample(100)
+    for i, each in enumerate(batch.observations.numpy()):
+        action, after, ends = played[each.tobytes()]
+        assert batch.actions[i] == action
+        assert batch.discounts[i] == (0 if ends else pytest.approx(0.99))
+        assert ends or np.array_equal(batch.next_observations[i].numpy(), after)
+    assert 0 < (batch.discounts == 0).sum() < 100
+    env.close()
+
+
+def test_priorities_in_a_loop_of_ones_own():
+    (program,) = programs(cleandoc(str(prioritised.PrioritisedMemory.__doc__)))
+    space = gymnasium.spaces.Box(-1, 1, (2,))
+    memory = prioritised.PrioritisedMemory(space, 1, capacity=100, seed=1)
+    memory.begin(np.zeros((1, 2), np.float32))
+    zero, never = np.array([0]), np.array([False])
+    for _ in range(50):
+        memory.add(zero, zero, never, never, np.ones((1, 2), np.float32))
+    names: dict[str, Any] = {"memory": memory, "td_loss": td_loss}
+    names |= {"values": torch.zeros(32), "targets": torch.linspace(0, 1, 32)}
+    exec(program, names)
+    times = Counter(
+        place for _ in range(60) for place in memory.sample(32).places.tolist()
+    )
+    # If a step was in the batch twice, its last error counts.
+    errors = dict(zip(names["batch"].places.tolist(), names["targets"], strict=True))
+    least, *_, most = sorted(errors, key=errors.__getitem__)
+    assert times[most] > 3 * times[least]
 
 
 COPIES = table((ROOT / "README.md").read_text(encoding="utf-8"), "to have")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Dict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -512,6 +512,12 @@ def test_numbers_that_make_no_sense_are_refused(changes, message):
     space = Box(0, 255, (4, SIDE, SIDE), np.uint8)
     with pytest.raises(ValueError, match=message):
         ReplayMemory(space, **{"num_envs": 1, "capacity": 50, "stack": 4} | changes)
+
+
+def test_what_is_no_array_is_refused():
+    space: Any = Dict({"picture": Box(0, 255, (4, SIDE, SIDE), np.uint8)})
+    with pytest.raises(ValueError, match="must be arrays, not Dict"):
+        ReplayMemory(space, 1, capacity=50)
 
 
 def test_pictures_that_cannot_be_cut_are_kept_whole():
