@@ -57,6 +57,7 @@ STILL_QUALITY = 60  # of 100
 PUBLISHED: dict[str, dict[str, float]] = {
     "cartpolev1": {"the maximum": 500.0},
     "hiddencartpolev1": {"the maximum": 500.0},
+    "deepseav0": {"the maximum": 0.99},
     "breakout": {
         **{"random": 1.7, "human": 31.8},
         **{"ppo": 274.8, "a2c": 303.0, "dqn": 401.2},
@@ -569,21 +570,28 @@ def draw_peer(
     drawing.words(x, y, name, colour=colour, size=13)
 
 
+def short(number: float) -> str:
+    """A round number of frames: 0, 50k or 10M."""
+    if number >= 1e6:
+        return f"{number / 1e6:g}M"
+    return f"{number / 1e3:g}k" if number else "0"
+
+
 def draw_frames(drawing: Drawing, frames: float, seed: int) -> None:
-    """The numbers below a curve, what they count, and the seed of the run."""
-    for share in (0.0, 0.5, 1.0):
+    """The numbers below a curve, what they count, and what the curve is of."""
+    for number in round_numbers(0, frames):
+        x = LEFT + number / frames * (RIGHT - LEFT)
         drawing.words(
-            LEFT + share * (RIGHT - LEFT),
+            min(x, RIGHT),
             BOTTOM + 22,
-            f"{share * frames / 1e6:.2g}M" if share else "0",
+            short(number),
             colour=FAINT,
             size=13,
-            text_anchor="middle" if share < 1 else "end",
+            text_anchor="middle" if x < RIGHT - 20 else "end",
         )
-    drawing.words(
-        (LEFT + RIGHT) / 2, BOTTOM + 42, "frames", size=13, text_anchor="middle"
-    )
-    drawing.words(LEFT, BOTTOM + 42, f"seed {seed}", colour=FAINT, size=13)
+    drawing.words(RIGHT, BOTTOM + 42, "frames", size=13, text_anchor="end")
+    words = f"mean score, last 100 games, seed {seed}"
+    drawing.words(LEFT, BOTTOM + 42, words, colour=FAINT, size=13)
 
 
 def draw(folder: Path) -> str:
@@ -604,9 +612,11 @@ def draw(folder: Path) -> str:
     beside = list(chain(evaluations, their_curve, *others))
     heights = [score for _, score in (*curve, *beside)]
 
-    # A mark that is far above all that was reached would press the curve flat.
+    # A mark that is far above all that was reached would press the curve flat. Where
+    # nothing was reached, flat is what it is.
     reached = max(heights)
-    above = [(who, score) for who, score in marks if score > 2 * abs(reached)]
+    far = 2 * abs(reached) or float("inf")
+    above = [(who, score) for who, score in marks if score > far]
     marks = [each for each in marks if each not in above]
     heights += [score for _, score in marks]
     low, high = min(heights), max(heights)

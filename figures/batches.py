@@ -69,10 +69,10 @@ def draw_workers(record: Any) -> str:
             points.append((x, y))
             drawing.mark("circle", cx=round(x, 1), cy=round(y, 1), r=3, fill=colour)
         line(drawing, points, stroke=colour, stroke_width="2")
-    for share in (0.0, 0.5, 1.0):
-        y = bottom - share * (bottom - top)
+    for rate in range(0, int(highest) + 1, 2000):
+        y = bottom - rate / highest * (bottom - top)
         line(drawing, [(left, y), (right, y)], stroke=FAINT, stroke_dasharray="2 5")
-        number = f"{share * highest:,.0f}"
+        number = f"{rate:,}"
         drawing.words(left - 8, y + 4, number, colour=FAINT, size=12, text_anchor="end")
     for place, count in enumerate(counts):
         x = left + place / (len(counts) - 1) * (right - left)

@@ -22,8 +22,8 @@ SCORES = Path(__file__).parents[1] / "results" / "published" / "hessel2018.csv"
 LEFT, RIGHT, TOP, BOTTOM = 78, WIDTH - 20, 52, 250
 SIDES = (
     ("ppo", "PPO", COLOURS[0]),
-    ("a2c", "A2C", COLOURS[1]),
-    ("large-epsilon", "A2C, rms_epsilon = 1e-05", FAINT),
+    ("a2c", "A2C", COLOURS[2]),
+    ("large-epsilon", "A2C, large epsilon", FAINT),
 )
 PANELS_TOP, WIDE, HIGH, BELOW = 92, 150, 90, 58
 POINTS = 200  # of a curve that sums up others
@@ -50,7 +50,7 @@ def draw(scores: dict[str, float]) -> str:
         ("median", median(values), COLOURS[2]),
     )
     drawing = Drawing(308, "Rainbow's human-normalised scores in 54 games")
-    drawing.words(20, 30, "Rainbow in 54 games, human-normalised", size=14)
+    drawing.words(20, 30, "Rainbow in 54 games, worst first, human-normalised", size=14)
 
     def height(score: float) -> float:
         share = log10(score / LOWEST) / log10(HIGHEST / LOWEST)
@@ -115,7 +115,7 @@ def middle(curves: dict[str, Curve]) -> Curve:
 def draw_five() -> str:
     """A panel for each game, two in a row, and one for what they come to."""
     drawing = Drawing(PANELS_TOP + 3 * (HIGH + BELOW) - 20, "Curves of five games")
-    drawing.words(20, 30, "The last hundred games of training", size=14)
+    drawing.words(20, 30, "Mean score of the last hundred games", size=14)
     for place, (_, words, colour) in enumerate(SIDES):
         drawing.words(20 + 60 * place, 54, words, colour=colour, size=13)
 
@@ -161,7 +161,7 @@ def draw_panel(
         ends = [(left, y), (left + WIDE, y)]
         line(drawing, ends, stroke=FAINT, stroke_dasharray="2 5")
         words = format(score, shown).replace("-", "−")
-        drawing.words(left - 5, y + 4, words, colour=FAINT, size=11, text_anchor="end")
+        drawing.words(left - 5, y + 4, words, colour=FAINT, size=12, text_anchor="end")
     for curve, colour in curves:
         points = evidence.drawn(at(*point) for point in curve)
         line(drawing, points, stroke=colour, stroke_width="2")
@@ -170,7 +170,7 @@ def draw_panel(
         (left + WIDE, f"{frames / 1e6:.0f}M frames", "end"),
     ):
         y = top + HIGH + 20
-        drawing.words(x, y, words, colour=FAINT, size=11, text_anchor=anchor)
+        drawing.words(x, y, words, colour=FAINT, size=12, text_anchor=anchor)
 
 
 def figures() -> dict[str, str]:

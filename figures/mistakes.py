@@ -17,6 +17,7 @@ from figures.policies import line
 RECORDS = Path(__file__).parents[1] / "results" / "benchmarks"
 RIGHT, WRONG, _ = COLOURS
 EDGE, GAP, TOP, BOTTOM = 20, 14, 48, 128
+HEIGHT = 152
 Curves = list[list[float]]
 
 
@@ -29,6 +30,7 @@ class Panel:
     low: float
     high: float
     top: str  # what the upper edge is
+    bottom: str  # and the lower one
 
     def points(
         self, left: float, width: float, curve: list[float]
@@ -47,18 +49,18 @@ PAGES = {
     "mistakes.json": (
         "PPO",
         (
-            Panel("score", "score", 0.0, 500.0, "500"),
-            Panel("entropy", "entropy", 0.0, math.log(2), "log 2"),
-            Panel("explained_variance", "explained", -1.0, 1.0, "1"),
-            Panel("clip_fraction", "clipped", 0.0, 0.5, "½"),
+            Panel("score", "score", 0.0, 500.0, "500", "0"),
+            Panel("entropy", "entropy", 0.0, math.log(2), "log 2", "0"),
+            Panel("explained_variance", "explained", -1.0, 1.0, "1", "−1"),
+            Panel("clip_fraction", "clipped", 0.0, 0.5, "½", "0"),
         ),
     ),
     "mistakes-dqn.json": (
         "DQN",
         (
-            Panel("score", "score", -500.0, 0.0, "0"),
-            Panel("action_value", "action value", -100.0, 0.0, "0"),
-            Panel("td_error", "error", 0.0, 3.0, "3"),
+            Panel("score", "score", -500.0, 0.0, "0", "−500"),
+            Panel("action_value", "action value", -100.0, 0.0, "0", "−100"),
+            Panel("td_error", "error", 0.0, 3.0, "3", "0"),
         ),
     ),
 }
@@ -66,14 +68,15 @@ PAGES = {
 
 def draw(title: str, panels: tuple[Panel, ...], right: Any, wrong: Any) -> str:
     """A panel for each curve: the range without the mistake, and each run with it."""
-    drawing = Drawing(142, title)
+    drawing = Drawing(HEIGHT, title)
     width = (WIDTH - 2 * EDGE - (len(panels) - 1) * GAP) / len(panels)
     for place, panel in enumerate(panels):
         left = EDGE + place * (width + GAP)
         drawing.words(left, 22, panel.title, size=14)
-        drawing.words(
-            left + width, 40, panel.top, colour=FAINT, size=14, text_anchor="end"
-        )
+        for at, words in ((40, panel.top), (BOTTOM + 17, panel.bottom)):
+            drawing.words(
+                left + width, at, words, colour=FAINT, size=14, text_anchor="end"
+            )
         for height in (0.0, 0.5, 1.0) if panel.low < 0 < panel.high else (0.0, 1.0):
             y = BOTTOM - height * (BOTTOM - TOP)
             style = {"stroke_dasharray": "2 5"} if height else {}

@@ -19,6 +19,7 @@ from figures.networks import (
     Drawing,
     write_or_check,
 )
+from labml_rl.impala import vtrace
 from labml_rl.ppo import clipped_policy_loss
 from labml_rl.returns import Rollout, gae, n_step_returns
 
@@ -26,6 +27,7 @@ BLUE, ORANGE, GREEN = COLOURS
 CLIP = 0.2
 LAMBDAS = (0.0, 0.5, 0.8, 0.9, 0.95, 1.0)
 NS = (1, 2, 3, 5, 8, 12)
+RATIOS, AHEAD, TRIES = (1.1, 0.9), 20, 24
 PANEL, TOP, BOTTOM = 190, 56, 206
 LEFTS = (20, WIDTH - 20 - PANEL)
 Points = NDArray[np.float64]
@@ -267,9 +269,84 @@ def draw_gae(gae_lambda: float) -> str:
     return drawing.svg()
 
 
+def weights(ratios: Points, clip: float) -> Points:
+    """What a reward counts that comes after 1, 2, 3 … steps, with these ratios."""
+    found = []
+    for step in range(len(ratios)):
+        rewards = torch.zeros(ratios.shape, dtype=torch.float64)
+        rewards[step] = 1
+        no = torch.zeros(ratios.shape, dtype=torch.bool)
+        values = torch.zeros(len(ratios) + 1, ratios.shape[1], dtype=torch.float64)
+        rollout = Rollout(rewards=rewards, values=values, terminated=no, truncated=no)
+        targets, _ = vtrace(
+            rollout,
+            torch.from_numpy(np.log(ratios)),
+            discount=1.0,
+            ratio_clip=clip,
+            trace_clip=clip,
+        )
+        found.append(targets[0].numpy())
+    return np.array(found)
+
+
+def draw_ratios() -> str:
+    """Return the figure of products of ratios, and of ratios that are cut off at 1."""
+    drawing = Drawing(276, "What rewards count by products of ratios, whole and cut")
+    drawn = np.random.default_rng(1).choice(RATIOS, (AHEAD, TRIES))
+    ratios = np.hstack([drawn, np.tile(RATIOS, (AHEAD, 1))])
+    low, high = np.log(0.1), np.log(10.0)
+    lefts, wide = (48.0, 246.0), 150.0
+
+    def at(left: float, step: int, weight: float) -> tuple[float, float]:
+        share = (np.log(weight) - low) / (high - low)
+        return left + step / AHEAD * wide, BOTTOM - share * (BOTTOM - TOP)
+
+    for left, title, clip, colour in (
+        (lefts[0], "as they are", 1e9, ORANGE),
+        (lefts[1], "cut off at 1", 1.0, BLUE),
+    ):
+        drawing.words(left, 32, title, colour=colour)
+        for weight in (0.1, 1.0, 10.0):
+            ends = [at(left, step, weight) for step in (0, AHEAD)]
+            line(drawing, ends, stroke=FAINT, stroke_dasharray="2 5")
+            if left == lefts[0]:
+                x, y = ends[0]
+                drawing.words(
+                    x - 6,
+                    y + 4,
+                    f"{weight:g}",
+                    colour=FAINT,
+                    size=13,
+                    text_anchor="end",
+                )
+        for column, counts in enumerate(weights(ratios, clip).T.tolist()):
+            points = [at(left, step, each) for step, each in enumerate([1.0, *counts])]
+            alike = column >= TRIES
+            style = {"stroke_width": "2.5"} if alike else {"stroke_opacity": "0.5"}
+            line(drawing, points, stroke=colour, **style)
+            if alike:
+                x, y = points[-1]
+                words = f"{counts[-1]:.2g}"
+                drawing.words(x + 5, y + 4, words, size=13)
+        for step, anchor in ((0, "start"), (AHEAD, "end")):
+            drawing.words(
+                left + step / AHEAD * wide,
+                BOTTOM + 20,
+                f"{step}",
+                colour=FAINT,
+                size=13,
+                text_anchor=anchor,
+            )
+        drawing.words(
+            left + wide / 2, BOTTOM + 42, "steps", size=14, text_anchor="middle"
+        )
+    return drawing.svg()
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "a2c-baseline.svg": draw_baseline,
     "ppo-clip.svg": draw_clip,
+    "vtrace-ratios.svg": draw_ratios,
     **{f"gae-{each:g}.svg": partial(draw_gae, each) for each in LAMBDAS},
     **{f"n-step-{n}.svg": partial(draw_n_step, n) for n in NS},
 }

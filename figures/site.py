@@ -35,12 +35,14 @@ class Shot:
         name: of its pictures, one for each colour scheme.
         source: what is to be seen.
         first: words of the paragraph at the top; none for the top of the page.
-        height: of the window, in pixels.
+        width: of the window, in pixels.
+        height: the same.
     """
 
     name: str
     source: str
     first: str
+    width: int
     height: int
 
     def path(self, scheme: str) -> Path:
@@ -48,8 +50,9 @@ class Shot:
         return FOLDER / f"{self.name}-{scheme}.png"
 
 
-PAGE = Shot("page", inspect.getsource(learn), "Play one step of each game", 780)
-EXAMPLE = Shot("example", fenced("python"), "", 740)
+PAGE = Shot("page", inspect.getsource(learn), "Play one step of each game", 1380, 780)
+# So narrow that the list of pages is hidden, and the words are large enough to be read.
+EXAMPLE = Shot("example", fenced("python"), "", 1000, 680)
 
 
 def built_example(folder: Path) -> Path:
@@ -74,7 +77,7 @@ def take(browser: Browser, shot: Shot, file: Path) -> None:
     """Take a picture of a page in each colour scheme."""
     for scheme in SCHEMES:
         page = browser.new_page(
-            viewport={"width": 1380, "height": shot.height}, color_scheme=scheme
+            viewport={"width": shot.width, "height": shot.height}, color_scheme=scheme
         )
         page.goto(file.as_uri())
         if shot.first:

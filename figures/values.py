@@ -22,11 +22,12 @@ from figures.networks import (
     write_or_check,
 )
 from figures.policies import BOTTOM, LEFTS, PANEL, TOP, line
-from labml_rl.dqn import huber
+from labml_rl.dqn import following_values, huber
 from labml_rl.dqn.distribution import make_atoms, project
 from labml_rl.dqn.quantiles import leaning, levels_of
 from labml_rl.replay import ReplayMemory
 from labml_rl.replay.prioritised import PrioritisedMemory
+from labml_rl.replay.trees import SumTree
 
 BLUE, ORANGE, GREEN = COLOURS
 PLACES, STACK = 12, 4
@@ -37,6 +38,9 @@ EXPONENTS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 REWARDS = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 COUNTS = (1, 2, 3, 4, 8, 16)  # of quantiles
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
+PRIORITIES = (3, 2, 1, 6, 4, 6, 2, 5)
+HIT = 4  # the place of the priority to which the darts lead
+ACTIONS, DRAWS = 18, 100_000
 
 
 def in_panel(
@@ -86,6 +90,12 @@ def draw_huber() -> str:
                 text_anchor="middle",
             )
         line(drawing, [at(-3, 0), at(3, 0)], stroke=FAINT)
+        for slope, beside, anchor in ((1, 3, "end"), (-1, -3, "start")):
+            if low < slope < high and low < 0:
+                x_of, y_of = at(beside, slope)
+                words = f"{slope}".replace("-", "−")
+                y = y_of + 17 if slope > 0 else y_of - 7
+                drawing.words(x_of, y, words, colour=FAINT, size=13, text_anchor=anchor)
         for values, colour, width in ((square, ORANGE, "1.5"), (found, BLUE, "3")):
             line(
                 drawing,
@@ -235,7 +245,7 @@ def draw_priorities(exponent: float) -> str:
                 text_anchor="middle",
             )
     drawing.words(
-        WIDTH - 20, 32, f"α = {exponent:g}", colour=BLUE, size=14, text_anchor="end"
+        WIDTH - 20, 28, f"α = {exponent:g}", colour=BLUE, size=14, text_anchor="end"
     )
     return drawing.svg()
 
@@ -348,7 +358,7 @@ def draw_quantiles(count: int) -> str:
 
 def draw_leaning(level: float) -> str:
     """Return the figure of the loss of a quantile, and of its slope."""
-    drawing = Drawing(262, "What an error costs at a level, and the slope of that")
+    drawing = Drawing(290, "What an error costs at a level, and the slope of that")
     errors = torch.linspace(-3, 3, 241, dtype=torch.float64, requires_grad=True)
     costs = leaning(errors, torch.tensor(level, dtype=torch.float64))
     (slopes,) = torch.autograd.grad(costs.sum(), errors)
@@ -384,12 +394,103 @@ def draw_leaning(level: float) -> str:
     drawing.words(
         WIDTH - 20, 32, f"τ = {level:g}", colour=BLUE, size=14, text_anchor="end"
     )
+    for left in LEFTS:
+        drawing.words(
+            left + PANEL / 2, BOTTOM + 42, "error", size=14, text_anchor="middle"
+        )
+    for left, words, colour in (
+        (LEFTS[0], "without the round bottom", ORANGE),
+        (LEFTS[1], "with it", BLUE),
+    ):
+        drawing.words(left, BOTTOM + 68, words, colour=colour, size=13)
+    return drawing.svg()
+
+
+def draw_tree() -> str:
+    """Return the figure of a sum tree, and of the way that the darts go down in it."""
+    drawing = Drawing(214, "A tree of sums, and the way down to one of its numbers")
+    tree = SumTree(len(PRIORITIES), width=2, top=1)
+    tree.set(np.arange(len(PRIORITIES)), np.array(PRIORITIES, float))
+    left, wide, high = 20.0, 330.0, 30.0
+    scale, before = wide / tree.root, tree.root
+    rows = list(reversed(tree.rows))
+    for row, numbers in enumerate(rows):
+        y = 46 + 42 * row
+        on_the_way = HIT // 2 ** (len(rows) - 1 - row)
+        begin = 0.0
+        for place, number in enumerate(numbers.tolist()):
+            hit = place == on_the_way
+            drawing.mark(
+                "rect",
+                x=round(left + begin * scale + 1, 1),
+                y=y,
+                width=round(number * scale - 2, 1),
+                height=high,
+                rx=2,
+                fill=ORANGE if hit else GROUND,
+                stroke=ORANGE if hit else BLUE,
+                stroke_width=1.5,
+            )
+            drawing.words(
+                round(left + (begin + number / 2) * scale, 1),
+                y + 20,
+                f"{number:g}",
+                colour=GROUND if hit else BLUE,
+                size=13,
+                text_anchor="middle",
+            )
+            begin += number
+        if row:
+            drawing.words(
+                WIDTH - 20,
+                y + 20,
+                f"{numbers[on_the_way]:g} of {before:g}",
+                colour=ORANGE,
+                size=13,
+                text_anchor="end",
+            )
+        before = numbers[on_the_way]
+    drawing.words(left, 30, "each sum above its two parts", size=14)
+    drawing.words(WIDTH - 20, 30, "hit", colour=ORANGE, size=14, text_anchor="end")
+    return drawing.svg()
+
+
+def draw_overestimation() -> str:
+    """Return the figure of the largest estimate, and of what another says there."""
+    drawing = Drawing(276, "Estimates of eighteen values that are all 0")
+    dice = np.random.default_rng(33)
+    first, second = torch.from_numpy(dice.normal(size=(2, DRAWS, ACTIONS)))
+    best = int(first[0].argmax())
+    zero, scale = 132.0, 32.0
+    for left, title, estimates, colour, found in (
+        (LEFTS[0], "one chooses", first, BLUE, following_values(first)),
+        (LEFTS[1], "the other says", second, ORANGE, following_values(second, first)),
+    ):
+        drawing.words(left, 32, title, colour=colour)
+        drawing.words(left, zero - 6, "0", colour=FAINT, size=13)
+        line(drawing, [(left, zero), (left + PANEL, zero)], stroke=FAINT)
+        for action, estimate in enumerate(estimates[0].tolist()):
+            x = round(left + (action + 1.5) / (ACTIONS + 1) * PANEL, 1)
+            y = round(zero - scale * estimate, 1)
+            drawing.mark("circle", cx=x, cy=y, r=3, fill=colour)
+            if action == best:
+                ring: dict[str, str | float] = {"stroke": TEXT, "stroke_width": 2}
+                drawing.mark("circle", cx=x, cy=y, r=8, fill="none", **ring)
+        middle = left + PANEL / 2
+        drawing.words(
+            middle, 232, "actions", colour=FAINT, size=13, text_anchor="middle"
+        )
+        mean = round(float(found.mean()), 2) + 0.0  # and no minus before a 0
+        words = f"the ring: {mean:.2f} on average"
+        drawing.words(middle, 256, words, size=14, text_anchor="middle")
     return drawing.svg()
 
 
 FIGURES: dict[str, Callable[[], str]] = {
     "dqn-huber.svg": draw_huber,
+    "dqn-overestimation.svg": draw_overestimation,
     "replay-ring.svg": draw_ring,
+    "replay-tree.svg": draw_tree,
     **{
         f"priorities-{each:g}.svg": partial(draw_priorities, each) for each in EXPONENTS
     },

@@ -249,6 +249,15 @@ def following_values(
     the maximum is 1.25 on average. But one time in four the first coins choose the
     wrong action, so that the second coins say 0.75.)
 
+    ![Two panels with a dot for each of eighteen actions, above and below a line at 0. A
+    ring is around the highest dot of the first, and around that of the same action in
+    the second, which is at the
+    line](../../assets/figures/dqn-overestimation.svg)
+
+    *Eighteen actions, all worth 0, and two estimates of each. (Their errors are normal,
+    with a standard deviation of 1.) The first chooses the action with the ring. The
+    averages are those of 100,000 such draws.*
+
     DQN has two networks already. So the one that learns chooses, and the target network
     says what that is worth. This is **double DQN** ([van Hasselt et al.,
     2016](https://arxiv.org/abs/1509.06461)):

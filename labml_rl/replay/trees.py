@@ -18,12 +18,12 @@ A **sum tree** (in Baselines, a *segment tree*) is between these two. It keeps t
 of a few priorities each, the sums of a few of these, and so on. Here are eight
 priorities, in a tree where each node has two children:
 
-```text
-                29
-        12              17
-     5       7      10       7
-   3   2   1   6   4   6   2   5
-```
+![Four rows of boxes, each as wide as its number is large: 29; 12 and 17; 5, 7, 10 and
+7; and the priorities 3, 2, 1, 6, 4, 6, 2 and 5. The 29, the 17, the 10 and the 4 are
+filled](../../assets/figures/replay-tree.svg)
+
+*The priorities are in the bottom row. A box above them is the sum of the two below it,
+and as wide as both. Orange: where the darts hit.*
 
 To change one, go from it up to the root, and add up again on the way. To draw one, go
 down. At the root there are 12 on the left and 17 on the right, so throw a dart at a

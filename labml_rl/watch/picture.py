@@ -18,7 +18,8 @@ orange](../../assets/films/run-fast-dqn-mspacman-seed-1.webp)
 *[Ms. Pac-Man](../dqn/mspacman.py), played by DQN. The green marks are points that were
 scored. The bars are what DQN and PQN expect of each action, drawn so that the best has
 a full one and the worst a short one, however close they are; with A2C and PPO they are
-how likely each is to be taken. The action that was taken is orange.*
+how likely each is to be taken. The action that was taken is orange. [The picture in
+full size](../../assets/films/run-fast-dqn-mspacman-seed-1.webp).*
 
 An agent that has learned [how likely each return is](../dqn/distribution.py) shows that
 behind its curve, in blue. Where the blue splits in two, it knows that something is

@@ -179,7 +179,7 @@ def test_the_curve_is_drawn_from_the_record(kept):
     assert figure.count("<circle") == 2  # one for each evaluation
     points = figure.split("stroke-width")[0].count("L")
     assert ">PPO, CartPole<" in figure
-    assert ">seed 3<" in figure
+    assert ", seed 3<" in figure
     assert points >= len(evidence.curve_of(kept)) - 1
 
 
