@@ -362,13 +362,6 @@ class VectorBody(nn.Module):
         features: Tensor = self.layers(numbers)  # (N, 64)
         return features
 
-    def prepared(self, observations: Tensor) -> Tensor:
-        """
-        Returns:
-            The observations as they are.
-        """
-        return observations
-
 
 def check_tensor(observations: Any) -> None:
     """

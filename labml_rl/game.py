@@ -607,10 +607,10 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         before = self._emulator.cloneSystemState()
         try:
             self._emulator.restoreSystemState(ALEState(state["emulator"]))
+            self.np_random.bit_generator.state = state["dice"]
         except Exception as error:
             self._emulator.restoreSystemState(before)
-            raise ValueError("the emulator has no use for it: another game?") from error
-        self.np_random.bit_generator.state = state["dice"]
+            raise ValueError("the state is of no use here: another game?") from error
         self._stack[:] = state["stack"]
         for name in self._SAVED:
             setattr(self, name, state[name])

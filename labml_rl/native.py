@@ -87,8 +87,7 @@ class NativeGames(Games):
         threads: int | None = None,
         **options: Any,
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"num_envs must be at least 1, not {num_envs}")
+        self._seeds = spawn_seeds(seed, num_envs)
         chosen = GameOptions(**options)
         for each in fields(chosen):
             changed = getattr(chosen, each.name) != each.default
@@ -114,7 +113,6 @@ class NativeGames(Games):
             autoreset_mode=AutoresetMode.SAME_STEP,
         )
         self._options = chosen
-        self._seeds = spawn_seeds(seed, num_envs)
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, np.int64)  # in steps
         self._lives = np.zeros(num_envs, np.int64)

@@ -384,7 +384,7 @@ class Runner:
     # never written there, so it gets that type here.
     def _kept(self, observation: Any) -> Any:
         batch = self._batch.observations
-        if isinstance(observation, np.ndarray) and isinstance(batch, np.ndarray):
+        if isinstance(batch, np.ndarray):
             kept = np.empty_like(batch[:1])
             _put(kept, 0, observation)
             return kept[0]

@@ -99,7 +99,6 @@ from dataclasses import dataclass
 from labml_rl.a2c import experiment as a2c
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn import settings as dqn_settings
-from labml_rl.dqn.settings import OptimizerName
 from labml_rl.ppo import experiment as ppo
 from labml_rl.pqn import experiment as pqn
 from labml_rl.speed import Precision
@@ -238,7 +237,7 @@ class DQNSettings(dqn_settings.Settings):
     learn_every_steps: int = 8
     batch_size: int = 128
     sync_every_steps: int = 200
-    optimizer_name: OptimizerName = "adam"
+    optimizer_name: dqn_settings.OptimizerName = "adam"
     learning_rate: float = 1e-3
     max_gradient_norm: float | None = 10.0
     epsilon_end: float = 0.05

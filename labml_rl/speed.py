@@ -212,17 +212,15 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
         In what type the body computes.
     """
     if settings.precision != "auto":
-        return {"float32": torch.float32, "bfloat16": torch.bfloat16}[
-            settings.precision
-        ]
-    if device.type == "cuda":
+        in_16_bits = settings.precision == "bfloat16"
+    elif device.type == "cuda":
         with torch.cuda.device(device):
-            has_units = torch.cuda.is_bf16_supported(including_emulation=False)
+            in_16_bits = torch.cuda.is_bf16_supported(including_emulation=False)
     else:
         has = torch.cpu.get_capabilities()
         intel = str(has.get("cpu_name")).startswith("Intel")
-        has_units = has.get("amx_bf16") or (has.get("avx512_bf16") and not intel)
-    return torch.bfloat16 if has_units else torch.float32
+        in_16_bits = bool(has.get("amx_bf16") or (has.get("avx512_bf16") and not intel))
+    return torch.bfloat16 if in_16_bits else torch.float32
 
 
 def in_precision(settings: SpeedSettings, device: torch.device) -> torch.autocast:

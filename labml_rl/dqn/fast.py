@@ -91,7 +91,6 @@ class Settings(settings.Settings):
     batch_size: int = 256
     sync_every_steps: int = 8_000
     optimizer_name: settings.OptimizerName = "adam"
-    learning_rate: float = 2.5e-4
     max_gradient_norm: float | None = 10.0
     epsilon_end: float = 0.01
     epsilon_steps: int = 250_000

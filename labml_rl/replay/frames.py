@@ -216,8 +216,6 @@ class Frames:
             The stacks of each set, of shape `(B, 21, 21, 64)` [in
             blocks][labml_rl.bodies.as_blocks], or `(B, …)` as they were.
         """
-        if self.stack == 1:
-            return [torch.from_numpy(self.kept[each[:, 0]]) for each in places]
         if not self.blocks:
             shape = (-1, *self.shape)
             return [torch.from_numpy(self.kept[each].reshape(shape)) for each in places]

@@ -114,7 +114,7 @@ class Rings:
 
         # How many pictures of the same episode come before each, up to those of a
         # stack.
-        self.ages = np.zeros(self.size, np.uint8)
+        self.ages = np.zeros(self.size, np.min_scalar_type(stack))
         self._back = np.arange(stack)[::-1]
         self._ahead = np.arange(n)
         self._forget()
@@ -390,16 +390,14 @@ class Rings:
         Returns:
             All that is written, and where. Its arrays are views, so use it at once.
         """
-        state: dict[str, Any] = {
+        arrays = ("actions", "rewards", "outcomes", "ages")
+        return {name: getattr(self, name)[: self.written] for name in arrays} | {
             "kept": self.frames.kept[: self.written],
-            "described": self.described,
+            "heads": self.heads,
+            "filled": self.filled,
             "steps": self._steps,
+            "described": self.described,
         }
-        for name in ("heads", "filled"):
-            state[name] = getattr(self, name)
-        for name in ("actions", "rewards", "outcomes", "ages"):
-            state[name] = getattr(self, name)[: self.written]
-        return state
 
     @property
     def described(self) -> str:

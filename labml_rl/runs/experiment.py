@@ -317,7 +317,7 @@ def check_kinds(settings: Settings) -> None:
 
 
 def require(
-    settings: Settings,
+    settings: object,
     *names: str,
     at_least: float = -math.inf,
     above: float = -math.inf,

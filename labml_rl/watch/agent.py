@@ -52,7 +52,6 @@ from torch import nn
 
 from labml_rl.environments import is_atari
 from labml_rl.game import GameOptions, shortest_cap
-from labml_rl.returns import check_fraction
 from labml_rl.runs import checkpoint
 from labml_rl.runs.experiment import (
     Experiment,
@@ -60,6 +59,7 @@ from labml_rl.runs.experiment import (
     Settings,
     Thoughts,
     find_device,
+    require,
 )
 from labml_rl.runs.folder import RunError, RunFolder
 from labml_rl.runs.record import (
@@ -105,17 +105,9 @@ class Protocol:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epsilon", "sticky_actions"):
-            value = getattr(self, name)
-            if value is not None:
-                check_fraction(name, value)
-        if self.frames_cap is not None and self.frames_cap < 1:
-            raise ValueError(f"frames_cap must be at least 1, not {self.frames_cap}")
-        for name in ("noop_max", "seed"):
-            if getattr(self, name) < 0:
-                raise ValueError(
-                    f"{name} must be at least 0, not {getattr(self, name)}"
-                )
+        require(self, "epsilon", "sticky_actions", at_least=0, at_most=1)
+        require(self, "frames_cap", at_least=1)
+        require(self, "noop_max", "seed", at_least=0)
 
 
 @dataclass(frozen=True)
@@ -251,17 +243,12 @@ class Saved:
         return options | {
             "clip_rewards": False,
             # Scores are those of whole games, with this or without. It only says
-            # whether the button is pressed after a lost life.
-            "episodic_life": protocol.serve and self.trained_with_lives,
+            # whether the button is pressed after a lost life, as in training.
+            "episodic_life": protocol.serve
+            and getattr(self.settings, "episodic_life", GameOptions.episodic_life),
             "noop_max": protocol.noop_max,
             "max_frames": cap,
         }
-
-    @property
-    def trained_with_lives(self) -> bool:
-        """Whether an episode of its training was over with a lost life."""
-        usual = GameOptions.episodic_life
-        return bool(getattr(self.settings, "episodic_life", usual))
 
     def described(self, protocol: Protocol) -> str:
         """

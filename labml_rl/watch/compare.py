@@ -79,7 +79,7 @@ from labml_rl.algorithms import ALGORITHMS
 from labml_rl.environments import is_atari
 from labml_rl.game import find_game
 from labml_rl.runs.command import experiment_of, parse
-from labml_rl.runs.experiment import Experiment
+from labml_rl.runs.experiment import Experiment, require
 from labml_rl.runs.folder import RunError, RunFolder
 from labml_rl.runs.loop import refused
 from labml_rl.watch import summary
@@ -138,8 +138,7 @@ class Comparing:
     def __post_init__(self) -> None:
         if not self.folders:
             raise ValueError("compare which runs? Give the folder of each")
-        if self.games < 1:
-            raise ValueError(f"games must be at least 1, not {self.games}")
+        require(self, "games", at_least=1)
 
 
 @dataclass

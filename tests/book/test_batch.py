@@ -582,6 +582,7 @@ def test_observations_that_contradict_their_space_are_refused(observation):
         (np.array([0.7, 1, 2, 3]), r"says uint8 of shape \(4,\), and this is float64"),
         (np.arange(3), r"and this is int64 of shape \(3,\)"),
         (np.array([0, 1, 2, -1]), "numbers from -1 to 2, and its space says uint8"),
+        ([0, 1, 2, 300], "numbers from 0 to 300, and its space says uint8"),
     ],
 )
 def test_the_last_observation_of_an_episode_is_checked_as_well(last, said):
@@ -593,6 +594,19 @@ def test_the_last_observation_of_an_episode_is_checked_as_well(last, said):
         games.reset()
         with pytest.raises(ValueError, match=said):
             games.step([0])
+
+
+@pytest.mark.parametrize("last", [np.array([0, 1, 2, 255]), [0, 1, 2, 255]])
+def test_the_last_observation_has_the_type_of_its_space(last):
+    class Ending(Contrary):
+        def step(self, action):
+            return last, 0.0, True, False, {}
+
+    with SerialGames([partial(Ending, np.arange(4))]) as games:
+        games.reset()
+        *_, infos = games.step([0])
+        assert infos["final_obs"][0].dtype == np.uint8
+        assert infos["final_obs"][0].tolist() == [0, 1, 2, 255]
 
 
 def test_an_environment_does_not_end_the_program():

@@ -407,7 +407,6 @@ def test_noise_explores_without_epsilon():
 def test_with_16_bits_the_target_is_rounded_and_the_rest_is_not():
     settings = replace(TINY, distributional=True, noisy=True, dueling=True)
     experiment = Experiment(replace(settings, precision="bfloat16"))
-    assert experiment.prepare is not None, "the body inside was not found"
     target: Any = experiment.target
     layer = target.body.layers[0]
     assert isinstance(layer, NoisyLinear)

@@ -131,7 +131,7 @@ def test_what_ale_does_not_have_is_refused(option):
 
 
 def test_no_games_are_refused():
-    with pytest.raises(ValueError, match="num_envs must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="at least 1 game, not 0"):
         NativeGames("Pong", 0)
 
 

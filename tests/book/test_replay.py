@@ -514,6 +514,24 @@ def test_numbers_that_make_no_sense_are_refused(changes, message):
         ReplayMemory(space, **{"num_envs": 1, "capacity": 50, "stack": 4} | changes)
 
 
+def test_a_stack_may_have_more_pictures_than_a_byte_counts():
+    stack, steps = 300, 320
+    space = Box(0, 255, (stack, 1, 1), np.uint8)
+    memory = ReplayMemory(space, 1, capacity=1000, stack=stack)
+    seen = np.concatenate([np.zeros(stack - 1), np.arange(steps + 1)]).astype(np.uint8)
+
+    def at(step: int) -> Any:
+        return seen[step : step + stack].reshape(1, stack, 1, 1)
+
+    memory.begin(at(0))
+    zero, never = np.array([0]), np.array([False])
+    for step in range(steps):
+        memory.add(zero, zero, never, never, at(step + 1))
+    batch = memory.batch(np.arange(steps - 1))
+    expected = np.concatenate([at(step) for step in range(steps - 1)])
+    assert np.array_equal(batch.observations.numpy(), expected)
+
+
 def test_what_is_no_array_is_refused():
     space: Any = Dict({"picture": Box(0, 255, (4, SIDE, SIDE), np.uint8)})
     with pytest.raises(ValueError, match="must be arrays, not Dict"):
