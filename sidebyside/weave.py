@@ -54,6 +54,8 @@ ESCAPED = re.compile("[\0-\x1f]")
 # More letters, more levels and more values in one of them is nothing that a person
 # would write into front matter.
 LONG, DEEP, WIDE = 10_000, 20, 10_000
+# What merges has the key `<<`, or any key with a tag that says so.
+MERGES = re.compile("<<|!")
 
 
 class CodeLine(NamedTuple):
@@ -442,8 +444,8 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
     end = texts.index("---", 1)
     text = "\n".join(texts[1:end])
     try:
-        # A few dozen names, each for several others, can stand for values without end.
-        few = text.count("&") < 20 or text.count("*") < 20
+        # Names that merge others, each several times, can stand for values without end.
+        few = text.count("*") < 20 or "&" not in text or not MERGES.search(text)
         meta = (parsed(text) or {}) if few else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)

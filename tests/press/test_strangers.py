@@ -93,9 +93,12 @@ def test_a_package_whose_name_begins_with_a_dot_stays_in_its_folder(tmp_path):
     assert (tmp_path / "out" / "tmp" / "mine.md").exists()
 
 
-def test_names_that_stand_for_more_names():
+@pytest.mark.parametrize(("names", "times"), [(32, 2), (10, 9)])
+@pytest.mark.parametrize("merge", ["<<", "!!merge x"])
+def test_names_that_stand_for_more_names(names, times, merge):
     lines = ["a0: &a0 {k: v}"]
-    lines += [f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}" for i in range(1, 32)]
+    for i in range(1, names):
+        lines.append(f"a{i}: &a{i} {{{merge}: [{', '.join([f'*a{i - 1}'] * times)}]}}")
     text = "\n".join(['"""', "---", *lines, "---", "", "# X", '"""', ""])
     with pytest.raises(PressError, match="nested too deeply, or in itself"):
         weave(read(text.encode(), "m.py", "m"), {})
