@@ -67,7 +67,7 @@ from sidebyside.press import (
 )
 from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
-from sidebyside.references import Reference, reach
+from sidebyside.references import Reference, needs, reach
 from sidebyside.render import (
     PAGE,
     PAGE_OF_REFERENCE,
@@ -371,6 +371,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.recorded(),
         )
         self.sources = {}
+        copied = needs(sources)
         for source in sources:
             self.files.append(
                 (source.path, "".join(source.lines).encode(source.encoding))
@@ -379,8 +380,11 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 continue
             self.sources[source.page] = source.path
             crossing = crossings[source.module]
+            needed = copied.get(source.module)
             try:
-                text = self.make_page(source, crossing, linked, design, templates)
+                text = self.make_page(
+                    source, crossing, linked, design, templates, needed=needed
+                )
                 self.files.append((source.page, text))
             except PressError as error:
                 self.mistake(source.page, error, templates)
@@ -395,6 +399,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         linked: Mapping[str, Place],
         design: object,
         templates: Any,
+        *,
+        needed: Sequence[Source] | None,
     ) -> str:
         """
         Args:
@@ -403,13 +409,15 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             linked: the places of all names.
             design: the text of the template, another if the site has changed it.
             templates: what [environment][sidebyside.render.environment] made.
+            needed: the modules that a copy needs.
 
         Returns:
             Its page as Markdown.
         """
         where = source.page
         # A page is made of these, of the places that it asks for, and of nothing else.
-        parts = (source, crossing, design, self.config.reference)
+        paths = None if needed is None else [each.path for each in needed]
+        parts = (source, crossing, design, self.config.reference, paths)
         before, asked, text = self.made.get(where, ((), Asked({}), ""))
         if parts != before or not asked.is_same_in(linked):
             asked = Asked(linked)
@@ -417,7 +425,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             page = make(source, asked, mistakes.append, crossing)
             self.give_up(mistakes)
             warn_of_dollars(source)
-            text = render(page, templates, self.config.reference)
+            text = render(page, templates, self.config.reference, needed)
             self.made[where] = parts, asked, text
             self.untitled.pop(where, None)
             if page.title == source.module:

@@ -131,6 +131,72 @@ def imported(source: Source) -> set[str]:
     return names
 
 
+def needs(sources: Sequence[Source]) -> dict[str, list[Source]]:
+    """
+    ## What a copy needs
+
+    Whoever copies a module needs those that it imports, and what these import. (The
+    packages around them may have an empty `__init__.py`, or none.)
+
+    Args:
+        sources: all modules of a book.
+
+    Returns:
+        For the name of each module with code, the others, in the order of their names.
+    """
+    by_name = {source.module: source for source in sources}
+    direct: dict[str, set[str]] = {}
+    for source in sources:
+        direct[source.module] = set()
+        for name in imported_when_run(source):
+            parts = name.split(".")
+            around = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
+            module = next((each for each in around if each in by_name), source.module)
+            direct[source.module] |= {module} - {source.module}
+    found: dict[str, list[Source]] = {}
+    for source in sources:
+        if not any(not is_text(node) for node in source.tree.body):
+            continue
+        needed = new = direct[source.module]
+        while new:
+            new = set().union(*(direct[name] for name in new)) - needed
+            needed = needed | new
+        others = sorted(needed - {source.module})
+        found[source.module] = [by_name[name] for name in others]
+    return found
+
+
+def is_text(node: ast.AST) -> bool:
+    """Whether a statement is nothing but a string, as a docstring is."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+@once
+def imported_when_run(source: Source) -> set[str]:
+    """The full names of what is imported for more than the types."""
+    package = source.module.split(".")
+    if not source.path.endswith("__init__.py"):
+        package.pop()
+    names: set[str] = set()
+    nodes: list[ast.AST] = [source.tree]
+    while nodes:
+        match nodes.pop():
+            case ast.Import(names=aliases):
+                names.update(alias.name for alias in aliases)
+            case ast.ImportFrom(module=module, names=aliases, level=level):
+                around = package[: len(package) - level + 1] if level else []
+                base = ".".join([*around, *([module] if module else [])])
+                names.update(f"{base}.{alias.name}" for alias in aliases)
+            case ast.If(test=test, orelse=otherwise) if "TYPE_CHECKING" in (
+                getattr(test, "id", ""),
+                getattr(test, "attr", ""),
+            ):
+                nodes += otherwise
+            case node:
+                nodes += ast.iter_child_nodes(node)
+    return names
+
+
 class Columns:
     """
     ## Places in the text

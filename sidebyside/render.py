@@ -66,7 +66,12 @@ def environment(folders: Sequence[Path] = ()) -> Environment:
     )
 
 
-def render(page: Page, templates: Environment, reference: str = "") -> str:
+def render(
+    page: Page,
+    templates: Environment,
+    reference: str = "",
+    needs: Sequence[Source] | None = None,
+) -> str:
     """
     ## A page as Markdown
 
@@ -75,10 +80,13 @@ def render(page: Page, templates: Environment, reference: str = "") -> str:
         templates: what [environment][] made.
         reference: the page with the reference of a module, if there is one; see
             [page_of_reference][].
+        needs: what a copy [needs][sidebyside.references.needs], if that is known.
     """
     meta = {**page.meta, "title": page.title, "source": page.source.path}
     if "summary" in meta:
         meta["description"] = " ".join(str(meta["summary"]).split())
+    if needs is not None:
+        meta["needs"] = [each.path for each in needs]
     # Some themes read there by which template the page is to be made.
     meta.pop("template", None)
     # To the plugin Macros, braces in somebody's code would be a template.

@@ -31,6 +31,8 @@ from labml_rl.replay import prioritised
 from labml_rl.returns import Rollout, gae
 from labml_rl.runs import checkpoint, experiment, loop
 from labml_rl.watch import agent, many, scores
+from sidebyside.press import find_modules, load_all
+from sidebyside.references import needs
 
 
 def table(text: str, begin: str) -> dict[str, list[str]]:
@@ -358,6 +360,22 @@ def files_of(row: str) -> list[str]:
     if row == "games in parallel":
         files += files_of("games")
     return files
+
+
+def test_files_that_are_to_be_copied_are_all_that_is_needed():
+    """And no more of them than the pages say."""
+    sources = load_all(find_modules(ROOT / "labml_rl", ROOT))
+    needed = needs(sources)
+    paths = {source.module: source.path for source in sources}
+    for row in list(COPIES)[2:]:
+        files = {f"labml_rl/{name}" for name in files_of(row)}
+        modules = {
+            name
+            for name, path in paths.items()
+            if path in files or path.rpartition("/")[0] + "/" in files
+        }
+        others = {each.module for name in modules for each in needed.get(name, ())}
+        assert others <= modules, row
 
 
 @pytest.mark.parametrize("row", list(COPIES)[2:])

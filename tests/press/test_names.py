@@ -28,7 +28,7 @@ from sidebyside.lex import lex
 from sidebyside.links import Place
 from sidebyside.names import Book
 from sidebyside.read import read
-from sidebyside.references import reach, references
+from sidebyside.references import needs, reach, references
 from sidebyside.render import environment, render
 from sidebyside.weave import catalogue, weave
 from tests.press.sites import build
@@ -443,6 +443,41 @@ def test_newer_python(code, name):
 
 def test_names_in_f_strings_bind_all_the_same():
     assert one("def g(): ...\ndef f():\n    f'{(g := 1)}'\n    ‹g›") is None
+
+
+def test_a_copy_needs_what_is_imported_when_it_runs():
+    code = {
+        "kiln": '"""Prose alone."""\n',
+        "kiln.clay": "import math\n",
+        "kiln.fire": "from kiln import clay\n\ndef burn():\n    import kiln.ash\n",
+        "kiln.ash": "from . import fire\n",
+        "kiln.pot": (
+            "import typing\nif typing.TYPE_CHECKING:\n    from kiln import ash\n"
+            "else:\n    from .clay import *\n"
+        ),
+        "kiln.glaze": "",
+        "kiln.glaze.blue": "from ..pot import Pot\nfrom kiln.glaze import thin\n",
+    }
+    packages = ("kiln", "kiln.glaze")
+    book = [
+        read(
+            text.encode(),
+            f"{name.replace('.', '/')}{'/__init__' if name in packages else ''}.py",
+            name,
+        )
+        for name, text in code.items()
+    ]
+    found = {
+        name: [other.module.removeprefix("kiln.") for other in others]
+        for name, others in needs(book).items()
+    }
+    assert found == {
+        "kiln.clay": [],
+        "kiln.fire": ["ash", "clay"],
+        "kiln.ash": ["clay", "fire"],
+        "kiln.pot": ["clay"],
+        "kiln.glaze.blue": ["clay", "glaze", "pot"],
+    }
 
 
 def test_every_reference_stands_where_it_says():

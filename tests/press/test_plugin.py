@@ -135,6 +135,22 @@ def test_pages_by_hand_keep_the_buttons_of_the_theme(site):
     assert "md-content__button" not in module
 
 
+def test_a_page_says_what_a_copy_of_its_module_needs(site):
+    (site / "book" / "house.py").write_text("from book import game\n")
+    (site / "book" / "town.py").write_text("from book.house import game\n")
+    assert build(site, strict=False).returncode == 0
+    pages = {
+        name: (site / "site" / "book" / f"{name}.html").read_text()
+        for name in ("index", "game", "house", "town")
+    }
+    assert "Needs" not in pages["index"], "it has no code"
+    assert "Needs no other module" in pages["game"]
+    assert "<summary>Needs 1 other module</summary>" in pages["house"]
+    assert "<summary>Needs 2 other modules</summary>" in pages["town"]
+    links = re.findall(r'<li><a href="(\S+)" title="View source"', pages["town"])
+    assert links == ["game.py", "house.py"]
+
+
 def test_search_leads_to_the_section(site):
     assert build(site).returncode == 0
     index = (site / "site" / "search" / "search_index.json").read_text()
