@@ -147,7 +147,7 @@ def test_a_page_says_what_a_copy_of_its_module_needs(site):
     assert "Needs no other module" in pages["game"]
     assert "<summary>Needs 1 other module</summary>" in pages["house"]
     assert "<summary>Needs 2 other modules</summary>" in pages["town"]
-    links = re.findall(r'<li><a href="(\S+)" title="View source"', pages["town"])
+    links = re.findall(r'<li><a href="(\S+)" download', pages["town"])
     assert links == ["game.py", "house.py"]
 
 
