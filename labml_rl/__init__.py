@@ -113,7 +113,7 @@ Which of the two kinds? A policy is learned by climbing towards what is wanted, 
 return, and it may mix its actions, which can be best where an observation does not show
 all. But what was played is soon out of date. Values are learned by making them agree
 with each other from one step to the next. DQN can use any play for that, again and
-again. But they can agree [although the agent plays badly](dqn/mistakes.py).
+again. But values can agree [although the agent plays badly](dqn/mistakes.py).
 
 ## How to read a page
 

@@ -213,7 +213,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             `infos["final_info"]["episode"]["r"]`, and `infos["final_info"]["_episode"]`
             says in which rows. (An episode that ended with a life has no score, and
             where no other ended, there is no `"episode"`:
-            [scores_of][labml_rl.environments.scores_of] knows.)
+            [scores_of][labml_rl.environments.scores_of] allows for both.)
 
         Raises:
             InvalidAction: if they are too few or too many, of another shape, or if

@@ -173,7 +173,7 @@ class RolloutExperiment(SpeedExperiment[S]):
         """
         Returns:
             The network that plays. It is the one that learns, unless an algorithm
-            [does both at once](ppo/overlap.py).
+            [learns while it plays](ppo/overlap.py).
         """
         return self.network
 

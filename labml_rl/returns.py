@@ -430,9 +430,9 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
 
     The target for $V(o_t)$ is the same mixture of returns, called the **λ-return**
     (that of *TD(λ)*): what was expected, and what came on top, $V(o_t) + \hat{A}_t$.
-    (TD(λ) itself waits for no rollout. Each step leaves a trace that fades by
-    $\gamma\lambda$, an *eligibility trace*, and each new error is passed back along
-    all of them. While the weights stay the same, that adds up to the same.)
+    (TD(λ) itself waits for no rollout. Each step leaves an *eligibility trace*, which
+    every later step multiplies by $\gamma\lambda$, and each new error is passed back
+    along all traces. While the weights stay the same, that adds up to the same.)
 
     !!! warning "Whose end is it?"
         Here `terminated[t]` is what step $t$ returned. CleanRL and Stable-Baselines3

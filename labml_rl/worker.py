@@ -472,7 +472,7 @@ def played(
 # ```
 #
 # A copy of the book may lie in a package, and have a name with dots. Gymnasium has no
-# room for these.
+# room for these, so they become hyphens: `agents-mine/Atari-v0`.
 gymnasium.register(
     "labml_rl/Atari-v0".replace(".", "-"),
     entry_point=f"{make_game.__module__}:make_game",

@@ -42,9 +42,11 @@ A small package can do with one page that you write yourself. Name it
 ::: kiln
 ```
 
-and needs `show_submodules: true` beside `extensions`. (For a large one, that would be a
-page of megabytes, at which a browser works for seconds.) In a project with a folder
-`src`, mkdocstrings also needs `paths: [src]` beside `options`.
+and needs `show_submodules: true` beside `extensions`. (For a large package, that would
+be a page of megabytes, at which a browser works for seconds.)
+
+In a project with a folder `src`, mkdocstrings also needs `paths: [src]` beside
+`options`.
 
 A server makes the reference once, and not again when a module changes, since that would
 take seconds. To see it change, start the server anew.

@@ -45,7 +45,7 @@ def environment(folders: Sequence[Path] = ()) -> Environment:
     | `sidebyside/page.md` | each page of a module |
     | `sidebyside/error.md` | the page of a module with a mistake, in a server |
     | `sidebyside/reference.md` | each page of the [reference][sidebyside.reference] |
-    | `partials/actions.html` | the line above a page with the name of its file |
+    | `partials/actions.html` | the line above a page: its file, and what a copy needs |
 
     Begin with a copy of the press's. In the first two keep all HTML comments: they are
     marks, by which prose and code [stay in their places][sidebyside.guard]. The command

@@ -265,10 +265,10 @@ def total_loss(
     Actor and critic share a body, so their losses are added. The **entropy** is
     subtracted, which pays the agent for being undecided: an **entropy bonus**, or
     *entropy regularisation* (*regularization*). Without it, a policy that has found
-    something that works will soon do nothing else, and never find what works better (a
-    *local optimum*). It pays for being undecided now, and for nothing later. (In
-    *maximum entropy* methods, such as SAC, entropy is a reward, and part of the
-    return.)
+    something that works (a *local optimum*) will soon do nothing else, and never find
+    what works better. The bonus pays for being undecided in this step, and not for
+    getting to where one may be undecided later. (In *maximum entropy* methods, such as
+    SAC, entropy is a reward, and part of the return.)
 
     $$L = L_\text{policy} + c_v L_\text{value} - c_e \operatorname{mean}(H)$$
 

@@ -70,9 +70,9 @@ random one or one of last week: the game answers an action in the same way whoev
 it, and the value of what comes after is that of the best play. Learning from what
 another agent did is called **off-policy**. This is why old steps can be used again,
 from a [replay memory](../replay/__init__.py). (With the action that the agent does take
-next in place of the best one, it is the *Bellman expectation equation*, that of
-$Q^\pi$. What learns by it is **SARSA**, which is on-policy: it learns what the agent's
-own play is worth, its random actions included.)
+next in place of the best one, the equation is the *Bellman expectation equation*, that
+of $Q^\pi$. What learns by it is **SARSA**, which is on-policy: it learns what the
+agent's own play is worth, its random actions included.)
 
 ### Q-learning
 

@@ -42,8 +42,8 @@ when it is learned from, the policy that played it is one update old (the *polic
 But what A2C learns from has to be played by the policy that learns. This page is about
 what goes wrong otherwise, and about **V-trace**, a way of computing returns that puts
 it right. [The experiment](experiment.py) is the loop of A2C with these returns, and
-[shows how much it matters](../../benchmarks/lag.md). The function takes tensors, and
-knows nothing of actors:
+[shows how much it matters](../../benchmarks/lag.md). V-trace itself is a function of
+tensors, and knows nothing of actors:
 
 ```python
 import torch
@@ -53,7 +53,7 @@ from labml_rl.returns import Rollout
 ends = torch.tensor([[False], [False], [True]])
 rollout = Rollout(  # T = 3 steps of N = 1 game
     rewards=torch.tensor([[0.0], [0.0], [1.0]]),
-    # Of the network that learns, and one more.
+    # T + 1 of them, from the network that learns.
     values=torch.tensor([[0.5], [0.6], [0.8], [0.0]]),
     terminated=ends,
     truncated=torch.zeros_like(ends),

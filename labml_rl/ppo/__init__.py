@@ -67,22 +67,22 @@ and $V^\pi(s_0)$ is $J(\pi)$. This is the **performance difference lemma** of [K
 and Langford (2002)](https://dl.acm.org/doi/10.5555/645531.656005), and there is no
 approximation in it.
 
-So a policy that in every state takes only actions with $A^\pi \ge 0$ is never worse
-than $\pi$. One that takes the action with the largest $Q^\pi$ does so. (This is the
-**policy improvement theorem**. To learn the values of the new policy, be greedy again,
-and so on, is *policy iteration*: [Sutton and Barto,
-2018](http://incompleteideas.net/book/the-book-2nd.html), sections 4.2 and 4.3.)
-
 In numbers: a game has one step, where left pays 5 and right pays 8. $\pi$ takes both
 equally often, so $V^\pi$ is 6.5, and the advantages are $-1.5$ and $+1.5$. $\pi'$ takes
 right with probability 0.9, and gets $0.1 \cdot 5 + 0.9 \cdot 8 = 7.7$ on average. The
 difference is 1.2, and so is $0.1 \cdot (-1.5) + 0.9 \cdot 1.5$.
 
+So a policy that in every state takes only actions with $A^\pi \ge 0$ is never worse
+than $\pi$. One that takes the action with the largest $Q^\pi$ does so: in the example,
+always right, which gets 8. (This is the **policy improvement theorem**. To learn the
+values of the new policy, be greedy again, and so on, is *policy iteration*: [Sutton and
+Barto, 2018](http://incompleteideas.net/book/the-book-2nd.html), sections 4.2 and 4.3.)
+
 ### What has to be given up
 
-The average is over games of $\pi'$, which we do not have. Two things in it depend on
-$\pi'$: which action is drawn in a state, and which states come up at all. They are
-dealt with differently.
+The average in the lemma is over games of $\pi'$, which we do not have. Two things in it
+depend on $\pi'$: which action is drawn in a state, and which states come up at all.
+They are dealt with differently.
 
 **The actions** are easy. If $\pi$ drew $a$ and $\pi'$ would have drawn it twice as
 often, count it twice. This is called **importance sampling**. With the ratio
@@ -138,15 +138,16 @@ action, not of the weights being close.
 The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000.
 So PPO keeps the idea and drops the bound. It limits how far each ratio may profitably
 move from 1, and how far is found by trying. (What have ratios to do with $\alpha$? Let
-the dice make the two policies agree as often as they can. Then they differ, in a state,
-with a probability of half the mean of $|\rho - 1|$, over the actions of $\pi$. In the
-example both ratios are 0.8 away from 1, so it is 0.4: right has gone from 0.5 to 0.9.
-If all ratios stayed within $1 \pm \epsilon$, $\alpha$ would be at most
-$\epsilon / 2$.) Its predecessor, TRPO (trust region policy optimisation), is from the
-paper with the bound. It keeps the new policy in a **trust region** around the old one:
-their distance, averaged over the states, must stay below a limit. That takes second
-derivatives. The paper on PPO also tries a penalty on this distance, which did not do as
-well.
+the dice make the two policies agree as often as they can. Then the actions differ, in a
+state, with a probability of half the mean of $|\rho - 1|$, over the actions of $\pi$.
+In the example both ratios are 0.8 away from 1, so it is 0.4: right has gone from 0.5 to
+0.9. If all ratios stayed within $1 \pm \epsilon$, $\alpha$ would be at most
+$\epsilon / 2$.)
+
+PPO's predecessor, TRPO (trust region policy optimisation), is from the paper with the
+bound. It keeps the new policy in a **trust region** around the old one: their distance,
+averaged over the states, must stay below a limit. That takes second derivatives. The
+paper on PPO also tries a penalty on this distance, which did not do as well.
 
 Three more things change on the way to a program. The advantage is not known, so there
 is [an estimate](../returns.py) in its place, $\hat{A}_t$. The agent sees $o_t$ and not

@@ -21,16 +21,18 @@ For that, there are two networks. One learns from what was played last. Meanwhil
 other, a copy made when the update begins, plays the next rollout. So the policy that
 played is no longer the one that begins to learn: it is one update older. And there is
 always one rollout that nobody has learned from yet. The last one of a run is thrown
-away.
+away. (The idea is that of [IMPALA](../impala/__init__.py), which also corrects its
+returns for the older policy. PPO does not.)
 
-On [sixteen cores with a large GPU](../../benchmarks/gpu.md), PPO then plays and learns
-as many steps as the games alone allow. Whether that is more than without `overlap`,
-three samples could not tell. On a processor that learns itself, nothing is idle, and
-there is nothing to gain.
+With 128 games on [sixteen cores and a large GPU](../../benchmarks/gpu.md), PPO then
+plays and learns as many steps as the games alone allow. Whether that is more than
+without `overlap`, three samples could not tell. On a processor that learns itself,
+nothing is idle, and there is nothing to gain.
 
 What is learned [is as
-good](../../benchmarks/tricks.md#learning-while-it-plays) in the end, if [the
-clip][OverlapExperiment.from_here] counts from the right policy.
+good](../../benchmarks/tricks.md#learning-while-it-plays) in the end, and comes a little
+later. How much later depends on [the policy from which the clip
+counts][OverlapExperiment.from_here].
 """
 
 from abc import abstractmethod
@@ -49,8 +51,8 @@ from labml_rl.onpolicy import PolicyExperiment
 from labml_rl.runs.checkpoint import State
 from labml_rl.sampling import Sampler, Samples, Sheet
 
-# PPO's experiment is built on this page. When the program runs, these two do not exist
-# yet, and types that need them stand in quotes.
+# PPO's experiment is built on this page. While this page is imported, these two do not
+# exist yet, so types that need them stand in quotes.
 if TYPE_CHECKING:
     from labml_rl.ppo.experiment import Batch, Settings
 

@@ -23,7 +23,7 @@ priorities, in a tree where each node has two children:
 filled](../../assets/figures/replay-tree.svg)
 
 *The priorities are in the bottom row. A box above them is the sum of the two below it,
-and as wide as both. Orange: where the darts hit.*
+and as wide as both. Orange: the way down in the example.*
 
 To change one, go from it up to the root, and add up again on the way. To draw one, go
 down. At the root there are 12 on the left and 17 on the right, so throw a dart at a
