@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
 
     # It takes a few seconds to load PyTorch, time enough to think better of it.
     try:
-        command = import_module(f"{__package__}.runs.command")
+        command = import_module(".runs.command", __package__)
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except ModuleNotFoundError as error:

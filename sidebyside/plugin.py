@@ -73,6 +73,7 @@ from sidebyside.render import (
     PAGE_OF_REFERENCE,
     THEME,
     environment,
+    looked_up,
     page_of_reference,
     render,
     render_error,
@@ -294,11 +295,18 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     f"packages: `{named}` is no package. Did you mean {paths}?"
                 )
         try:
-            page_of_reference("", self.config.reference)
+            page = page_of_reference("", self.config.reference)
         except (LookupError, ValueError, AttributeError, TypeError):
             raise PluginError(f"reference: {WRONG_REFERENCE}") from None
-        if "{module" in self.config.reference and "mkdocstrings" not in config.plugins:
+        if self.makes_reference and not page.endswith(".md"):
+            raise PluginError(f"reference: {WRONG_REFERENCE}")
+        if self.makes_reference and "mkdocstrings" not in config.plugins:
             raise PluginError(NO_MKDOCSTRINGS)
+
+    @property
+    def makes_reference(self) -> bool:
+        """Whether the pages of the reference are made, and not written by hand."""
+        return "{module" in self.config.reference
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """
@@ -371,7 +379,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.recorded(),
         )
         self.sources = {}
-        copied = needs(sources)
+        copied, found = needs(sources), looked_up(sources)
         for source in sources:
             self.files.append(
                 (source.path, "".join(source.lines).encode(source.encoding))
@@ -381,14 +389,21 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.sources[source.page] = source.path
             crossing = crossings[source.module]
             needed = copied.get(source.module)
+            reference = self.config.reference if source.module in found else ""
             try:
                 text = self.make_page(
-                    source, crossing, linked, design, templates, needed=needed
+                    source,
+                    crossing,
+                    linked,
+                    design,
+                    templates,
+                    needed=needed,
+                    reference=reference,
                 )
                 self.files.append((source.page, text))
             except PressError as error:
                 self.mistake(source.page, error, templates)
-        if "{module" in self.config.reference:
+        if self.makes_reference:
             entries = render_reference(sources, templates, self.config.reference)
             self.files += entries.items()
 
@@ -401,6 +416,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         templates: Any,
         *,
         needed: Sequence[Source] | None,
+        reference: str,
     ) -> str:
         """
         Args:
@@ -410,6 +426,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             design: the text of the template, another if the site has changed it.
             templates: what [environment][sidebyside.render.environment] made.
             needed: the modules that a copy needs.
+            reference: the page of the reference, if the module is in it.
 
         Returns:
             Its page as Markdown.
@@ -417,7 +434,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         where = source.page
         # A page is made of these, of the places that it asks for, and of nothing else.
         paths = None if needed is None else [each.path for each in needed]
-        parts = (source, crossing, design, self.config.reference, paths)
+        parts = (source, crossing, design, reference, paths)
         before, asked, text = self.made.get(where, ((), Asked({}), ""))
         if parts != before or not asked.is_same_in(linked):
             asked = Asked(linked)
@@ -425,7 +442,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             page = make(source, asked, mistakes.append, crossing)
             self.give_up(mistakes)
             warn_of_dollars(source)
-            text = render(page, templates, self.config.reference, needed)
+            text = render(page, templates, reference, needed)
             self.made[where] = parts, asked, text
             self.untitled.pop(where, None)
             if page.title == source.module:
@@ -613,7 +630,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     each.title = self.untitled[path].rpartition(".")[2]
                 if each.is_index and config.nav is None and is_made_up:
                     section.title = folder
-        for page in self.pages_of_packages():
+        # The plugin makes its own for all packages that can be read.
+        by_hand = set() if self.makes_reference else self.pages_of_packages()
+        for page in by_hand:
             if not files.get_file_from_path(page):
                 wrong = f"reference: there is no page `{page}`"
                 raise PluginError(f"{wrong}. {WRONG_REFERENCE}")

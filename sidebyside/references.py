@@ -143,16 +143,22 @@ def needs(sources: Sequence[Source]) -> dict[str, list[Source]]:
 
     Returns:
         For the name of each module with code, the others, in the order of their names.
+        If one of these is not in the book, the list would be too short, and there is
+        none.
     """
     by_name = {source.module: source for source in sources}
     direct: dict[str, set[str]] = {}
+    incomplete: set[str] = set()
     for source in sources:
         direct[source.module] = set()
         for name in imported_when_run(source):
             parts = name.split(".")
             around = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
-            module = next((each for each in around if each in by_name), source.module)
-            direct[source.module] |= {module} - {source.module}
+            if module := next((each for each in around if each in by_name), ""):
+                direct[source.module] |= {module} - {source.module}
+                # Of `kiln.ash.cold`, only `cold` may be something else than a module.
+                if name.removeprefix(module).count(".") > 1:
+                    incomplete.add(source.module)
     found: dict[str, list[Source]] = {}
     for source in sources:
         if not any(not is_text(node) for node in source.tree.body):
@@ -161,6 +167,8 @@ def needs(sources: Sequence[Source]) -> dict[str, list[Source]]:
         while new:
             new = set().union(*(direct[name] for name in new)) - needed
             needed = needed | new
+        if incomplete & {source.module, *needed}:
+            continue
         others = sorted(needed - {source.module})
         found[source.module] = [by_name[name] for name in others]
     return found
@@ -173,7 +181,10 @@ def is_text(node: ast.AST) -> bool:
 
 @once
 def imported_when_run(source: Source) -> set[str]:
-    """The full names of what is imported for more than the types."""
+    """
+    The full names of what is imported for more than the types. Behind that of a module
+    stands `.*`.
+    """
     package = source.module.split(".")
     if not source.path.endswith("__init__.py"):
         package.pop()
@@ -182,11 +193,15 @@ def imported_when_run(source: Source) -> set[str]:
     while nodes:
         match nodes.pop():
             case ast.Import(names=aliases):
-                names.update(alias.name for alias in aliases)
+                names.update(f"{alias.name}.*" for alias in aliases)
             case ast.ImportFrom(module=module, names=aliases, level=level):
-                around = package[: len(package) - level + 1] if level else []
-                base = ".".join([*around, *([module] if module else [])])
+                base = absolute("." * level + (module or ""), package)
                 names.update(f"{base}.{alias.name}" for alias in aliases)
+            case ast.Call(func=function, args=[ast.Constant(value=str(name)), *_]) if (
+                "import_module"
+                in (getattr(function, "id", ""), getattr(function, "attr", ""))
+            ):
+                names.add(f"{absolute(name, package)}.*")
             case ast.If(test=test, orelse=otherwise) if "TYPE_CHECKING" in (
                 getattr(test, "id", ""),
                 getattr(test, "attr", ""),
@@ -195,6 +210,14 @@ def imported_when_run(source: Source) -> set[str]:
             case node:
                 nodes += ast.iter_child_nodes(node)
     return names
+
+
+def absolute(name: str, package: Sequence[str]) -> str:
+    """The full name of a module that is imported, with dots before it if relative."""
+    module = name.lstrip(".")
+    level = len(name) - len(module)
+    around = package[: len(package) - level + 1] if level else []
+    return ".".join([*around, *([module] if module else [])])
 
 
 class Columns:

@@ -89,6 +89,9 @@ def render(
         meta["needs"] = [each.path for each in needs]
     # Some themes read there by which template the page is to be made.
     meta.pop("template", None)
+    # And the press's own would count what an author has written there.
+    if needs is None:
+        meta.pop("needs", None)
     # To the plugin Macros, braces in somebody's code would be a template.
     meta.setdefault("render_macros", False)
     meta = lookalike(meta)
@@ -129,14 +132,45 @@ def page_of_reference(module: str, reference: str) -> str:
     return reference.format(module=module, package=module.partition(".")[0])
 
 
+def looked_up(sources: Sequence[Source]) -> set[str]:
+    """
+    The names of the modules that mkdocstrings finds. It reads UTF-8 alone. In a package
+    it leaves out folders without an `__init__.py`, and it wants names without a dot.
+    """
+    packages = {each.module for each in sources if is_package(each)}
+    found: set[str] = set()
+    for source in sources:
+        parts = source.module.split(".")
+        around = [".".join(parts[:end]) in packages for end in range(1, len(parts))]
+        file = source.path.removesuffix(".py").removesuffix("/__init__")
+        if (
+            around == sorted(around)
+            and file.endswith("/".join(parts))
+            and (source.encoding.startswith("utf-8") or is_ascii(source))
+        ):
+            found.add(source.module)
+    return found
+
+
+def is_package(source: Source) -> bool:
+    """Whether a module is that of a folder."""
+    return source.path.endswith("__init__.py")
+
+
+def is_ascii(source: Source) -> bool:
+    """Whether a file is the same in nearly all encodings."""
+    return all(line.isascii() for line in source.lines)
+
+
 def render_reference(
     sources: Sequence[Source], templates: Environment, reference: str
 ) -> dict[str, str]:
     """
     ## The reference as Markdown
 
-    Each module that has something to import has a page, and so has each package, as an
-    index. What is on them, [mkdocstrings][sidebyside.reference] puts there.
+    Each module that has something to import has a page, if mkdocstrings finds it, and
+    so has each package, as an index. What is on them,
+    [mkdocstrings][sidebyside.reference] puts there.
 
     Args:
         sources: all modules.
@@ -146,11 +180,17 @@ def render_reference(
     Returns:
         The pages, by where they lie.
     """
-    names = {each.module: [*public_names(each)][1:] for each in sources}
+    found = looked_up(sources)
+    names = {
+        each.module: [*public_names(each)][1:]
+        for each in sources
+        if each.module in found
+    }
     packages = {each.module.partition(".")[0] for each in sources}
     template = templates.get_template("sidebyside/reference.md")
     pages: dict[str, str] = {}
     for name in sorted(packages | {name for name, public in names.items() if public}):
+        is_index = name in packages
         here = page_of_reference(name, reference)
         index = page_of_reference(name.partition(".")[0], reference)
         modules = [
@@ -164,11 +204,12 @@ def render_reference(
                 ],
             )
             for module, public in names.items()
-            if public and name in packages and module.partition(".")[0] == name
+            if public and is_index and module.partition(".")[0] == name
             for there in [page_of_reference(module, reference)]
         ]
         pages[here] = template.render(
             name=name,
+            is_index=is_index,
             modules=modules,
             has_entries=bool(names.get(name)),
             index=Place(index, "").seen_from(here),

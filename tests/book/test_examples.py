@@ -362,6 +362,14 @@ def files_of(row: str) -> list[str]:
     return files
 
 
+def test_a_run_needs_what_keeps_the_best_agent():
+    """It is imported by name, since it imports the loop itself."""
+    needed = needs(load_all(find_modules(ROOT / "labml_rl", ROOT)))
+    for name in ("runs.loop", "ppo.experiment", "__main__"):
+        others = {each.module for each in needed[f"labml_rl.{name}"]}
+        assert "labml_rl.watch.best" in others, name
+
+
 def test_files_that_are_to_be_copied_are_all_that_is_needed():
     """And no more of them than the pages say."""
     sources = load_all(find_modules(ROOT / "labml_rl", ROOT))

@@ -455,6 +455,12 @@ def test_a_copy_needs_what_is_imported_when_it_runs():
             "import typing\nif typing.TYPE_CHECKING:\n    from kiln import ash\n"
             "else:\n    from .clay import *\n"
         ),
+        "kiln.kit": (
+            "from importlib import import_module\nimport_module('.ash', __package__)\n"
+            "import_module('kiln.glaze')\nimport_module(name)\n"
+        ),
+        "kiln.wheel": "from ._built import spin\n",
+        "kiln.bowl": "import kiln.wheel, kiln.clay\n",
         "kiln.glaze": "",
         "kiln.glaze.blue": "from ..pot import Pot\nfrom kiln.glaze import thin\n",
     }
@@ -476,6 +482,7 @@ def test_a_copy_needs_what_is_imported_when_it_runs():
         "kiln.fire": ["ash", "clay"],
         "kiln.ash": ["clay", "fire"],
         "kiln.pot": ["clay"],
+        "kiln.kit": ["ash", "clay", "fire", "glaze"],
         "kiln.glaze.blue": ["clay", "glaze", "pot"],
     }
 

@@ -255,6 +255,47 @@ def test_what_a_package_itself_has_is_below_the_index(site):
     assert '<h3 id="book.read" class="doc doc-heading">' in index
 
 
+def test_what_mkdocstrings_does_not_find_has_no_page_of_the_reference(site):
+    configured(site, REFERENCE, ("book/game.md]", "book/game.md, ref/book.md]"))
+    code = '"""# Caf\xe9"""\n\n\ndef lost():\n    """Lost."""\n'
+    (site / "book" / "scripts").mkdir()
+    (site / "book" / "scripts" / "run.py").write_text(code, encoding="utf-8")
+    (site / "book" / "two.dots.py").write_text(code, encoding="utf-8")
+    old = f"# coding: latin-1\n{code}"
+    (site / "book" / "old.py").write_text(old, encoding="latin-1")
+    assert build(site, strict=False).returncode == 0
+    pages = sorted(path.name for path in (site / "site" / "ref").iterdir())
+    assert pages == ["book.game.html", "book.html"]
+    assert "lost" not in (site / "site" / "ref" / "book.html").read_text()
+    for name in ("scripts/run", "old"):
+        page = (site / "site" / "book" / f"{name}.html").read_text()
+        assert "lost" in page
+        assert "sbs-entry" not in page
+
+
+def test_an_index_of_nothing_does_not_lead_to_itself(site):
+    configured(site, REFERENCE, ("book/game.md]", "ref/book.md]"))
+    (site / "book" / "__init__.py").write_text('"""# The book"""\n')
+    (site / "book" / "game.py").unlink()
+    (site / "docs" / "index.md").write_text("# Home\n")
+    assert build(site, strict=False).returncode == 0
+    index = (site / "site" / "ref" / "book.html").read_text()
+    assert "<h1" in index
+    assert "All names" not in index
+
+
+def test_pages_of_the_reference_are_markdown(site):
+    configured(site, REFERENCE, ("{module}.md\n", "{module}\n"))
+    assert "reference: Name the page of a module" in refused(site)
+
+
+def test_what_an_author_needs_is_not_what_a_copy_needs(site):
+    with (site / "book" / "prose.py").open("w") as file:
+        file.write('"""\n---\nneeds: 3\n---\n\n# Prose\n"""\n')
+    assert build(site, strict=False).returncode == 0
+    assert "Needs" not in (site / "site" / "book" / "prose.html").read_text()
+
+
 def test_pages_of_the_reference_need_somebody_to_fill_them(site):
     configured(site, ("[book]", "[book]\n      reference: ref/{module}.md"))
     assert "reference: the plugin mkdocstrings makes what is on" in refused(site)

@@ -185,6 +185,21 @@ def test_pages_of_the_reference_are_those_of_a_build(project):
 
 
 @pytest.mark.filterwarnings("default")
+def test_a_server_starts_before_a_package_has_a_page_of_the_reference(project):
+    Path("mkdocs.yml").write_text(CONFIG.replace(*REFERENCE_OF_MODULES))
+    Path("docs/index.md").write_text("# Home\n")
+    Path("book/__init__.py").unlink()
+    game = Path("book/game.py")
+    code = game.read_text()
+    game.write_text("def (")
+    built("served", "serve")
+    assert not Path("served/ref").exists()
+    game.write_text(code)
+    built("served", "serve")
+    assert Path("served/ref/book.game.html").exists()
+
+
+@pytest.mark.filterwarnings("default")
 def test_a_reference_that_leads_nowhere_is_said_in_each_build(project, caplog):
     home = Path("docs/index.md")
     home.write_text("# Home\n\n## A house\n\nNot [a shed][], but [a house][].\n")
