@@ -556,7 +556,7 @@ def test_settings_of_atari_games_are_for_atari_games(
 
 
 def test_without_pytorch_it_says_what_to_install(monkeypatch):
-    def missing(name: str) -> Any:
+    def missing(name: str, package: str) -> Any:
         raise ModuleNotFoundError("No module named 'torch'", name="torch")
 
     monkeypatch.setattr(program, "import_module", missing)
@@ -593,7 +593,7 @@ def test_what_is_no_whole_number(typed, said, capsys):
 
 @pytest.mark.parametrize("name", ["fcntl", "labml_rl.runs.nowhere"])
 def test_what_cannot_be_installed_is_no_missing_package(monkeypatch, name):
-    def missing(_: str) -> Any:
+    def missing(_: str, package: str) -> Any:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     monkeypatch.setattr(program, "import_module", missing)
@@ -608,7 +608,7 @@ def test_the_version(capsys):
 
 @pytest.mark.usefixtures("same_signals")
 def test_who_thinks_better_of_it_while_it_loads_sees_no_traceback(monkeypatch):
-    def interrupted(_: str) -> None:
+    def interrupted(_: str, package: str) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(program, "import_module", interrupted)
@@ -639,8 +639,8 @@ def test_threads_wait_as_it_says_unless_somebody_said_otherwise(
     """The environment is what it should be when PyTorch is loaded."""
     monkeypatch.setattr(os, "environ", dict(given))
 
-    def load(name: str) -> Any:
-        assert name.endswith(".runs.command")
+    def load(name: str, package: str) -> Any:
+        assert (name, package) == (".runs.command", "labml_rl")
         assert os.environ.get("GOMP_SPINCOUNT") == expected
         raise KeyboardInterrupt
 
