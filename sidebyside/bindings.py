@@ -175,6 +175,22 @@ def imports(source: Source) -> dict[str, str]:
     return {name: last.origin for name, (*_, last) in bindings.items() if last.origin}
 
 
+def origin_of(name: str, level: int, source: Source) -> str:
+    """
+    Args:
+        name: of what is imported, as it stands there.
+        level: how many dots stand before it.
+        source: the module that imports it.
+
+    Returns:
+        Its full name.
+    """
+    package = source.module.split(".")
+    package = package if source.is_package else package[:-1]
+    parents = package[: max(len(package) - level + 1, 0)] if level else []
+    return ".".join([*parents, *filter(None, [name])])
+
+
 def may_bring(module: Scope, name: str) -> bool:
     """
     Args:
@@ -346,10 +362,7 @@ def _import(walk: Walk, node: ast.Import, scope: Scope) -> None:
 
 @on("ImportFrom")
 def _import_from(walk: Walk, node: ast.ImportFrom, scope: Scope) -> None:
-    package = walk.source.module.split(".")
-    package = package if walk.source.is_package else package[:-1]
-    parents = package[: max(len(package) - node.level + 1, 0)] if node.level else []
-    origin = ".".join([*parents, *filter(None, [node.module])])
+    origin = origin_of(node.module or "", node.level, walk.source)
     walk.uses.append(Use(node, scope, origin))
     for alias in node.names:
         if alias.name == "*":

@@ -404,7 +404,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             except PressError as error:
                 self.mistake(source.page, error, templates)
         if self.makes_reference:
-            entries = render_reference(sources, templates, self.config.reference)
+            entries = render_reference(sources, found, templates, self.config.reference)
             self.files += entries.items()
 
     def make_page(
@@ -575,8 +575,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         }
         packages = self.pages_of_packages()
         for path, content in self.files:
-            is_entry = path not in self.written and path not in packages
-            inclusion = (InclusionLevel.UNDEFINED, InclusionLevel.NOT_IN_NAV)[is_entry]
+            inclusion = InclusionLevel.UNDEFINED
+            if path not in self.written and path not in packages:
+                inclusion = InclusionLevel.NOT_IN_NAV
             file = File.generated(config, path, content=content, inclusion=inclusion)
             if path.endswith(".md"):
                 named = self.sources.get(path, path)

@@ -12,11 +12,11 @@ all names of a module, asks, and writes down where in the text each of them is.
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from sidebyside.bindings import scopes
+from sidebyside.bindings import origin_of, scopes
 from sidebyside.names import Book
 from sidebyside.read import Source, once
 
@@ -107,8 +107,13 @@ def reach(sources: Sequence[Source]) -> dict[str, set[str]]:
         direct[source.module] = (parents & modules).union(
             *(below[name] for name in names & below.keys())
         )
+    return closed(direct)
+
+
+def closed(direct: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """What each leads to, by any number of steps. It is itself part of that."""
     found: dict[str, set[str]] = {}
-    for module in modules:
+    for module in direct:
         reached = new = {module}
         while new:
             new = set().union(*(direct[name] for name in new)) - reached
@@ -155,23 +160,19 @@ def needs(sources: Sequence[Source]) -> dict[str, list[Source]]:
             parts = name.split(".")
             around = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
             if module := next((each for each in around if each in by_name), ""):
-                direct[source.module] |= {module} - {source.module}
+                direct[source.module].add(module)
                 # Of `kiln.ash.cold`, only `cold` may be something else than a module.
                 if name.removeprefix(module).count(".") > 1:
                     incomplete.add(source.module)
-    found: dict[str, list[Source]] = {}
-    for source in sources:
-        if not any(not is_text(node) for node in source.tree.body):
-            continue
-        needed = new = direct[source.module]
-        while new:
-            new = set().union(*(direct[name] for name in new)) - needed
-            needed = needed | new
-        if incomplete & {source.module, *needed}:
-            continue
-        others = sorted(needed - {source.module})
-        found[source.module] = [by_name[name] for name in others]
-    return found
+    reached = closed(direct)
+    return {
+        source.module: [
+            by_name[name] for name in sorted(reached[source.module] - {source.module})
+        ]
+        for source in sources
+        if not all(is_text(node) for node in source.tree.body)
+        and not incomplete & reached[source.module]
+    }
 
 
 def is_text(node: ast.AST) -> bool:
@@ -185,9 +186,6 @@ def imported_when_run(source: Source) -> set[str]:
     The full names of what is imported for more than the types. Behind that of a module
     stands `.*`.
     """
-    package = source.module.split(".")
-    if not source.path.endswith("__init__.py"):
-        package.pop()
     names: set[str] = set()
     nodes: list[ast.AST] = [source.tree]
     while nodes:
@@ -195,13 +193,15 @@ def imported_when_run(source: Source) -> set[str]:
             case ast.Import(names=aliases):
                 names.update(f"{alias.name}.*" for alias in aliases)
             case ast.ImportFrom(module=module, names=aliases, level=level):
-                base = absolute("." * level + (module or ""), package)
+                base = origin_of(module or "", level, source)
                 names.update(f"{base}.{alias.name}" for alias in aliases)
             case ast.Call(func=function, args=[ast.Constant(value=str(name)), *_]) if (
                 "import_module"
                 in (getattr(function, "id", ""), getattr(function, "attr", ""))
             ):
-                names.add(f"{absolute(name, package)}.*")
+                module = name.lstrip(".")
+                level = len(name) - len(module)
+                names.add(f"{origin_of(module, level, source)}.*")
             case ast.If(test=test, orelse=otherwise) if "TYPE_CHECKING" in (
                 getattr(test, "id", ""),
                 getattr(test, "attr", ""),
@@ -210,14 +210,6 @@ def imported_when_run(source: Source) -> set[str]:
             case node:
                 nodes += ast.iter_child_nodes(node)
     return names
-
-
-def absolute(name: str, package: Sequence[str]) -> str:
-    """The full name of a module that is imported, with dots before it if relative."""
-    module = name.lstrip(".")
-    level = len(name) - len(module)
-    around = package[: len(package) - level + 1] if level else []
-    return ".".join([*around, *([module] if module else [])])
 
 
 class Columns:

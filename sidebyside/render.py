@@ -12,7 +12,7 @@ links work in a module as they do in any page of the site, search finds the pros
 links are checked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -85,13 +85,12 @@ def render(
     meta = {**page.meta, "title": page.title, "source": page.source.path}
     if "summary" in meta:
         meta["description"] = " ".join(str(meta["summary"]).split())
-    if needs is not None:
-        meta["needs"] = [each.path for each in needs]
     # Some themes read there by which template the page is to be made.
     meta.pop("template", None)
     # And the press's own would count what an author has written there.
-    if needs is None:
-        meta.pop("needs", None)
+    meta.pop("needs", None)
+    if needs is not None:
+        meta["needs"] = [each.path for each in needs]
     # To the plugin Macros, braces in somebody's code would be a template.
     meta.setdefault("render_macros", False)
     meta = lookalike(meta)
@@ -137,7 +136,7 @@ def looked_up(sources: Sequence[Source]) -> set[str]:
     The names of the modules that mkdocstrings finds. It reads UTF-8 alone. In a package
     it leaves out folders without an `__init__.py`, and it wants names without a dot.
     """
-    packages = {each.module for each in sources if is_package(each)}
+    packages = {each.module for each in sources if each.is_package}
     found: set[str] = set()
     for source in sources:
         parts = source.module.split(".")
@@ -152,18 +151,16 @@ def looked_up(sources: Sequence[Source]) -> set[str]:
     return found
 
 
-def is_package(source: Source) -> bool:
-    """Whether a module is that of a folder."""
-    return source.path.endswith("__init__.py")
-
-
 def is_ascii(source: Source) -> bool:
     """Whether a file is the same in nearly all encodings."""
     return all(line.isascii() for line in source.lines)
 
 
 def render_reference(
-    sources: Sequence[Source], templates: Environment, reference: str
+    sources: Sequence[Source],
+    found: Collection[str],
+    templates: Environment,
+    reference: str,
 ) -> dict[str, str]:
     """
     ## The reference as Markdown
@@ -174,44 +171,39 @@ def render_reference(
 
     Args:
         sources: all modules.
+        found: the names of those that mkdocstrings [finds][looked_up].
         templates: what [environment][] made.
         reference: their pages, with `{module}` for the name of each.
 
     Returns:
         The pages, by where they lie.
     """
-    found = looked_up(sources)
-    names = {
-        each.module: [*public_names(each)][1:]
-        for each in sources
-        if each.module in found
-    }
+    entries: dict[str, list[str]] = {}
+    for source in sources:
+        _, *names = public_names(source) or [""]
+        if names and source.module in found:
+            entries[source.module] = names
     packages = {each.module.partition(".")[0] for each in sources}
     template = templates.get_template("sidebyside/reference.md")
     pages: dict[str, str] = {}
-    for name in sorted(packages | {name for name, public in names.items() if public}):
-        is_index = name in packages
+    for name in sorted(packages | entries.keys()):
         here = page_of_reference(name, reference)
         index = page_of_reference(name.partition(".")[0], reference)
-        modules = [
-            (
-                module,
-                Place(there, "").seen_from(here),
-                [
-                    (each, Place(there, f"{module}.{each}").seen_from(here))
-                    for each in public
+        modules = []
+        for module, names in entries.items() if name in packages else ():
+            if module.partition(".")[0] == name:
+                there = Place(page_of_reference(module, reference), "")
+                links = [
+                    (each, there._replace(anchor=f"{module}.{each}").seen_from(here))
+                    for each in names
                     if "." not in each
-                ],
-            )
-            for module, public in names.items()
-            if public and is_index and module.partition(".")[0] == name
-            for there in [page_of_reference(module, reference)]
-        ]
+                ]
+                modules.append((module, there.seen_from(here), links))
         pages[here] = template.render(
             name=name,
-            is_index=is_index,
+            is_index=name in packages,
             modules=modules,
-            has_entries=bool(names.get(name)),
+            has_entries=name in entries,
             index=Place(index, "").seen_from(here),
         )
     return pages
