@@ -111,17 +111,24 @@ def record_of(meta: Mapping[str, Any], folder: Path) -> Any:
 
 def load(path: Path) -> Any:
     """
-    Read a record.
+    Read a record. Nobody may change what is in it.
 
     Raises:
         ValueError: if it is missing, or is not JSON.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        there = path.stat()
+        return loaded(path, there.st_mtime_ns, there.st_size)
     except FileNotFoundError:
         raise ValueError(f"there is no record {path.name}.") from None
     except ValueError as error:
         raise ValueError(f"{path.name} is malformed: {error}.") from None
+
+
+@cache
+def loaded(path: Path, changed: int, size: int) -> Any:
+    """What is in a record, kept until the file is changed: many pages show the same."""
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def with_state_of_code(record: Any, root: Path) -> Any:

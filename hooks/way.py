@@ -4,6 +4,7 @@ of the list on the first page.
 """
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,20 @@ def way(source: str) -> list[str]:
     return list(dict.fromkeys([FIRST, *pages]))
 
 
+@cache
+def pages_of(root: Path) -> list[str]:
+    """The pages of the short way of this book, looked up once in a build."""
+    return way((root / "labml_rl" / "__init__.py").read_text(encoding="utf-8"))
+
+
+def on_pre_build(**_: Any) -> None:
+    """Look at the list anew."""
+    pages_of.cache_clear()
+
+
 def on_page_context(context: Any, page: Page, config: Any, nav: Navigation) -> None:
     """Say at the foot of a page of the short way where it goes on."""
-    root = Path(config.config_file_path).parent
-    names = way((root / "labml_rl" / "__init__.py").read_text(encoding="utf-8"))
+    names = pages_of(Path(config.config_file_path).parent)
     if page.file.src_uri not in names:
         return
     here = names.index(page.file.src_uri)

@@ -13,7 +13,7 @@ links, in both directions.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sidebyside.highlight import Link
@@ -54,12 +54,61 @@ def spots(source: Source) -> list[Spot]:
     return found
 
 
+class Asked(Mapping[str, Place]):
+    """
+    ## What a page asked for
+
+    A page links to a few of all definitions. When one of the others moves, it need not
+    be made again. So this notes what was asked of it, and what the answer was.
+
+    Args:
+        places: what can be asked for.
+    """
+
+    def __init__(self, places: Mapping[str, Place]) -> None:
+        self.places = places
+        self.answers: dict[str, Place | None] = {}
+
+    def __getitem__(self, name: str) -> Place:
+        """Answer, and note the answer."""
+        self.answers[name] = self.places.get(name)
+        return self.places[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Only a mistake asks for all names, and no page with a mistake is kept."""
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        """How much can be asked for."""
+        return len(self.places)
+
+    def is_same_in(self, places: Mapping[str, Place]) -> bool:
+        """Whether the answers would be the same."""
+        return all(places.get(name) == was for name, was in self.answers.items())
+
+
+class Known:
+    """
+    ## What is known of a module
+
+    An author who serves the book saves one module, and of most others all is as it was.
+
+    Args:
+        references: what its names stand for.
+    """
+
+    def __init__(self, references: tuple[Reference, ...]) -> None:
+        self.references = references
+        self.asked: Asked | None = None
+        self.links: dict[int, list[Link]] = {}
+
+
 def cross(
     sources: Iterable[Source],
     places: Mapping[str, Place],
     outside: Mapping[str, Entry],
     use_directory_urls: bool | None = False,
-    known: dict[Source, tuple[Reference, ...]] | None = None,
+    known: dict[Source, Known] | None = None,
 ) -> dict[str, Crossing]:
     """
     ## All crossings of a book
@@ -70,9 +119,10 @@ def cross(
         outside: what is documented elsewhere.
         use_directory_urls: how the site engine makes addresses from paths; `None` if it
             makes links to sources lead to their pages itself, in HTML too.
-        known: the references of modules, as far as they are known from the build
-            before. Those of a module hold while the code of all modules that it
-            [reaches][sidebyside.references.reach] is the same. What is found is added.
+        known: what is known of modules from the build before. That of a module holds
+            while `outside` and `use_directory_urls` are the same, and the code of all
+            modules that it [reaches][sidebyside.references.reach]. What is found is
+            added.
 
     Returns:
         For the name of each module, what its page needs.
@@ -89,11 +139,15 @@ def cross(
     for source in sources:
         by_line = spots(source)
         if source not in known:
-            known[source] = references(book, source)
-        found = known[source]
-        links[source.module] = code_links(
-            found, by_line, places, outside, use_directory_urls
-        )
+            known[source] = Known(references(book, source))
+        module = known[source]
+        found = module.references
+        if not (module.asked and module.asked.is_same_in(places)):
+            module.asked = Asked(places)
+            module.links = code_links(
+                found, by_line, module.asked, outside, use_directory_urls
+            )
+        links[source.module] = module.links
         for reference in found:
             name = reference.name
             if reference.is_import or name in attributes or name not in places:

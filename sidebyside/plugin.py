@@ -46,7 +46,7 @@ from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as SitePage
 from mkdocs.utils import dirname_to_title, get_relative_url
 
-from sidebyside.crossings import cross
+from sidebyside.crossings import Asked, Known, cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import Entry, inventory, own_inventory
 from sidebyside.links import Place, file_of, pictures_in, set_links_by_hand
@@ -67,7 +67,7 @@ from sidebyside.press import (
 )
 from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
-from sidebyside.references import Reference, needs, reach
+from sidebyside.references import needs, reach
 from sidebyside.render import (
     PAGE,
     PAGE_OF_REFERENCE,
@@ -83,11 +83,11 @@ from sidebyside.rst import open_code
 from sidebyside.rules import dollars
 from sidebyside.search import Searched
 from sidebyside.serve import (
-    Asked,
     CompiledTemplates,
-    CopiedFiles,
     FilledTemplates,
+    KeptFiles,
     Patient,
+    ReadPages,
     RenderedPages,
     ResolvedReferences,
     keep_what_is_there,
@@ -99,6 +99,7 @@ from sidebyside.tested import Recorded, RecordError, read_record, with_tests
 from sidebyside.weave import Crossing, catalogue, check_formulas
 
 log = get_plugin_logger("sidebyside")
+BUILD_LOG = logging.getLogger("mkdocs.commands.build")
 
 STYLES = ("katex/katex.min.css", "sidebyside.css")
 STYLE = '<link rel="stylesheet"'
@@ -212,25 +213,27 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def __init__(self) -> None:
         self.serving = False
         self.thresholds = gc.get_threshold()
+        self.read = ReadPages()
         self.rendered = RenderedPages()
         self.templates = CompiledTemplates()
         self.templates_of_theme = CompiledTemplates()
         self.filled = FilledTemplates()
-        self.copied = CopiedFiles()
+        self.kept = KeptFiles()
+        self.preloading: dict[str, tuple[str, str | None]] = {}
         self.env: Any = None
         self.searched = Searched()
         self.referring = ResolvedReferences()
         self.loaded: dict[str, tuple[bytes, Source]] = {}
         self.codes: dict[str, str] = {}
-        self.references: dict[Source, tuple[Reference, ...]] = {}
-        self.made: dict[str, tuple[Any, Asked[Place], str]] = {}
+        self.known: dict[Source, Known] = {}
+        self.made: dict[str, tuple[Any, Asked, str]] = {}
         self.files: list[tuple[str, str | bytes]] = []
         self.places: Mapping[str, Place] = {}
         self.modules: dict[Path, str] = {}
         self.sources: dict[str, str] = {}
         self.untitled: dict[str, str] = {}
         self.written: dict[str, Path] = {}
-        self.outside: dict[str, Entry] = {}
+        self.around: tuple[dict[str, Entry], bool] = {}, False
 
     def on_startup(
         self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool
@@ -247,9 +250,12 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.serving = command == "serve"
         self.thresholds = gc.get_threshold()
         gc.set_threshold(50_000, *self.thresholds[1:])
+        if self.serving:
+            BUILD_LOG.addFilter(self.kept.is_to_be_said)
 
     def on_shutdown(self) -> None:
         """Leave Python as it was."""
+        BUILD_LOG.removeFilter(self.kept.is_to_be_said)
         gc.set_threshold(*self.thresholds)
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
@@ -363,20 +369,19 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.mistake(module.page, mistake, templates)
         design = templates.loader and templates.loader.get_source(templates, PAGE)[0]
         codes = {source.module: code_of(source) for source in sources}
-        is_same = codes.keys() == self.codes.keys() and outside == self.outside
+        around = outside, config.use_directory_urls
+        is_same = codes.keys() == self.codes.keys() and around == self.around
         changed = {name for name in codes if codes[name] != self.codes.get(name)}
-        known = self.references if is_same else {}
+        known = self.known if is_same else {}
         reached = reach(sources) if known else {}
-        self.references = {
+        self.known = {
             source: known[source]
             for source in sources
             if source in known and not changed & reached[source.module]
         }
-        self.codes, self.outside = codes, outside
+        self.codes, self.around = codes, around
         crossings = with_tests(
-            cross(sources, places, outside, config.use_directory_urls, self.references),
-            sources,
-            self.recorded(),
+            cross(sources, places, *around, self.known), sources, self.recorded()
         )
         self.sources = {}
         copied, found = needs(sources), looked_up(sources)
@@ -641,6 +646,15 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             if self.config.reference and page != self.config.reference:
                 log.warning(OTHER_REFERENCE.format(page, self.config.reference))
 
+    def on_pre_page(
+        self, page: SitePage, *, config: MkDocsConfig, files: Files
+    ) -> None:
+        """Keep the front matter of a page that is made in a build."""
+        is_made = page.file.generated_by is not None
+        # Another plugin may put something else into its place.
+        if self.serving and is_made and not config.plugins.events["page_read_source"]:
+            self.read.remember(page)
+
     def on_page_markdown(
         self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files
     ) -> str | None:
@@ -717,7 +731,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if self.serving:
             self.referring.after(files)
             for file in files.media_files():
-                self.copied.remember(file)
+                self.kept.remember(file)
 
     on_env = CombinedEvent(_keep_templates, _set_aside, _take_back)
 
@@ -739,7 +753,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             template = self.env.get_template(page.meta.get("template", "main.html"))
             self.filled.remember(template, page, config, nav)
 
-    def on_post_page(
+    def _preload_fonts(
         self, output: str, *, page: SitePage, config: MkDocsConfig
     ) -> str | None:
         """
@@ -753,14 +767,29 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         A script says it, since browsers refuse this to a page that was opened from a
         disk, and complain.
         """
+        uri = page.file.src_uri
+        before, text = self.preloading.get(uri, ("", None))
+        # What is kept from the build before is the very same.
+        if output is before:
+            return text
         fonts = [
             get_relative_url(f"{FONTS}/{font}.woff2", page.url)
             for part, font in FONT_OF.items()
             if part in output
         ]
-        if not fonts:
-            return None
-        return output.replace(STYLE, PRELOAD % json.dumps(fonts) + STYLE, 1)
+        text = None
+        if fonts:
+            text = output.replace(STYLE, PRELOAD % json.dumps(fonts) + STYLE, 1)
+        if self.serving:
+            self.preloading[uri] = output, text
+        return text
+
+    @event_priority(-1000)
+    def _keep_page(self, output: str, *, page: SitePage, config: MkDocsConfig) -> str:
+        """Keep the page itself when all plugins are done with it."""
+        return self.kept.write(output, page.file) if self.serving else output
+
+    on_post_page = CombinedEvent(_preload_fonts, _keep_page)
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Look for changes again."""

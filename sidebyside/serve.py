@@ -18,12 +18,18 @@ starts from nothing.
 import gc
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    MutableMapping,
+    Sequence,
+)
 from contextlib import contextmanager, suppress
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, Template
 from jinja2.bccache import Bucket
@@ -34,10 +40,10 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import AnchorLink, TableOfContents
 from mkdocs.theme import Theme
+from mkdocs.utils import write_file
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingEmitter
 
-T = TypeVar("T")
 # All that something depends on. Nothing is made again while it is the same.
 Key = tuple[Any, ...]
 
@@ -99,39 +105,6 @@ def keep_what_is_there() -> None:
     gc.freeze()
 
 
-class Asked(Mapping[str, T]):
-    """
-    ## What a page asked for
-
-    A page links to a few of all definitions. When one of the others moves, it need not
-    be made again. So this notes what was asked of it, and what the answer was.
-
-    Args:
-        places: what can be asked for.
-    """
-
-    def __init__(self, places: Mapping[str, T]) -> None:
-        self.places = places
-        self.answers: dict[str, T | None] = {}
-
-    def __getitem__(self, name: str) -> T:
-        """Answer, and note the answer."""
-        self.answers[name] = self.places.get(name)
-        return self.places[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """Only a mistake asks for all names, and no page with a mistake is kept."""
-        return iter(self.places)
-
-    def __len__(self) -> int:
-        """How much can be asked for."""
-        return len(self.places)
-
-    def is_same_in(self, places: Mapping[str, T]) -> bool:
-        """Whether the answers would be the same."""
-        return all(places.get(name) == was for name, was in self.answers.items())
-
-
 class CompiledTemplates(BytecodeCache):
     """
     ## Compiled templates
@@ -187,18 +160,19 @@ def visible(folders: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
-class CopiedFiles:
+class KeptFiles:
     """
-    ## Copied files
+    ## Kept files
 
-    In each build MkDocs empties the folder of the site, and copies all pictures, films
-    and styles into it. Here each file gets a second name in a hidden folder of the
-    site, which MkDocs leaves alone. While the file is the same, it needs its first name
-    back, and no copy.
+    In each build MkDocs empties the folder of the site, copies all pictures, films and
+    styles into it, and writes all pages. Here each file gets a second name in a hidden
+    folder of the site, which MkDocs leaves alone. While the file is the same, it needs
+    its first name back, and nothing else.
     """
 
     def __init__(self) -> None:
         self.known: dict[str, Key] = {}
+        self.written: set[str] = set()
 
     def remember(self, file: File) -> None:
         """
@@ -209,27 +183,65 @@ class CopiedFiles:
             file: a file that is about to be copied.
         """
         copy_file = file.copy_file
-        site, path = str(file.dest_dir), file.abs_dest_path
-        kept = os.path.join(site, KEPT, file.dest_uri)
 
         def from_memory(dirty: bool = False) -> None:
             content = file._content
             source = stamp(str(file.abs_src_path)) if content is None else content
-            # Another plugin may have written into it, which holds for both names.
-            with suppress(OSError):
-                if self.known.get(kept) == (source, stamp(kept)):
-                    name_too(kept, path)
-                    return
-            copy_file(dirty)
-            # Not all file systems can give two names.
-            with suppress(OSError):
-                name_too(path, kept)
-                self.known[kept] = source, stamp(kept)
+            self.put(file, source, partial(copy_file, dirty))
 
         file.copy_file = from_memory  # type: ignore[method-assign]
 
+    def write(self, output: str, file: File) -> str:
+        """
+        Write a page, or have it come from the build before.
+
+        Args:
+            output: the whole page.
+            file: its file.
+
+        Returns:
+            What is left to MkDocs to write: nothing.
+        """
+        skipped = SKIPPED.format(file.src_uri)
+        if not output.strip():
+            self.written.discard(skipped)
+            return output
+
+        def write() -> None:
+            content = output.encode("utf-8", errors="xmlcharrefreplace")
+            write_file(content, file.abs_dest_path)
+
+        self.put(file, output, write)
+        self.written.add(skipped)
+        return ""
+
+    def put(self, file: File, content: object, write: Callable[[], None]) -> None:
+        """
+        Args:
+            file: a file of the site.
+            content: all that it is made from.
+            write: makes it.
+        """
+        path = file.abs_dest_path
+        kept = os.path.join(str(file.dest_dir), KEPT, file.dest_uri)
+        # Another plugin may have written into it, which holds for both names.
+        with suppress(OSError):
+            if self.known.get(kept) == (content, stamp(kept)):
+                name_too(kept, path)
+                return
+        write()
+        # Not all file systems can give two names.
+        with suppress(OSError):
+            name_too(path, kept)
+            self.known[kept] = content, stamp(kept)
+
+    def is_to_be_said(self, record: logging.LogRecord) -> bool:
+        """MkDocs would say that each page is empty that was written here."""
+        return record.msg not in self.written
+
 
 KEPT = ".sidebyside"
+SKIPPED = "Page skipped: '{}'. Generated empty output."
 
 
 def name_too(path: str, name: str) -> None:
@@ -238,6 +250,38 @@ def name_too(path: str, name: str) -> None:
     with suppress(FileNotFoundError):
         os.unlink(name)
     os.link(path, name)
+
+
+class ReadPages:
+    """
+    ## Front matter
+
+    Each page begins with a few lines of YAML, which take their time to read.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[str, tuple[str, str, MutableMapping[str, Any]]] = {}
+
+    def remember(self, page: Page) -> None:
+        """
+        Have a page take its front matter from the build before, if it can, and leave it
+        to the next if not.
+
+        Args:
+            page: a page that is about to be read, from memory.
+        """
+        read_source, uri = page.read_source, page.file.src_uri
+
+        def from_memory(config: MkDocsConfig) -> None:
+            source = page.file.content_string
+            before, markdown, meta = self.known.get(uri, ("", "", {}))
+            if before == source:
+                page.markdown, page.meta = markdown, deepcopy(meta)
+            else:
+                read_source(config)
+                self.known[uri] = source, page.markdown or "", deepcopy(page.meta)
+
+        page.read_source = from_memory  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True)
@@ -343,18 +387,19 @@ class ResolvedReferences:
     def __init__(self) -> None:
         self.resolved: dict[str, tuple[Key, str]] = {}
         self.waiting: dict[str, Key] = {}
+        self.aside: dict[str, str] = {}
         self.anchors: Key = ()
         self.complaints = Complaints()
 
     def before(self, config: MkDocsConfig, files: Files) -> None:
         """
-        Have autorefs find nothing on pages whose links are known.
+        Have autorefs find nothing on pages without references, or with known ones.
 
         Args:
             config: the options of the site.
             files: its files, with all pages.
         """
-        self.waiting = {}
+        self.waiting, self.aside = {}, {}
         pages = [file.page for file in files if file.page and file.page.content]
         anchors = anchors_of(config)
         # Backlinks are known to autorefs only when it has gone through all pages.
@@ -364,31 +409,35 @@ class ResolvedReferences:
             self.resolved = {}
         self.anchors = anchors
         for page in pages:
-            content = page.content or ""
-            if "<autoref" in content:
-                key = content, page.url
-                self.waiting[page.file.src_uri] = key
-                if self.resolved.get(page.file.src_uri, ((), ""))[0] == key:
-                    page.content = ""
+            uri, content = page.file.src_uri, page.content or ""
+            key = content, page.url
+            before, resolved = self.resolved.get(uri, ((), ""))
+            if "autoref" not in content:
+                self.aside[uri] = content
+            elif before == key:
+                self.aside[uri] = resolved
+            else:
+                self.waiting[uri] = key
+                continue
+            page.content = ""
         self.complaints.heard = False
         logging.getLogger("mkdocs.plugins").addHandler(self.complaints)
 
     def after(self, files: Files) -> None:
         """
-        Give the links to these pages, and learn those of the others.
+        Give these pages what is on them, and learn the links of the others.
 
         Args:
             files: the files of the site.
         """
         logging.getLogger("mkdocs.plugins").removeHandler(self.complaints)
         for file in files:
-            key = self.waiting.pop(file.src_uri, None)
-            if key is None or file.page is None:
+            if file.page is None:
                 continue
-            if file.page.content:
-                self.resolved[file.src_uri] = key, file.page.content
-            else:
-                file.page.content = self.resolved[file.src_uri][1]
+            if (content := self.aside.pop(file.src_uri, None)) is not None:
+                file.page.content = content
+            elif key := self.waiting.pop(file.src_uri, None):
+                self.resolved[file.src_uri] = key, file.page.content or ""
         # What leads nowhere is to be said in each build.
         if self.complaints.heard:
             self.resolved = {}

@@ -50,7 +50,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -239,6 +239,7 @@ class RecordError(Exception):
     """A file that is no record, in one line."""
 
 
+@lru_cache(maxsize=1)
 def read_record(data: bytes, path: str) -> Recorded:
     """
     ## Read again

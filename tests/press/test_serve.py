@@ -22,13 +22,17 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File
 from mkdocs.structure.pages import Page
+from mkdocs.utils import meta, write_file
+from mkdocs.utils.meta import get_data
 from watchdog.events import FileSystemEventHandler
 from watchdog.observers.api import BaseObserver
 
+from sidebyside import serve
+from sidebyside.crossings import Asked
 from sidebyside.links import Place, page_at
 from sidebyside.press import WithUnread
 from sidebyside.read import PYTHON
-from sidebyside.serve import KEPT, LOOK_EVERY, Asked, Patient, look_often
+from sidebyside.serve import KEPT, LOOK_EVERY, Patient, look_often
 from tests.press.test_cli import DOT
 from tests.press.test_plugin import CONFIG, MODULES
 from tests.press.test_plugin import REFERENCE as REFERENCE_OF_MODULES
@@ -332,6 +336,90 @@ def test_files_are_copied_where_none_can_have_two_names(project, copied, monkeyp
 
 
 @pytest.mark.filterwarnings("default")
+def test_only_pages_that_changed_are_written_again(project, monkeypatch, caplog):
+    written = []
+
+    def note(content, path):
+        written.append(Path(path).name)
+        write_file(content, path)
+
+    monkeypatch.setattr(serve, "write_file", note)
+    caplog.set_level("INFO")
+    Path("over").mkdir()
+    Path("over/none.html").write_text("")
+    with open("mkdocs.yml", "a") as file:
+        file.write("theme: {name: material, custom_dir: over}\n")
+    home, page = Path("docs/index.md"), Path("served/book/game.html")
+    pages = ["index.html", "game.html"]
+    for change, names in (
+        (lambda: None, pages),
+        (lambda: None, []),
+        (lambda: home.write_text("# Home\n\nSee *it*.\n"), ["index.html"]),
+        # As a plugin does that makes pages smaller, when all are there.
+        (lambda: page.write_text("another"), ["game.html"]),
+        (lambda: shutil.rmtree("served"), pages),
+        (lambda: home.write_text("---\ntemplate: none.html\n---\n\n# Home\n"), None),
+        (lambda: None, None),
+    ):
+        change()
+        written.clear()
+        caplog.clear()
+        built("served", "serve")
+        skipped = [m for m in caplog.messages if "skipped" in m]
+        # MkDocs says that of pages without anything.
+        is_empty = "template" in home.read_text()
+        assert len(skipped) == is_empty
+        assert names is None or {*written} == {*names}
+        check_same(Path("served"), built("fresh", "build"))
+
+
+HOOK = """
+def on_page_markdown(markdown, page, **_):
+    page.meta.setdefault("seen", []).append(1)
+    return markdown + f"\\n\\nSeen {len(page.meta['seen'])} times.\\n"
+"""
+READING = """
+from pathlib import Path
+def on_page_read_source(page, **_):
+    return Path("other.md").read_text() if page.file.src_uri == "book/game.md" else None
+"""
+
+
+@pytest.mark.filterwarnings("default")
+def test_front_matter_is_read_when_it_is_new(project, monkeypatch):
+    read = []
+
+    def note(source):
+        read.append(source.partition("\n---\n")[0])
+        return get_data(source)
+
+    monkeypatch.setattr(meta, "get_data", note)
+    Path("hook.py").write_text(HOOK)
+    with open("mkdocs.yml", "a") as file:
+        file.write("hooks: [hook.py]\n")
+    game = Path("book/game.py")
+    titled = '"""\n---\ntitle: A castle\n---\n"""\n'
+    for change, times in (
+        (lambda: None, 2),
+        (lambda: None, 0),
+        (lambda: game.write_text(titled + MODULES["game.py"]), 1),
+        (lambda: None, 0),
+    ):
+        change()
+        read.clear()
+        built("served", "serve")
+        assert sum("title:" in front for front in read) == times
+        check_same(Path("served"), built("fresh", "build"))
+    assert "Seen 1 times" in Path("served/book/game.html").read_text()
+    Path("reading.py").write_text(READING)
+    Path("mkdocs.yml").write_text(f"{CONFIG}hooks: [reading.py]\n")
+    for words in ("Wombats", "Foxes"):
+        Path("other.md").write_text(f"# {words}\n")
+        check_same(built("served", "serve"), built("fresh", "build"))
+        assert words in Path("served/book/game.html").read_text()
+
+
+@pytest.mark.filterwarnings("default")
 def test_a_page_leads_to_the_reference_that_is_named_now(project):
     config = Path("mkdocs.yml")
     for name in ("one", "two"):
@@ -584,3 +672,17 @@ def test_options_of_extensions_are_never_old(project):
             f"{CONFIG}markdown_extensions:\n  - toc: {{permalink: {anchors}}}\n"
         )
         check_same(built("served", "serve"), built("fresh", "build"))
+
+
+@pytest.mark.filterwarnings("default")
+def test_addresses_are_those_of_the_options(project):
+    Path("book/user.py").write_text("from book.game import Game\n\nGame()\n")
+    for folders, address in (("false", "game.html#Game"), ("true", "../game/#Game")):
+        Path("mkdocs.yml").write_text(
+            CONFIG.replace("use_directory_urls: false", "")
+            + f"use_directory_urls: {folders}\n"
+        )
+        shutil.rmtree("fresh", ignore_errors=True)
+        check_same(built("served", "serve"), built("fresh", "build"))
+        name = "user/index.html" if folders == "true" else "user.html"
+        assert f'href="{address}"' in Path("served/book", name).read_text()
