@@ -125,6 +125,10 @@ SAME_PAGE = (
     "{} would be the same page, `{}`. "
     "Rename one of them, or leave the module out with `exclude`."
 )
+SAME_REFERENCE = (
+    "`{}` and a page of the reference would be the same page, `{}`. "
+    "Delete that file, or name another folder in `reference`."
+)
 NO_PACKAGES = "Name the folder of your package, such as `packages: [src/kiln]`."
 NOT_THERE = "exclude: nothing matches `{}`."
 NO_MODULES = "packages: there are no Python files in `{}`, or all are left out."
@@ -587,6 +591,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             if path.endswith(".md"):
                 named = self.sources.get(path, path)
                 if other := taken.get(file.dest_uri):
+                    if path not in self.written:
+                        raise PluginError(SAME_REFERENCE.format(other, path))
                     paths = f"`{named}` and `{other}`"
                     raise PluginError(SAME_PAGE.format(paths, path))
                 taken[file.dest_uri] = named

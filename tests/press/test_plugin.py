@@ -712,6 +712,17 @@ def test_a_page_by_hand_is_not_replaced(site):
     )
 
 
+def test_a_page_of_the_reference_by_hand_is_not_replaced(site):
+    configured(site, REFERENCE)
+    (site / "docs" / "ref").mkdir()
+    (site / "docs" / "ref" / "book.game.md").write_text("# By hand\n")
+    assert (
+        "`docs/ref/book.game.md` and a page of the reference would be the same page, "
+        "`ref/book.game.md`. Delete that file, or name another folder in `reference`."
+        in refused(site)
+    )
+
+
 def test_a_readme_is_the_page_of_its_folder(site):
     (site / "book" / "README.py").write_text('"""# Read me"""\n')
     assert "`book/__init__.py` and `book/README.py` would be the same" in refused(site)
