@@ -187,6 +187,7 @@ def imported_when_run(source: Source) -> set[str]:
     stands `.*`.
     """
     names: set[str] = set()
+    calls = "import_module" in source.text
     nodes: list[ast.AST] = [source.tree]
     while nodes:
         match nodes.pop():
@@ -207,6 +208,8 @@ def imported_when_run(source: Source) -> set[str]:
                 getattr(test, "attr", ""),
             ):
                 nodes += otherwise
+            case ast.expr() if not calls:
+                pass  # Most of a module is expressions, and elsewhere none imports.
             case node:
                 nodes += ast.iter_child_nodes(node)
     return names
