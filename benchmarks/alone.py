@@ -73,7 +73,7 @@ def contestants(modules: Modules, folder: Path) -> dict[str, Callable[[], float]
 
 def cut_to(modules: Modules, lines: int) -> str:
     """
-    One file of at most so many lines: modules behind one another, and cut where a
+    One file of at most so many lines: modules one after another, and cut where a
     statement ends.
     """
     pieces: list[str] = []

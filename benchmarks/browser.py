@@ -98,7 +98,7 @@ def first_visit(
     context.add_init_script(SHIFTS)
     tab = context.new_page()
     responses: list[Response] = []
-    # Playwright hangs an attribute on its handlers, which a built-in can not bear.
+    # Playwright sets an attribute of its handlers, which a built-in can't have.
     tab.on("response", lambda response: responses.append(response))  # noqa: PLW0108
     tab.goto(f"{address}/{page}", wait_until="networkidle")
     # By now nothing has come for half a second. Fonts need a moment to be drawn.
@@ -170,12 +170,12 @@ class OpenPage:
         self.tab.goto(url)
 
     def note(self, number: str, milliseconds: float) -> None:
-        """What the page calls when it is new, with the time on its clock."""
+        """Note a new page: it calls this itself, with the time on its clock."""
         self.seen[number] = milliseconds
 
     def save(self) -> float:
         """Save the source, and say how long it took until the page was new."""
-        # A server that looks at its files twice a second must not be met in step.
+        # Never save in step with a server that looks at its files twice a second.
         self.tab.wait_for_timeout(1500 + random.uniform(0, 1000))
         self.count += 1
         text = self.original + self.addition.format(self.count)

@@ -296,11 +296,11 @@ def measure(task: Task) -> Measured:
 
 
 def descendants(ancestor: int) -> list[int]:
-    """List a process and all that it has started, and they, and so on."""
+    """List a process, all that it has started, what these have started, and so on."""
     parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            # The name of the program stands in brackets, and may have any others in it.
+            # The name of the program is in brackets, and may have brackets of its own.
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue

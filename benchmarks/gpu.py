@@ -115,7 +115,7 @@ def learned(name: str, seconds: float) -> list[float]:
 
 
 def played(name: str) -> list[float]:
-    """The same of games that are played at random."""
+    """Steps a second of games that are played at random, in each window."""
     task = PLAYERS[name]
     return [task.games * task.steps / measure(task).seconds for _ in range(WINDOWS)]
 

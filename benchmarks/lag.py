@@ -56,7 +56,7 @@ def learn(kind: str, lag: int, seed: int) -> list[float]:
 
 
 def frames_a_second(lag: int, seconds: float) -> float:
-    """Of Pong, with the settings of the book."""
+    """Frames a second of Pong, with the settings of the book."""
     settings = impala.Settings(game="Pong", lag=lag)
     with closing(impala.Experiment(settings)) as experiment:
         for _ in range(3):

@@ -119,7 +119,7 @@ def started(module: str, *arguments: str, **variables: str) -> subprocess.Popen[
 
 
 def answer_of(process: subprocess.Popen[str]) -> Any:
-    """What it finds out: the last line that it prints, as JSON."""
+    """What a process finds out: the last line that it prints, as JSON."""
     stdout, stderr = process.communicate()
     if process.returncode:
         sys.exit(f"{process.args!r} failed:\n{stderr}")
@@ -127,7 +127,7 @@ def answer_of(process: subprocess.Popen[str]) -> Any:
 
 
 def found_by(module: str, *arguments: str) -> Any:
-    """What another process finds out. It is waited for."""
+    """Start another process, wait for it, and return what it finds out."""
     return answer_of(started(module, *arguments))
 
 

@@ -33,7 +33,7 @@ class Shot:
     """
     Args:
         name: of its pictures, one for each colour scheme.
-        source: what is to be seen.
+        source: the code that it is a picture of.
         first: words of the paragraph at the top; none for the top of the page.
         width: of the window, in pixels.
         height: the same.

@@ -75,8 +75,8 @@ def on_page_content(
     html: str, *, page: Page, config: MkDocsConfig, files: Files
 ) -> str:
     """
-    Make a header of the first cell of each row: whoever hears a table hears numbers
-    otherwise, and not what they are of.
+    Make a header of the first cell of each row. Without that, whoever hears a table
+    hears numbers, and not what they are of.
     """
     return (
         FIRST.sub(r'<tr>\1<th scope="row"\2</th>', html)
@@ -111,7 +111,7 @@ def record_of(meta: Mapping[str, Any], folder: Path) -> Any:
 
 def load(path: Path) -> Any:
     """
-    Read a record. Nobody may change what is in it.
+    Read a record. Other pages may get the same one, so nobody may change what is in it.
 
     Raises:
         ValueError: if it is missing, or is not JSON.
@@ -192,7 +192,7 @@ def fill_in(markdown: str, record: Any) -> str:
         record: its record.
 
     Raises:
-        ValueError: if a value is missing, or has not the format that it is asked in.
+        ValueError: if a value is missing, or can't be shown in the format asked for.
     """
     markdown = TABLE.sub(lambda match: table_of(match["keys"], record), markdown)
 
@@ -268,7 +268,7 @@ def look_up(record: Any, keys: str) -> str | int | float:
 
 
 def find(record: Any, keys: str) -> Any:
-    """What is under `one.key.behind.the.other`. Keys hold no dots."""
+    """What is under `one.key.after.the.other`. Keys hold no dots."""
     found = record
     for key in keys.split("."):
         if not isinstance(found, dict) or key not in found:

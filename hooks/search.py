@@ -7,7 +7,7 @@ from typing import Any
 
 from mkdocs.structure.pages import Page
 
-# What a chapter explains, pages of settings and of other algorithms only name. And the
+# Pages of settings and of other algorithms only name what a chapter explains. And the
 # words of the field are explained on the first page of the book.
 BOOSTS = {
     "sidebyside/": 0.2,

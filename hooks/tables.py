@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 CODE = re.compile(r"(?<=<code>)[^<]{17,}(?=</code>)")
-# Behind a sign within a name or a path, and at times in the long number of a commit.
+# After a sign within a name or a path, and here and there in the number of a commit.
 BREAK = re.compile(r"(?<=\w)[_./](?=[A-Za-z])|[0-9a-f]{10}(?=[0-9a-f]{10})")
 # From one number to another.
 RANGE = re.compile(r"[−+]?\d[\d,.]*%?–[−+]?\d[\d,.]*%?")
@@ -17,18 +17,18 @@ ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 CELL = re.compile(
     r"<(?P<kind>t[dh])(?P<how>[^>]*)>(?P<words>.*?)</(?P=kind)>", re.DOTALL
 )
-# Perhaps with an error or a range behind it.
+# Perhaps with an error or a range after it.
 NUMBER = re.compile(r"[−+]?\d[\d,.]*%?(?:(?:&nbsp;±| ?\().*)?|–?")
 TAIL = re.compile(r"(?:&nbsp;±| ?\().*")
 # Blanks as wide as a digit and as a point.
 WIDE, NARROW = "\N{FIGURE SPACE}", "\N{PUNCTUATION SPACE}"
-# Tables, and code in a line. That in a block is none.
+# Tables, and code in a line of text. Code in a block is left alone.
 PIECE = re.compile(
     r"<pre.*?</pre>|(?P<table><table>.*?</table>)|<code>(?P<code>[^<]+)</code>",
     re.DOTALL,
 )
 SHAPE = re.compile(r"\(\S+(?: \S+)+")
-# `--num-envs` and `labml-rl` would break behind each hyphen.
+# `--num-envs` and `labml-rl` would break after each hyphen.
 HYPHENED = re.compile(r"(?<!\S)(?=\S*-\w)\S{3,24}(?!\S)")
 
 
@@ -70,7 +70,7 @@ def aligned(table: str) -> str:
         table: its HTML.
     """
     rows = [CELL.findall(row) for row in ROW.findall(table)]
-    # How many digits and points stand behind a number at most, in columns of numbers.
+    # How many digits and points at most follow a number, in each column of numbers.
     most: dict[int, tuple[int, int]] = {}
     for number, cells in enumerate(zip(*rows[1:], strict=False)):
         column = [words.strip() for _, _, words in cells]
@@ -99,7 +99,7 @@ def aligned(table: str) -> str:
 
 def size_of_tail(words: str) -> tuple[int, int]:
     """
-    How many digits there are in the error or the range behind a number, and how many
+    How many digits there are in the error or the range after a number, and how many
     points or commas.
 
     Args:

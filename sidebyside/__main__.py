@@ -21,7 +21,7 @@ def main() -> int:
     Returns:
         The exit status.
     """
-    # A program may be started without anywhere to print to.
+    # A program may be started with nowhere to print to. Python then has `None` here.
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if sys.stderr is None:
@@ -31,7 +31,7 @@ def main() -> int:
 
         return run()
     except KeyboardInterrupt:
-        # Whoever stops it knows that it was stopped.
+        # Whoever stops it knows that, and needs no traceback.
         return 128 + signal.SIGINT
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("sidebyside"):

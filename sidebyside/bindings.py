@@ -34,7 +34,7 @@ PARTS = {
 
 
 def on(*names: str) -> Callable[[Step], Step]:
-    """Register what is to be done at nodes of these types, if this Python has them."""
+    """Register what has to be done at nodes of these types, if this Python has them."""
 
     def register(step: Step) -> Step:
         for name in names:
@@ -70,7 +70,7 @@ class Walk:
 
     def into(self, node: ast.AST, scope: Scope) -> None:
         """Go on with all parts of a node."""
-        # The last part goes on the stack first.
+        # `PARTS` names the last part first, so that the first one ends on top.
         for name in PARTS[type(node)]:
             part = getattr(node, name, None)
             if isinstance(part, ast.AST):
@@ -170,7 +170,7 @@ def scopes(source: Source) -> Scopes:
 
 @once
 def imports(source: Source) -> dict[str, str]:
-    """The names that a module imports, each with what it stands for in full."""
+    """The names that a module imports, each with the full name of what that is."""
     bindings = scopes(source).module.bindings
     return {name: last.origin for name, (*_, last) in bindings.items() if last.origin}
 
@@ -178,8 +178,8 @@ def imports(source: Source) -> dict[str, str]:
 def origin_of(name: str, level: int, source: Source) -> str:
     """
     Args:
-        name: of what is imported, as it stands there.
-        level: how many dots stand before it.
+        name: what is imported, as the import spells it, without dots in front.
+        level: how many dots stand in front of it.
         source: the module that imports it.
 
     Returns:
@@ -198,8 +198,8 @@ def may_bring(module: Scope, name: str) -> bool:
         name: one that it has, or may have.
 
     Returns:
-        Whether `from module import *` brings it, if it is there. What stands in a list
-        that is made of others is not known, and brings nothing.
+        Whether `from module import *` brings it, if it is there. An `__all__` that is
+        put together from several lists is not known, and brings nothing.
     """
     match module.bindings.get("__all__"):
         case [Binding(value=ast.List(elts=elts) | ast.Tuple(elts=elts))]:
@@ -217,7 +217,8 @@ def parsed(string: ast.Constant, text: str) -> ast.expr | None:
             pass
         case _:
             return None
-    # One quote and no prefix, or the name is not found where this says, and drops out.
+    # This supposes one quote and no prefix. With others, no name is found at the place
+    # that is worked out here, and there is no link.
     for node in ast.walk(expression):
         if isinstance(node, ast.expr):
             node.lineno += string.lineno - 1
@@ -248,7 +249,7 @@ def _name(walk: Walk, node: ast.Name, scope: Scope) -> None:
 
 @on("Constant")
 def _constant(walk: Walk, node: ast.Constant, scope: Scope) -> None:
-    """Nothing is in it."""
+    """Do nothing: a constant has no parts."""
 
 
 @on("Attribute")

@@ -81,8 +81,8 @@ def check(
     Args:
         source: the module.
         places: what can be linked to.
-        docs: the documents of the site, if its pictures and pages are to be looked
-            for.
+        docs: the folder of the site's documents. Without it, pictures and pages are
+            not looked for.
     """
     every: Sequence[Callable[[Source], Iterable[Finding]]] = (
         rules.what_stops_a_build,

@@ -167,7 +167,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGPIPE
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        # What was opened and can't be written, on a full disk, has no name here.
+        # The error of a file that can't be written to its end, on a full disk, has no
+        # name of a file.
         named = f"{error.filename}: " if error.filename else ""
         print(f"sidebyside: {named}{reason}", file=sys.stderr)
         if not named:
@@ -177,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def print_no_more() -> None:
-    """Forget what could not be printed. Python would try once more in the end."""
+    """Forget what could not be printed. Python would try once more when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -356,7 +357,7 @@ def write_page(options: argparse.Namespace) -> int:
         shown = named_from(file.resolve(), package.parent) if package else file.name
         page = replace(page, source=replace(source, path=shown))
     html = standalone(page, environment(), folder, root)
-    # The name of a file may have bytes that are no letters.
+    # The name of a file is on the page, and may have bytes that are no letters.
     data = html.encode(errors="replace")
     if str(output) == "-":
         sys.stdout.buffer.write(data)
@@ -367,9 +368,15 @@ def write_page(options: argparse.Namespace) -> int:
 
 def check_ours(paths: Iterable[Path], mark: bytes, remedy: str) -> None:
     """
+    Refuse to write over what the press has not written.
+
+    Args:
+        paths: the files that will be written.
+        mark: what stands in each that the press has made.
+        remedy: what the user can do instead.
+
     Raises:
-        UsageError: if one of them is there already, and the press has not made it: it
-            has no such mark.
+        UsageError: if one of them is there already, without the mark.
     """
     for path in paths:
         if path.exists() and mark not in path.read_bytes():
@@ -419,7 +426,7 @@ def write_markdown(options: argparse.Namespace) -> int:
             mistakes.append(error)
         else:
             texts[source.page] = render(page, templates)
-    # On a page a file has its name from the package, and here from where one is.
+    # A page names a file from its package, and a message from the current folder.
     here = Path.cwd()
     if give_up(
         [each.in_file(named_from(root / each.path, here)) for each in mistakes],
@@ -474,7 +481,7 @@ def write_findings(options: argparse.Namespace) -> int:
             if package:
                 around = [*modules_in(package, here, options.exclude, used)]
             else:
-                # It may import those beside it.
+                # The file may import the modules beside it.
                 folder = whole.parent
                 beside = (
                     Module(each, named_from(each, here), module_name(each, folder))
@@ -486,7 +493,7 @@ def write_findings(options: argparse.Namespace) -> int:
         for package, module in around:
             known[module.file] = module
             if path.is_dir() and module.file.is_relative_to(whole):
-                # It is named after the folder that the user has named.
+                # Messages name a file from the folder as the user has typed it.
                 named = str(path / module.file.relative_to(whole))
                 inside[module.file] = replace(module, path=named)
                 docs[named] = documents_of(package)
@@ -572,7 +579,7 @@ def write_tests(options: argparse.Namespace) -> int:
 def contexts_in(file: Path) -> dict[Path, Mapping[int, Sequence[str]]]:
     """For each file that coverage.py has seen, the contexts of its lines."""
     try:
-        # Nobody else needs it.
+        # No other command needs it, so it may be missing.
         from coverage import CoverageData, CoverageException  # noqa: PLC0415
     except ModuleNotFoundError:
         raise UsageError("coverage.py is missing: pip install pytest-cov") from None
@@ -619,6 +626,8 @@ def say_unused(exclude: Sequence[str], used: set[str]) -> None:
 
 def check_package(folder: Path) -> None:
     """
+    Refuse a folder that was probably not meant.
+
     Raises:
         UsageError: if it is [the folder above a package][packages_meant].
     """
@@ -628,7 +637,7 @@ def check_package(folder: Path) -> None:
 
 
 def documents_of(package: Path | None) -> Path | None:
-    """The documents of a site that has this package, where MkDocs would have them."""
+    """The folder where MkDocs would have the documents of a package's site, if any."""
     if package is None:
         return None
     root = package.parent
@@ -645,21 +654,21 @@ def codes(words: str) -> tuple[str, ...]:
 
 
 def existing(path: Path) -> Path:
-    """A path that leads somewhere."""
+    """The same path, or a `UsageError` if nothing is there."""
     if not path.exists():
         raise UsageError(f"{path}: no such file or folder")
     return path
 
 
 def folder_at(path: Path) -> Path:
-    """A path that leads to a folder."""
+    """The same path, or a `UsageError` if it leads to no folder."""
     if not existing(path).is_dir():
         raise UsageError(f"{path}: not a folder")
     return path
 
 
 def give_up(mistakes: Sequence[PressError], strict: bool) -> bool:
-    """Say what is wrong, and whether to go on all the same."""
+    """Print what is wrong, and say whether the command has to stop at it."""
     for mistake in mistakes:
         print(mistake, file=sys.stderr)
     return strict and bool(mistakes)

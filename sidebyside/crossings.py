@@ -58,8 +58,8 @@ class Asked(Mapping[str, Place]):
     """
     ## What a page asked for
 
-    A page links to a few of all definitions. When one of the others moves, it need not
-    be made again. So this notes what was asked of it, and what the answer was.
+    A page links to a few of all definitions. When one of the others moves, the page
+    need not be made again. So this mapping notes what it was asked, and what it said.
 
     Args:
         places: what can be asked for.
@@ -91,7 +91,7 @@ class Known:
     """
     ## What is known of a module
 
-    An author who serves the book saves one module, and of most others all is as it was.
+    An author who serves the book saves one module, and most others are as they were.
 
     Args:
         references: what its names stand for.
@@ -180,9 +180,9 @@ def names_that_share(
 ) -> dict[str, str]:
     """
     The names that stand in one section with others, as where a module sets its
-    constants, each as one would say it there. Whoever looks at the uses of such a
-    section asks which of the names is used. What a class or a function defines is a
-    part of it.
+    constants. Each is given as code in that section would say it, without the module.
+    Whoever looks at the uses of such a section asks which of the names is used. What a
+    class or a function defines is a part of it, and is not among these.
 
     Args:
         pages: the modules, by the paths of their pages.
@@ -269,7 +269,7 @@ def code_links(
 def instance_attributes(book: Book) -> set[str]:
     """
     What methods assign to `self`. The section that does so is mostly `__init__`, and
-    whoever uses the attribute does not use that.
+    whoever uses the attribute does not use `__init__`.
     """
     return {
         f"{scope.name}.{name}"

@@ -51,14 +51,14 @@ class PressError(Exception):
         self.at = at
 
     def in_file(self, path: str) -> "PressError":
-        """The same mistake, with another name of its file."""
+        """The same mistake, with another name for its file."""
         return PressError(
             path, self.line, self.found, self.remedy, column=self.column, at=self.at
         )
 
 
 def too_deep(path: str) -> PressError:
-    """What exhausts Python's stack is a mistake like any other."""
+    """The mistake of a file that exhausts Python's stack: one like any other."""
     found = "something in this file is nested too deeply"
     return PressError(path, 1, found, "Take it apart, or leave the file out.")
 

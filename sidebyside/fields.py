@@ -157,7 +157,7 @@ def spelled(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     text = ast.unparse(node)
-    # What is quoted in a literal is a value.
+    # In `Literal` and `Annotated`, what is quoted may be a value, and not a type.
     if "'" not in text or "Literal[" in text or "Annotated[" in text:
         return text
     return QUOTED.sub(r"\2", text)
@@ -336,7 +336,7 @@ def set_terms(lines: Sequence[tuple[int, str]], depth: int = 0) -> Lines:
     Returns:
         The same lines with definition lists as in Markdown.
     """
-    # Below most lines, none is deeper.
+    # Most prose has no line that is indented.
     if not any(text[:1] == " " for _, text in lines):
         return tuple(lines)
     done: list[tuple[int, str]] = []
@@ -349,8 +349,8 @@ def set_terms(lines: Sequence[tuple[int, str]], depth: int = 0) -> Lines:
         begins = not is_code[at] and is_behind
         found, end = terms(lines, at) if begins and depth < DEEPEST else ((), at)
         deep = within(done, indentation(text)) if found else ""
-        # A mere name is a term only with several words below it, and where that is no
-        # code to Markdown.
+        # A mere name is a term only with several words below it, and neither at the
+        # very beginning nor where Markdown would see indented code.
         is_place = bool(done) and len(deep) == indentation(text)
         if found and (
             not NAMES.fullmatch(text.strip())
@@ -378,8 +378,8 @@ def terms(lines: Sequence[tuple[int, str]], at: int) -> tuple[tuple[Entry, ...],
         term = TERM.fullmatch(text, margin)
         if not term or indentation(text) != margin:
             break
-        # Behind the first item a colon needs no blank in front of it, and a box that
-        # stood below a term has a blank line around it by now.
+        # After the first item a colon needs no blank in front of it, and a box that was
+        # written right below a term has a blank line above it by now.
         gap = bool(found) and not lines[at + 1][1] and is_block(lines[at + 2 : at + 3])
         if indentation(lines[at + 1 + gap][1]) <= margin:
             break
@@ -394,12 +394,12 @@ def terms(lines: Sequence[tuple[int, str]], at: int) -> tuple[tuple[Entry, ...],
 
 
 def defined(number: int, term: re.Match[str], body: Lines) -> Entry:
-    """A term with its definition. Without a type it is shown as it is written."""
+    """A term with its definition. A name without a type is shown as it is written."""
     name, kind = term["name"], clean(term["type"] or (term["round"] or "")[1:-1])
     if kind:
         name = clean(name).replace("\\", "")
         if SENTENCE.search(kind) and body[0][1][:1].islower():
-            # That is no type, but where the definition begins.
+            # That is no type: the definition begins on the line of its term.
             return Entry(number, f"`{name}`", "", ((number, kind), *body))
     elif "*" in name and "`" not in name:
         name = f"`{name}`"
@@ -492,9 +492,10 @@ def item_starts(lines: Lines, title: str) -> Iterator[tuple[int, str, str, str]]
 
 def hung(lines: Lines) -> Lines:
     """
-    What stands below the first line of an item, as far left as it goes. What is
-    indented below a line that does not hang belongs to that line: the body of a fence,
-    or of a box.
+    The lines below the first one of an item. Those that hang, which means that they are
+    indented, are moved to the left. From the first line that is not indented, all stay
+    where they are: what is indented there belongs to a line above it, as the body of a
+    fence or of a box does.
     """
     outer = (at for at, (_, text) in enumerate(lines) if text and text[0] != " ")
     end = next(outer, len(lines))
@@ -570,7 +571,7 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
         text = indented(body[at + 1 :])
         at += 1 + len(text)
         if not head:
-            # What stands indented behind a block goes on with it.
+            # Indented lines after a block go on with it.
             if any(line for _, line in text):
                 yield Entry(number, "", "", text)
             continue
@@ -579,7 +580,7 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
             name, colon, kind = clean(match[1]), ":", clean(head[match.end() :])
         name = name.replace("\\", "")
         if title == "See also" and re.fullmatch(r"[\w.]+(?:, *[\w.]+)*", name):
-            # Each of them leads to its definition, if that is known.
+            # As roles, these names lead to their definitions, if these are known.
             name = ", ".join(f":obj:`{each}`" for each in re.split(", *", name))
         if title in ("Methods", "See also"):
             yield Entry(number, name, "", ((number, kind), *text) if kind else text)
@@ -631,8 +632,8 @@ def colons(lines: Lines) -> Iterator[tuple[int, str]]:
 
 def sphinx_lists(body: Lines) -> Iterator[Listing | tuple[int, str]]:
     """
-    The lists in such lines: of arguments, of errors, and so on. What belongs to none
-    stands below them as it was written.
+    The lists in the lines that [colons][] finds: of arguments, of errors, and so on.
+    What belongs to none stands below them as it was written.
     """
     entries = [*sphinx_entries(body)]
     for title in SPHINX:

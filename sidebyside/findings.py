@@ -40,7 +40,7 @@ class Finding:
     def __str__(self) -> str:
         where = f"{self.path}:{self.line}:{self.column}"
         text = f"{where}: {self.code} {self.message} ({self.remedy.rstrip('.')})"
-        # One line, in which nothing is an order to a terminal.
+        # A control character could break the line, or give an order to the terminal.
         return re.sub(r"[\0-\x1f\x7f-\x9f]", lambda found: repr(found[0])[1:-1], text)
 
     def as_command(self) -> str:

@@ -173,7 +173,8 @@ def guarded(text: str) -> str:
 def bare(found: re.Match[str]) -> str:
     """
     An address without the angle brackets that it may stand in: their `<` would get a
-    sign. They allow blanks and brackets, which are written as numbers instead.
+    sign. Only in them may an address have blanks and round brackets, so these are
+    written as numbers.
     """
     if found["before"] is None:
         return found[0]
@@ -183,7 +184,7 @@ def bare(found: re.Match[str]) -> str:
 
 
 def signs_of(found: re.Match[str]) -> str:
-    """The same with a sign for each character that has one, unless it was meant."""
+    """What was found, with signs for its characters, unless it is meant as Markdown."""
     if found["meant"]:
         return found[0]
     return "".join(SIGNS.get(character, character) for character in found[0])
@@ -219,7 +220,7 @@ def is_safe(address: str) -> bool:
     try:
         urlsplit(text)
     except ValueError:
-        # Whoever looks for broken links in the finished page would stop at it.
+        # A program that looks for broken links in the finished page would fail at it.
         return False
     scheme, colon, _ = text.partition(":")
     return not colon or bool(re.search("[/?#]", scheme)) or scheme.lower() in SCHEMES
@@ -237,7 +238,8 @@ def is_kept(tag: str, name: str, value: str) -> bool:
         return is_safe(value)
     if name == "style":  # which is how Markdown aligns the columns of a table
         return bool(re.fullmatch(r"text-align: (left|right|center);", value))
-    # The theme's own switches have ids with two underscores in front.
+    # The theme's own switches have ids with two underscores in front, and none at the
+    # end.
     if name == "id" and value.startswith("__") and not value.startswith("__codeline"):
         return value.endswith("__")
     return ATTRIBUTES.fullmatch(name) is not None
@@ -247,9 +249,9 @@ def disarm(tree: Element) -> None:
     """
     ## Attributes
 
-    `{ onclick=… }` behind a paragraph sets an attribute as well as HTML would. All that
-    are not known to be harmless are removed from a page's tree. A link or a picture
-    that has no address left is only text, and site engines rely on there being one.
+    `{ onclick=… }` after a paragraph sets an attribute as well as HTML would. All those
+    that are not known to be harmless are removed from a page's tree. A link or picture
+    without an address left is only text, since site engines rely on there being one.
     """
     for element in tree.iter():
         for name, value in [*element.attrib.items()]:

@@ -112,7 +112,7 @@ def highlight(
         if begin >= end:
             html.append(known[css, text[start:end]])
             continue
-        # Most often a name, all of which is a link.
+        # A link begins in this piece, which most often is a name of the same length.
         inside: list[str] = []
         at = start
         while begin < end:
@@ -136,8 +136,8 @@ def in_text(
     text: str, links: Mapping[int, Sequence[Link]]
 ) -> Iterator[tuple[int, int, str]]:
     """
-    Where each link begins and ends in the whole text, and its tag. Last comes one that
-    no text reaches.
+    Where each link begins and ends in the whole text, and its tag. The last one lies
+    beyond the end of any text, so that there is always a next one to compare with.
     """
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     for number, here in sorted(links.items()):
@@ -208,7 +208,7 @@ def colours(  # noqa: PLR0912, PLR0915
     ## Colours
 
     What a name is depends on what stands before it. `def` makes the next name that of a
-    function, `import` that of a module, and behind a dot `list` is no built-in.
+    function, `import` that of a module, and after a dot `list` is no built-in.
 
     Args:
         text: the whole file.
@@ -218,7 +218,7 @@ def colours(  # noqa: PLR0912, PLR0915
         The name of a colour, and where it begins and ends. There is none for a token
         without a colour.
     """
-    # One loop without calls: this is where a build would spend its time.
+    # One loop with few calls: a build would spend its time in them.
     first = True  # whether a statement begins here
     coming = ""  # the colour of the names to come
     after_dot = False
@@ -335,7 +335,7 @@ def is_soft_keyword(
 def string_colours(
     text: str, start: int, end: int, alone: bool
 ) -> Iterator[tuple[str, int, int]]:
-    """A string with its prefix and its escapes. `alone` says that it is a statement."""
+    """A string with its prefix and escapes. `alone`: it is a statement by itself."""
     prefix = PREFIX.match(text, start)
     opening = prefix.end() if prefix else start
     css = "s2" if text[opening] == '"' else "s1"
@@ -377,7 +377,7 @@ def format_colours(text: str, start: int) -> Iterator[tuple[str, int, int]]:
         kind, begin, end = piece
         is_field = kind == FIELD
         depth += {"{": 1, "}": -1}.get(text[begin], 0) if is_field else 0
-        # A string in a field is one of its tokens. Text behind a colon is not, but has
+        # A string in a field is one of its tokens. Text after a colon is not, but has
         # the same colour.
         if kind in special and (is_field or kind == ESCAPE or not depth):
             yield from colours(text, inside)
@@ -390,7 +390,7 @@ def format_colours(text: str, start: int) -> Iterator[tuple[str, int, int]]:
 
 @cache
 def opening(href: str, is_outside: bool, is_stop: bool) -> str:
-    """The tag that a link begins with. Many links lead to one place."""
+    """The tag that a link begins with, kept since many links lead to one place."""
     attributes = f'href="{escape(href)}"'
     attributes += ' class="sbs-out" rel="noopener"' if is_outside else ""
     attributes += "" if is_stop else ' tabindex="-1"'

@@ -145,7 +145,8 @@ def sphinx_entries(data: bytes) -> Iterator[tuple[str, str, str]]:
     if not data.startswith(HEADER):
         raise ValueError("this is no `objects.inv`")
     try:
-        # The largest there are have a few megabytes. A small file can hold any amount.
+        # The largest there are unpack to a few megabytes. A small file can be made to
+        # unpack to any amount, so there is a limit.
         unpack = zlib.decompressobj()
         lines = unpack.decompress(data.split(b"\n", 4)[-1], 64 << 20)
         if not unpack.eof:
@@ -194,7 +195,7 @@ def distill(base: str, data: bytes) -> Iterator[str]:
 
 
 def shared_prefix(names: Iterable[str]) -> str:
-    """The dotted beginning that most of these names share."""
+    """The dotted beginning that saves most: long, and in many of these names."""
     counts: defaultdict[str, int] = defaultdict(int)
     for name in names:
         parts = name.split(".")

@@ -183,7 +183,7 @@ def format_text(
         at: where to begin.
         quotes: the quotes around the f-string.
         pieces: where the pieces go.
-        in_field: whether this is what stands behind a colon in a field.
+        in_field: whether this is what comes after the colon in a field.
 
     Returns:
         Where the closing quote or, in a field, the closing brace begins.
@@ -200,7 +200,7 @@ def format_text(
             end = at + 1
             pieces.append((STRING, at, end))
         elif quotes.raw and kind == "escape":
-            # It has no escapes, but a quote behind a backslash doesn't end it.
+            # A raw string has no escapes, but a quote after a backslash doesn't end it.
             end = at + 2 if text[at + 1] != "N" else at + 1
             pieces.append((STRING, at, end))
         else:

@@ -149,7 +149,7 @@ class Elsewhere(Place):
 
 @cache
 def relative(there: str, here: str) -> str:
-    """The path from one page to another. Links are many, and pages are few."""
+    """The path from one page to another, kept since links are many and pages few."""
     return posixpath.relpath(there or ".", posixpath.dirname(here) or ".")
 
 
@@ -296,7 +296,8 @@ def replaced(
             be found, and what is written there. If it finds nothing, the link stays as
             it is; `NOWHERE` makes words of it.
         module: finds the page of a module from an address.
-        labels: those of addresses that are defined elsewhere.
+        labels: the labels of addresses that are defined outside of this prose. What
+            refers to one is an ordinary link of Markdown.
     """
     text = prose.text
     if not any(sign in text for sign in ("](", "][", "]:", ":`", "`~", "[`")):
@@ -317,7 +318,7 @@ def replaced(
         if role := match["role"] or match["face"] or match["short"]:
             shown, name = in_role(role)
             place = named(name, 0, match[0])
-            # Elsewhere `~mask.bool` may be code, and [`x`] a list of one.
+            # To other authors `~mask.bool` may be code, and [`x`] a list of one.
             is_sure = match["role"] or (match["face"] and role.startswith("~"))
             is_label = normal(f"`{role}`") in references
             if is_label or (place is NOWHERE and not is_sure):
@@ -388,15 +389,15 @@ def labels_in(text: str) -> Iterator[tuple[str, str]]:
 
 def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
     """
-    The prose of a section, with its name in its labels.
+    The prose of a section, with its own labels made unlike those of any other section.
 
     Args:
         prose: the prose.
         anchor: its anchor.
         local: the labels that are known in their own sections alone.
     """
-    # To Markdown, labels of links are the same in capitals, and anchors are not. So
-    # those of links get the number of a line.
+    # To Markdown, labels of links are the same in capitals, and two anchors may differ
+    # in capitals alone. So labels of links get the number of a line, and no anchor.
     labels = {
         label: f"^{anchor}-{label[1:]}"
         if label.startswith("^")
@@ -419,13 +420,13 @@ def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
             continue
         stop = at + len(label) + 2
         if match["used"] and not is_note and text[at - 1 : at] != "]":
-            # An index in indented code is none, `a[1]`.
+            # `a[1]` in indented code has an index, and not a label.
             is_deep = text.startswith("    ", text.rfind("\n", 0, at) + 1)
             if match["behind"] == "" or (is_deep and text[at - 1].isalnum()):
                 continue
             # `[docs]` or `[docs][]`, where the label is what is shown.
             at, stop = stop, match.end()
-        # As many lines as before.
+        # The prose must have as many lines as before.
         pieces += [text[end:at], f"[{new}]", "\n" * text.count("\n", at, stop)]
         end = stop
     return prose.with_text("".join([*pieces, text[end:]]))
@@ -448,12 +449,12 @@ def page_at(path: str | None, places: Mapping[str, Place]) -> Place | None:
     place = places.get(name)
     if place is None or place.anchor or isinstance(place, Elsewhere):
         return None
-    # As long as a package can't be read, any name in it may be there, and leads to it.
+    # While a package can't be read, any name in it leads to the package's own page.
     return place if module_in(place.page.removesuffix(".md")) == name else None
 
 
 def module_in(file: str) -> str:
-    """The dotted name of the module in a file, or on a page or in a folder."""
+    """The dotted name of the module that a file, a page or a folder stands for."""
     path = re.sub(r"\.(?:py|html)$", "", file)
     return re.sub(r"/(?:__init__|index)$", "", path).replace("/", ".")
 
@@ -464,7 +465,7 @@ class Picture(NamedTuple):
 
     Args:
         start: where it stands in the text, in characters.
-        address: where it is to be found, as it is written.
+        address: where it can be found, as the author has written it.
         is_html: whether it is written as HTML, and not as Markdown.
     """
 
@@ -523,8 +524,8 @@ def file_of(address: str, folder: str) -> str | None:
         folder: the folder from which it starts.
 
     Returns:
-        The path of the file, or nothing if the address leads to another site or starts
-        at the root of this one.
+        The path of the file, or nothing if the address leads to another site, starts at
+        the root of this one, or is only an anchor.
     """
     path = unquote(re.split("[?#]", unescape(address), maxsplit=1)[0])
     if re.match(r"/|[\w+.-]+:|\Z", path) or "\0" in path:
@@ -534,8 +535,8 @@ def file_of(address: str, folder: str) -> str | None:
 
 def nearest(name: str, module: str, places: Mapping[str, Place]) -> str:
     """
-    A remedy: the name that was probably meant. Most often it is right, and only what
-    stands in front of it is missing.
+    A remedy: the name that was probably meant. Most often the name is right as it was
+    written, and only what should stand in front of it is missing.
     """
     inside = f"{module}."
     if ends := [full for full in places if full.endswith(f".{name}")]:

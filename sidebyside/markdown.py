@@ -114,13 +114,13 @@ class Pieces(Preprocessor):
         self.has_outline = "data-sbs-outline=" in text
         self.later = [*self.behind()]
         store = self.md.htmlStash.store
-        # Prose goes first: it may quote a mark of code, and code none of prose.
+        # Prose goes first: it may hold a mark of code, and code can hold none of prose.
         text = replaced(text[page.end() :], f"prose:{page[1]}", self.keep)
         text = replaced(text, f"code:{page[1]}", lambda code: store(code.rstrip()))
         return text.split("\n")
 
     def behind(self) -> Iterator[tuple[Preprocessor, tuple[str, ...]]]:
-        """The stages behind this one, each with the signs that it looks for."""
+        """The stages after this one, each with the signs that it looks for."""
         registry = self.md.preprocessors
         signs = {id(registry[n]): s for n, s in LOOKS_FOR.items() if n in registry}
         stages = [*registry]
@@ -145,7 +145,7 @@ class Snippets(Preprocessor):
     """
 
     def run(self, lines: list[str]) -> list[str]:
-        """Put the semicolons."""
+        """Put a semicolon into each such line."""
         if "snippet" not in self.md.preprocessors:
             return lines
         if not PAGE.match("\n".join(lines[:20])):
@@ -171,7 +171,7 @@ class Apart(BlockProcessor):
         return PLACEHOLDER.fullmatch(block.strip()) is not None
 
     def run(self, parent: Element, blocks: list[str]) -> None:
-        """Parse what it stands for."""
+        """Parse the piece that a placeholder stands for."""
         match = PLACEHOLDER.fullmatch(blocks.pop(0).strip())
         if match is None or int(match[1]) >= len(self.kept.prose):
             return
@@ -238,7 +238,7 @@ def any_fence(stage: Any) -> Iterator[None]:
     def handle_unrecognized(m: re.Match[str]) -> Any:
         return "`" not in (m["unrecognized"] or "") and take(m)
 
-    # It looks into its options only once.
+    # The stage has read this option by now, and goes by a copy of its own.
     config["relaxed_headers"] = stage.relaxed_headers = True
     stage.handle_unrecognized = handle_unrecognized
     try:
@@ -281,7 +281,7 @@ INNER = re.compile(TAG)
 
 
 def put(element: Element, last: Element | None, text: str) -> None:
-    """Put a text behind the last child of an element, or into it if it has none."""
+    """Put a text after the last child of an element, or into it if it has none."""
     if last is None:
         element.text = text
     else:
@@ -303,7 +303,8 @@ class Autolinks(InlineProcessor):
 class Addresses(InlineProcessor):
     """
     An address without brackets is a link, too, in a page that was made from a module.
-    What ends the sentence, or a bracket that was opened in front of it, is no part.
+    What ends the sentence, or closes a bracket that was opened in front of the address,
+    is no part of it.
     """
 
     ANCESTOR_EXCLUDES = ("a",)
@@ -331,7 +332,7 @@ class Addresses(InlineProcessor):
 class Names(InlineProcessor):
     """
     `__init__` is a name, in a page that was made from a module, and so is the anchor
-    behind a heading. By Markdown's rules the underscores would make either bold. And
+    after a heading. By Markdown's rules the underscores would make either bold. And
     stars between two quotes are stars.
     """
 
@@ -347,7 +348,7 @@ class Names(InlineProcessor):
     def handleMatch(  # type: ignore[override]  # noqa: N802
         self, m: re.Match[str], data: str
     ) -> tuple[str, int, int] | tuple[None, None, None]:
-        """Leave it as it is."""
+        """Leave what was found as it is."""
         return (m[0], *m.span()) if self.kept.is_made else (None, None, None)
 
 
@@ -366,7 +367,7 @@ class Disarming(Treeprocessor):
 
 
 def unwrap(root: Element) -> None:
-    """A paragraph that is written as a tag is one, and not one in another."""
+    """Take away the paragraph that Markdown puts around a lone `<p>` or `<div>`."""
     for parent in [*root.iter()]:
         for at, child in enumerate(parent):
             if child.tag != "p" or [e.tag for e in child] not in (["p"], ["div"]):
@@ -390,7 +391,7 @@ class Outline(Treeprocessor):
         self.kept = kept
 
     def run(self, root: Element) -> None:
-        """Put them in their places between the headings."""
+        """Put classes and functions in their places between the headings."""
         found = getattr(self.md, "toc_tokens", [])
         if not self.kept.has_outline:
             return
@@ -454,7 +455,7 @@ class Films(Treeprocessor):
 
     `![A game of Pong](pong.mp4)` is a player. Nothing of the film is loaded before
     somebody starts it, and [a still][sidebyside.links.still_of] is shown. As with any
-    picture, `{ width=640 height=360 }` behind it keeps its place free on the page.
+    picture, `{ width=640 height=360 }` after it keeps its place free on the page.
     """
 
     def run(self, root: Element) -> None:
@@ -556,8 +557,8 @@ class Formulas(Preprocessor):
 
 def joined(html: str, behind: str) -> str:
     """
-    A formula with what stands right behind it. A browser would break the line between
-    the two, as behind any box, even in front of a comma. So it may break it nowhere but
+    A formula with what comes right after it. A browser would break the line between the
+    two, as after any box, even in front of a comma. So here it may break the line only
     where KaTeX's boxes meet.
     """
     html = html.replace(BOXES, BOXES.replace("><", "><wbr><"))
@@ -576,17 +577,17 @@ class SideBySideExtension(Extension):
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Register all of it with a converter."""
         kept = Pieces(md)
-        # Snippets are put in at 32.
+        # `pymdownx.snippets` puts files in at 32, and what is higher comes before it.
         md.preprocessors.register(Snippets(md), "sidebyside_snippets", 33)
         md.preprocessors.register(kept, "sidebyside_pieces", 28)
         md.preprocessors.register(Formulas(md, kept), "sidebyside_formulas", 24)
         md.parser.blockprocessors.register(Apart(md, kept), "sidebyside_apart", 200)
         md.inlinePatterns.register(Autolinks(AUTOLINK, md), "sidebyside_autolinks", 125)
         md.inlinePatterns.register(Tags(TAG, md), "sidebyside_tags", 95)
-        # Behind links and tags, which may have an address, and before emphasis.
+        # After links and tags, which may have an address, and before emphasis.
         md.inlinePatterns.register(Addresses(md, kept), "sidebyside_addresses", 85)
-        # Numbers behind bullets are a list of their own, and a list that begins with 3
-        # begins with 3.
+        # Numbers after bullets are a list of their own, and a list whose first item was
+        # written as 3 is shown from 3 on.
         lists: Any = md.parser.blockprocessors
         lists["olist"].SIBLING_TAGS = ["ol"]
         lists["ulist"].SIBLING_TAGS = ["ul"]
@@ -597,7 +598,8 @@ class SideBySideExtension(Extension):
         md.treeprocessors.register(Disarming(md, kept), "sidebyside_disarming", 6)
         md.treeprocessors.register(Labels(md), "sidebyside_labels", 5.5)
         md.treeprocessors.register(Outline(md, kept), "sidebyside_outline", 4)
-        # MkDocs turns the addresses of pictures around at 0.
+        # At 0, MkDocs changes the addresses of pictures to those of the finished site,
+        # and films take theirs from there.
         md.treeprocessors.register(Films(md), "sidebyside_films", -1)
         md.treeprocessors.register(Series(md), "sidebyside_series", -2)
         md.postprocessors.register(Signs(md), "sidebyside_signs", 5)

@@ -38,7 +38,7 @@ import quickjs
 
 from sidebyside.prose import CODE
 
-# What may stand behind the second dollar.
+# What comes after the second dollar must fit this.
 BEHIND = r"(?!\$|(?!(?:st|nd|rd|th)\b)\w)"
 KATEX = files("sidebyside") / "assets" / "katex" / "katex.min.js"
 
@@ -127,7 +127,8 @@ def in_formulas(text: str) -> Callable[[int], bool]:
         Whether a place in the text, in characters, is within a formula.
     """
 
-    # Most texts have nothing that looks like a link, and nobody asks.
+    # Most texts have nothing that looks like a link. About these nobody asks, and they
+    # are not searched for formulas.
     @cache
     def formulas() -> list[range]:
         return [range(each.start, each.stop) for each in find(text)]
@@ -141,7 +142,7 @@ def unquoted(match: re.Match[str], tex: str) -> str:
         return tex
     first = match.string.rfind("\n", 0, match.start()) + 1
     quote = QUOTE.match(match.string, first)
-    # Whatever is behind as many marks as the first line has is a sign of the formula.
+    # After as many marks as the first line has, a `>` is a sign of the formula.
     deep = quote[0].count(">") if quote else 0
     return re.sub(rf"\n(?: *>){{1,{deep}}}", "\n", tex) if deep else tex
 
@@ -225,7 +226,7 @@ class Engine(threading.local):
     def render(self) -> Callable[[str, bool], str]:
         """KaTeX, as a function of the formula and whether it is displayed."""
         context = quickjs.Context()
-        # TeX can ask for more with a line than a computer has.
+        # With a single line, TeX can ask for more than a computer has.
         context.set_time_limit(LONGEST)
         context.set_memory_limit(LARGEST)
         context.eval(KATEX.read_text(encoding="utf-8"))
@@ -234,7 +235,8 @@ class Engine(threading.local):
             "  && Object.keys(attributes).every(name => name === 'data-sbs');"
             "function render(tex, displayMode) {"
             "  const options = {displayMode, trust, strict: 'ignore', maxSize: 50};"
-            # What was added up piece by piece has to be made one string to be read.
+            # KaTeX adds its HTML up piece by piece. The engine hands out only what has
+            # been made one string.
             "  return [katex.renderToString(tex, options)].join('');"
             "}"
         )

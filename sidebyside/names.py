@@ -76,8 +76,8 @@ class Book:
         self.classes: dict[str, Scope] = {}
         self.functions: dict[str, list[tuple[Definer, Scope]]] = {}
         self.quoted: dict[int, ast.expr] = {}
-        # Two classes of one name, or two functions that define things inside: nobody
-        # can say which one a name inside of them belongs to.
+        # Two classes or two functions of one name: nobody can say which of them a name
+        # inside belongs to.
         self.doubtful: set[str] = set()
         for module in self.modules.values():
             self.quoted |= module.quoted
@@ -91,7 +91,8 @@ class Book:
         self.doubtful |= {
             n for n, defined in self.functions.items() if len(defined) > 1
         }
-        # What was found out is remembered, by the identity of what was asked about.
+        # What was found out is remembered: by the identity of a node or of a list of
+        # bindings, and else by name.
         self.known: dict[int, Thing | None] = {}
         self.meanings: dict[int, Thing | None] = {}
         self.exported: dict[tuple[str, str], bool] = {}
@@ -197,7 +198,7 @@ class Book:
         return Thing(What.MODULE, inner) if inner in self.modules else None
 
     def from_stars(self, name: str, module: Scope) -> Thing | None:
-        """A name that came with `from module import *`, if all agree what it is."""
+        """A name that came with `from module import *`, if all of these agree on it."""
         key = (module.name, name)
         if key not in self.starred:
             self.starred[key] = None
@@ -239,7 +240,7 @@ class Book:
         """
         local = (Kind.FUNCTION, Kind.COMPREHENSION)
         owner, bindings = scope, scope.bindings.get(node.id, [])
-        # Most are bound right there, and need not be looked for.
+        # Most names are bound in this very scope, and need not be looked for.
         if scope.kind is not Kind.MODULE and not (bindings and scope.kind in local):
             owner, bindings = find(node.id, scope, node.lineno) or (scope, [])
         if not bindings or owner.kind not in local:
@@ -267,7 +268,7 @@ class Book:
         return self.known[key]
 
     def guarded(self, ask: Callable[[], Thing | None]) -> Thing | None:
-        """Ask, unless this has been going on for too long."""
+        """Ask, unless too many questions are waiting for this answer already."""
         if self.depth >= DEPTH:
             return None
         self.depth += 1
@@ -321,7 +322,7 @@ class Book:
 
         Args:
             base: what stands before the dot.
-            name: what stands behind it.
+            name: what stands after it.
             scope: where this stands, since `__names` are private to their class.
         """
         what, full, kind = base
@@ -413,7 +414,7 @@ class Book:
         return Thing(What.VALUE, thing.name, returned)
 
     def decorators(self, node: Definer, scope: Scope) -> set[str]:
-        """The full names of a definition's decorators; empty names for odd ones."""
+        """The full names of a definition's decorators; empty for those not known."""
         names = set()
         for decorator in node.decorator_list:
             bare = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -453,7 +454,7 @@ class Book:
             return Type(MANAGER, kind.parameters[:1])
         if not decorators <= FAITHFUL:
             return None
-        # A function that is `async` returns what is to be awaited, unless it yields.
+        # A function that is `async` returns what has to be awaited, unless it yields.
         waits = isinstance(definition, ast.AsyncFunctionDef)
         if waits and kind and kind.name not in ITERABLE:
             return Type(COROUTINE, (kind,))
@@ -538,7 +539,7 @@ class Book:
         return None
 
     def entered(self, kind: Type) -> Thing | None:
-        """What `with` gives a name to."""
+        """What `with value as name` binds the name to."""
         if kind.name == MANAGER:
             return value_of(kind.parameters[0])
         for name in ("__enter__", "__aenter__"):
@@ -552,8 +553,8 @@ class Book:
         """
         ### The type that an annotation names
 
-        `X | None` is taken for `X`: whoever asks it for an attribute has made sure that
-        it is one. Any other choice between types is unknown.
+        `X | None` is taken for `X`: code that asks for an attribute has made sure that
+        the value is not `None`. Any other choice between types is unknown.
         """
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node = self.quoted.get(id(node))

@@ -246,9 +246,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         Remember whether an author is at work.
 
         A build makes some millions of objects, few of which are garbage before its end.
-        So Python's collector need not look for any after each seven hundred. When
-        Python ends, all is garbage. To look for it then, several times over, would take
-        a fifth of the build.
+        So Python's collector, which looks for garbage after each few hundred new ones,
+        may look less often. When Python ends, all is garbage. To look for it then,
+        several times over, would take a fifth of the build, so all is frozen first.
         """
         atexit.register(gc.freeze)
         self.serving = command == "serve"
@@ -331,7 +331,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             try:
                 self.make_pages(config)
             except TemplateError as error:
-                # The site may have templates of its own.
+                # The site may have a template of its own, with a mistake in it.
                 where = getattr(error, "filename", None) or PAGE
                 line = getattr(error, "lineno", None)
                 at = f"{where}:{line}" if line else where
@@ -360,7 +360,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 sources.append(self.load(module))
             except PressError as error:
                 unread[module.name] = module, error
-                # What it was before is the best that is known of it.
+                # What the module was before is the best that is known of it.
                 if module.path in self.loaded:
                     sources.append(self.loaded[module.path][1])
         places: Mapping[str, Place] = catalogue(sources)
@@ -460,12 +460,13 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     def find(self, root: Path, site: Path) -> list[Module]:
         """
-        All modules. One that is listed twice has one page, but no two have the same.
+        All modules. One that is listed twice has one page, but two modules that would
+        have the same page stop the build.
 
         Args:
             root: the folder of `mkdocs.yml`.
             site: that of the site, which has a copy of each module. If it lies in a
-                package, these are none of its modules.
+                package, the copies are not modules of that.
         """
         self.modules = {}
         pages: dict[str, Module] = {}
@@ -518,7 +519,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             raise PluginError(str(error)) from None
 
     def load(self, module: Module) -> Source:
-        """Read a module, if it is another than in the build before."""
+        """Read a module, unless it is the same as in the build before."""
         data = bytes_of(module)
         before, source = self.loaded.get(module.path, (b"", None))
         # A package that became part of another has other names.
@@ -576,7 +577,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.searched.take_part(config, self.serving)
         root = root_of(config)
         docs = named_from(Path(config.docs_dir), root)
-        # `README.md` is the page of its folder, and so is `index.md`.
+        # `README.md` is the page of its folder, and so is `index.md`. So files are
+        # compared by their addresses in the site.
         taken = {
             file.dest_uri: f"{docs}/{file.src_uri}"
             for file in files
@@ -596,7 +598,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     paths = f"`{named}` and `{other}`"
                     raise PluginError(SAME_PAGE.format(paths, path))
                 taken[file.dest_uri] = named
-            # Other plugins look there for an author or a language.
+            # Other plugins look at the module itself for its authors, or its language.
             if path in self.written:
                 file.abs_src_path = str(self.written[path])
             if path in self.sources:
@@ -642,7 +644,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     each.title = self.untitled[path].rpartition(".")[2]
                 if each.is_index and config.nav is None and is_made_up:
                     section.title = folder
-        # The plugin makes its own for all packages that can be read.
+        # The plugin itself makes these pages for all packages that can be read.
         by_hand = set() if self.makes_reference else self.pages_of_packages()
         for page in by_hand:
             if not files.get_file_from_path(page):
@@ -655,9 +657,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def on_pre_page(
         self, page: SitePage, *, config: MkDocsConfig, files: Files
     ) -> None:
-        """Keep the front matter of a page that is made in a build."""
+        """Keep the front matter of a page that a build has made, for the next one."""
         is_made = page.file.generated_by is not None
-        # Another plugin may put something else into its place.
+        # With this event, another plugin may put other text in place of the page's.
         if self.serving and is_made and not config.plugins.events["page_read_source"]:
             self.read.remember(page)
 
@@ -680,7 +682,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.rendered.remember(page)
         if page.file.generated_by is not None:
             return None
-        # Without the front matter, which MkDocs has taken away.
+        # MkDocs has taken the front matter away, so the first line here is a later one
+        # of the file.
         text = markdown.split("\n")
         first = page.file.content_string.count("\n") - len(text) + 2
         prose = open_code(Prose(tuple(enumerate(text, start=first))))
@@ -689,7 +692,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         except PressError as error:
             raise PluginError(str(error)) from error
         for picture in pictures_in(prose.text):
-            # Nobody turns an address in HTML around: it starts at the finished page.
+            # MkDocs leaves an address in HTML as it is: it starts at the finished page.
             path = file_of(picture.address, posixpath.dirname(page.file.dest_uri))
             if picture.is_html and path and not file_at(path, files):
                 where = f"{page.file.src_uri}:{prose.line_at(picture.start)}"
@@ -726,7 +729,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if self.serving and env.bytecode_cache is None:
             env.bytecode_cache = self.templates_of_theme
 
-    # Autorefs comes at -50.
+    # Autorefs comes at -50, between these two.
     @event_priority(-49)
     def _set_aside(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
         if self.serving:
@@ -775,7 +778,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """
         uri = page.file.src_uri
         before, text = self.preloading.get(uri, ("", None))
-        # What is kept from the build before is the very same.
+        # A page that is kept from the build before is the very same object.
         if output is before:
             return text
         fonts = [
@@ -813,7 +816,7 @@ def warn_of_dollars(source: Source) -> None:
 
 
 def root_of(config: MkDocsConfig) -> Path:
-    """The folder of `mkdocs.yml`. With `-f`, MkDocs has its path as it was typed."""
+    """The folder of `mkdocs.yml`. With `-f`, MkDocs has that path as it was typed."""
     return Path(os.path.abspath(config.config_file_path)).parent
 
 
@@ -826,7 +829,10 @@ def sections_of(items: Iterable[StructureItem]) -> Iterator[Section]:
 
 
 def file_at(path: str, files: Files) -> File | None:
-    """The file that lies at a path of the site. Most have the path of their source."""
+    """
+    The file that lies at a path of the site. Most have the path of their source, so
+    that is tried first.
+    """
     file = files.get_file_from_path(path)
     if file and file.dest_uri == path:
         return file

@@ -87,8 +87,8 @@ def find_modules(
         exclude: patterns of what to leave out, such as `tests` or `_version.py`. One
             without a slash is compared with the names of files and folders, and one
             with a slash with the whole path: `kiln/_vendor/*`.
-        here: the folder from which such a path may begin as well; else it is `root`.
-        used: gets the patterns that something was left out for.
+        here: the folder from which such a path may begin as well; `root` if not given.
+        used: gets the patterns that left something out.
     """
     around = names_around(package)
     found: list[Module] = []
@@ -107,7 +107,8 @@ def find_modules(
 def python_files(folder: Path) -> list[Path]:
     """
     The Python files in a folder, without what is not meant to be read: names that begin
-    with a dot, environments, and what tools have built. A package may have any name.
+    with a dot, environments, and what tools have built. But a package may be called
+    `build`, too.
     """
     found: list[Path] = []
     for path, inside, names in os.walk(folder):
@@ -165,7 +166,7 @@ def named_from(file: Path, root: Path) -> str:
     try:
         return Path(os.path.relpath(file, root)).as_posix()
     except ValueError:
-        # On Windows, it may be on another drive.
+        # On Windows, the file may be on another drive, to which no such path leads.
         return file.as_posix()
 
 
@@ -254,7 +255,7 @@ def modules_in(
         folder: a folder.
         root: the folder from which messages name files.
         exclude: patterns of what to leave out.
-        used: gets the patterns that something was left out for.
+        used: gets the patterns that left something out.
 
     Returns:
         For each module its package, or the folder if it belongs to none.
@@ -289,8 +290,10 @@ def load(module: Module) -> Source:
 
 def bytes_of(module: Module) -> bytes:
     """
+    The content of a module's file.
+
     Raises:
-        PressError: if its file can't be read.
+        PressError: if it can't be read.
     """
     try:
         return module.file.read_bytes()
@@ -388,7 +391,7 @@ class WithUnread(Mapping[str, Place]):
         return self.unread[module]
 
     def __iter__(self) -> Iterator[str]:
-        """Only what is known can be named."""
+        """Only what is known can be suggested in place of a misspelt name."""
         return iter(self.places)
 
     def __len__(self) -> int:

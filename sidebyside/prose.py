@@ -147,7 +147,7 @@ LISTS = {
 
 
 def open_fence(text: str, before: str) -> str:
-    """The marks of the fence that is open behind a line, if one is."""
+    """The marks of the fence that is open after a line; empty if none is."""
     mark = FENCE.match(text)
     if mark is None:
         return before
@@ -163,7 +163,7 @@ def has_fences(lines: Iterable[tuple[int, str]]) -> bool:
 
 
 def fences(lines: Sequence[tuple[int, str]]) -> list[bool]:
-    """Which lines are in a fence, its own among them."""
+    """Which lines are in a fence, those with its marks among them."""
     found = [False] * len(lines)
     fence = ""
     if has_fences(lines):
@@ -218,7 +218,7 @@ def undecorated(lines: Sequence[str], mark: str) -> list[str]:
     drawn = drawn_lines(lines)
     written = [line for at, line in enumerate(lines) if line and at not in drawn]
     margin = min(map(indentation, written), default=max(map(len, lines)))
-    # What is indented further belongs to a drawing.
+    # A line that is indented further than the words belongs to a drawing, and stays.
     drawn = {at for at in drawn if indentation(lines[at]) <= margin}
     texts = ["" if at in drawn else line[margin:] for at, line in enumerate(lines)]
     if drawn and all(line.endswith("#") for line in written):
@@ -269,7 +269,7 @@ def titled(texts: list[str], drawn: Container[int], mark: str) -> list[str]:
             continue
         is_bold = mark.startswith("*")
         done[at] = title if is_bold and "*" in title else mark.format(title)
-        # A title of bold words wants the line to end behind it.
+        # After a title in bold words, the two blanks make the line end.
         done[at] += "  " * (follows and is_bold)
     return done
 
@@ -292,7 +292,7 @@ def open_title(prose: Prose) -> Prose:
         return prose
     number, title = lines[first]
     title = title.strip()
-    # Between two lines it may be long.
+    # Between two drawn lines a title may be long.
     if not ((title and first) or SHORT.fullmatch(title)):
         return prose
     return Prose(((number, f"# {title}"), *lines[first + 2 :]))
@@ -316,7 +316,7 @@ def lower_titles(prose: Prose) -> Prose:
     ):
         above = [line for _, line in prose.lines[max(at - 2, 0) : at]]
         is_title = bool(above) and bool(above[-1]) and not (above[:-1] or [""])[0]
-        # What a session of `doctest` prints is none.
+        # What a session of `doctest` prints is no title.
         is_title = is_title and not is_code and not above[-1].lstrip().startswith(">>>")
         if is_title and re.fullmatch("={3,}", text):
             done[at] = (number, "-" * len(text))
@@ -337,8 +337,8 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     has four more in front of it than the text around it is code, though authors like to
     indent their lists: such a list goes back to where that text begins.
 
-    Behind a blank line, what is nested takes all lines up to the next blank line. So
-    such a line is put in front of an item with which the outer list goes on.
+    After a blank line, what is nested takes all lines up to the next one. So a blank
+    line is put in front of an item with which the outer list goes on.
 
     Args:
         prose: any prose.
@@ -370,7 +370,8 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
             before = kinds.get(indent)
             begins = not in_list or before is (not is_number)
             above = done[-1][1].rstrip() if done else ""
-            # A sentence may go on with a zero.
+            # A sentence may go on with a zero. So a list begins with one only below a
+            # blank line or a colon.
             first = item["number"] in (None, "1") or (
                 item["number"] == "0" and above[-1:] in ("", ":")
             )
@@ -403,7 +404,8 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
 
 def is_year(item: re.Match[str], column: int, kinds: Container[str]) -> bool:
     """
-    Whether a number in the text of an item is a part of it. A list would begin with 1.
+    Whether a number in the text of an item, such as a year, is a part of that text. A
+    nested list would begin with 1.
 
     Args:
         item: a line that may be an item.
@@ -461,15 +463,15 @@ class Nest:
 
     def deep(self, text: str, item: re.Match[str] | None, begins: bool) -> int:
         """
-        How much further a line is to be indented.
+        How far a line has to be moved to the right.
 
         Args:
             text: the line.
             item: what it begins with, if it begins an item.
-            begins: whether it is the first line, or behind a blank one.
+            begins: whether it is the first line, or comes after a blank one.
 
         Returns:
-            As many blanks. Below 0, it has that many too many.
+            By how many blanks; below 0, if it has too many.
         """
         margin = indentation(text)
         while self.open and margin < self.open[-1][1]:
@@ -479,7 +481,7 @@ class Nest:
         deep, inner = 0, self.around[-1]
         if self.open:
             outer, _, moved, inner = self.open[-1]
-            # What has four blanks in front of it is nested for Python-Markdown, too.
+            # With four blanks more than an item it is nested for Python-Markdown, too.
             deep = moved if margin >= outer + 4 else max(moved, inner - margin)
         code = inner + 4 - deep
         too_deep = margin >= code and (inner > 0 or not self.open)
@@ -564,7 +566,7 @@ def dedented(lines: Lines) -> Lines:
 
 
 def trimmed(lines: Lines) -> Lines:
-    """The same without blank lines around them."""
+    """Lines without the indentation that they share, and no blank ones around them."""
     return dedented(stripped(lines).lines)
 
 
@@ -592,9 +594,9 @@ def fenced(lines: Iterable[tuple[int, str]], language: str, deep: str = "") -> L
 
 def within(lines: Sequence[tuple[int, str]], margin: int) -> str:
     """
-    How far Markdown wants something indented that stands behind these lines: further by
-    four than the list or the box that it is in. In a list of arguments or the like, it
-    stays as far as it is: [that list][sidebyside.fields] is indented anew.
+    The blanks that Markdown wants in front of something that comes after these lines:
+    four more than the list or the box that it is in has. In a list of arguments or the
+    like, it keeps those that it has: [that list][sidebyside.fields] is indented anew.
     """
     outer = margin
     for at in reversed(range(len(lines)) if margin else ()):
@@ -614,8 +616,8 @@ def within(lines: Sequence[tuple[int, str]], margin: int) -> str:
 
 def leveled(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """
-    The same lines with each fence where its marks are seen. Four blanks further to the
-    right than the text around it, they would be code themselves.
+    The same lines with each fence where Markdown sees its marks. Four blanks further to
+    the right than the text around the fence, they would be code themselves.
     """
     if not has_fences(lines):
         return [*lines]

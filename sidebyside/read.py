@@ -72,8 +72,8 @@ class Comment:
     """
     ## Whole-line comments
 
-    A comment that has its line to itself. A comment behind code is not one of these: it
-    belongs to the code it stands behind.
+    A comment that has its line to itself. A comment after code in the same line is not
+    one of these: it belongs to that code.
 
     Args:
         line: its line, counted from 1.
@@ -105,7 +105,7 @@ class Docstring:
         first: the line with the opening quotes.
         last: the line with the closing quotes.
         lines: one text for each of these lines, without quotes and indentation; `None`
-            for one that a backslash joins to another, if its words stand there.
+            for one that a backslash joins to another, where the words of both are.
     """
 
     first: int
@@ -148,14 +148,14 @@ class Attribute:
     ## Attributes
 
     A variable of a module or a class with a docstring of its own. Python does nothing
-    with a string behind an assignment, but Sphinx and its like have made it a custom.
+    with a string after an assignment, but Sphinx and its like have made it a custom.
 
     Args:
         name: its qualified name, with dots: `Game.lives`.
         first: the line on which its assignment begins.
         header: the line on which its assignment ends.
         column: where it begins, counted from 0.
-        docstring: the string right behind it.
+        docstring: the string right after it.
     """
 
     name: str
@@ -297,8 +297,8 @@ class Source:
         return line
 
     def _last_line(self, node: Definer) -> int:
-        # The tree ends a body with its last statement. Comments below that are indented
-        # as deep as the body still speak of it.
+        # The tree ends a body with its last statement. Comments below it that are
+        # indented further than the `def` or `class` still belong to it.
         last = node.end_lineno or node.lineno
         columns = self._layout.columns
         line = last + 1
@@ -329,7 +329,7 @@ class Source:
 
 
 def page_of(module: str, is_package: bool) -> str:
-    """Where the page of a module lies: beside it, were it a Markdown file."""
+    """The path of a module's page: its name as a path, or `index` in a package."""
     # A folder whose name begins with a dot would make a path that begins at the root.
     path = module.strip(".").replace(".", "/")
     return f"{path}/index.md" if is_package else f"{path}.md"
@@ -348,7 +348,7 @@ BLOCKS: dict[type[ast.AST], tuple[str, ...]] = {
 
 
 def statements(parent: ast.AST) -> Iterator[ast.AST]:
-    """The statements, handlers and cases directly inside of one."""
+    """The statements, handlers and cases directly inside of a node."""
     for name in BLOCKS[type(parent)]:
         yield from getattr(parent, name)
 
@@ -410,7 +410,7 @@ def layout(text: str, tokens: list[Token]) -> Layout:
             alone = None
             in_statement = True
         elif kind == END:
-            # Lines may also end behind a backslash, which is no token.
+            # Lines may also end after a backslash, which is no token.
             line += text.count("\n", margin, end)
             margin = end
             if in_statement and not depth:
@@ -475,8 +475,8 @@ def undisturbed(settles: bool = True) -> Iterator[None]:
     are frozen already, nothing is frozen or thawed here, and those stay as they are.
 
     Args:
-        settles: whether to freeze and thaw. Even to ask if somebody else has frozen
-            some takes long where these are many.
+        settles: whether to freeze and thaw. Even to ask how many objects are frozen
+            already takes long where these are many.
     """
     collects = gc.isenabled()
     settles = settles and not gc.get_freeze_count()
@@ -533,9 +533,11 @@ def docstring_lines(literal: str) -> tuple[str | None, ...]:
     quotes = 3 if literal[len(prefix) :].startswith(literal[-1] * 3) else 1
     text = literal[len(prefix) + quotes : -quotes]
     if "\\" in text and "r" not in prefix.lower():
-        # Python reads no file with a null in it, so a null can mark the place.
+        # Python reads no file with a null in it, so a null can mark where a backslash
+        # has joined two lines.
         text = CONTINUED.sub("\\1\0", text)
-        # Whoever writes `\hat` with one backslash ends a row with two, not with four.
+        # Whoever writes `\hat` with one backslash ends a row of a formula with two, and
+        # not with four.
         text = (SOME if LONE.search(text) else ALL).sub(r"\1", text)
     written = text.replace("\0", "").split("\n")
     first, *rest = (line.expandtabs().rstrip() for line in written)
@@ -565,14 +567,15 @@ def encoding_of(data: bytes) -> str:
     The encoding that a file declares.
 
     Raises:
-        ValueError: if there is none of that name, or it is not the one of the file.
+        ValueError: if there is none of that name, or the file is not written in it.
     """
-    # `tokenize` looks for it in two lines, as `\n` ends them.
+    # `tokenize` asks for the first two lines. These may end with `\r`, too, which a
+    # file's own `readline` does not know.
     head = iter(line.rstrip() + b"\n" for line in data.splitlines()[:3])
     try:
         return tokenize.detect_encoding(lambda: next(head, b""))[0]
     except SyntaxError as error:
-        # Of bytes that are not UTF-8, Python says here which one is the first.
+        # Where bytes are not UTF-8, this raises an error that names the first of them.
         if error.msg.startswith("invalid"):
             data.decode()
         raise ValueError(error.msg) from None
@@ -597,10 +600,11 @@ def read(data: bytes, path: str, module: str) -> Source:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text, filename=path)
-        # Every way to end a line is known, and none is changed.
+        # With `newline=""` every way to end a line is known, and none is changed.
         lines = tuple(io.StringIO(text, newline=""))
         source = Source(path, module, encoding, lines, tree)
-        # Whatever can go wrong with a file goes wrong here.
+        # These are made when they are first asked for. So ask here, where it is known
+        # what to do about a mistake.
         _ = source.tokens, source.definitions
     except SyntaxError as error:
         raise PressError(

@@ -98,7 +98,7 @@ class AnnotatedPages(griffe.Extension):
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Shorten all docstrings of a package, once griffe has read it."""
-        # A namespace has folders, and no file.
+        # A namespace has a list of folders in place of a file.
         path = pkg.filepath
         folders = path if isinstance(path, list) else [path.parent]
         # A module that is not Python yet is the plugin's to complain about.
@@ -115,7 +115,8 @@ class AnnotatedPages(griffe.Extension):
             texts = {source.module: str(read.meta.get("summary", ""))}
             for section in read.sections:
                 variable = section.kind is Kind.ATTRIBUTE
-                # A stub that stands in the section of its class has no prose.
+                # A stub that stands in the section of its class has no prose of
+                # its own.
                 for name in [*section.defines, *[section.scope] * variable]:
                     own = (section.definition or variable) and name == section.scope
                     full = f"{source.module}.{name}"
@@ -141,8 +142,8 @@ def shorten(package: griffe.Module, name: str, text: str) -> None:
     except KeyError:
         return
     if not found.is_alias:
-        # The fields of a named tuple are arguments that griffe does not know of.
-        # What is returned is one thing, however many lines it takes to say so.
+        # The fields of a named tuple are arguments that griffe does not know of, and
+        # would warn of. What is returned is one thing, however many lines that takes.
         found.docstring = griffe.Docstring(
             text,
             parent=found,
@@ -160,8 +161,8 @@ def digest(prose: Prose) -> str:
 
     Returns:
         Its first paragraph that is no picture, and its lists of arguments and the like.
-        If the paragraph is a single sentence that ends in a formula, that belongs to
-        it. All else that is only announced is on the annotated page.
+        If the paragraph is a single sentence that ends in a formula, the formula is a
+        part of it. All else that is only announced is on the annotated page.
     """
     texts = [text for _, text in prose.lines]
     starts = (i for i, t in enumerate(texts) if is_title(t) and TITLES[t[:-1]] in LISTS)
@@ -185,5 +186,8 @@ def without_html(text: str) -> str:
 
 
 def without_links(text: str) -> str:
-    """Only their words: links in prose are relative to the annotated page."""
+    """
+    A text whose links are mere words, except those to other sites: the others start at
+    the annotated page, and would lead nowhere from here.
+    """
     return LINK.sub(lambda found: found["code"] or found["words"], text)

@@ -56,8 +56,8 @@ def references(book: Book, source: Source) -> tuple[Reference, ...]:
     """
     columns = Columns(source)
     found: list[Reference | None] = []
-    # Parts come behind the expression that they are part of. Turned around, each part
-    # is known by the time that the whole is looked at.
+    # Parts come after the expression that they are part of. Turned around, each part is
+    # known by the time that the whole is looked at.
     for node, scope, in_import in reversed(book.modules[source.module].uses):
         match node:
             case ast.Name() if book.is_variable(node, scope):
@@ -111,7 +111,7 @@ def reach(sources: Sequence[Source]) -> dict[str, set[str]]:
 
 
 def closed(direct: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """What each leads to, by any number of steps. It is itself part of that."""
+    """What each leads to, by any number of steps, and itself."""
     found: dict[str, set[str]] = {}
     for module in direct:
         reached = new = {module}
@@ -183,8 +183,8 @@ def is_text(node: ast.AST) -> bool:
 @once
 def imported_when_run(source: Source) -> set[str]:
     """
-    The full names of what is imported for more than the types. Behind that of a module
-    stands `.*`.
+    The full names of what is imported for more than the types. The name of what is
+    surely a module is followed by `.*`.
     """
     names: set[str] = set()
     calls = "import_module" in source.text
@@ -241,7 +241,7 @@ class Columns:
         return self.tables[line].get(column, -1)
 
     def behind(self, node: ast.ImportFrom, text: str) -> int:
-        """How far behind its `from` this text stands in a statement; 0 if not."""
+        """How far after the start of an import a text begins; 0 if not after `from`."""
         column = self.character(node.lineno, node.col_offset)
         line = self.lines[node.lineno - 1][column:]
         at = len(line) - len(line.removeprefix("from").lstrip())

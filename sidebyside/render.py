@@ -85,9 +85,9 @@ def render(
     meta = {**page.meta, "title": page.title, "source": page.source.path}
     if "summary" in meta:
         meta["description"] = " ".join(str(meta["summary"]).split())
-    # Some themes read there by which template the page is to be made.
+    # By `template`, MkDocs chooses the theme's template for a page.
     meta.pop("template", None)
-    # And the press's own would count what an author has written there.
+    # And the press's own template would count what an author has written as `needs`.
     meta.pop("needs", None)
     if needs is not None:
         meta["needs"] = [each.path for each in needs]
@@ -109,7 +109,7 @@ def render(
 
 
 def entries_of(page: Page, reference: str) -> dict[str, str]:
-    """Links to the reference for the public definitions of a page, by their anchors."""
+    """Links to the reference, by the anchors of a page's public definitions."""
     where = page_of_reference(page.source.module, reference)
     return {
         row.anchor: Place(where, row.public).seen_from(page.source.page)

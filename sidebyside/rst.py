@@ -197,7 +197,7 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
     targets = dict(targets_in(prose.lines)) if ".. _" in text else {}
     made = open_code(open_examples(stripped(lines)))
     if is_docstring and "| replace::" in text:
-        # What is still there was part of some code.
+        # A definition whose line is still there was part of some code.
         there = {line.strip() for _, line in lines}
         made = set_wordings(made, dict(wordings_in(prose.lines, there)))
     return set_words(made, targets)
@@ -221,7 +221,7 @@ def set_myst(prose: Prose) -> Prose:
     ### MyST
 
     Markdown for Sphinx has directives in fences, such as `{note}` or `{figure} ant.png`
-    behind the backticks. Boxes, pictures and formulas become those of
+    after the backticks. Boxes, pictures and formulas become those of
     reStructuredText, and any other fence stays one.
 
     Args:
@@ -287,7 +287,7 @@ def set_back(prose: Prose) -> Prose:
 
 
 def wordings_in(lines: Lines, there: set[str]) -> Iterator[tuple[str, str]]:
-    """The names that stand for words, with these, unless their lines remain."""
+    """The names that stand for words, each with its words, but for those in code."""
     for at, (_, text) in enumerate(lines):
         mark = MARK.fullmatch(text)
         wording = WORDING.fullmatch(mark["rest"] or "") if mark else None
@@ -322,7 +322,7 @@ def set_wordings(prose: Prose, wordings: dict[str, str]) -> Prose:
 
 
 def targets_in(lines: Lines) -> Iterator[tuple[str, str]]:
-    """The names of links with their addresses, where these stand by themselves."""
+    """The names of links, with their addresses, from lines like `.. _name: address`."""
     for at, (_, text) in enumerate(lines):
         mark = MARK.fullmatch(text)
         target = TARGET.fullmatch(mark["rest"] or "") if mark else None
@@ -394,12 +394,12 @@ def blocks(lines: Lines, is_docstring: bool, depth: int = 0) -> list[tuple[int, 
 
 def underlines(text: str, before: list[tuple[int, str]]) -> bool:
     """
-    Whether a line makes a title of the one in front of it. Markdown knows `=` and `-`
-    for that, and would take `~` for the beginning of a fence.
+    Whether a line makes a title of the one above it. Markdown knows `=` and `-` for
+    that, and would take `~` for the beginning of a fence.
 
     Args:
         text: the line.
-        before: the lines in front of it.
+        before: the lines above it.
     """
     if not (UNDERLINE.fullmatch(text) and before):
         return False
@@ -444,12 +444,12 @@ def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
     """
     Args:
         name: which directive it is.
-        head: its line, with the words behind its name.
+        head: the number of its line, and the words after its name.
         body: the lines below it.
 
     Returns:
-        What it becomes; `None` if it is not known. For a box, the lines of its body are
-        still to be looked at.
+        What it becomes; `None` if it is not known. The lines of what is only around
+        some text, as a box is, still have to go through [blocks][].
     """
     number, words = head
     options, body = with_options(body)
@@ -505,7 +505,7 @@ def code(
 
 
 def with_options(body: Lines) -> tuple[dict[str, str], Lines]:
-    """The options that a directive begins with, and the lines behind them."""
+    """The options that a directive begins with, and the lines after them."""
     options: dict[str, str] = {}
     at = 0
     while at < len(body) and (found := OPTION.fullmatch(body[at][1])):
@@ -549,7 +549,7 @@ def in_katex(tex: str) -> str:
 
 
 def paragraphs(lines: Lines) -> Iterator[Lines]:
-    """Lines without a blank one between them."""
+    """The pieces of some lines, each without a blank line."""
     for is_text, part in groupby(lines, key=lambda line: bool(line[1])):
         if is_text:
             yield tuple(part)
@@ -604,7 +604,7 @@ def picture(number: int, address: str, options: dict[str, str], body: Lines) -> 
 
 
 def url(address: str) -> str:
-    """An address, as Markdown wants it behind a link."""
+    """An address, as Markdown wants it after the words of a link."""
     address = "".join(address.split())
     return f"<{address}>" if re.search(r"[()]", address) else address
 
@@ -616,12 +616,14 @@ def literal(
     ### Code below two colons
 
     Args:
-        lines: a line that ends with two colons, and all behind it.
-        before: the lines in front of it.
-        is_docstring: whether more may follow. Behind a comment the code itself does.
+        lines: a line that ends with two colons, and all lines after it.
+        before: the lines above it.
+        is_docstring: whether this is a docstring. The end of a comment announces the
+            code beside it.
 
     Returns:
-        The lines of the paragraph and of the code, and what they become.
+        The line with those of the code, and what they become; nothing, if the line can
+        stay as it is.
     """
     number, text = lines[0]
     margin = indentation(text)
@@ -641,7 +643,7 @@ def literal(
         taken = is_title(words) or is_example or not (is_docstring or follows)
         return (lines[:1], said) if taken else ((), ())
     if (margin and FIELD.fullmatch(text)) or COLONED.fullmatch(text):
-        # The item may go on behind the code, less far to the right.
+        # The item may go on after the code, less far to the right.
         body = deeper(lines[1:], indentation(first) - 1)
         deep = " " * (margin + 4)
     elif is_title(words) and not margin:
@@ -656,7 +658,7 @@ def literal(
 
 
 LONG = 100
-# What is indented behind a blank line or a title.
+# What is indented after a blank line or a title.
 INSIDE = re.compile(r"[\n:]\n ")
 # Below these, what is indented is no code. Nor is it if it begins with one.
 HOLDS = re.compile(rf"{BULLET.pattern}|{AROUND.pattern}| *(?:\.\.|[:<>|\\])")
@@ -670,7 +672,7 @@ def open_code(prose: Prose) -> Prose:
     """
     ### Code that is only indented
 
-    To Markdown, what is indented by four behind a blank line is code, unless it belongs
+    To Markdown, what is indented by four after a blank line is code, unless it belongs
     to an item, a box or the like. This puts a fence around it, so that whatever looks
     for formulas and links knows it for code. What does belong to an item or a box is
     code if Python can read it, and it does something. In case of doubt it stays as it
@@ -731,7 +733,7 @@ def open_code(prose: Prose) -> Prose:
 
 def least_of(lines: Lines, at: int) -> int:
     """
-    The least indentation of code in what a line begins.
+    How far code has to be indented, at least, in the section that a line begins.
 
     Args:
         lines: all lines.
@@ -743,7 +745,7 @@ def least_of(lines: Lines, at: int) -> int:
     title = TITLES[text[:-1]]
     behind = (lines[place][1] for place in range(at + 1, len(lines)))
     base = indentation(next(filter(None, behind), ""))
-    # What is not indented further is an item.
+    # In a list, what is not indented further is an item.
     return base + (title in LISTS and title not in ("Returns", "Yields"))
 
 
@@ -782,7 +784,10 @@ def leading_code(lines: Lines, begin: int) -> Lines:
 
 
 def deeper(lines: Lines, margin: int) -> Lines:
-    """The lines that are indented by more than a margin, without blank ones behind."""
+    """
+    The lines up to the first that is not indented by more than a margin, without blank
+    ones at the end.
+    """
     end = 0
     for at, (_, text) in enumerate(lines):
         if text and indentation(text) <= margin:
@@ -847,8 +852,8 @@ def table(lines: Lines) -> tuple[Lines, Lines]:
 
 def drawing(lines: Lines) -> tuple[Lines, Lines]:
     """
-    What is drawn with the same signs, but is no table, such as one with words around
-    it. It is shown as it was drawn, too.
+    What is drawn with the signs of a table, but is none that can be read, such as one
+    with words around it. It is shown as it was drawn, too.
 
     Returns:
         Its lines, and what they become.
@@ -894,7 +899,7 @@ def table_of_lists(
             text = " " * margin + text[margin:]
         cell = CELL.fullmatch(text)
         if not text:
-            # Behind a blank line a cell does not go on.
+            # After a blank line a cell does not go on.
             inner = -1
         elif rows and cell and cell.start("mark") == margin:
             rows[-1][1].append(cell["words"] or "")
@@ -912,7 +917,7 @@ def table_of_lists(
 
 
 def as_lists(head: tuple[int, str], body: Lines) -> Lines | None:
-    """The lists that a table was written as, for cells that hold too much for one."""
+    """The lists that a table was written as, if its cells hold too much for a table."""
     first = next((text for _, text in body if text), "")
     if not ROW.match(first):
         return None
@@ -941,7 +946,7 @@ def table_of_values(
     Returns:
         The table below its title; nothing, if a cell is more than a few words.
     """
-    # Its title row is an option of its own.
+    # The row of titles is written as an option, `:header:`.
     header = ""
     while body and body[0][1].startswith(":"):
         if found := re.fullmatch(":header: +(.+)", body[0][1]):
@@ -960,7 +965,8 @@ def table_of_values(
         cells = [[cell.strip() for cell in row] for row in values]
     except csv.Error:
         return None
-    # A quote behind a word closes nothing, and the next one may open a cell for good.
+    # A quote after a word closes nothing, and the next one may open a cell that never
+    # ends.
     is_even = len(cells) == len(lines) and len({len(row) for row in cells}) == 1
     if not is_even or any(map(is_more, chain(*cells))):
         return None
@@ -976,7 +982,7 @@ def is_more(cell: str) -> bool:
 
 
 def end_of_table(lines: Lines) -> int:
-    """How many lines a table has whose last one is followed by a blank line."""
+    """How many lines a table has, up to a rule with nothing below it; 0 without one."""
     margin = indentation(lines[0][1])
     for at, (_, text) in enumerate(lines):
         if text and indentation(text) < margin:
@@ -1111,14 +1117,14 @@ def set_words(prose: Prose, targets: dict[str, str]) -> Prose:
     done: list[tuple[int, str]] = []
     for line in WORDS.sub(shown, text).split("\n"):
         done.append((next(numbers), line.replace("\0", "")))
-        # An address may have been broken, and is one now.
+        # An address that went over several lines has been joined.
         for _ in range(line.count("\0")):
             next(numbers)
     return Prose(tuple(done))
 
 
 def word(found: re.Match[str], targets: dict[str, str]) -> str:
-    """What a match becomes."""
+    """What a match of `WORDS` becomes."""
     behind = found.string[found.end() : found.end() + 1]
     if found["role"]:
         made = role(found)
@@ -1130,7 +1136,7 @@ def word(found: re.Match[str], targets: dict[str, str]) -> str:
         return f"[{found['title']}]({url(address)})"
     made = found[0]
     if literal := found["literal"]:
-        # To Markdown, what ends with a backtick wants a blank behind it.
+        # In Markdown, code that ends with a backtick needs a blank after it.
         made = f"`` {literal} ``"
     elif found["only"]:
         made = f"<{found['only']}>"
@@ -1166,7 +1172,8 @@ def role(found: re.Match[str]) -> str:
     kind, text = found["role"].lower(), found["of"]
     if kind == "math" and "$" not in text and text.strip():
         tex = in_katex(text.strip())
-        # Here even words are meant as a formula, which a command makes of them.
+        # In this role even words are a formula. With a command in front, they are
+        # taken for one.
         return rf"$\relax {tex}$" if is_words(tex) else f"${tex}$"
     named = NAMED.fullmatch(kind)
     if named and "\n" not in text:

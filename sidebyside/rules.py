@@ -67,7 +67,7 @@ def what_stops_a_build(source: Source) -> Iterator[Finding]:
     if mistake:
         errors.append(("SBS102", mistake))
     for key in meta:
-        # Whatever else there is reaches the site engine.
+        # Other keys are for the site engine, so only a near miss is named.
         meant = get_close_matches(str(key), KEYS, n=1, cutoff=0.8)
         if meant and meant[0] not in meta:
             line = line_of(str(key), source)
@@ -81,7 +81,7 @@ def what_stops_a_build(source: Source) -> Iterator[Finding]:
     for code, error in errors:
         at = error.at.partition("\n")[0]
         if at not in source.lines[error.line - 1]:
-            # There, each backslash is written twice.
+            # In a docstring that is not raw, each backslash is written twice.
             at = "$"
         yield found(source, error.line, code, error.found, error.remedy, at=at)
 
@@ -181,7 +181,7 @@ def symbols(source: Source) -> Iterator[Finding]:
 
 
 def line_of(key: str, source: Source) -> int:
-    """The line of the front matter that says what a key is."""
+    """The line of the front matter that says what a key is; 1 if it is not found."""
     begin = pattern_of_key(key)
     lines = enumerate(source.lines, start=1)
     return next((number for number, text in lines if begin.match(text)), 1)
@@ -254,7 +254,7 @@ def pictures(source: Source, docs: Path | None) -> Iterator[Finding]:
 
 
 def where_it_is(path: str, page: str, docs: Path) -> str:
-    """A remedy: the picture of that name that there is."""
+    """A remedy: another place that has a picture of that name, if there is one."""
     name = posixpath.basename(path)
     for file in sorted(docs.rglob(glob.escape(name))):
         place = Place(file.relative_to(docs).as_posix(), "")
@@ -374,7 +374,7 @@ def does_something(text: str) -> bool:
 
 
 def branches(statement: ast.stmt) -> list[ast.stmt]:
-    """What is done in the branches of a statement, but for its first."""
+    """The statements in all branches of a statement but the first."""
     match statement:
         case ast.If(orelse=rest):
             return rest
@@ -405,7 +405,7 @@ def is_deed(statement: ast.stmt, text: str) -> bool:
             | ast.Nonlocal()
             | ast.Raise()
             | ast.Assert()
-            # That says of which shape something is.
+            # This says which shape something has.
             | ast.Assign(targets=[ast.Attribute(attr="shape")], value=ast.Tuple())
         ):
             return False
@@ -507,8 +507,8 @@ def without_prose(source: Source) -> Iterator[Finding]:
     ## SBS401: public definitions without prose
 
     A comment above a definition counts as prose, as a docstring does, and so does one
-    with the title of the module. Overloads, setters and stubs are spoken for by what
-    they belong to.
+    with the title of the module. Overloads, overrides, setters and stubs are spoken for
+    by what they belong to.
     """
     public = public_names(source)
     sections = described(source).sections
@@ -533,7 +533,7 @@ def without_prose(source: Source) -> Iterator[Finding]:
 
 
 def is_spoken_for(definition: Definition) -> bool:
-    """Whether it shares the prose of another: an overload, a setter, a stub."""
+    """Whether a definition has its prose elsewhere: an overload, a setter, a stub …"""
     node = definition.node
     names = {ast.unparse(decorator) for decorator in node.decorator_list}
     tails = {name.rpartition(".")[2] for name in names}
@@ -556,7 +556,7 @@ def arguments(source: Source) -> Iterator[Finding]:
             continue
         is_method = section.scope.rpartition(".")[0] in classes
         names, optional, closed = parameters(section.definition.node, is_method)
-        # What a property gives may be called, with what its docstring lists.
+        # A property may give a function, whose parameters its docstring lists.
         heads = section.definition.node.decorator_list
         closed = closed and not any("property" in ast.unparse(each) for each in heads)
         for listing, name, line in documented:
@@ -626,14 +626,14 @@ def parameters(node: Definer, is_method: bool) -> tuple[set[str], set[str], bool
         heads = [*node.decorator_list, *node.bases]
         if any(OF_FIELDS.search(ast.unparse(head)) for head in heads):
             return fields, set(), not node.bases
-        # Elsewhere, an annotation says of what type an attribute is, and no more.
+        # In other classes an annotation says which type an attribute has, and no more.
         return set(), fields, is_closed and not node.bases
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     named = arguments.kwonlyargs
     hidden = {a.arg for a in (*positional, *named) if a.arg.startswith("_")}
-    # What a method is called with comes first, whatever its name is. A function that is
-    # made one later may have it in its list, and need not.
+    # The first parameter of a method is the object that it is called on, whatever its
+    # name. A function that is made a method later may list it, and need not.
     if is_method and "staticmethod" not in map(ast.unparse, node.decorator_list):
         hidden |= {a.arg for a in positional[:1]}
         del positional[:1]

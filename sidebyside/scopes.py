@@ -197,8 +197,8 @@ def search(name: str, scope: Scope, line: int) -> Found | None:
             early = here.kind in (Kind.MODULE, Kind.CLASS) and line <= bindings[0].end
             if not (in_order and early):
                 return here, bindings
-            # An annotation may look ahead. Remember this, in case the name has no
-            # outer meaning.
+            # An annotation may look ahead. So remember these bindings, in case the name
+            # has no outer meaning.
             too_early = too_early or (here, bindings)
         direct = direct and here.kind is Kind.TYPE
         here = here.parent
@@ -209,8 +209,8 @@ def variables(module: Scopes) -> Iterator[tuple[str, int]]:
     """
     ## What a module assigns to
 
-    The variables of the module and of its classes, and what methods assign to `self`:
-    first in `__init__`, if it is assigned there.
+    The variables of the module and of its classes, and what methods assign to `self`.
+    Of several assignments the first counts or, to `self`, the first in `__init__`.
 
     Args:
         module: the module.

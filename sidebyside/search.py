@@ -7,9 +7,9 @@ summary: What a site's search is shown of a page, so that it leads to sections.
 # Search
 
 A site's search parses each page that has been made, and puts one entry for each heading
-into an index. Pages of the press need two things of it. A section without a heading is
-to be found as well. And colours in code and parts of formulas, which are most of a
-page, are to be left out: they take long to parse and hold no words. So search and the
+into an index. Pages of the press need two things of it. A section without a heading
+must be found as well. And colours in code and parts of formulas, which are most of a
+page, must be left out: they take long to parse and hold no words. So search and the
 reader are shown different pages.
 """
 
@@ -75,7 +75,7 @@ class Searched:
     ## In its place
 
     The index has one method that takes a page. While it is at work, the page holds what
-    search is to see.
+    search should see.
 
     An author who serves the site builds it again and again. While nothing on a page has
     changed, its entries are put into the new index as they were, and search finds the
@@ -118,8 +118,8 @@ class Searched:
                 add(page)
             finally:
                 page.content = whole
-            # Whoever searches for a word means what is named after it by a heading,
-            # and not what has it in its name.
+            # Whoever searches for a word means a section with that word in its heading,
+            # more likely than a definition with that word in its name.
             named = {match["id"] for match in SECTION.finditer(whole)}
             for entry in entries[first:]:
                 if entry["location"].partition("#")[2] in named:
@@ -131,7 +131,8 @@ class Searched:
 
     def give_back(self, page: Page) -> None:
         """
-        Give a page the content that it had when search had seen it.
+        Give a page that search found empty the content that it had in the build before.
+        Of any other page that search knows, keep the content for the next build.
 
         Args:
             page: a page that search is done with.

@@ -176,8 +176,7 @@ class KeptFiles:
 
     def remember(self, file: File) -> None:
         """
-        Have a file come from the build before, if it can, and leave it to the next if
-        not.
+        Have a file come from the build before, if it can, or else keep it for the next.
 
         Args:
             file: a file that is about to be copied.
@@ -200,7 +199,7 @@ class KeptFiles:
             file: its file.
 
         Returns:
-            What is left to MkDocs to write: nothing.
+            What is left to MkDocs to write: nothing, or a page that is blank anyway.
         """
         skipped = SKIPPED.format(file.src_uri)
         if not output.strip():
@@ -217,6 +216,8 @@ class KeptFiles:
 
     def put(self, file: File, content: object, write: Callable[[], None]) -> None:
         """
+        Give a file its first name back, if it is the same, or else write it.
+
         Args:
             file: a file of the site.
             content: all that it is made from.
@@ -224,7 +225,8 @@ class KeptFiles:
         """
         path = file.abs_dest_path
         kept = os.path.join(str(file.dest_dir), KEPT, file.dest_uri)
-        # Another plugin may have written into it, which holds for both names.
+        # Another plugin may have written into the file, which it then has under both
+        # names. So when it was written is compared, too.
         with suppress(OSError):
             if self.known.get(kept) == (content, stamp(kept)):
                 name_too(kept, path)
@@ -236,7 +238,10 @@ class KeptFiles:
             self.known[kept] = content, stamp(kept)
 
     def is_to_be_said(self, record: logging.LogRecord) -> bool:
-        """MkDocs would say that each page is empty that was written here."""
+        """
+        Whether a message should be shown. Of each page that was written here, MkDocs
+        would say that it is empty.
+        """
         return record.msg not in self.written
 
 
@@ -264,8 +269,8 @@ class ReadPages:
 
     def remember(self, page: Page) -> None:
         """
-        Have a page take its front matter from the build before, if it can, and leave it
-        to the next if not.
+        Have a page take its front matter from the build before, if it can, or else keep
+        it for the next.
 
         Args:
             page: a page that is about to be read, from memory.
@@ -339,8 +344,8 @@ class RenderedPages:
 
     def remember(self, page: Page) -> None:
         """
-        Have a page take its HTML from the build before, if it can, and leave it to the
-        next if not.
+        Have a page take its HTML from the build before, if it can, or else keep it for
+        the next.
 
         !!! warning "Pages that look beyond the site"
             A reference that mkdocstrings makes of the modules' docstrings stays as it
@@ -425,7 +430,8 @@ class ResolvedReferences:
 
     def after(self, files: Files) -> None:
         """
-        Give these pages what is on them, and learn the links of the others.
+        Give the pages that were set aside their content back, and keep that of the
+        others, which has its links now.
 
         Args:
             files: the files of the site.
@@ -438,7 +444,7 @@ class ResolvedReferences:
                 file.page.content = content
             elif key := self.waiting.pop(file.src_uri, None):
                 self.resolved[file.src_uri] = key, file.page.content or ""
-        # What leads nowhere is to be said in each build.
+        # A link that leads nowhere must be named in each build, so nothing is kept.
         if self.complaints.heard:
             self.resolved = {}
 
@@ -482,8 +488,8 @@ class FilledTemplates:
         self, template: Template, page: Page, config: MkDocsConfig, nav: Navigation
     ) -> None:
         """
-        Have a page take its text from the build before, if it can, and leave it to the
-        next if not.
+        Have a page take its text from the build before, if it can, or else keep it for
+        the next.
 
         Args:
             template: the page's template, which is about to be filled.
@@ -535,7 +541,7 @@ OBJECTS = {"plugins", "markdown_extensions", "hooks"}
 
 
 def stamps(folders: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    """Those of each template in some folders."""
+    """The [stamp][] of each template in some folders."""
     for folder in folders:
         for name in visible([folder]):
             if not name.startswith("assets/"):
@@ -641,7 +647,10 @@ def rendering_of(
 
 
 def restore(page: Page, rendered: Rendered, config: MkDocsConfig, files: Files) -> None:
-    """Leave the same on another page. Links lead to the files of this build."""
+    """
+    Leave on a page what its rendering left in an earlier build. Links lead to the files
+    of this build.
+    """
     autorefs: Any = config.plugins.get("autorefs")
     for args, options in rendered.registered:
         autorefs.register_anchor(page, *args, **options)

@@ -108,7 +108,7 @@ def split(source: Source) -> tuple[Section, ...]:
     starts: dict[int, tuple[Kind, str]] = {1: (Kind.MODULE, "")}
     began: dict[int, Definition] = {}
 
-    # A string that a notebook has for Markdown is none of its code.
+    # A string that holds a notebook's Markdown is prose, and no code.
     prose.update(chain.from_iterable(map(docstring_text, source.cells)))
 
     # A block of comments begins a section, wherever it stands: at the top, in a body,
@@ -117,7 +117,7 @@ def split(source: Source) -> tuple[Section, ...]:
         prose.update(zip((c.line for c in block), comment_text(block), strict=True))
         starts[block[0].line] = (Kind.COMMENT, scopes[block[0].line])
 
-    # Code that follows a definition speaks of something else than the definition.
+    # Code that follows a definition is about something else, and begins a section.
     ends = [definition.last for definition in source.definitions]
     ends += [attribute.docstring.last for attribute in source.attributes]
     for end in ends:
@@ -201,7 +201,7 @@ def overloads(source: Source) -> set[int]:
 
 @once
 def code_of(source: Source) -> str:
-    """The code of a module, without all that is only there to be read."""
+    """The code of a module, without prose and without blank lines."""
     return "".join(
         line
         for section in split(source)
@@ -218,7 +218,7 @@ def cut_lines(source: Source, starts: dict[int, tuple[Kind, str]]) -> Iterator[i
 
     The methods of a protocol, `def lives(self) -> int: ...`, say all they have to say
     in one line. A row for each would tear the class apart, so they stay beside the
-    prose of the class, if that has not been interrupted.
+    prose of the class, as long as nothing between has a row of its own.
 
     Args:
         source: the module.
@@ -283,7 +283,7 @@ def gather(
 
     Args:
         first: the first line.
-        stop: the one behind the last.
+        stop: the one after the last.
         prose: the text of each line that has any.
         begins: where docstrings begin.
     """

@@ -126,7 +126,7 @@ def formula_style(html: str) -> str:
     ]
 
     def embedded(face: re.Match[str]) -> str:
-        """A font as part of the stylesheet, or nothing."""
+        """A font as part of the stylesheet, or nothing if no formula needs it."""
         # A rule for italics or bold that names no font is meant for all of them.
         ours = [b for b in wanted if face["family"] in b or "KaTeX_" not in b]
         needs = [face["family"]]
@@ -142,7 +142,7 @@ def formula_style(html: str) -> str:
 
 
 def kind_of(file: Path) -> str:
-    """Its media type, by its name. To Python 3.12, WebP is no official one."""
+    """A file's media type, by its name. To Python 3.12, WebP is no official one."""
     return guess_type(file.name, strict=False)[0] or ""
 
 
@@ -181,7 +181,8 @@ def missing_pictures(source: Source, folder: Path, root: Path) -> Iterator[Press
 def is_below(file: Path, root: Path) -> bool:
     """Whether there is such a file, in this folder or deeper."""
     try:
-        # The page has a folder of its own in the site, which is nowhere on the disk.
+        # The path may begin in the folder that the page has in the site, and that is
+        # nowhere on the disk.
         file = file.resolve()
         return file.is_file() and file.is_relative_to(root.resolve())
     except OSError:

@@ -106,14 +106,14 @@ def pattern(symbols: tuple[str, ...]) -> re.Pattern[str]:
 
     TeX is text, and in text the symbol `r_t` also occurs in `r_{t+1}` and in `\bar_t`.
     A match must not go on in either direction: no letter in front of a letter, none
-    behind a letter, and no index or exponent behind, since $x_i^2$ is not $x_i$.
+    after a letter, and no index or exponent after it, since $x_i^2$ is not $x_i$.
 
     The longest symbol goes first, or $\pi_\theta$ would light up as $\pi$.
     """
     alternatives = []
     for tex in sorted(symbols, key=len, reverse=True):
         before = r"(?<![A-Za-z\\])" if tex[:1].isalpha() else ""
-        # As an index itself, `x_i` would be two: $a_x$ and its own index.
+        # In `a^x_i`, `x_i` is no symbol: `x` is the exponent of `a`, and `i` its index.
         before += r"(?<![_^])" if re.search(r"[_^]", tex) else ""
         after = r"(?![A-Za-z])" if tex[-1:].isalpha() else ""
         alternatives.append(before + re.escape(tex) + after + r"(?!\s*[_^'])")

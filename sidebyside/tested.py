@@ -34,7 +34,7 @@ fewest sections know most about each of them, so they come first, and only the f
 are named. A test with many sets of parameters is one test.
 
 A comment in a body [begins a section](split.py) of its own. That section has a list of
-its own where fewer than half of the function's tests run it, as behind many an `if`.
+its own where fewer than half of the function's tests run it, as below many an `if`.
 
 ## Until the code changes
 
@@ -113,7 +113,7 @@ def within(parent: ast.AST) -> Iterator[ast.stmt]:
 
 
 def is_silent(statement: ast.stmt) -> bool:
-    """Whether it does nothing."""
+    """Whether a statement does nothing when it is reached."""
     match statement:
         case ast.Global() | ast.Nonlocal() | ast.AnnAssign(value=None):
             return True
@@ -219,7 +219,7 @@ def code_with_bodies(source: Source) -> tuple[Part, ...]:
 
 
 def lines_of(sections: Iterable[Section]) -> set[int]:
-    """The lines of their code."""
+    """The numbers of the lines of code that some sections have."""
     return {
         line
         for section in sections
@@ -300,8 +300,8 @@ def run_by(source: Source, recorded: Recorded) -> dict[str, RunBy]:
             changed = entry.code != code
             shown = RunBy(None) if changed else RunBy(entry.total, by_file(entry.tests))
             found[anchor] = shown
-        # Where a function has changed, that is said of it once, and nothing of what its
-        # comments begin: it may be run by others now.
+        # Where a function has changed, that is said of it once, and nothing is said of
+        # the sections that its comments begin: other tests may run them now.
         elif around.code == code_around and 2 * entry.total < around.total:
             found[anchor] = RunBy(entry.total, by_file(entry.tests))
     return found
@@ -310,7 +310,7 @@ def run_by(source: Source, recorded: Recorded) -> dict[str, RunBy]:
 def with_tests(
     crossings: Mapping[str, Crossing], sources: Iterable[Source], recorded: Recorded
 ) -> dict[str, Crossing]:
-    """The same for all pages, beside what else is said of them."""
+    """The crossings of all pages, each with the tests that [run_by][] finds."""
     return {
         source.module: replace(crossings[source.module], tests=run_by(source, recorded))
         for source in sources
@@ -319,7 +319,7 @@ def with_tests(
 
 @cache
 def in_words(name: str) -> tuple[str, str]:
-    """The file of a test, and what it says. Many sections name the same."""
+    """The file of a test, and what it says, kept since many sections name the same."""
     file, *inside = name.split("::")
     words = [re.sub(r"^test_?", "", part, flags=re.IGNORECASE) for part in inside]
     return file, ": ".join(words).replace("_", " ").strip() or name

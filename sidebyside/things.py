@@ -94,12 +94,12 @@ COROUTINE = "collections.abc.Coroutine"
 
 @cache
 def named_outside(name: str) -> Thing:
-    """Something that is not defined in the book. Many names lead to one thing."""
+    """Something that is not defined in the book, made once: many uses lead to it."""
     return Thing(What.OUTSIDE, name, Type(name))
 
 
 def value_of(kind: Type | None) -> Thing | None:
-    """A value of a type."""
+    """A value of a type; nothing if the type is not known."""
     return Thing(What.VALUE, type=kind) if kind else None
 
 
@@ -109,7 +109,7 @@ def awaited(kind: Type | None) -> Type | None:
 
 
 def item_of(kind: Type) -> Type | None:
-    """The type of what a container holds."""
+    """The type of what a loop over a container gives: of a dictionary, its keys."""
     if kind.name == "dict" and len(kind.parameters) == 2:
         return kind.parameters[0]
     alike = kind.name in ITERABLE and kind.parameters

@@ -241,7 +241,7 @@ def add_starred(places: dict[str, Place], sources: Mapping[str, Source]) -> None
         name: [star for star, _ in scopes(source).module.stars if star in sources]
         for name, source in sources.items()
     }
-    # A star may bring what another one has brought.
+    # A star may bring what another one has brought, so this goes on until none does.
     before = -1
     while any(stars.values()) and before < len(places):
         before, known = len(places), sorted(places)
@@ -377,7 +377,7 @@ def public_names(source: Source) -> dict[str, str]:
 
 
 def reachable(source: Source) -> dict[str, str]:
-    """The same as if the module itself were public."""
+    """The names that would be public if the module were."""
     full: dict[str, str] = {"": source.module}
     classes = {""}
     for definition in source.definitions:
@@ -428,7 +428,7 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
         source: the module.
 
     Returns:
-        What the front matter says, and the prose behind it.
+        What the front matter says, and the prose after it.
     """
     texts = [text for _, text in prose.lines]
     if not texts or texts[0] != "---":
@@ -611,7 +611,7 @@ def leading_heading(prose: Prose) -> tuple[int, str, Prose]:
     outline. Other headings stay where they are, in the prose.
 
     Returns:
-        Its level or 0, its text, and the prose behind it.
+        Its level, 0 if there is none; its text; and the prose after it.
     """
     if prose.lines and (match := HEADING.fullmatch(prose.lines[0][1])):
         return len(match["marks"]), match["text"], stripped(prose.lines[1:])
@@ -623,7 +623,7 @@ def is_essay(prose: Prose, code: int) -> bool:
     ## Essays
 
     A module may begin with a chapter of its own, with headings in it, and a few imports
-    behind. Beside those imports, most of the page would be an empty column. So such
+    after it. Beside those imports, most of the page would be an empty column. So such
     prose stands across the page, in lines that an eye can follow, and the two columns
     begin below it. What explains a definition always stands beside it, however long.
 
