@@ -91,6 +91,7 @@ IN_FIVE = {
 
 # Names of games as they are written in prose.
 TITLES = {
+    "Acrobot-v1": "Acrobot",
     "BattleZone": "Battle Zone",
     "CartPole-v1": "CartPole",
     "labml_rl.deep_sea:DeepSea-v0": "the deep sea",
@@ -133,10 +134,10 @@ BESIDE = {
 }
 BESIDE_IN = {"mspacman": {"ppo": "fast-dqn", "pqn": "fast-dqn"}}
 
-# Runs that are drawn beside another one of the same algorithm, and what is different in
-# that: a setting, and what the pages call it.
+# Runs that are drawn beside another one of the same algorithm, and what the pages call
+# what is different in that.
 BESIDE_RUN = {
-    f"a2c-{game}-seed-2": ("seed-1", "rms_epsilon", "large epsilon")
+    f"a2c-{game}-seed-2": ("seed-1", "large epsilon")
     for game in ("breakout", "spaceinvaders")
 }
 NAMES = {
@@ -298,8 +299,8 @@ def others_of(folder: Path) -> dict[str, list[list[tuple[float, float]]]]:
     """
     algorithm, game, seed = folder.parts[-3:]
     if varied := BESIDE_RUN.get(f"{algorithm}-{game}-{seed}"):
-        other, setting = folder.parent / varied[0], varied[1]
-        return {f"{setting} = {settings_of(other)[setting]:g}": [curve_of(other)]}
+        other, words = varied
+        return {f"{family_of(algorithm)}, {words}": [curve_of(folder.parent / other)]}
     found: dict[str, list[list[tuple[float, float]]]] = {}
     if beside := (BESIDE | BESIDE_IN.get(game, {})).get(algorithm):
         for run in runs_of(beside, game, settings_of(folder)["total_frames"]):
@@ -311,7 +312,7 @@ def others_of(folder: Path) -> dict[str, list[list[tuple[float, float]]]]:
 def changed_in(folder: Path) -> str:
     """In words, what is different in a run than in another that it is drawn beside."""
     algorithm, game, seed = folder.parts[-3:]
-    for run, (other, _, words) in BESIDE_RUN.items():
+    for run, (other, words) in BESIDE_RUN.items():
         if run.startswith(f"{algorithm}-{game}-") and other == seed:
             return f", {words}"
     return ""

@@ -189,7 +189,8 @@ annotated for pylit. Comments may have [frames][sidebyside.prose.undecorated] an
 the [cells][sidebyside.split.CELL] of a notebook. Where no docstring has a heading, [the
 outline names the classes and functions][sidebyside.weave.outlined]. Where a module
 begins with a long text that has headings, [that text stands across the
-page][sidebyside.weave.is_essay], and the two columns begin below it.
+page][sidebyside.weave.is_essay], and the two columns begin below it. So does a long
+text that has no code.
 
 Besides pictures, prose may have [films][sidebyside.markdown.Films], written
 `![A game](game.mp4)`, and [series of pictures with a

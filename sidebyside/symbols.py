@@ -35,8 +35,9 @@ from sidebyside.prose import Prose
 # With a sign above it, or of another alphabet, it is another symbol: $\hat{A}$ is not
 # $A$. And text in a formula is no symbol.
 ANOTHER = re.compile(
-    r"\\(?:(?:wide)?(?:hat|tilde)|bar|vec|d?dot|check|breve|acute|grave|overline|underline"
-    r"|math(?:cal|bb|rm|bf|sf|it|tt|frak|scr)|operatorname\*?|boldsymbol|bm)\s*\{?\s*$"
+    r"\\(?:(?:wide)?(?:hat|tilde)|bar|vec|d?dot|check|breve|acute|grave|overline"
+    r"|underline|math(?:cal|bb|rm|bf|sf|it|tt|frak|scr)|operatorname\*?|boldsymbol|bm)"
+    r"\s*\{?\s*$"
 )
 WORDS = re.compile(TEXT)
 

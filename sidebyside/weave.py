@@ -626,18 +626,22 @@ def is_essay(prose: Prose, code: int) -> bool:
     after it. Beside those imports, most of the page would be an empty column. So such
     prose stands across the page, in lines that an eye can follow, and the two columns
     begin below it. What explains a definition always stands beside it, however long.
+    Where there is no code at all, a long text needs no headings to have the page to
+    itself: the end of a module may be one.
 
     Args:
         prose: what a section says, without the heading that it begins with.
         code: how many lines of code it has.
 
     Returns:
-        Whether it has headings, and is several times as long as its code. A picture
-        counts for eight lines.
+        Whether it has headings or no code, and is several times as long as its code. A
+        picture counts for eight lines.
     """
     lines = len(prose.lines) + 7 * sum("![" in text for _, text in prose.lines)
     if lines < max(LEAST_ESSAY, ESSAY * (code + 1)):
         return False
+    if not code:
+        return True
     fenced = fences(prose.lines)
     return any(
         HEADING.fullmatch(text) and not inside

@@ -23,6 +23,65 @@ memory and loop don't know what is inside.
 ![After the convolutions the network parts. One stream ends in one number, the value;
 the other in one for each action, from which their mean is taken. Their sums are the
 action values](../../assets/figures/dueling-streams.svg)
+
+## Two streams
+
+$$Q(o, a) = V(o) + A(o, a)
+- \tfrac{1}{|\mathcal{A}|} \sum_{b \in \mathcal{A}} A(o, b)$$
+
+where $\mathcal{A}$ are the actions.
+
+### Why the mean goes
+
+Without the last term, one could add 10 to $V$ and subtract 10 from each $A$, and
+the sum would be the same. So the loss would not say what is value and what is
+advantage, and the streams could drift anywhere (a lack of *identifiability*). With
+it, whatever all advantages have in common cancels, and $V$ has to be the mean of
+the action values:
+
+| the streams say | with the mean gone | action values |
+|---|---|---|
+| $V = 5$, $A = (3, 1)$ | $V = 5$, $A = (1, -1)$ | $(6, 4)$ |
+| $V = 5$, $A = (13, 11)$ | $V = 5$, $A = (1, -1)$ | $(6, 4)$ |
+
+If $V$ is to be the value of the best play, the *largest* advantage should be 0, and
+not the mean. The paper has a formula for that as well. But which advantage is the
+largest changes from one moment to the next, and the mean changes slowly. They found
+it steadier.
+
+### Where the streams part
+
+They part after the convolutions: each stream has a hidden layer of 512 units of its
+own. So this network has about twice as many weights as [that of
+Nature][labml_rl.networks.QNetwork]. The body gets the sum of the gradients of both
+streams. Two gradients of the same length, in directions that have nothing to do
+with each other, add up to one that is $\sqrt{2}$ times as long. So Wang et al.
+scale the sum by $1 / \sqrt{2}$, and its length stays about what it was with one
+stream.
+
+!!! warning "Units that die"
+    Here all advantages begin at 0, and no action is better than another. Were they
+    drawn at random, as is usual, the network would claim what it doesn't know, and
+    would first have to take that back. The shortest way to do so is to switch off
+    units of the hidden layer. In Pong nearly all of the picture stays the same. So
+    a unit that is off for one screen is off for nearly all. It has no gradient
+    then, and hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of
+    which no record was kept, most of the units of this stream were dead after a few
+    hundred batches. After more than a million frames not one of the 512 was left,
+    and the actions could not depend on the screen. Units that fall silent (*dormant
+    neurons*) are common in this field: [Sokar et al.
+    (2023)](https://arxiv.org/abs/2302.12902) saw more and more of them in a variety
+    of algorithms. Agents got better when such units were reset now and then.
+
+### What it is worth
+
+Over 57 games Wang et al. report a [human-normalised](../watch/many.py#one-scale)
+median of 152%, and 133% with one stream of as many weights. Both had double
+Q-learning, and gradients cut to a length of 10, so give
+`--double --max-gradient-norm 10` with `--dueling`. Their learning rate was slightly
+lower than that of double DQN; they do not say how much. All else was as in double
+DQN, whose authors had tuned it once more. (Double DQN as it had been, half as wide
+and without that cut, had 118%.)
 """
 
 from typing import SupportsInt
@@ -35,64 +94,9 @@ from labml_rl.networks import in_full
 
 class DuelingNetwork(nn.Module):
     r"""
-    ## Two streams
+    ## The network
 
-    $$Q(o, a) = V(o) + A(o, a)
-    - \tfrac{1}{|\mathcal{A}|} \sum_{b \in \mathcal{A}} A(o, b)$$
-
-    where $\mathcal{A}$ are the actions.
-
-    ### Why the mean goes
-
-    Without the last term, one could add 10 to $V$ and subtract 10 from each $A$, and
-    the sum would be the same. So the loss would not say what is value and what is
-    advantage, and the streams could drift anywhere (a lack of *identifiability*). With
-    it, whatever all advantages have in common cancels, and $V$ has to be the mean of
-    the action values:
-
-    | the streams say | with the mean gone | action values |
-    |---|---|---|
-    | $V = 5$, $A = (3, 1)$ | $V = 5$, $A = (1, -1)$ | $(6, 4)$ |
-    | $V = 5$, $A = (13, 11)$ | $V = 5$, $A = (1, -1)$ | $(6, 4)$ |
-
-    If $V$ is to be the value of the best play, the *largest* advantage should be 0, and
-    not the mean. The paper has a formula for that as well. But which advantage is the
-    largest changes from one moment to the next, and the mean changes slowly. They found
-    it steadier.
-
-    ### Where the streams part
-
-    They part after the convolutions: each stream has a hidden layer of 512 units of its
-    own. So this network has about twice as many weights as [that of
-    Nature][labml_rl.networks.QNetwork]. The body gets the sum of the gradients of both
-    streams. Two gradients of the same length, in directions that have nothing to do
-    with each other, add up to one that is $\sqrt{2}$ times as long. So Wang et al.
-    scale the sum by $1 / \sqrt{2}$, and its length stays about what it was with one
-    stream.
-
-    !!! warning "Units that die"
-        Here all advantages begin at 0, and no action is better than another. Were they
-        drawn at random, as is usual, the network would claim what it doesn't know, and
-        would first have to take that back. The shortest way to do so is to switch off
-        units of the hidden layer. In Pong nearly all of the picture stays the same. So
-        a unit that is off for one screen is off for nearly all. It has no gradient
-        then, and hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of
-        which no record was kept, most of the units of this stream were dead after a few
-        hundred batches. After more than a million frames not one of the 512 was left,
-        and the actions could not depend on the screen. Units that fall silent (*dormant
-        neurons*) are common in this field: [Sokar et al.
-        (2023)](https://arxiv.org/abs/2302.12902) saw more and more of them in a variety
-        of algorithms. Agents got better when such units were reset now and then.
-
-    ### What it is worth
-
-    Over 57 games Wang et al. report a [human-normalised](../watch/many.py#one-scale)
-    median of 152%, and 133% with one stream of as many weights. Both had double
-    Q-learning, and gradients cut to a length of 10, so give
-    `--double --max-gradient-norm 10` with `--dueling`. Their learning rate was slightly
-    lower than that of double DQN; they do not say how much. All else was as in double
-    DQN, whose authors had tuned it once more. (Double DQN as it had been, half as wide
-    and without that cut, had 118%.)
+    Both streams, after one [body][labml_rl.bodies.make_body].
 
     Args:
         shape: of one observation.

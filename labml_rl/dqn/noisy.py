@@ -48,6 +48,54 @@ weight is its mean. But one action in twenty is random then, as for any agent of
     all screens, it may do the same on all of them, with noise or without. So look at
     what your agent does, and [keep epsilon][labml_rl.dqn.rainbow.FastSettings] if that
     is too little.
+
+## A layer with noise
+
+An ordinary layer computes $\mu x + b$. This one adds to each weight and to each
+bias a random number with mean 0, scaled by a $\sigma$ that is learned like any
+other weight:
+
+$$y_j = \sum_i (\mu_{ji} + \sigma_{ji} \, \varepsilon_{ji}) \, x_i
++ b_j + \sigma_j \, \varepsilon_j$$
+
+A layer with 3,136 inputs and 512 outputs would have to draw 1.6 million numbers for
+each answer. So only as many are drawn as there are inputs and outputs, and each
+weight gets the product of the two at its ends:
+
+$$\begin{aligned}
+\varepsilon_{ji} &= \varepsilon'_j \, \varepsilon_i, \qquad
+\varepsilon_j = \varepsilon'_j \\
+\varepsilon_i, \varepsilon'_j &= f(u) \quad \text{with } u \sim \mathcal{N}(0, 1) \\
+f(u) &= \operatorname{sign}(u) \sqrt{|u|}
+\end{aligned}$$
+
+That is called *factorised* noise. The root makes large numbers smaller. Without it
+the product of two large ones would now and then be very large.
+
+In numbers: an output has the weights 0.5 and −0.2, no bias, and every $\sigma$ is
+0.1. For the inputs 1 and 2 its mean is $0.5 - 0.4 = 0.1$. If the $\varepsilon_i$ of
+the inputs are 0.5 and 1, and the $\varepsilon'_j$ of the output is −1, the noise is
+$-(0.1 \cdot 0.5 \cdot 1 + 0.1 \cdot 1 \cdot 2 + 0.1) = -0.35$, and the answer
+−0.25.
+
+### No matrix of noise
+
+Put the product into the first formula, and what belongs to an output alone can be
+taken out of the sum:
+
+$$y_j = (\mu x + b)_j
++ \varepsilon'_j \Big( \sum_i \sigma_{ji} \, (\varepsilon_i x_i)
++ \sigma_j \Big)$$
+
+Both parts are ordinary layers, one of $x$ and one of $\varepsilon x$. So no matrix
+of noise is ever made. The price is a second layer. In return each row of the batch
+has noise of its own, where Fortunato et al. draw once for a batch. So sixteen games
+explore in sixteen ways, as they do [with epsilon][labml_rl.dqn.exploring.explore].
+
+The noise is on while the network learns, too: without it, $\sigma$ would get no
+gradient. It is on in the target network as well. All is drawn again whenever a
+network is asked, and so in each step of a game, as Fortunato et al. do for DQN. The
+agent does not follow a plan for several steps: each step has new noise.
 """
 
 import math
@@ -58,53 +106,9 @@ from torch import Tensor, nn
 
 class NoisyLinear(nn.Linear):
     r"""
-    ## A layer with noise
+    ## The layer
 
-    An ordinary layer computes $\mu x + b$. This one adds to each weight and to each
-    bias a random number with mean 0, scaled by a $\sigma$ that is learned like any
-    other weight:
-
-    $$y_j = \sum_i (\mu_{ji} + \sigma_{ji} \, \varepsilon_{ji}) \, x_i
-    + b_j + \sigma_j \, \varepsilon_j$$
-
-    A layer with 3,136 inputs and 512 outputs would have to draw 1.6 million numbers for
-    each answer. So only as many are drawn as there are inputs and outputs, and each
-    weight gets the product of the two at its ends:
-
-    $$\begin{aligned}
-    \varepsilon_{ji} &= \varepsilon'_j \, \varepsilon_i, \qquad
-    \varepsilon_j = \varepsilon'_j \\
-    \varepsilon_i, \varepsilon'_j &= f(u) \quad \text{with } u \sim \mathcal{N}(0, 1) \\
-    f(u) &= \operatorname{sign}(u) \sqrt{|u|}
-    \end{aligned}$$
-
-    That is called *factorised* noise. The root makes large numbers smaller. Without it
-    the product of two large ones would now and then be very large.
-
-    In numbers: an output has the weights 0.5 and −0.2, no bias, and every $\sigma$ is
-    0.1. For the inputs 1 and 2 its mean is $0.5 - 0.4 = 0.1$. If the $\varepsilon_i$ of
-    the inputs are 0.5 and 1, and the $\varepsilon'_j$ of the output is −1, the noise is
-    $-(0.1 \cdot 0.5 \cdot 1 + 0.1 \cdot 1 \cdot 2 + 0.1) = -0.35$, and the answer
-    −0.25.
-
-    ### No matrix of noise
-
-    Put the product into the first formula, and what belongs to an output alone can be
-    taken out of the sum:
-
-    $$y_j = (\mu x + b)_j
-    + \varepsilon'_j \Big( \sum_i \sigma_{ji} \, (\varepsilon_i x_i)
-    + \sigma_j \Big)$$
-
-    Both parts are ordinary layers, one of $x$ and one of $\varepsilon x$. So no matrix
-    of noise is ever made. The price is a second layer. In return each row of the batch
-    has noise of its own, where Fortunato et al. draw once for a batch. So sixteen games
-    explore in sixteen ways, as they do [with epsilon][labml_rl.dqn.exploring.explore].
-
-    The noise is on while the network learns, too: without it, $\sigma$ would get no
-    gradient. It is on in the target network as well. All is drawn again whenever a
-    network is asked, and so in each step of a game, as Fortunato et al. do for DQN. The
-    agent does not follow a plan for several steps: each step has new noise.
+    A linear layer that has a mean and a $\sigma$ for each weight and each bias.
 
     Args:
         in_features: how many inputs there are.

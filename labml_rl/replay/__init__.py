@@ -30,6 +30,8 @@ are, and an hour ago it was another agent that played. What DQN learns is how go
 an action is if one plays *well* afterwards, and for that it does not matter who took
 it.
 
+## In a program
+
 At the end of this page there is a [ReplayMemory][]:
 
 ```python

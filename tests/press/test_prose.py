@@ -1561,6 +1561,16 @@ def test_a_definition_stands_beside_its_prose():
     assert row.essay
 
 
+def test_a_long_text_without_code_has_the_page_to_itself():
+    lines = f"## T\n\n{PARAGRAPHS}".splitlines()
+    comment = "".join(f"# {line}".rstrip() + "\n" for line in lines)
+    *_, row = rows_of(f"x = 1\n\n{comment}")
+    assert row.essay
+    assert not row.code
+    *_, row = rows_of("x = 1\n\n# ## T\n#\n# A line.\n")
+    assert not row.essay
+
+
 @pytest.mark.parametrize(
     ("returns", "expected"),
     [
