@@ -58,9 +58,13 @@ class Memory:
 
 @cache
 def pictures() -> Any:
-    """Observations of a few steps. They are noise: nobody here looks at them."""
-    shape = (16, GAMES, *STACK)
-    return np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    """
+    Observations of a few steps, over and over. Their pictures are noise: nobody here
+    looks at them.
+    """
+    shape = (16, GAMES, *STACK[1:])
+    noise = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    return np.stack([np.roll(noise, ago, axis=0) for ago in (3, 2, 1, 0)], axis=2)
 
 
 class Ours(Memory):
@@ -80,7 +84,7 @@ class Ours(Memory):
             "seed": 1,
         } | options
         self.memory = kind(space, GAMES, **options)
-        self.memory.begin(pictures()[0])
+        self.memory.begin(np.repeat(pictures()[0][:, -1:], STACK[0], axis=1))
         self.zeros, self.no = np.zeros(GAMES, np.int64), np.zeros(GAMES, np.bool_)
         self.t = 0
         memory = self.memory

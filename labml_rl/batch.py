@@ -52,7 +52,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
-from labml_rl.runner import Batch, Infos, Runner, Spaces, spaces_of
+from labml_rl.runner import Batch, Infos, Runner, Spaces, spaces_of, staying
 
 MakeEnv = Callable[[], gymnasium.Env[Any, Any]]
 
@@ -291,6 +291,20 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
                 raise
         return together
 
+    # Gymnasium gives the array of a key the type of the first number, and where that is
+    # whole, NumPy would cut the 0.7 of the next environment down to 0.
+    def _add_info(
+        self, vector_infos: dict[str, Any], env_info: dict[str, Any], env_num: int
+    ) -> dict[str, Any]:
+        for key, value in env_info.items():
+            known = vector_infos.get(key)
+            if isinstance(known, np.ndarray) and known.dtype.kind in "biu":
+                found = np.asarray(value).dtype
+                if found.kind in "biuf" and not np.can_cast(found, known.dtype):
+                    wide = np.promote_types(found, known.dtype)
+                    vector_infos[key] = known.astype(wide)
+        return super()._add_info(vector_infos, env_info, env_num)
+
     def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
         """
         Call a method of every environment, or look at an attribute. What a wrapper does
@@ -500,10 +514,12 @@ def make_all(makers: Sequence[MakeEnv], names: Sequence[str]) -> list[Any]:
         envs = []
         for make_env, name in zip(makers, names, strict=True):
             try:
-                envs.append(make_env())
+                with staying(name):
+                    envs.append(make_env())
             except Exception as error:
                 error.add_note(f"This happened while {name} was made.")
                 raise
+            stack.enter_context(staying(name))
             stack.callback(envs[-1].close)
         stack.pop_all()
     return envs
@@ -520,5 +536,5 @@ def spaces_of_first(makers: Sequence[MakeEnv], names: Sequence[str]) -> Spaces:
         which it was.
     """
     (first,) = make_all(makers[:1], names[:1])
-    with contextlib.closing(first):
+    with staying(names[0]), contextlib.closing(first):
         return spaces_of(first)

@@ -56,7 +56,7 @@ python -m labml_rl watch runs/small-ppo/mine:Cards-v0/seed-1
 ```
 
 Before an agent learns from it, let Gymnasium look for mistakes in it, with `check_env`
-of `gymnasium.utils.env_checker`. Two more things matter here:
+of `gymnasium.utils.env_checker`. Three more things matter here:
 
 - **Episodes must end.** There is no score before that, and whoever measures an agent
   waits for one. If yours might go on for ever, register it with a limit, such as
@@ -65,6 +65,9 @@ of `gymnasium.utils.env_checker`. Two more things matter here:
   `super().reset(seed=seed)` seeds. A run that is resumed [plays its episodes
   again][labml_rl.environments.Resumable], and chance from anywhere else would lead them
   to another place, without a word.
+- **Processes of its own** can't be those of Python's `multiprocessing`, unless you add
+  `--workers 0`: a worker may start none. What `subprocess` starts, its `close` must
+  end.
 
 !!! warning "Nothing is scaled"
     Rewards are clipped in Atari games alone, and only bytes are divided by 255. All
@@ -90,6 +93,7 @@ would be drawn by these, and their probability and the entropy computed from the
 Batches of games, advantages and losses would stay.)
 """
 
+import math
 import re
 from collections.abc import Sequence
 from functools import cache, partial
@@ -187,15 +191,20 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
 
         Raises:
             ResetNeeded: before the first `reset`.
+            TypeError: if the reward is no number.
+            ValueError: if it is not finite.
         """
         self._check_begun()
         noted = self._noted(action)
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._actions.append(noted)
         try:
-            self._return += float(reward)
+            points = float(reward)
         except (TypeError, ValueError) as error:
             raise TypeError(f"a reward must be a number, not {reward!r}") from error
+        if not math.isfinite(points):
+            raise ValueError(f"a reward must be finite, not {points}")
+        self._return += points
         self._steps += 1
         lost = terminated and self._has_lives
         self._goes_on = lost and bool(self.env.get_wrapper_attr("goes_on"))
@@ -392,7 +401,8 @@ def no_environment(name: str, error: Exception) -> str:
         where the command was typed, and a command looks only where libraries are.
     """
     hint = ""
-    if isinstance(error, ModuleNotFoundError):
+    package = re.split(r"[.:]", name)[0]
+    if str(error).startswith(f"No module named '{package}"):
         hint = " (`python -m labml_rl` looks for modules in this folder, too)"
     elif isinstance(error, NameNotFound) and ":" not in name:
         hint = f" (one of your own needs its module in front, as in mine:{name})"

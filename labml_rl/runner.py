@@ -17,8 +17,8 @@ of it, [Runner][]: it gives each of its environments an action, and puts what co
 into one [Batch][]. That would be a loop of three lines if games did not end.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol, SupportsFloat, cast
@@ -185,6 +185,24 @@ def begun(answer: Any) -> tuple[Any, dict[str, Any]]:
     return answer
 
 
+@contextmanager
+def staying(name: str) -> Iterator[None]:
+    """
+    Whoever closes the window of a game may end the program with it. But a run that ends
+    without a word would look complete.
+
+    Args:
+        name: of the environment that is asked for something inside.
+
+    Raises:
+        RuntimeError: for a `sys.exit` inside.
+    """
+    try:
+        yield
+    except SystemExit as error:
+        raise RuntimeError(f"{name} called sys.exit({error.code!r})") from error
+
+
 def _saving(env: gymnasium.Env[Any, Any]) -> SavesState:
     if not hasattr(env, "get_state"):
         raise TypeError(
@@ -313,11 +331,9 @@ class Runner:
         except Exception as error:
             error.add_note(f"This happened in {self.names[len(done)]}.")
             raise
-        except SystemExit as error:
-            # Whoever closes the window of a game may end the program like this. But a
-            # run that ends without a word would look complete.
-            name = self.names[len(done)]
-            raise RuntimeError(f"{name} called sys.exit({error.code!r})") from error
+        except SystemExit:
+            with staying(self.names[len(done)]):
+                raise
         return done
 
     def _step(self, row: int, action: Any) -> dict[str, Any]:
@@ -368,7 +384,8 @@ class Runner:
 
         over = terminated or truncated
         if over and self._mode == AutoresetMode.SAME_STEP:
-            final = {"final_obs": self._kept(observation), "final_info": info}
+            # The next episode may begin with the same dictionary, filled anew.
+            final = {"final_obs": self._kept(observation), "final_info": dict(info)}
             observation, info = begun(env.reset())
             info = info | final
             over = False
@@ -397,5 +414,6 @@ class Runner:
     def close(self) -> None:
         """Close all. If one fails to, the others are closed all the same."""
         with ExitStack() as stack:
-            for env in self.envs:
+            for name, env in zip(self.names, self.envs, strict=True):
+                stack.enter_context(staying(name))
                 stack.callback(env.close)

@@ -185,6 +185,30 @@ class Frames:
                 "was played before begin() is not known here"
             )
 
+    def newest(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """The newest picture of each, shape `(N, …)`: that is what is kept."""
+        return observations[:, -self.channels :] if self.stack > 1 else observations
+
+    def check_next(self, before: NDArray[Any], observations: NDArray[Any]) -> None:
+        """
+        From then on, each stack must be the one before with one picture more.
+
+        Args:
+            before: the newest picture that was seen before, shape `(N, …)`.
+            observations: what came next, shape `(N, …)`.
+
+        Raises:
+            ValueError: if the picture that comes second in one of these is another.
+        """
+        second = observations[:, -2 * self.channels : -self.channels]
+        if (second != before).any():
+            raise ValueError(
+                "each observation must be the one before with one new picture at its "
+                f"end: the other {self.stack - 1} would be put together wrongly. A "
+                "wrapper that skips frames belongs below the one that stacks them. A "
+                "stack of 1 keeps observations as they are"
+            )
+
     def write(self, places: Places, observations: NDArray[Any]) -> None:
         """
         ### Write
@@ -193,8 +217,7 @@ class Frames:
             places: where to, shape `(N,)`.
             observations: the newest picture of each is kept, shape `(N, …)`.
         """
-        if self.stack > 1:
-            observations = observations[:, -self.channels :]  # (N, c, H, W)
+        observations = self.newest(observations)
         if self.blocks:
             pictures = torch.from_numpy(np.array(observations))
             in_blocks = as_blocks(pictures).numpy()  # (N, H', W', C')

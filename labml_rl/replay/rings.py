@@ -126,6 +126,7 @@ class Rings:
         self.filled = np.zeros(self.num_envs, np.int64)
         self.outcomes[:] = NOTHING
         self._steps = 0
+        self._seen: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         """How many steps there are."""
@@ -160,6 +161,8 @@ class Rings:
         self._forget()
         everybody = np.arange(self.num_envs)
         self._write(everybody, observations, first=np.ones(self.num_envs, np.bool_))
+        if self.frames.stack > 1:
+            self._seen = self.frames.newest(observations).copy()
 
     def add(
         self,
@@ -194,8 +197,9 @@ class Rings:
         Raises:
             ValueError: if the memory was not begun, if the actions are not numbered
                 from 0, if a reward is not finite, if anything has another shape or type
-                than was said, or if there is not one final observation for each end.
-                Nothing is written then.
+                than was said, if a stack does not [follow the one
+                before][labml_rl.replay.frames.Frames.check_next], or if there is not
+                one final observation for each end. Nothing is written then.
         """
         actions, rewards = np.asarray(actions), np.asarray(rewards, np.float32)
         terminated, truncated = np.asarray(terminated), np.asarray(truncated)
@@ -235,6 +239,7 @@ class Rings:
         self.frames.check_first(observations[ends])
         if final_observations is not None:
             self.frames.check(final_observations, len(over))
+        self._check_next(observations, final_observations, ends)
         now = self.heads
         self.actions[now], self.rewards[now] = actions, rewards
         self.outcomes[now] = np.where(
@@ -244,6 +249,23 @@ class Rings:
         if final_observations is not None and len(over):
             self._write(over, final_observations, first=np.zeros(len(over), np.bool_))
         self._write(np.arange(self.num_envs), observations, first=ends)
+
+    def _check_next(
+        self,
+        observations: NDArray[Any],
+        final_observations: NDArray[Any] | None,
+        ends: NDArray[np.bool_],
+    ) -> None:
+        if self.frames.stack == 1:
+            return
+        # After a checkpoint, what was seen last is not at hand.
+        if self._seen is not None:
+            over = np.flatnonzero(ends)
+            rows = np.flatnonzero(~ends) if len(over) else slice(None)
+            self.frames.check_next(self._seen[rows], observations[rows])
+            if final_observations is not None:
+                self.frames.check_next(self._seen[over], final_observations)
+        self._seen = self.frames.newest(observations).copy()
 
     def _write(
         self,

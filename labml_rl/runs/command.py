@@ -474,16 +474,16 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     try:
         with tidy():
             _print_all_of(do, *arguments, **options)
-    except BrokenPipeError:
-        # Whoever read what was printed has had enough: `labml-rl watch RUN | head`.
-        _print_no_more()
-        status = 128 + signal.SIGPIPE
     except OSError as error:
-        if sys.flags.dev_mode or not _is_full():
+        had_enough = isinstance(error, BrokenPipeError)
+        if (sys.flags.dev_mode and not had_enough) or not _is_full():
             raise
         _print_no_more()
-        status = 1
-        message = f"labml-rl: what was to be printed can't be: {error.strerror}"
+        # Whoever read what was printed has had enough: `labml-rl watch RUN | head`.
+        status = 128 + signal.SIGPIPE
+        if not had_enough:
+            status = 1
+            message = f"labml-rl: what was to be printed can't be: {error.strerror}"
     except ModuleNotFoundError as error:
         # What an environment of your own needs is named with a traceback.
         found = missing(error) if loop.raised_by_the_book(error) else ""
@@ -519,7 +519,8 @@ def _print_all_of(do: Callable[..., None], *arguments: Any, **options: Any) -> N
     sys.stdout.flush()
 
 
-# An error may be of some other file. So we try to print once more.
+# An error may be of some other file, or of a pipe to a simulator. So we try to print
+# once more.
 def _is_full() -> bool:
     try:
         print(flush=True)

@@ -120,7 +120,9 @@ class RunFolder:
         resumed_by: str = "runs.resume",
         planned: bool = False,
     ) -> None:
-        self.path, self.resumed_by, self.planned = Path(path), resumed_by, planned
+        self._given, self.resumed_by, self.planned = Path(path), resumed_by, planned
+        # An environment may change the folder that a relative path begins in.
+        self.path = self._given.absolute()
         self.record = self.path / "run.json"
         self.curve = self.path / "progress.csv"
         self.checkpoint = self.path / "checkpoint.safetensors"
@@ -131,7 +133,7 @@ class RunFolder:
         self._made: list[Path] = []
 
     def __str__(self) -> str:
-        return str(self.path)
+        return str(self._given)
 
     def claim(self) -> None:
         """
@@ -162,11 +164,11 @@ class RunFolder:
                 if self.planned:
                     remedy = ""
             raise RunError(
-                f"{self.path} has a {kind} already, of {record['frames']:,} frames. "
+                f"{self} has a {kind} already, of {record['frames']:,} frames. "
                 f"{remedy}To run another: choose another seed, or another folder"
             )
         if self.path.exists() and not self.path.is_dir():
-            raise RunError(f"{self.path} is no folder. Choose another")
+            raise RunError(f"{self} is no folder. Choose another")
         if not self.path.exists():
             return
 
@@ -176,13 +178,13 @@ class RunFolder:
         found.discard(self.lock.name)
         if found == {self.checkpoint.name}:
             raise RunError(
-                f"{self.path} has a checkpoint, but no run.json, which would say of "
+                f"{self} has a checkpoint, but no run.json, which would say of "
                 "what. If a run was killed there while it began, nothing is lost with "
                 f"it: rm {shlex.quote(str(self.checkpoint))}"
             )
         if found:
             raise RunError(
-                f"{self.path} is not empty ({', '.join(sorted(found)[:3])}), and not a "
+                f"{self} is not empty ({', '.join(sorted(found)[:3])}), and not a "
                 "run. Choose another folder"
             )
 
@@ -217,7 +219,7 @@ class RunFolder:
             options = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
             self._lock = os.open(self.lock, options, 0o666)
         except FileNotFoundError as error:
-            raise RunError(f"{self.path} was taken back just now; try again") from error
+            raise RunError(f"{self} was taken back just now; try again") from error
         except OSError:
             # It may be somebody else's, and then it can be locked by who may read it.
             try:
@@ -233,7 +235,7 @@ class RunFolder:
                     time.sleep(0.1)
                     continue
                 self._release()
-                raise RunError(f"{self.path} is running right now") from error
+                raise RunError(f"{self} is running right now") from error
             except OSError:
                 # Some file systems on other machines know no locks.
                 self._release()
@@ -285,7 +287,7 @@ class RunFolder:
             below = [*self.path.glob("*/run.json"), *self.path.glob("*/*/run.json")]
             near = f". {min(below).parent} is one" if below else ""
             raise RunError(
-                f"{self.path} is not the folder of a run: it has no run.json{near}"
+                f"{self} is not the folder of a run: it has no run.json{near}"
             ) from error
         except (OSError, ValueError) as error:
             raise RunError(f"{self.record} can't be read: {error}") from error

@@ -200,6 +200,9 @@ class Run:
             self.best.set_state(state.pop("evaluations"))
             self.experiment.set_state(state)
         except KeyError as error:
+            # An environment that plays its episode again may have one of its own.
+            if not raised_by_the_book(error):
+                raise
             raise checkpoint.CheckpointError(
                 f"{self.folder.checkpoint} is not a checkpoint of this run, to go on "
                 f"from: it has no {error}"
@@ -397,7 +400,7 @@ def train(
             if not run.begun and not isinstance(error, NotFiniteError):
                 place.discard()
             raise
-    return place.path
+    return Path(path)
 
 
 def way_to_resume(
@@ -485,7 +488,7 @@ def resume(
             is_python = record["command"].startswith("runs.train(")
             record["command"] += ("; " if is_python else " && ") + longer
         if record["finished"]:
-            return place.path
+            return Path(folder)
         with refused():
             settings = settings_of(record, experiment_class.settings_class)
             check_device(settings.device)
@@ -502,7 +505,7 @@ def resume(
                 f"stopped: {reason}"
             )
         run.go_on(checkpoint_minutes)
-    return place.path
+    return Path(folder)
 
 
 def why_not_the_same(experiment: Experiment[Any]) -> str | None:

@@ -27,6 +27,7 @@ import numpy as np
 
 from labml_rl.environments import Resumable, has_score, is_atari, no_environment
 from labml_rl.game import FRAMES_PER_STEP, Emulator, Game, GameOptions, loader
+from labml_rl.runner import staying
 from labml_rl.runs.checkpoint import PARTIAL
 from labml_rl.runs.experiment import Thoughts
 from labml_rl.runs.folder import writing
@@ -117,7 +118,7 @@ class Stage:
             self.env = Resumable(made, seed=seed)
             count = int(getattr(made.action_space, "n", 0))
             self.actions = tuple(f"action {each}" for each in range(count))
-            self.rate = int(made.metadata.get("render_fps", 30))
+            self.rate = max(1, int(made.metadata.get("render_fps") or 30))
             self.steps_per_second = self.rate
 
     def _film(self, load: Callable[[int], Emulator], seed: int) -> Emulator:
@@ -169,7 +170,8 @@ class Stage:
     def _rendered(self) -> Pixels:
         picture = np.asarray(self.env.render())
         # Colours from 0 to 1 would become a film that is black.
-        if picture.dtype.kind not in "ui" or picture.shape[2:] != (3,):
+        is_picture = picture.shape[2:] == (3,) and picture.size > 0
+        if picture.dtype.kind not in "ui" or not is_picture:
             raise ValueError(
                 f"{self._name} can't be filmed: its render() must return uint8 of "
                 f"shape (height, width, 3), and this is {picture.dtype} of shape "
@@ -252,14 +254,22 @@ def film(
     Raises:
         RunError: if the video can't be written.
         ValueError: if that can't be played.
+        RuntimeError: if the environment calls `sys.exit`.
     """
+    with staying(saved.settings.game):
+        return _film(saved, protocol, Path(path), all_frames=all_frames, device=device)
+
+
+def _film(
+    saved: Saved, protocol: Protocol, path: Path, *, all_frames: bool, device: str
+) -> Played:
     stage = Stage(saved, protocol, all_frames=all_frames)
     env = stage.env
     spaces = env.observation_space, env.action_space
     agent = Agent(saved, *spaces, protocol, device, purpose=FILMING)
     painter: Painter | None = None
     score, game = 0.0, None
-    with contextlib.closing(env), Video(Path(path), stage.rate) as video:
+    with contextlib.closing(env), Video(path, stage.rate) as video:
         observation = stage.begin()
         while game is None:
             seen = np.asarray(observation, env.observation_space.dtype)

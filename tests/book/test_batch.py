@@ -620,6 +620,90 @@ def test_an_environment_does_not_end_the_program():
             games.step([0])
 
 
+class Closes(Counter):
+    """Ends the program where it is closed."""
+
+    def close(self):
+        sys.exit(3)
+
+
+class Refuses(Counter):
+    """Ends the program where it is made."""
+
+    def __init__(self) -> None:
+        sys.exit()
+
+
+@kinds
+def test_nor_when_it_is_made(kind):
+    with pytest.raises(RuntimeError, match=r"\(quits\) called sys.exit\(None\)"):
+        kind([Refuses], names=["quits"])
+
+
+def test_nor_when_it_is_closed(tmp_path):
+    trace = tmp_path / "closed"
+    games = SerialGames([Closes, partial(Traced, trace)], names=["quits", "stays"])
+    with pytest.raises(RuntimeError, match=r"\(quits\) called sys.exit\(3\)"):
+        games.close()
+    assert trace.exists()
+    for makes in ([Closes], [Closes, Refuses]):
+        with pytest.raises(RuntimeError, match=r"game 0 called sys.exit\(3\)"):
+            ParallelGames(makes)
+    with pytest.raises(RuntimeError, match=r"game 0 called sys.exit\(3\)"):
+        SerialGames([Closes, Refuses])
+
+
+class Thrifty(Counter):
+    """It has one dictionary, and fills it anew."""
+
+    def __init__(self) -> None:
+        super().__init__(length=2)
+        self.info: dict[str, Any] = {}
+
+    def reset(self, **options):
+        observation, _ = super().reset(**options)
+        self.info["steps"] = 0
+        return observation, self.info
+
+    def step(self, action):
+        observation, *rest, _ = super().step(action)
+        self.info["steps"] = self.steps
+        return observation, *rest, self.info
+
+
+@kinds
+def test_the_last_info_is_not_that_of_the_next_episode(kind):
+    with kind([Thrifty, Thrifty]) as games:
+        games.reset()
+        games.step([0, 0])
+        *_, infos = games.step([0, 0])
+        assert infos["steps"].tolist() == [0, 0]
+        assert infos["final_info"]["steps"].tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(1, 0.7), (True, 0.7), (True, 3), (np.int8(1), 300), (np.array([1]), [0.7])],
+)
+def test_no_number_of_infos_is_cut(first, second):
+    """The first one would decide of what type all are."""
+
+    class Telling(Counter):
+        def __init__(self, told: Any) -> None:
+            super().__init__()
+            self.told = told
+
+        def step(self, action):
+            return *super().step(action)[:-1], {"in": {"told": self.told}}
+
+    with SerialGames([partial(Telling, each) for each in (first, second)]) as games:
+        games.reset()
+        *_, infos = games.step([0, 0])
+    told = infos["in"]["told"].tolist()
+    assert told == [np.asarray(each).tolist() for each in (first, second)]
+    assert infos["in"]["_told"].tolist() == [True, True]
+
+
 @pytest.mark.parametrize("answer", [np.zeros(1), (np.zeros(1), {}, {})])
 def test_a_reset_that_gives_no_infos_is_named(answer):
     class Old(Counter):

@@ -468,6 +468,34 @@ def test_what_nothing_can_be_learned_from_is_not_kept(name, wrong, message):
     assert_all_right(play, memory)
 
 
+def after(memory):
+    """What may come next in each game: its stack, and a picture more."""
+    (stacks,) = memory.stacks(memory.heads)
+    seen = stacks.numpy()
+    return np.concatenate([seen[:, 1:], np.full_like(seen[:, :1], 148)], axis=1)
+
+
+def test_a_stack_that_another_picture_came_before_is_refused():
+    """Frames were skipped above the stack, say. It could not be made again."""
+    play = Play(2, 4, ends=0.0)
+    memory = memory_for(play, 60)
+    play.play(memory, 10)
+    actions, rewards, no, _ = play_step(2)
+    right = after(memory)
+    for game in (0, 1):
+        wrong = right.copy()
+        wrong[game] = np.roll(wrong[game], 1, axis=0)
+        with pytest.raises(ValueError, match="the one before with one new picture"):
+            memory.add(actions, rewards, no, no, wrong)
+    first, ends = np.full_like(right, 148), np.array([True, False])
+    begun = np.where(ends[:, None, None, None], first, right)
+    final = np.roll(right[:1], 1, axis=1)
+    with pytest.raises(ValueError, match="the one before with one new picture"):
+        memory.add(actions, rewards, ends, no, begun, final_observations=final)
+    assert_all_right(play, memory)
+    memory.add(actions, rewards, ends, no, begun, final_observations=right[:1])
+
+
 def test_an_episode_begins_with_one_picture():
     """What stood in front of it is not kept, and a stack could not be made again."""
     play = Play(2, 4, ends=0.0)
@@ -485,6 +513,8 @@ def test_an_episode_begins_with_one_picture():
         memory.add(actions, rewards, ends, no, **step)
     assert_all_right(play, memory)
     padded[1] = 148
+    padded[0] = after(memory)[0]
+    step["final_observations"] = after(memory)[1:]
     memory.add(actions, rewards, ends, no, **step)
 
 
@@ -492,7 +522,7 @@ def test_what_is_no_picture_may_come_in_tensors():
     play = Play(2, 4, ends=0.0)
     memory = memory_for(play, 60)
     play.play(memory, 10)
-    observations = np.zeros((2, 4, SIDE, SIDE), np.uint8)
+    observations = after(memory)
     before = len(memory)
     memory.add(*(torch.from_numpy(each) for each in play_step(2)), observations)
     assert len(memory) == before + 2

@@ -8,6 +8,7 @@ import fcntl
 import inspect
 import json
 import math
+import operator
 import os
 import pty
 import re
@@ -32,6 +33,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.envs.classic_control import CartPoleEnv
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.summary.writer.record_writer import RecordWriter
 from torch.utils.tensorboard import SummaryWriter
@@ -1900,6 +1902,33 @@ def test_a_record_that_lacks_something_is_none(name, tmp_path):
     del found[name]
     (path / "run.json").write_text(json.dumps(found))
     with pytest.raises(runs.RunError, match=r"run\.json is not what a run has written"):
+        runs.resume(Tiny, path)
+
+
+def test_an_environment_that_goes_elsewhere_takes_no_run_along(tmp_path, monkeypatch):
+    """There, a run of the same name may lie, and would be overwritten."""
+    reset, elsewhere = CartPoleEnv.reset, tmp_path / "elsewhere"
+    (elsewhere / "runs" / "one").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+
+    def away(self: Any, *, seed: int | None = None, options: Any = None) -> Any:
+        os.chdir(elsewhere)
+        return reset(self, seed=seed, options=options)
+
+    monkeypatch.setattr(CartPoleEnv, "reset", away)
+    found = runs.train(Tiny, Settings(total_frames=16), folder="runs/one")
+    assert found == Path("runs/one")
+    assert not list((elsewhere / "runs" / "one").iterdir())
+    assert checkpoint.load(tmp_path / "runs/one/checkpoint.safetensors")["frames"] == 16
+
+
+def test_what_an_environment_lacks_is_not_missed_in_the_checkpoint(
+    tmp_path, monkeypatch
+):
+    """It plays its episode again, and may have been changed meanwhile."""
+    path = broken_off(tmp_path / "run", 3, minutes=0)
+    monkeypatch.setattr(CartPoleEnv, "step", lambda *_: operator.getitem({}, "gold"))
+    with pytest.raises(KeyError, match="gold"):
         runs.resume(Tiny, path)
 
 

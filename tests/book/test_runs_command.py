@@ -351,6 +351,16 @@ def test_who_does_not_read_the_help_sees_no_traceback(typed):
     assert done.returncode == 128 + signal.SIGPIPE
 
 
+def test_a_pipe_that_an_environment_has_lost_is_an_error():
+    """Its simulator may have died. Nothing is wrong with what was printed."""
+
+    def step() -> None:
+        raise BrokenPipeError("to the simulator")
+
+    with pytest.raises(BrokenPipeError, match="to the simulator"):
+        command.run(step)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the full disk is that of Linux")
 def test_a_disk_on_which_there_is_no_room_for_what_is_printed_is_one_sentence():
     for flush in (True, False):

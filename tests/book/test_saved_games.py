@@ -19,6 +19,7 @@ from labml_rl.environments import (
     final_observations,
     is_atari,
     make_environments,
+    no_environment,
     scores_of,
 )
 from labml_rl.game import make_game
@@ -263,6 +264,31 @@ def test_what_is_no_reward_is_named(reward):
     env.reset()
     with pytest.raises(TypeError, match="a reward must be a number, not"):
         env.step(0)
+
+
+@pytest.mark.parametrize("reward", [np.nan, np.inf, -np.inf])
+def test_a_reward_that_is_not_finite_is_named(reward):
+    """In the loss it would be found, too, but not in which game."""
+
+    class Paid(gymnasium.Wrapper):
+        def step(self, action):
+            observation, _, *rest = self.env.step(action)
+            return observation, reward, *rest
+
+    env = Resumable(Paid(gymnasium.make("CartPole-v1")), seed=1)
+    with SerialGames([lambda: env], names=["paid"]) as games:
+        games.reset()
+        with pytest.raises(ValueError, match=f"must be finite, not {reward}") as error:
+            games.step([0])
+    assert "This happened in game 0 (paid)." in error.value.__notes__
+
+
+def test_what_an_environment_lacks_is_not_looked_for_in_this_folder():
+    missing = ModuleNotFoundError("No module named 'simulator'")
+    for name in ("mine:Walk-v0", "simulators.mine:Walk-v0"):
+        assert no_environment(name, missing).endswith("'simulator'")
+    for name in ("simulator:Walk-v0", "simulator.mine:Walk-v0"):
+        assert "looks for modules in this folder" in no_environment(name, missing)
 
 
 def test_unknown_names():

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -715,6 +716,7 @@ def test_what_does_not_say_that_it_can_be_filmed(tmp_path, monkeypatch):
         (None, "object of shape ()"),
         (np.zeros((30, 40), np.uint8), "uint8 of shape (30, 40)"),
         (np.ones((30, 40, 3)), "float64 of shape (30, 40, 3)"),
+        (np.zeros((0, 40, 3), np.uint8), "uint8 of shape (0, 40, 3)"),
     ],
 )
 def test_what_shows_no_picture_is_told_what_one_is(tmp_path, monkeypatch, shown, words):
@@ -723,6 +725,24 @@ def test_what_shows_no_picture_is_told_what_one_is(tmp_path, monkeypatch, shown,
     monkeypatch.setattr(ShortOrLong, "render", lambda _: shown)
     right = "its render() must return uint8 of shape (height, width, 3), and this is "
     with pytest.raises(ValueError, match=re.escape(right + words)):
+        film(saved, Protocol(), tmp_path / "film.mp4")
+    assert not list(tmp_path.glob("film*"))
+
+
+@pytest.mark.filterwarnings("ignore:.*render_fps")
+@pytest.mark.parametrize(("rate", "filmed"), [(None, 30), (0.5, 1), (29.97, 29)])
+def test_how_many_pictures_a_second(monkeypatch, tmp_path, rate, filmed):
+    monkeypatch.setitem(ShortOrLong.metadata, "render_fps", rate)
+    saved = saved_of(SHORT_OR_LONG, tmp_path / "run")
+    film(saved, Protocol(), tmp_path / "film.mp4")
+    with av.open(tmp_path / "film.mp4") as file:
+        assert file.streams.video[0].average_rate == filmed
+
+
+def test_an_environment_that_is_filmed_does_not_end_the_program(monkeypatch, tmp_path):
+    saved = saved_of(SHORT_OR_LONG, tmp_path / "run")
+    monkeypatch.setattr(ShortOrLong, "render", lambda _: sys.exit(0))
+    with pytest.raises(RuntimeError, match=r"called sys.exit\(0\)"):
         film(saved, Protocol(), tmp_path / "film.mp4")
     assert not list(tmp_path.glob("film*"))
 
