@@ -28,6 +28,7 @@ import json
 import logging
 import os
 import posixpath
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -48,6 +49,7 @@ from mkdocs.utils import dirname_to_title, get_relative_url
 
 from sidebyside.crossings import Asked, Known, cross
 from sidebyside.errors import PressError
+from sidebyside.findings import Finding
 from sidebyside.inventory import Entry, inventory, own_inventory
 from sidebyside.links import Place, file_of, pictures_in, set_links_by_hand
 from sidebyside.pictures import make_room
@@ -78,6 +80,7 @@ from sidebyside.render import (
     render,
     render_error,
     render_reference,
+    texts_of,
 )
 from sidebyside.rst import open_code
 from sidebyside.rules import dollars
@@ -235,8 +238,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.places: Mapping[str, Place] = {}
         self.modules: dict[Path, str] = {}
         self.sources: dict[str, str] = {}
+        self.dollars: dict[str, list[Finding]] = {}
         self.untitled: dict[str, str] = {}
         self.written: dict[str, Path] = {}
+        self.listed: dict[str, tuple[object, set[str]]] = {}
         self.around: tuple[dict[str, Entry], bool] = {}, False
 
     def on_startup(
@@ -371,7 +376,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.places, linked = places, WithOutside(places, outside)
         for module, mistake in unread.values():
             self.mistake(module.page, mistake, templates)
-        design = templates.loader and templates.loader.get_source(templates, PAGE)[0]
+        design = texts_of(PAGE, templates)
         codes = {source.module: code_of(source) for source in sources}
         around = outside, config.use_directory_urls
         is_same = codes.keys() == self.codes.keys() and around == self.around
@@ -432,7 +437,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             source: a module.
             crossing: what leads from it to others, and back.
             linked: the places of all names.
-            design: the text of the template, another if the site has changed it.
+            design: the text of the template and of those that it includes, another if
+                the site has changed one.
             templates: what [environment][sidebyside.render.environment] made.
             needed: the modules that a copy needs.
             reference: the page of the reference, if the module is in it.
@@ -450,12 +456,15 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             mistakes: list[PressError] = []
             page = make(source, asked, mistakes.append, crossing)
             self.give_up(mistakes)
-            warn_of_dollars(source)
             text = render(page, templates, reference, needed)
             self.made[where] = parts, asked, text
+            self.dollars[where] = [*dollars(source, words=False)]
             self.untitled.pop(where, None)
             if page.title == source.module:
                 self.untitled[where] = source.module
+        # Those that would stand on the page: a strict build fails at a warning.
+        for finding in self.dollars[where]:
+            log.warning(str(finding))
         return text
 
     def find(self, root: Path, site: Path) -> list[Module]:
@@ -675,11 +684,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         [links][sidebyside.links] to modules and definitions lead to their pages. In
         front matter and in code, indented or in a fence, there is none of all that.
         """
-        # With `--8<--` a page depends on files that only the extension knows. In
-        # modules it stands for itself.
-        is_whole = page.file.src_uri in self.sources or "-8<-" not in markdown
-        if self.serving and is_whole:
-            self.rendered.remember(page)
+        if self.serving:
+            is_module = page.file.src_uri in self.sources
+            self.rendered.remember(page, is_module)
         if page.file.generated_by is not None:
             return None
         # MkDocs has taken the front matter away, so the first line here is a later one
@@ -739,10 +746,39 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def _take_back(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
         if self.serving:
             self.referring.after(files)
+            self.admit_new_names(files)
             for file in files.media_files():
                 self.kept.remember(file)
 
     on_env = CombinedEvent(_keep_templates, _set_aside, _take_back)
+
+    def admit_new_names(self, files: Files) -> None:
+        """
+        ### What the reference does not have yet
+
+        A page of the reference stays as it was made. Links to what has come into its
+        module since then are no mistakes of the pages that have them.
+
+        Args:
+            files: the files of the site, with all pages.
+        """
+        if not self.config.reference:
+            return
+        lists: dict[str, str] = {}
+        for module in self.modules.values():
+            if place := self.places.get(module):
+                lists[place.page] = page_of_reference(module, self.config.reference)
+        names: defaultdict[str, set[str]] = defaultdict(set)
+        for name, place in self.places.items():
+            names[lists.get(place.page, "")].add(name)
+        for uri, defined in names.items():
+            file, made = files.get_file_from_path(uri), self.rendered.rendered.get(uri)
+            before, listed = self.listed.get(uri, (None, set()))
+            if made is not before:
+                self.listed[uri] = made, defined
+            elif file and file.page and file.page.present_anchor_ids is not None:
+                new = defined - listed
+                file.page.present_anchor_ids = file.page.present_anchor_ids | new
 
     def on_serve(
         self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Any
@@ -758,7 +794,6 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     ) -> None:
         """Keep what the templates make of a page when all plugins are done with it."""
         if self.serving:
-            self.searched.give_back(page)
             template = self.env.get_template(page.meta.get("template", "main.html"))
             self.filled.remember(template, page, config, nav)
 
@@ -807,12 +842,6 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def on_build_error(self, *, error: Exception) -> None:
         """Look for changes after a mistake, too."""
         Patient.is_building = False
-
-
-def warn_of_dollars(source: Source) -> None:
-    """Say which `$$` would stand on the page: a strict build fails at a warning."""
-    for finding in dollars(source, words=False):
-        log.warning(str(finding))
 
 
 def root_of(config: MkDocsConfig) -> Path:

@@ -13,11 +13,13 @@ links are checked.
 """
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
 import yaml
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
+from jinja2.meta import find_referenced_templates
 
 from sidebyside.errors import PressError
 from sidebyside.guard import lookalike, number_of
@@ -106,6 +108,30 @@ def render(
     return template.render(
         page=page, front=front, number=number_of(texts), entries=entries
     )
+
+
+def texts_of(name: str, templates: Environment) -> dict[str, str]:
+    """
+    Args:
+        name: of a template.
+        templates: what [environment][] made.
+
+    Returns:
+        Its text, and that of all templates that it is made of, by their names.
+    """
+    found: dict[str, str] = {}
+    names = [name]
+    while names:
+        name = names.pop()
+        if name in found or templates.loader is None:
+            continue
+        # It may include one that need not be there.
+        with suppress(TemplateNotFound):
+            text, path, _ = templates.loader.get_source(templates, name)
+            found[name] = text
+            parts = find_referenced_templates(templates.parse(text, name, path))
+            names += filter(None, parts)
+    return found
 
 
 def entries_of(page: Page, reference: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ reader are shown different pages.
 """
 
 import re
+from functools import partial
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -34,6 +35,8 @@ BLOCK = re.compile(
     re.DOTALL,
 )
 LESS = 0.4  # what a section without a heading counts
+# Under which names the plugin may be known.
+SEARCH = ("search", "material/search")
 TAG = re.compile(r"<[^>]*>")
 # What a formula says to a screen reader, and what of that can be said in a line.
 SAID = re.compile(r"<semantics>(.*?)<annotation", re.DOTALL)
@@ -79,7 +82,7 @@ class Searched:
 
     An author who serves the site builds it again and again. While nothing on a page has
     changed, its entries are put into the new index as they were, and search finds the
-    page empty.
+    page empty. Whoever comes after search finds it as search would have left it.
     """
 
     def __init__(self) -> None:
@@ -128,6 +131,33 @@ class Searched:
                 self.known[uri] = key, entries[first:]
 
         index.add_entry_from_context = instead
+        if is_kept:
+            self.come_after(config)
+
+    def come_after(self, config: MkDocsConfig) -> None:
+        """
+        Give each page its content back before anybody else looks at it.
+
+        Args:
+            config: the options of the site.
+        """
+        methods = config.plugins.events["page_context"]
+        for place, method in enumerate(methods):
+            plugin = getattr(method, "__self__", None)
+            if plugin and plugin in (config.plugins.get(name) for name in SEARCH):
+                methods[place] = partial(self.searched, method)
+
+    def searched(self, search: Any, context: Any, *, page: Page, **others: Any) -> Any:
+        """
+        Args:
+            search: what search does with a page.
+            context: what templates are given.
+            page: the page.
+            others: what else MkDocs hands to plugins.
+        """
+        found = search(context, page=page, **others)
+        self.give_back(page)
+        return found
 
     def give_back(self, page: Page) -> None:
         """
@@ -146,7 +176,7 @@ class Searched:
 
 def index_of(config: MkDocsConfig) -> Any:
     """The index of the site's search, if it has one."""
-    for name in ("search", "material/search"):
+    for name in SEARCH:
         plugin = config.plugins.get(name)
         if index := getattr(plugin, "search_index", None):
             return index

@@ -35,6 +35,7 @@ from jinja2 import BytecodeCache, Environment, FileSystemLoader, Template
 from jinja2.bccache import Bucket
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
+from mkdocs.structure import StructureItem
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
@@ -293,6 +294,7 @@ class ReadPages:
 class Rendered:
     """What MkDocs makes of a page's Markdown, and what other plugins note of it."""
 
+    said: Sequence[logging.LogRecord]
     registered: Sequence[tuple[Any, Any]]
     handlers: Sequence[str]
     content: str | None
@@ -342,7 +344,7 @@ class RenderedPages:
         self.rendered: dict[str, tuple[Key, dict[str, Key], Rendered]] = {}
         self.site: tuple[Files | None, Key] = None, ()
 
-    def remember(self, page: Page) -> None:
+    def remember(self, page: Page, is_module: bool) -> None:
         """
         Have a page take its HTML from the build before, if it can, or else keep it for
         the next.
@@ -353,6 +355,7 @@ class RenderedPages:
 
         Args:
             page: a page that is about to be rendered.
+            is_module: whether it is made from a module.
         """
         render = page.render
 
@@ -360,6 +363,11 @@ class RenderedPages:
             uri = page.file.src_uri
             if self.site[0] is not files:
                 self.site = files, key_of_site(config)
+            # With this a page depends on files that only Snippets knows, and another
+            # plugin may have put it there. On a module's page it stands for itself.
+            if not is_module and SNIPPET in (page.markdown or ""):
+                render(config, files)
+                return
             # All that a page's HTML depends on, with what is the same for all pages.
             key = self.site[1], repr(page.meta), page.markdown
             before, answers, rendered = self.rendered.get(uri, ((), {}, None))
@@ -371,9 +379,9 @@ class RenderedPages:
                 restore(page, rendered, config, files)
             else:
                 asked = AskedFiles(files)
-                with registered(config) as anchors:
+                with registered(config) as anchors, heard() as said:
                     render(config, asked)
-                rendered = rendering_of(page, config, anchors)
+                rendered = rendering_of(page, config, anchors, said)
                 self.rendered[uri] = key, asked.answers, rendered
 
         page.render = from_memory  # type: ignore[method-assign]
@@ -468,7 +476,13 @@ def anchors_of(config: MkDocsConfig) -> Key:
         return ()
     names = ("_primary_url_map", "_secondary_url_map", "_abs_url_map", "_title_map")
     maps = [getattr(autorefs, name, {}) for name in names]
-    return tuple({name: str(where) for name, where in each.items()} for each in maps)
+    # How it makes links depends on features of the theme as well.
+    ways = ("_link_titles", "_strip_title_tags")
+    return (
+        repr(autorefs.config),
+        *(getattr(autorefs, name, None) for name in ways),
+        *({name: str(where) for name, where in each.items()} for each in maps),
+    )
 
 
 class FilledTemplates:
@@ -497,13 +511,15 @@ class FilledTemplates:
             config: the options of the site.
             nav: its navigation, with all its pages.
         """
-        if self.site[0] is not nav:
-            self.site = nav, key_of_theme(config, nav, template.environment)
 
         def from_memory(context: dict[str, Any]) -> str:
             # Something that another plugin has added may differ in ways unknown here.
-            if not context.keys() <= CONTEXT:
+            if not (context.keys() <= CONTEXT and vars(page).keys() <= ON_PAGES):
                 return Template.render(template, context)
+            if self.site[0] is not nav:
+                pages = [file.page for file in context["pages"] if file.page]
+                key = key_of_theme(config, nav, pages, template.environment)
+                self.site = nav, key
             uri = page.file.src_uri
             key = key_of_filled(page, self.site[1])
             before, text = self.filled.get(uri, ((), ""))
@@ -520,10 +536,26 @@ CONTEXT = {
     *("base_url", "build_date_utc", "config", "extra_css", "extra_javascript"),
     *("mkdocs_version", "nav", "page", "pages"),
 }
+# What MkDocs puts on a page, and what is put there above to make it sooner.
+ON_PAGES = {
+    *("abs_url", "canonical_url", "children", "content", "edit_url", "file"),
+    *("links_to_anchors", "markdown", "meta", "next_page", "parent"),
+    *("present_anchor_ids", "previous_page", "title", "toc", "update_date"),
+    *("_Page__active", "_title_from_render", "read_source", "render"),
+}
 
 
-def key_of_theme(config: MkDocsConfig, nav: Navigation, env: Environment) -> Key:
+def key_of_theme(
+    config: MkDocsConfig, nav: Navigation, pages: Iterable[Page], env: Environment
+) -> Key:
     """What the templates of all pages depend on."""
+
+    def outline(items: Iterable[StructureItem]) -> list[Any]:
+        return [
+            (x.title, getattr(x, "url", ""), outline(getattr(x, "children", ()) or ()))
+            for x in items
+        ]
+
     options = {name: value for name, value in config.items() if name not in OBJECTS}
     known = env.globals.items()
     return (
@@ -531,8 +563,11 @@ def key_of_theme(config: MkDocsConfig, nav: Navigation, env: Environment) -> Key
         # A hook is a plugin without options.
         *(repr(getattr(plugin, "config", None)) for plugin in config.plugins.values()),
         repr({name: value for name, value in known if not callable(value)}),
-        repr([(page.title, page.url, page.meta) for page in nav.pages]),
-        *stamps(config.theme.dirs),
+        repr(outline(nav.items)),
+        # The page of a mistake comes first, and that changes no other.
+        sorted((page.url, repr((page.title, page.meta))) for page in pages),
+        *stamps(config.theme.dirs, config.theme.custom_dir),
+        *map(stamp, own_icons(config)),
     )
 
 
@@ -540,18 +575,21 @@ def key_of_theme(config: MkDocsConfig, nav: Navigation, env: Environment) -> Key
 OBJECTS = {"plugins", "markdown_extensions", "hooks"}
 
 
-def stamps(folders: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    """The [stamp][] of each template in some folders."""
+def stamps(folders: Iterable[str], own: str | None) -> Iterator[Key]:
+    """
+    The [stamp][] of each template in some folders. A site's own may include a drawing,
+    say, that lies among its assets.
+    """
     for folder in folders:
         for name in visible([folder]):
-            if not name.startswith("assets/"):
+            if folder == own or not name.startswith("assets/"):
                 yield stamp(os.path.join(folder, name))
 
 
-def stamp(path: str) -> tuple[str, int, int]:
-    """When a file was written, and how long it is."""
+def stamp(path: str) -> Key:
+    """Which file it is, when it was written, and how long it is."""
     status = os.stat(path)
-    return path, status.st_mtime_ns, status.st_size
+    return path, status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def key_of_filled(page: Page, site: Key) -> Key:
@@ -561,7 +599,12 @@ def key_of_filled(page: Page, site: Key) -> Key:
         return [(x.title, x.id, x.level, outline(x.children)) for x in links]
 
     there = (page.title, page.url, page.canonical_url, page.edit_url, page.meta)
-    return site, page.content, repr(there), repr(outline(page.toc))
+    beside = (page.previous_page, page.next_page)
+    others = tuple(each and (each.title, each.url) for each in beside)
+    return (
+        *(site, page.content, page.markdown),
+        *(repr(there), repr(others), repr(outline(page.toc))),
+    )
 
 
 def key_of_site(config: MkDocsConfig) -> Key:
@@ -570,8 +613,13 @@ def key_of_site(config: MkDocsConfig) -> Key:
     extensions: list[Any] = config.markdown_extensions
     return (
         *(e if isinstance(e, str) else repr(type(e)) for e in extensions),
-        repr((config.mdx_configs, config.use_directory_urls)),
+        repr((config.mdx_configs, config.use_directory_urls, config.validation)),
+        # Those of mkdocstrings, say.
+        *(repr(getattr(plugin, "config", None)) for plugin in config.plugins.values()),
+        *map(stamp, own_icons(config)),
         *map(stamp, appended(config)),
+        # What these show in turn is known to the extension alone.
+        *(object() for path in appended(config) if shows_files(path)),
     )
 
 
@@ -579,9 +627,35 @@ def appended(config: MkDocsConfig) -> Iterator[str]:
     """The files that Snippets puts below each page, such as a glossary."""
     options = config.mdx_configs.get("pymdownx.snippets", {})
     folders = options.get("base_path", ["."])
-    for folder in [folders] if isinstance(folders, str) else folders:
-        paths = (os.path.join(folder, name) for name in options.get("auto_append", []))
+    for each in [folders] if isinstance(folders, str) else folders:
+        folder = os.path.dirname(each) if os.path.isfile(each) else each
+        # Lines or a section may be named after a colon.
+        names = (name.partition(":")[0] for name in options.get("auto_append", []))
+        paths = (os.path.join(folder, name) for name in names)
         yield from filter(os.path.isfile, paths)
+
+
+SNIPPET = "-8<-"
+
+
+def shows_files(path: str) -> bool:
+    """Whether Snippets might find something to show in a file."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return SNIPPET in file.read()
+
+
+def own_icons(config: MkDocsConfig) -> list[str]:
+    """The icons of the site, which lie in hidden folders."""
+    options = config.mdx_configs.get("pymdownx.emoji", {}).get("options", {})
+    folders = [*options.get("custom_icons", [])]
+    if config.theme.custom_dir:
+        folders.append(os.path.join(config.theme.custom_dir, ".icons"))
+    return sorted(
+        os.path.join(path, name)
+        for folder in folders
+        for path, _, names in os.walk(folder)
+        for name in names
+    )
 
 
 @contextmanager
@@ -629,13 +703,40 @@ def handlers_of(config: MkDocsConfig) -> Any:
     return plugin.handlers if plugin and plugin.plugin_enabled else None
 
 
+class Heard(logging.Handler):
+    """What was said."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it."""
+        self.said.append(record)
+
+
+@contextmanager
+def heard() -> Iterator[list[logging.LogRecord]]:
+    """Listen to what is said of a page, such as links on it that lead nowhere."""
+    handler, log = Heard(), logging.getLogger("mkdocs")
+    log.addHandler(handler)
+    try:
+        yield handler.said
+    finally:
+        log.removeHandler(handler)
+
+
 def rendering_of(
-    page: Page, config: MkDocsConfig, anchors: Sequence[tuple[Any, Any]]
+    page: Page,
+    config: MkDocsConfig,
+    anchors: Sequence[tuple[Any, Any]],
+    said: Sequence[logging.LogRecord],
 ) -> Rendered:
     """What rendering has left on a page."""
     links = page.links_to_anchors
     handlers = handlers_of(config)
     return Rendered(
+        said,
         anchors,
         [handler.name for handler in handlers.seen_handlers] if handlers else [],
         page.content,
@@ -651,6 +752,8 @@ def restore(page: Page, rendered: Rendered, config: MkDocsConfig, files: Files) 
     Leave on a page what its rendering left in an earlier build. Links lead to the files
     of this build.
     """
+    for record in rendered.said:
+        logging.getLogger(record.name).handle(record)
     autorefs: Any = config.plugins.get("autorefs")
     for args, options in rendered.registered:
         autorefs.register_anchor(page, *args, **options)

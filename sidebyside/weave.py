@@ -242,14 +242,21 @@ def add_starred(places: dict[str, Place], sources: Mapping[str, Source]) -> None
         for name, source in sources.items()
     }
     # A star may bring what another one has brought, so this goes on until none does.
-    before = -1
+    # But a module that takes all of the package around it has itself once more, and
+    # would have itself in that, for ever. So modules come only with what they define.
+    parts = [name.split(".") for name in sources]
+    around = {".".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
+    first, before = {*places}, -1
     while any(stars.values()) and before < len(places):
         before, known = len(places), sorted(places)
         for module, star in ((m, star) for m, each in stars.items() for star in each):
             inside = bisect_left(known, f"{star}."), bisect_left(known, f"{star}/")
             for member in known[slice(*inside)]:
                 inner = member.removeprefix(f"{star}.")
-                if may_bring(scopes(sources[star]).module, inner.partition(".")[0]):
+                name = inner.partition(".")[0]
+                if f"{star}.{name}" in around and member not in first:
+                    continue
+                if may_bring(scopes(sources[star]).module, name):
                     places.setdefault(f"{module}.{inner}", places[member])
 
 

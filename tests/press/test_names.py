@@ -1069,6 +1069,23 @@ def test_a_star_brings_the_methods_of_what_all_names():
     assert "book.b.C.f" in catalogue(found)
 
 
+def test_a_star_of_the_package_around_a_module_comes_to_an_end():
+    """A module there has itself once more by it, and is not to have that again."""
+    texts = {
+        "kiln/__init__": "class C: ...\n",
+        "kiln/ash": "from kiln import *\ndef f(): ...\n",
+        "kiln/wood": "from . import *\n",
+        "kiln/fire": "from .ash import *\n",
+    }
+    names = {path: path.removesuffix("/__init__").replace("/", ".") for path in texts}
+    places = catalogue(
+        read(text.encode(), f"{path}.py", names[path]) for path, text in texts.items()
+    )
+    assert places["kiln.ash.C"] == places["kiln.fire.C"] == places["kiln.C"]
+    assert places["kiln.wood.ash.f"] == places["kiln.ash.f"]
+    assert "kiln.ash.ash.ash.f" not in places
+
+
 def test_an_attribute_is_defined_in_init():
     text = "class C:\n    def a(self):\n        self.x = 1\n\n"
     text += "    def __init__(self):\n        self.x = 2\n"

@@ -32,6 +32,7 @@ from sidebyside.crossings import Asked
 from sidebyside.links import Place, page_at
 from sidebyside.press import WithUnread
 from sidebyside.read import PYTHON
+from sidebyside.render import THEME
 from sidebyside.serve import KEPT, LOOK_EVERY, Patient, look_often
 from tests.press.test_cli import DOT
 from tests.press.test_plugin import CONFIG, MODULES
@@ -686,3 +687,205 @@ def test_addresses_are_those_of_the_options(project):
         check_same(built("served", "serve"), built("fresh", "build"))
         name = "user/index.html" if folders == "true" else "user.html"
         assert f'href="{address}"' in Path("served/book", name).read_text()
+
+
+AFTER_SEARCH = """
+from pathlib import Path
+def on_page_context(context, page, **_):
+    page.content += f"<p>{Path('said.txt').read_text()} {len(page.content)}</p>"
+"""
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_hook_finds_pages_whole_and_what_it_adds_is_never_old(project):
+    """Also those that search has been shown nothing of, since it knows them."""
+    Path("hook.py").write_text(AFTER_SEARCH)
+    with open("mkdocs.yml", "a") as file:
+        file.write("hooks: [hook.py]\n")
+    for words in ("One phrase", "One phrase", "Another"):
+        Path("said.txt").write_text(words)
+        check_same(built("served", "serve"), built("fresh", "build"))
+        assert words in Path("served/book/game.html").read_text()
+
+
+SECTION = """
+from pathlib import Path
+def on_nav(nav, **_):
+    nav.items[1].title = Path("said.txt").read_text()
+"""
+ON_PAGE = """
+from pathlib import Path
+def on_page_context(context, page, **_):
+    page.mood = Path("mood.txt").read_text()
+"""
+SHOWING = """
+{% extends "base.html" %}{% block footer %}
+{% include ".icons/a.svg" %}{% include "assets/b.svg" %}
+{{ page.markdown if page }}{{ page.mood if page }}
+{% for each in pages %}{{ each.page.title }}{% endfor %}{% endblock %}
+"""
+
+
+@pytest.mark.filterwarnings("default")
+def test_whatever_a_template_shows_is_never_old(project):
+    """Titles of sections, other pages, drawings, and what plugins put on a page."""
+    texts = {
+        "hook.py": SECTION,
+        "other.py": ON_PAGE,
+        "said.txt": "One part",
+        "mood.txt": "glad",
+        "over/main.html": SHOWING,
+        "over/.icons/a.svg": "<svg>1</svg>",
+        "over/assets/b.svg": "<svg>2</svg>",
+        "docs/out.md": "# A page of its own\n",
+    }
+    for name, text in texts.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+    config = CONFIG.replace("name: material", "name: material, custom_dir: over")
+    config = config.replace("book/index.md, book/game.md", "{A: [book/index.md]}")
+    Path("mkdocs.yml").write_text(f"{config}hooks: [hook.py, other.py]\n")
+    for name, text in (
+        ("said.txt", "Another part"),
+        ("mood.txt", "sleepy"),
+        ("over/.icons/a.svg", "<svg>a</svg>"),
+        ("over/assets/b.svg", "<svg>b</svg>"),
+        ("docs/out.md", "# A title of its own\n"),
+        # It shows nothing.
+        ("docs/index.md", "# Home\n\nSee [it](book/game.md#Game), $x$.\n\n[x]: y\n"),
+    ):
+        built("served", "serve")
+        Path(name).write_text(text)
+        check_same(built("served", "serve"), built("fresh", "build"))
+
+
+ADDING = """
+def on_page_markdown(markdown, page, **_):
+    return markdown + '\\n\\n--8<-- "part.txt"\\n' if page.is_homepage else None
+"""
+EXTENSIONS = """
+hooks: [hook.py]
+markdown_extensions:
+  - pymdownx.snippets: {base_path: [all], auto_append: ["all.txt:1:2"]}
+  - pymdownx.emoji:
+      emoji_index: !!python/name:material.extensions.emoji.twemoji
+      emoji_generator: !!python/name:material.extensions.emoji.to_svg
+      options: {custom_icons: [icons]}
+"""
+
+
+@pytest.mark.filterwarnings("default")
+def test_files_that_only_extensions_read_are_never_old(project):
+    """What a hook and other files show, lines of a file, and icons."""
+    texts = {
+        "hook.py": ADDING,
+        "all/part.txt": "One part\n",
+        "all/more.txt": "One more\n",
+        "all/all.txt": 'One line\n--8<-- "more.txt"\nA third\n',
+        "icons/mine/a.svg": '<svg xmlns="http://www.w3.org/2000/svg"><g id="a"/></svg>',
+    }
+    for name, text in texts.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+    Path("mkdocs.yml").write_text(CONFIG + EXTENSIONS)
+    Path("docs/out.md").write_text("# Out\n\n:mine-a:\n")
+    for name, old, new in (
+        ("all/part.txt", "One", "Another"),
+        ("all/more.txt", "One", "Another"),
+        ("all/all.txt", "One", "Another"),
+        ("icons/mine/a.svg", 'id="a"', 'id="b"'),
+        ("mkdocs.yml", "base_path: [all]", "base_path: [all/all.txt]"),
+        ("all/all.txt", "Another", "One"),
+    ):
+        built("served", "serve")
+        Path(name).write_text(Path(name).read_text().replace(old, new))
+        check_same(built("served", "serve"), built("fresh", "build"))
+
+
+@pytest.mark.filterwarnings("default")
+def test_what_other_options_make_of_a_page_is_never_old(project):
+    """How MkDocs checks links, and the plugins autorefs and mkdocstrings."""
+    home, config = Path("docs/index.md"), Path("mkdocs.yml")
+    home.write_text("# Home\n\n## A house\n\n[It](/book/game.md), [too][a-house].\n")
+    Path("docs/one.md").write_text("# The reference\n\n::: book.game\n")
+    config.write_text(
+        CONFIG.replace(
+            "  - sidebyside", "  - autorefs\n  - mkdocstrings\n  - sidebyside"
+        )
+    )
+    source = "mkdocstrings: {handlers: {python: {options: {show_source: false}}}}"
+    for old, new in (
+        ("anchors: warn", "anchors: warn, absolute_links: relative_to_docs"),
+        ("- autorefs", "- autorefs: {link_titles: false}"),
+        ("- autorefs: {link_titles: false}", "- autorefs"),
+        ("font: false", "font: false, features: [navigation.instant.preview]"),
+        ("- mkdocstrings", f"- {source}"),
+    ):
+        built("served", "serve")
+        config.write_text(config.read_text().replace(old, new))
+        built("served", "serve")
+        fresh = built("fresh", "build")
+        Path("served/objects.inv").write_bytes(Path("fresh/objects.inv").read_bytes())
+        check_same(Path("served"), fresh)
+
+
+@pytest.mark.filterwarnings("default")
+def test_what_is_wrong_is_said_until_it_is_right(project, caplog):
+    """Of links by MkDocs, and of dollars: at both a strict build fails."""
+    home, game = Path("docs/index.md"), Path("book/game.py")
+    home.write_text("# Home\n\n[Nothing](nothing.md)\n")
+    game.write_text(f'{MODULES["game.py"]}\n\ndef f():\n    """Costs $$ and $5."""\n')
+    for _ in range(3):
+        caplog.clear()
+        built("served", "serve")
+        assert "contains a link 'nothing.md'" in caplog.text
+        assert "book/game.py:23:14: SBS205" in caplog.text
+    home.write_text("# Home\n")
+    game.write_text(MODULES["game.py"])
+    caplog.clear()
+    built("served", "serve")
+    assert not [r for r in caplog.records if r.levelname == "WARNING"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_nobody_is_warned_of_what_the_reference_does_not_have_yet(project, caplog):
+    """It is made once, and what a module has since then is not in it."""
+    Path("mkdocs.yml").write_text(CONFIG.replace(*REFERENCE_OF_MODULES))
+    for text in ("def f(): ...", "def g(): ...", "class C:\n    def h(self): ..."):
+        built("served", "serve")
+        with open("book/game.py", "a") as file:
+            file.write(f"\n\n{text}\n")
+        caplog.clear()
+        built("served", "serve")
+        assert not [r for r in caplog.records if r.levelname == "WARNING"]
+    assert '#book.game.C"' in Path("served/book/game.html").read_text()
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_template_that_another_includes_is_never_old(project):
+    page = (THEME / "sidebyside/page.md").read_text()
+    folder = Path("over/sidebyside")
+    folder.mkdir(parents=True)
+    more = '{% include "sidebyside/none.md" ignore missing %}'
+    (folder / "page.md").write_text(
+        page + '\n{% include "sidebyside/foot.md" %}\n' + more
+    )
+    Path("mkdocs.yml").write_text(
+        CONFIG.replace("name: material", "name: material, custom_dir: over")
+    )
+    for name, words in (("foot", "One foot"), ("foot", "Two feet"), ("none", "A leg")):
+        (folder / f"{name}.md").write_text(f"{words}\n")
+        check_same(built("served", "serve"), built("fresh", "build"))
+        assert words in Path("served/book/game.html").read_text()
+
+
+@pytest.mark.filterwarnings("default")
+def test_another_file_of_the_same_age_and_length_is_another(project):
+    picture, other = Path("docs/dot.png"), Path("other.png")
+    picture.write_bytes(DOT + b"1")
+    built("served", "serve")
+    other.write_bytes(DOT + b"2")
+    shutil.copystat(picture, other)
+    other.replace(picture)
+    built("served", "serve")
+    assert Path("served/dot.png").read_bytes() == DOT + b"2"
