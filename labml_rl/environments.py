@@ -217,7 +217,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     # The environment may know the points, and not how many steps they took.
     def _score(self, info: dict[str, Any]) -> dict[str, Any]:
         known = info["episode"] if has_points(info) else {"r": self._counted()}
-        # A whole number would cut the points of the games behind it in the batch.
+        # In a batch of Gymnasium's own, a whole number would cut the points of the
+        # games after it.
         return {"l": self._steps} | known | {"r": float(known["r"])}
 
     # Whoever counts raw points tells them at an end. If a limit further out cuts the
@@ -402,7 +403,7 @@ def no_environment(name: str, error: Exception) -> str:
     """
     hint = ""
     package = re.split(r"[.:]", name)[0]
-    if str(error).startswith(f"No module named '{package}"):
+    if str(error).startswith(tuple(f"No module named '{package}{end}" for end in "'.")):
         hint = " (`python -m labml_rl` looks for modules in this folder, too)"
     elif isinstance(error, NameNotFound) and ":" not in name:
         hint = f" (one of your own needs its module in front, as in mine:{name})"

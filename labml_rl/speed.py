@@ -238,7 +238,7 @@ def in_precision(settings: SpeedSettings, device: torch.device) -> torch.autocas
         device: where the network is.
 
     Returns:
-        What stands behind `with`.
+        What stands after `with`.
     """
     dtype = precision_of(settings, device)
     return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)

@@ -12,7 +12,7 @@ screen reader gets MathML, and a formula with a mistake stops the build instead 
 turning red on the page.
 
 Two dollars make a formula by the rules of Pandoc, which tell $x$ from "costs $5 or $6":
-no space just inside them, no digit behind them, no blank line between them. No letter
+no space just inside them, no digit after them, no blank line between them. No letter
 may follow them either, as in `$HOME/$USER`, except for an ending such as that of the
 $n$th. And ordinary comments speak of `$PATH` and of `^foo$`. So these are no formulas
 either:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 # A fenced block or a code span. Patterns that look for something in Markdown try this
-# first, so that they never find it in code. A backtick behind a backslash begins none.
+# first, so that they never find it in code. A backtick after a backslash begins none.
 CODE = r"""
     \\[\\`]
     | ^[ >]*(?P<fence>`{3,}(?![^\n]*`)|~{3,})[^\n]*\n
@@ -87,7 +87,7 @@ FENCE = re.compile(r"[ >]*(`{3,}(?!.*`)|~{3,})")
 # An item of a list of arguments that has no title: `x, y : int`.
 TERM = re.compile(r"[*`\\]*\w[\w.*`\\]*(?:, [*\w.`\\]+)* : +\S")
 NAME_ALONE = re.compile(r" *(?P<ticks>`{1,2})[^`]+(?P=ticks)")
-# `[0]: first` behind its bracket. To Markdown that defines an address, and to nobody
+# `[0]: first` after its bracket. To Markdown that defines an address, and to nobody
 # else. For verbose patterns, too.
 INDEX = r"-?\d+\]:[ ]*[^\s/.\#:@]+(?:\s|$)"
 

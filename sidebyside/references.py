@@ -209,7 +209,7 @@ def imported_when_run(source: Source) -> set[str]:
             ):
                 nodes += otherwise
             case ast.expr() if not calls:
-                pass  # Most of a module is expressions, and elsewhere none imports.
+                pass  # Most nodes are parts of expressions, where only calls import.
             case node:
                 nodes += ast.iter_child_nodes(node)
     return names

@@ -173,7 +173,7 @@ class KeptFiles:
 
     def __init__(self) -> None:
         self.known: dict[str, Key] = {}
-        self.written: set[str] = set()
+        self.unsaid: set[str] = set()
 
     def remember(self, file: File) -> None:
         """
@@ -204,7 +204,7 @@ class KeptFiles:
         """
         skipped = SKIPPED.format(file.src_uri)
         if not output.strip():
-            self.written.discard(skipped)
+            self.unsaid.discard(skipped)
             return output
 
         def write() -> None:
@@ -212,7 +212,7 @@ class KeptFiles:
             write_file(content, file.abs_dest_path)
 
         self.put(file, output, write)
-        self.written.add(skipped)
+        self.unsaid.add(skipped)
         return ""
 
     def put(self, file: File, content: object, write: Callable[[], None]) -> None:
@@ -243,7 +243,7 @@ class KeptFiles:
         Whether a message should be shown. Of each page that was written here, MkDocs
         would say that it is empty.
         """
-        return record.msg not in self.written
+        return record.msg not in self.unsaid
 
 
 KEPT = ".sidebyside"

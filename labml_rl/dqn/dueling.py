@@ -93,7 +93,7 @@ from labml_rl.networks import in_full
 
 
 class DuelingNetwork(nn.Module):
-    r"""
+    """
     ## The network
 
     Both streams, after one [body][labml_rl.bodies.make_body].

@@ -209,9 +209,10 @@ class FastSettings(fast.Settings):
         every screen. The first two had noise alone, of 0.1 and of 0.5, and the third
         had noise of 0.5 and epsilon. We looked into the last two:
 
-        - In the third, [no unit was left alive][labml_rl.dqn.dueling.DuelingNetwork] in
-          the stream of the advantages. Two things kill them, each by itself, in three
-          hundred batches: advantages that begin at random, and noise of 0.5. A unit
+        - In the third, [no unit was left
+          alive](dueling.py#where-the-streams-part) in the stream of the advantages. Two
+          things kill them, each by itself, in three hundred batches: advantages that
+          begin at random, and noise of 0.5. A unit
           that is off sends 0, and the noise of the weights after it is multiplied by
           that 0. So switching units off is a way to make the answers less noisy.
         - In the fourth, with advantages that begin at 0 and noise of 0.1, the units

@@ -191,7 +191,8 @@ class Frames:
 
     def check_next(self, before: NDArray[Any], observations: NDArray[Any]) -> None:
         """
-        From then on, each stack must be the one before with one picture more.
+        After the first of an episode, each stack must be the one before with one
+        picture more.
 
         Args:
             before: the newest picture that was seen before, shape `(N, …)`.

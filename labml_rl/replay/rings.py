@@ -260,11 +260,11 @@ class Rings:
             return
         # After a checkpoint, what was seen last is not at hand.
         if self._seen is not None:
-            over = np.flatnonzero(ends)
-            rows = np.flatnonzero(~ends) if len(over) else slice(None)
+            # A slice copies nothing, and most often no episode ends.
+            rows = ~ends if ends.any() else slice(None)
             self.frames.check_next(self._seen[rows], observations[rows])
             if final_observations is not None:
-                self.frames.check_next(self._seen[over], final_observations)
+                self.frames.check_next(self._seen[ends], final_observations)
         self._seen = self.frames.newest(observations).copy()
 
     def _write(

@@ -476,13 +476,12 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
             _print_all_of(do, *arguments, **options)
     except OSError as error:
         had_enough = isinstance(error, BrokenPipeError)
-        if (sys.flags.dev_mode and not had_enough) or not _is_full():
+        if (sys.flags.dev_mode and not had_enough) or _can_print():
             raise
         _print_no_more()
         # Whoever read what was printed has had enough: `labml-rl watch RUN | head`.
-        status = 128 + signal.SIGPIPE
+        status = 128 + signal.SIGPIPE if had_enough else 1
         if not had_enough:
-            status = 1
             message = f"labml-rl: what was to be printed can't be: {error.strerror}"
     except ModuleNotFoundError as error:
         # What an environment of your own needs is named with a traceback.
@@ -521,12 +520,12 @@ def _print_all_of(do: Callable[..., None], *arguments: Any, **options: Any) -> N
 
 # An error may be of some other file, or of a pipe to a simulator. So we try to print
 # once more.
-def _is_full() -> bool:
+def _can_print() -> bool:
     try:
         print(flush=True)
     except OSError:
-        return True
-    return False
+        return False
+    return True
 
 
 # Python would try once more in the end.

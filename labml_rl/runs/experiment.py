@@ -242,7 +242,7 @@ def check_heard(settings_class: type[Settings]) -> None:
     """
     ### Settings that nobody hears
 
-    `@dataclass` makes a setting of each name that has a type behind it. Without
+    `@dataclass` makes a setting of each name that has a type after it. Without
     `@dataclass`, or without the type, Python makes an ordinary attribute, which nobody
     asks for, and the run would learn with a number other than the one written there.
 
@@ -265,7 +265,7 @@ def check_heard(settings_class: type[Settings]) -> None:
         if ignored:
             raise ValueError(
                 f"{each.__qualname__} needs @dataclass(frozen=True, kw_only=True), and "
-                "a type behind each name, or its settings are ignored: "
+                "a type after each name, or its settings are ignored: "
                 f"{', '.join(sorted(ignored))}"
             )
 

@@ -284,7 +284,7 @@ class RunFolder:
         try:
             record: dict[str, Any] = json.loads(self.record.read_text("utf-8"))
         except (FileNotFoundError, NotADirectoryError) as error:
-            below = [*self.path.glob("*/run.json"), *self.path.glob("*/*/run.json")]
+            below = [*self._given.glob("*/run.json"), *self._given.glob("*/*/run.json")]
             near = f". {min(below).parent} is one" if below else ""
             raise RunError(
                 f"{self} is not the folder of a run: it has no run.json{near}"

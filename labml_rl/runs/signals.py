@@ -66,7 +66,7 @@ class Ear:
 
     !!! warning "Once is not always one signal"
         A shell whose terminal is closed sends its programs SIGHUP twice within a
-        millisecond, systemd sends SIGHUP right behind SIGTERM, and a program that has
+        millisecond, systemd sends SIGHUP right after SIGTERM, and a program that has
         started another often hands on a Ctrl-C that the other has had as well. Nobody
         means any of these as a second one. So for two seconds all are ignored, and a
         further SIGHUP always is.

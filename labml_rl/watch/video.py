@@ -256,8 +256,10 @@ def film(
         ValueError: if that can't be played.
         RuntimeError: if the environment calls `sys.exit`.
     """
+    # An environment may change the folder that a relative path begins in.
+    whole = Path(path).absolute()
     with staying(saved.settings.game):
-        return _film(saved, protocol, Path(path), all_frames=all_frames, device=device)
+        return _film(saved, protocol, whole, all_frames=all_frames, device=device)
 
 
 def _film(

@@ -285,7 +285,7 @@ def test_a_reward_that_is_not_finite_is_named(reward):
 
 def test_what_an_environment_lacks_is_not_looked_for_in_this_folder():
     missing = ModuleNotFoundError("No module named 'simulator'")
-    for name in ("mine:Walk-v0", "simulators.mine:Walk-v0"):
+    for name in ("mine:Walk-v0", "sim:Walk-v0", "simulators.mine:Walk-v0"):
         assert no_environment(name, missing).endswith("'simulator'")
     for name in ("simulator:Walk-v0", "simulator.mine:Walk-v0"):
         assert "looks for modules in this folder" in no_environment(name, missing)

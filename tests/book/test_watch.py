@@ -747,6 +747,22 @@ def test_an_environment_that_is_filmed_does_not_end_the_program(monkeypatch, tmp
     assert not list(tmp_path.glob("film*"))
 
 
+def test_an_environment_that_goes_elsewhere_takes_no_film_along(monkeypatch, tmp_path):
+    saved, reset = saved_of(SHORT_OR_LONG, tmp_path / "run"), ShortOrLong.reset
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def away(self: Any, *, seed: int | None = None, options: Any = None) -> Any:
+        monkeypatch.chdir(elsewhere)
+        return reset(self, seed=seed, options=options)
+
+    monkeypatch.setattr(ShortOrLong, "reset", away)
+    film(saved, Protocol(), "film.mp4")
+    assert (tmp_path / "film.mp4").exists()
+    assert not list(elsewhere.iterdir())
+
+
 def test_the_checkpoint_of_another_network(cart, tmp_path):
     folder = tmp_path / "run"
     runs.train(Tiny, Settings(game="Acrobot-v1", total_frames=8), folder=folder)
