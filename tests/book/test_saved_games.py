@@ -253,14 +253,21 @@ def test_before_the_first_episode_there_is_nothing_to_play_or_to_save():
     again.step(0)
 
 
+class Paid(gymnasium.Wrapper):
+    """Each step of a pole is worth the same."""
+
+    def __init__(self, reward: Any) -> None:
+        super().__init__(gymnasium.make("CartPole-v1"))
+        self.reward = reward
+
+    def step(self, action):
+        observation, _, *rest = self.env.step(action)
+        return observation, self.reward, *rest
+
+
 @pytest.mark.parametrize("reward", [None, np.ones(2)])
 def test_what_is_no_reward_is_named(reward):
-    class Paid(gymnasium.Wrapper):
-        def step(self, action):
-            observation, _, *rest = self.env.step(action)
-            return observation, reward, *rest
-
-    env = Resumable(Paid(gymnasium.make("CartPole-v1")), seed=1)
+    env = Resumable(Paid(reward), seed=1)
     env.reset()
     with pytest.raises(TypeError, match="a reward must be a number, not"):
         env.step(0)
@@ -269,13 +276,7 @@ def test_what_is_no_reward_is_named(reward):
 @pytest.mark.parametrize("reward", [np.nan, np.inf, -np.inf])
 def test_a_reward_that_is_not_finite_is_named(reward):
     """In the loss it would be found, too, but not in which game."""
-
-    class Paid(gymnasium.Wrapper):
-        def step(self, action):
-            observation, _, *rest = self.env.step(action)
-            return observation, reward, *rest
-
-    env = Resumable(Paid(gymnasium.make("CartPole-v1")), seed=1)
+    env = Resumable(Paid(reward), seed=1)
     with SerialGames([lambda: env], names=["paid"]) as games:
         games.reset()
         with pytest.raises(ValueError, match=f"must be finite, not {reward}") as error:

@@ -76,6 +76,12 @@ def built(folder: str, command: Literal["build", "serve"]) -> Path:
     return Path(folder)
 
 
+def write_all(texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+
+
 def check_same(one: Path, other: Path) -> None:
     # A server has a folder of its own in the site.
     names = {p.relative_to(one) for p in one.rglob("*") if p.is_file()}
@@ -740,9 +746,7 @@ def test_whatever_a_template_shows_is_never_old(project):
         "over/assets/b.svg": "<svg>2</svg>",
         "docs/out.md": "# A page of its own\n",
     }
-    for name, text in texts.items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text)
+    write_all(texts)
     config = CONFIG.replace("name: material", "name: material, custom_dir: over")
     config = config.replace("book/index.md, book/game.md", "{A: [book/index.md]}")
     Path("mkdocs.yml").write_text(f"{config}hooks: [hook.py]\n")
@@ -787,9 +791,7 @@ def test_files_that_only_extensions_read_are_never_old(project):
         "all/all.txt": "One line\nA second\nA third\n",
         "icons/mine/a.svg": '<svg xmlns="http://www.w3.org/2000/svg"><g id="a"/></svg>',
     }
-    for name, text in texts.items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text)
+    write_all(texts)
     Path("mkdocs.yml").write_text(CONFIG + EXTENSIONS)
     Path("docs/out.md").write_text("# Out\n\n:mine-a:\n")
     for name, old, new in (
