@@ -560,14 +560,12 @@ def key_of_theme(
     known = env.globals.items()
     return (
         repr(options),
-        # A hook is a plugin without options.
-        *(repr(getattr(plugin, "config", None)) for plugin in config.plugins.values()),
+        *key_of_all(config),
         repr({name: value for name, value in known if not callable(value)}),
         repr(outline(nav.items)),
         # The page of a mistake comes first, and that changes no other.
         sorted((page.url, repr((page.title, page.meta))) for page in pages),
         *stamps(config.theme.dirs, config.theme.custom_dir),
-        *map(stamp, own_icons(config)),
     )
 
 
@@ -614,13 +612,18 @@ def key_of_site(config: MkDocsConfig) -> Key:
     return (
         *(e if isinstance(e, str) else repr(type(e)) for e in extensions),
         repr((config.mdx_configs, config.use_directory_urls, config.validation)),
-        # Those of mkdocstrings, say.
-        *(repr(getattr(plugin, "config", None)) for plugin in config.plugins.values()),
-        *map(stamp, own_icons(config)),
+        *key_of_all(config),
         *map(stamp, appended(config)),
         # What these show in turn is known to the extension alone.
         *(object() for path in appended(config) if shows_files(path)),
     )
+
+
+def key_of_all(config: MkDocsConfig) -> Key:
+    """What both depend on: the options of plugins such as mkdocstrings, and icons."""
+    # A hook is a plugin without options.
+    options = (getattr(plugin, "config", None) for plugin in config.plugins.values())
+    return *map(repr, options), *map(stamp, own_icons(config))
 
 
 def appended(config: MkDocsConfig) -> Iterator[str]:
