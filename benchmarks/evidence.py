@@ -142,7 +142,7 @@ BESIDE_RUN = {
 }
 NAMES = {
     **{"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO", "rnd": "RND"},
-    "dqn-quantiles": "DQN with quantiles",
+    **{"dqn-quantiles": "DQN with quantiles", "drq": "DrQ"},
 }
 # What makes an algorithm another one.
 PARTS = ("double", "dueling", "prioritised", "distributional", "quantiles", "noisy")

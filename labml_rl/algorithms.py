@@ -24,6 +24,7 @@ ALGORITHMS = {
     "fast-dqn": f"{PACKAGE}.dqn.fast:Experiment",
     "rainbow": f"{PACKAGE}.dqn.rainbow:Experiment",
     "fast-rainbow": f"{PACKAGE}.dqn.rainbow:FastExperiment",
+    "drq": f"{PACKAGE}.dqn.drq:Experiment",
     "pqn": f"{PACKAGE}.pqn.experiment:Experiment",
     "small-a2c": f"{PACKAGE}.small:SmallA2C",
     "small-impala": f"{PACKAGE}.impala.experiment:SmallExperiment",

@@ -41,6 +41,7 @@ TINY: dict[str, dict[str, Any]] = {
     "fast-dqn": {"capacity": 1000, "warm_up_steps": 400},
     "rainbow": {"capacity": 400, "warm_up_steps": 40},
     "fast-rainbow": {"capacity": 1000, "warm_up_steps": 400},
+    "drq": {"capacity": 400, "warm_up_steps": 60},
     "pqn": {"num_envs": 4, "steps": 8, "minibatches": 2},
 }
 GPU = torch.device("cuda")

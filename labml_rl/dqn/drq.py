@@ -1,0 +1,291 @@
+r"""
+---
+title: Two hours of play
+summary: >-
+  DQN with 100,000 steps in all (Atari 100k): a batch after every step, and each picture
+  a little different every time it is learned from.
+---
+
+# Two hours of play
+
+The human testers that agents are [compared with](../watch/many.py#one-scale) had
+practised each game for about two hours. DQN of *Nature* plays it for 38 days. What can
+an agent learn in the same two hours? That question is known as **Atari 100k** ([Kaiser
+et al., 2020](https://arxiv.org/abs/1903.00374)): 100,000 steps of the agent, which are
+400,000 frames, or 1 hour and 51 minutes.
+
+It is also the only question about Atari that a laptop answers within the hour.
+
+```sh
+labml-rl train drq --game Breakout
+```
+
+## Learn more from each step
+
+With so few steps, what is played is dear, and a batch is cheap. So there is a batch
+after *every* step, where DQN has one after four, and a step is learned from 32 times on
+average. And ten rewards are counted [before the network is
+trusted][labml_rl.dqn.td_loss], so that news of a reward gets back to where it was
+earned in fewer batches. That alone does a lot: [van Hasselt et al.
+(2019)](https://arxiv.org/abs/1906.05243) and [Kielak
+(2020)](https://arxiv.org/abs/2003.10181) changed numbers like these in
+[Rainbow](rainbow.py), and the size of its network, and it was about as good as agents
+that had been made for this question and were far more complicated.
+
+## No picture twice
+
+But 100,000 pictures are few for a network with three million weights. It can learn them
+by heart: *this* pixel is lit, so the answer is 1.7. That makes the loss small, and says
+nothing about a screen that it has not seen (it *overfits*).
+
+Whoever trains networks on photographs knows the remedy, *data augmentation*: show each
+picture a little different every time, in a way that doesn't change the answer. A screen
+that is [moved][shift] by a few pixels, or a bit [brighter][brighten], calls for the
+same action. So the network has to find something that survives this, and a pixel does
+not.
+[Kostrikov et al. (2021)](https://arxiv.org/abs/2004.13649) found that nothing else is
+needed to make DQN good at this, and called it **DrQ**, data-regularised Q.
+
+## No target network
+
+In DrQ the network is copied to the target network after every batch. So the two are
+always the same when the next batch comes, and one will do. (For the same reason [double
+Q-learning][labml_rl.dqn.following_values] is of no use here: both of its networks are
+this one. DrQ has it, and it does nothing.) [A target that stands
+still](__init__.py#the-target-network) is there to keep errors from feeding on
+themselves. Here ten rewards that were really earned stand before the first guess, and
+no two guesses about the same screen are made from the same picture.
+
+## What it is worth
+
+The usual 26 games, after two hours each,
+[human-normalised](../watch/many.py#one-scale), from table A.1 of [Schwarzer et al.
+(2023)](https://arxiv.org/abs/2305.19452):
+
+| agent | mean | median |
+|---|---|---|
+| Rainbow with other numbers (DER) | 35% | 19% |
+| DrQ, with the ε of this page | 47% | 31% |
+| SPR, with weights that are reset (SR-SPR) | 127% | 68% |
+| BBF | 225% | 92% |
+
+The last two also predict what they will see next, and their networks are partly reset
+on the way. BBF takes hours on a large GPU, since it learns from each step many times as
+often, with a much larger network.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium.spaces import Box
+from torch import Generator, Tensor, nn
+
+from labml_rl.dqn import experiment, settings
+from labml_rl.environments import has_channels_last
+from labml_rl.replay import Batch
+
+
+def shift(pictures: Tensor, generator: Generator, most: int = 4) -> Tensor:
+    """
+    ## A few pixels to the side
+
+    Each observation is moved by up to four pixels, up or down and left or right. Its
+    four pictures all move alike: else a ball that stands still would seem to fly. What
+    comes in at an edge is the row or the column at that edge, once more.
+
+    Four pixels of 84 are hardly to be seen, and they change every number that the first
+    convolution computes.
+
+    Args:
+        pictures: shape `(N, C, H, W)`.
+        generator: the dice, on the same device.
+        most: how far they may move, in pixels.
+
+    Returns:
+        The same, moved. The shape stays.
+    """
+    n, channels, height, width = pictures.shape
+    device = pictures.device
+    moves = torch.randint(
+        -most, most + 1, (2, n, 1), generator=generator, device=device
+    )
+
+    # From which row and which column each pixel comes.
+    rows = (torch.arange(height, device=device) + moves[0]).clamp(0, height - 1)
+    columns = (torch.arange(width, device=device) + moves[1]).clamp(0, width - 1)
+    places = rows[:, :, None] * width + columns[:, None, :]  # (N, H, W)
+
+    places = places.view(n, 1, -1).expand(-1, channels, -1)  # (N, C, H · W)
+    return pictures.flatten(2).gather(2, places).view_as(pictures)
+
+
+def brighten(pictures: Tensor, generator: Generator, spread: float = 0.05) -> Tensor:
+    r"""
+    ## A little brighter or darker
+
+    All pixels of an observation are multiplied by the same number, mostly between 0.95
+    and 1.05, and never outside 0.9 and 1.1:
+
+    $$1 + 0.05 \cdot \operatorname{clip}(\epsilon, -2, 2), \qquad
+    \epsilon \sim \mathcal{N}(0, 1)$$
+
+    The network [takes bytes][labml_rl.bodies.NatureBody.forward], so the products are
+    rounded and cut off at 255. (Elsewhere they are floats, and neither is done.)
+
+    Args:
+        pictures: uint8, shape `(N, …)`.
+        generator: the dice, on the same device.
+        spread: 0.05 of the formula.
+
+    Returns:
+        The same with other brightness, uint8.
+    """
+    n, device = len(pictures), pictures.device
+    noise = torch.randn(n, 1, generator=generator, device=device).clamp(-2, 2)
+
+    # There are only 256 products for each observation, and 28,224 pixels that want one.
+    products = torch.arange(256, device=device) * (1 + spread * noise)  # (N, 256)
+    products = products.round().clamp(max=255).byte()
+    return products.gather(1, pictures.flatten(1).long()).view_as(pictures)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(settings.Settings):
+    r"""
+    ## The settings
+
+    They are those of DrQ(ε), as [Agarwal et al.
+    (2021)](https://arxiv.org/abs/2108.13264) call it: DrQ with an ε that goes down to
+    0.01, and not to 0.1. They found that this alone makes it a lot better. Their
+    numbers are [in
+    Dopamine](https://github.com/google/dopamine/blob/master/dopamine/labs/atari_100k/configs/DrQ_eps.gin),
+    and what is different here is small:
+
+    - A game begins with [up to 30 frames in which nobody
+      acts](../game.py#how-a-game-begins-no-ops). Theirs always begins alike.
+    - The gradient of the two streams is [made smaller](dueling.py) before it goes into
+      the body, and all advantages begin at 0.
+
+    The memory has room for all steps of the run, in 0.7 GB. Pictures are not kept [in
+    blocks][labml_rl.bodies.as_blocks], since they could not be moved by a pixel then.
+    """
+
+    total_frames: int = 400_000
+    capacity: int = 100_000
+    warm_up_steps: int = 1_600
+    learn_every_steps: int = 1
+    optimizer_name: settings.OptimizerName = "adam"
+    learning_rate: float = 1e-4
+    adam_epsilon: float = 1.5e-4
+    epsilon_end: float = 0.01
+    epsilon_steps: int = 5_000
+    dueling: bool = True
+    n: int = 10
+    blocks: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.blocks:
+            raise ValueError("blocks must be off: drq moves pictures by single pixels")
+
+
+class Experiment(experiment.Experiment):
+    """
+    ## The experiment
+
+    [DQN](experiment.py), with other pictures and a network less. When its score is
+    measured, one action in a thousand is random.
+
+    Args:
+        settings: see above.
+    """
+
+    algorithm = "drq"
+    settings_class = Settings
+    evaluation_epsilon = 0.001
+
+    @staticmethod
+    def make_network(
+        settings: Any,
+        observation_space: gymnasium.Space[Any],
+        action_space: gymnasium.Space[Any],
+    ) -> nn.Module:
+        """
+        Returns:
+            [That of DQN][labml_rl.dqn.experiment.Experiment.make_network].
+
+        Raises:
+            ValueError: if there are no pictures to be moved.
+        """
+        shape, dtype = observation_space.shape, observation_space.dtype
+        if shape is None or len(shape) != 3 or dtype != np.uint8:
+            raise ValueError(
+                f"drq needs pictures of bytes, not {observation_space}: train dqn on it"
+            )
+        return experiment.Experiment.make_network(
+            settings, observation_space, action_space
+        )
+
+    def make_target(self) -> nn.Module:
+        """
+        ### Its own target
+
+        The targets come [from the network itself](#no-target-network).
+        """
+        return self.network
+
+    def losses(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+        """
+        ### Seen anew
+
+        Nothing else of the loss changes. What is seen now and what is seen next are
+        moved each in its own way.
+
+        Args:
+            batch: the steps to learn from.
+
+        Returns:
+            [The same][labml_rl.dqn.experiment.Experiment.losses], of other pictures.
+        """
+        seen, following = map(self.vary, (batch.observations, batch.next_observations))
+        return super().losses(
+            replace(batch, observations=seen, next_observations=following)
+        )
+
+    def vary(self, pictures: Tensor) -> Tensor:
+        """
+        Args:
+            pictures: as the memory has them, shape `(B, …)`.
+
+        Returns:
+            The same, [moved][shift] and [brighter or darker][brighten].
+        """
+        assert isinstance(self.observation_space, Box)
+        is_last = has_channels_last(self.observation_space)
+        if is_last:
+            pictures = pictures.movedim(-1, 1)
+        varied = brighten(shift(pictures, self.generator), self.generator)
+        return varied.movedim(1, -1) if is_last else varied
+
+
+# ## Questions
+#
+# 1. A picture may move by up to 4 pixels each way. In how many places can it be? How
+#    many of these have no edge that is repeated?
+# 2. Why must the four pictures of an observation move together?
+# 3. Which game of Atari would you *not* turn upside down to have more pictures?
+# 4. A batch of 32 after each of 100,000 steps: how often is the last step learned from?
+#
+# ??? tip "Answers"
+#     1. In $9 \cdot 9 = 81$. One of them: not moved at all.
+#     2. The network sees from them how things move. If each moved by itself, a ball
+#        that lies still would fly about.
+#     3. Breakout, for example: the paddle is below, and the ball comes down to it. In
+#        no game of this book is down the same as up. (Left and right are not, either:
+#        the right action would have to change as well.)
+#     4. Never: it can't be drawn [before what follows it is
+#        there][labml_rl.replay.rings.Rings.can_be_drawn]. The first steps are drawn
+#        most often.
