@@ -10,8 +10,10 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import torch
 from ale_py import Action, ALEInterface, LoggerMode, roms
 
+from labml_rl.dqn.drq import brighten, shift
 from labml_rl.dqn.mspacman import look
 from labml_rl.game import make_game
 from labml_rl.screen import Pixels, preprocess
@@ -21,6 +23,8 @@ RING = 5  # pixels of the game from its middle
 
 # Where a ghost is in the first and the last picture of Ms. Pac-Man: its row and column.
 GHOST = (31.0, 53.0)
+
+VARIED = 86  # a seed with which all three pictures move by three pixels or more
 
 FOLDER = Path(__file__).parent.parent / "docs" / "assets" / "figures"
 
@@ -100,6 +104,14 @@ def ball(pictures: Pixels) -> list[tuple[float, float]]:
     return [tuple(np.argwhere(each).mean(axis=0)) for each in moves]
 
 
+def varied(picture: Pixels, times: int) -> Pixels:
+    """Return a picture, and the same as DrQ sees it so many times."""
+    dice = torch.Generator().manual_seed(VARIED)
+    copies = torch.from_numpy(picture)[None, None].expand(times, -1, -1, -1)
+    seen: Pixels = brighten(shift(copies, dice), dice)[:, 0].numpy()
+    return np.concatenate([picture[None], seen])
+
+
 def draw() -> dict[str, Pixels]:
     """Return the figures by file name."""
     screens = two_frames("asteroids", first=60)
@@ -123,6 +135,9 @@ def draw() -> dict[str, Pixels]:
             preprocess(breakout_screens, crop_scoreboard=True),
             scale=4,
             gap=16,
+        ),
+        "drq-varied.png": two_by_two(
+            varied(observation[-1], 3), ball(observation)[-1:] * 4, scale=5, gap=20
         ),
         "mspacman-frames.png": two_by_two(look(), [GHOST] * 4, scale=5, gap=20),
     }

@@ -10,11 +10,10 @@ summary: >-
 
 The human testers that agents are [compared with](../watch/many.py#one-scale) had
 practised each game for about two hours. DQN of *Nature* plays it for 38 days. What can
-an agent learn in the same two hours? That question is known as **Atari 100k** ([Kaiser
-et al., 2020](https://arxiv.org/abs/1903.00374)): 100,000 steps of the agent, which are
-400,000 frames, or 1 hour and 51 minutes.
-
-It is also the only question about Atari that a laptop answers within the hour.
+an agent learn in the same two hours? The question is one of *sample efficiency*, and
+known as **Atari 100k** ([Kaiser et al., 2020](https://arxiv.org/abs/1903.00374)):
+100,000 steps of the agent, which are 400,000 frames, or 1 hour and 51 minutes. On a
+single core of a processor that takes less than an hour, so anybody can try.
 
 ```sh
 labml-rl train drq --game Breakout
@@ -42,9 +41,15 @@ Whoever trains networks on photographs knows the remedy, *data augmentation*: sh
 picture a little different every time, in a way that doesn't change the answer. A screen
 that is [moved][shift] by a few pixels, or a bit [brighter][brighten], calls for the
 same action. So the network has to find something that survives this, and a pixel does
-not.
-[Kostrikov et al. (2021)](https://arxiv.org/abs/2004.13649) found that nothing else is
-needed to make DQN good at this, and called it **DrQ**, data-regularised Q.
+not. [Kostrikov et al. (2021)](https://arxiv.org/abs/2004.13649) found that this alone
+makes DQN good at it, and called it **DrQ**, data-regularised Q.
+
+![Four times the same screen of Breakout with a ring at the same place. The first is as
+the game shows it, with the ball in the middle of the ring. In the others everything is
+moved by a few pixels, and darker or brighter](../../assets/figures/drq-varied.png)
+
+*A picture as the game shows it, and three times as the network may see it. The ring is
+always at the same place. Look at the ball and the score.*
 
 ## No target network
 

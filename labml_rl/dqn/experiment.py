@@ -70,7 +70,8 @@ labml-rl train dqn --game Breakout --double \
 This cuts gradients as [one of the papers](dueling.py) does, and has the learning rate
 of [another](../replay/prioritised.py). [Distributions](distribution.py),
 [quantiles](quantiles.py) and [noise](noisy.py) are switches as well, and
-[Rainbow](rainbow.py) is all of it at once, but for quantiles.
+[Rainbow](rainbow.py) is all of it at once, but for quantiles. [DrQ](drq.py) is for
+whoever has only two hours of play.
 """
 
 from contextlib import ExitStack
