@@ -53,20 +53,25 @@ GAMES = 30
 STILL_QUALITY = 60  # of 100
 
 # Random play, a human tester and DQN, from table 2 of the extended data of Mnih et al.
-# (2015); PPO and A2C from table 6 of Schulman et al. (2017).
+# (2015); PPO and A2C from table 6 of Schulman et al. (2017); DrQ from table A.1 of
+# Schwarzer et al. (2023).
 PUBLISHED: dict[str, dict[str, float]] = {
     "cartpolev1": {"the maximum": 500.0},
     "hiddencartpolev1": {"the maximum": 500.0},
     "deepseav0": {"the maximum": 0.99},
     "breakout": {
         **{"random": 1.7, "human": 31.8},
-        **{"ppo": 274.8, "a2c": 303.0, "dqn": 401.2},
+        **{"ppo": 274.8, "a2c": 303.0, "dqn": 401.2, "drq": 19.8},
     },
     "mspacman": {
         **{"random": 307.3, "human": 15_693.0},
-        **{"ppo": 2_096.5, "a2c": 1_626.9, "dqn": 2_311.0},
+        **{"ppo": 2_096.5, "a2c": 1_626.9, "dqn": 2_311.0, "drq": 1_218.1},
     },
-    "pong": {"random": -20.7, "human": 9.3, "ppo": 20.7, "a2c": 19.7, "dqn": 18.9},
+    "pong": {
+        **{"random": -20.7, "human": 9.3},
+        **{"ppo": 20.7, "a2c": 19.7, "dqn": 18.9, "drq": -9.1},
+    },
+    "roadrunner": {"random": 11.5, "human": 7_845.0, "drq": 11_211.4},
     "spaceinvaders": {
         **{"random": 148.0, "human": 1652.0},
         **{"ppo": 942.5, "a2c": 744.5, "dqn": 1976.0},
@@ -100,6 +105,7 @@ TITLES = {
     "MsPacman": "Ms. Pac-Man",
     "NameThisGame": "Name This Game",
     "Qbert": "Q*bert",
+    "RoadRunner": "Road Runner",
     "SpaceInvaders": "Space Invaders",
 }
 
@@ -130,9 +136,12 @@ BESIDE = {
     **{"fast-rainbow": "fast-dqn", "fast-dqn-quantiles": "fast-dqn"},
     **{"ppo": "a2c", "pqn": "a2c", "impala": "ppo"},
     **{"recurrent-ppo": "ppo", "small-recurrent-ppo": "small-ppo"},
-    **{"small-rnd": "small-ppo"},
+    **{"small-rnd": "small-ppo", "drq": "fast-dqn"},
 }
-BESIDE_IN = {"mspacman": {"ppo": "fast-dqn", "pqn": "fast-dqn"}}
+BESIDE_IN = {
+    "breakout": {"drq": "ppo"},
+    "mspacman": {"ppo": "fast-dqn", "pqn": "fast-dqn"},
+}
 
 # Runs that are drawn beside another one of the same algorithm, and what the pages call
 # what is different in that.
@@ -150,6 +159,7 @@ AFTER = {
     "ppo": "PPO's paper, 40M frames",
     "a2c": "A2C's paper, 40M frames",
     "dqn": "DQN's paper, 200M frames",
+    "drq": "DrQ of others, 400k frames",
 }
 
 
