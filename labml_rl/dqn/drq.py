@@ -12,8 +12,9 @@ The human testers that agents are [compared with](../watch/many.py#one-scale) ha
 practised each game for about two hours. DQN of *Nature* plays it for 38 days. What can
 an agent learn in the same two hours? The question is one of *sample efficiency*, and
 known as **Atari 100k** ([Kaiser et al., 2020](https://arxiv.org/abs/1903.00374)):
-100,000 steps of the agent, which are 400,000 frames, or 1 hour and 51 minutes. On a
-single core of a processor that takes less than an hour, so anybody can try.
+100,000 steps of the agent, which are 400,000 frames, or 1 hour and 51 minutes. A single
+core that multiplies with [16 bits][labml_rl.speed.precision_of] needs about an hour for
+that, so anybody can try.
 
 ```sh
 labml-rl train drq --game Breakout
@@ -23,13 +24,15 @@ labml-rl train drq --game Breakout
 
 With so few steps, what is played is dear, and a batch is cheap. So there is a batch
 after *every* step, where DQN has one after four, and a step is learned from 32 times on
-average. And ten rewards are counted [before the network is
+average (a *replay ratio* of 1). And ten rewards are counted [before the network is
 trusted][labml_rl.dqn.td_loss], so that news of a reward gets back to where it was
-earned in fewer batches. That alone does a lot: [van Hasselt et al.
-(2019)](https://arxiv.org/abs/1906.05243) and [Kielak
-(2020)](https://arxiv.org/abs/2003.10181) changed numbers like these in
-[Rainbow](rainbow.py), and the size of its network, and it was about as good as agents
-that had been made for this question and were far more complicated.
+earned in fewer batches. The price is that nine of the ten actions need not have been
+the best. To learn more often does a lot by itself. [Kielak
+(2020)](https://arxiv.org/abs/2003.10181) changed little else in
+[Rainbow](rainbow.py). [Van Hasselt et al. (2019)](https://arxiv.org/abs/1906.05243)
+also counted more rewards, and made its network smaller. Both were about as good as
+agents that had been made for this question and were far more complicated: these learn
+to predict the game, and practise in what they predict.
 
 ## No picture twice
 
@@ -57,9 +60,10 @@ In DrQ the network is copied to the target network after every batch. So the two
 always the same when the next batch comes, and one will do. (For the same reason [double
 Q-learning][labml_rl.dqn.following_values] is of no use here: both of its networks are
 this one. DrQ has it, and it does nothing.) [A target that stands
-still](__init__.py#the-target-network) is there to keep errors from feeding on
-themselves. Here ten rewards that were really earned stand before the first guess, and
-no two guesses about the same screen are made from the same picture.
+still](__init__.py#two-remedies) is there to keep errors from feeding on
+themselves. What may do so here: ten rewards that were really earned stand before the
+first guess, and hardly two guesses about the same screen are made from the same
+picture.
 
 ## What it is worth
 
@@ -75,8 +79,9 @@ The usual 26 games, after two hours each,
 | BBF | 225% | 92% |
 
 The last two also predict what they will see next, and their networks are partly reset
-on the way. BBF takes hours on a large GPU, since it learns from each step many times as
-often, with a much larger network.
+on the way ([D'Oro et al., 2023](https://openreview.net/forum?id=OpC-9aBBVJe)). BBF
+takes hours on a large GPU, since it learns from each step eight times as often as DrQ,
+with a much larger network.
 """
 
 from dataclasses import dataclass, replace
@@ -101,12 +106,12 @@ def shift(pictures: Tensor, generator: Generator, most: int = 4) -> Tensor:
     four pictures all move alike: else a ball that stands still would seem to fly. What
     comes in at an edge is the row or the column at that edge, once more.
 
-    Four pixels of 84 are hardly to be seen, and they change every number that the first
-    convolution computes.
+    Four pixels of 84 are hardly to be seen. But wherever there is something on the
+    screen, they change what the first convolution computes.
 
     Args:
         pictures: shape `(N, C, H, W)`.
-        generator: the dice, on the same device.
+        generator: the dice, on the device of the pictures.
         most: how far they may move, in pixels.
 
     Returns:
@@ -134,20 +139,24 @@ def brighten(pictures: Tensor, generator: Generator, spread: float = 0.05) -> Te
     All pixels of an observation are multiplied by the same number, mostly between 0.95
     and 1.05, and never outside 0.9 and 1.1:
 
-    $$1 + 0.05 \cdot \operatorname{clip}(\epsilon, -2, 2), \qquad
-    \epsilon \sim \mathcal{N}(0, 1)$$
+    $$1 + 0.05 \cdot \operatorname{clip}(u, -2, 2), \qquad u \sim \mathcal{N}(0, 1)$$
 
     The network [takes bytes][labml_rl.bodies.NatureBody.forward], so the products are
     rounded and cut off at 255. (Elsewhere they are floats, and neither is done.)
 
     Args:
         pictures: uint8, shape `(N, …)`.
-        generator: the dice, on the same device.
+        generator: the dice, on the device of the pictures.
         spread: 0.05 of the formula.
 
     Returns:
         The same with other brightness, uint8.
+
+    Raises:
+        TypeError: if they are not bytes. Floats from 0 to 1 would all become black.
     """
+    if pictures.dtype != torch.uint8:
+        raise TypeError(f"pictures must be uint8, not {pictures.dtype}")
     n, device = len(pictures), pictures.device
     noise = torch.randn(n, 1, generator=generator, device=device).clamp(-2, 2)
 
@@ -164,18 +173,27 @@ class Settings(settings.Settings):
 
     They are those of DrQ(ε), as [Agarwal et al.
     (2021)](https://arxiv.org/abs/2108.13264) call it: DrQ with an ε that goes down to
-    0.01, and not to 0.1. They found that this alone makes it a lot better. Their
-    numbers are [in
+    0.01, and not to 0.1, and is 0.001, and not 0.05, when the score is measured. They
+    found that this alone makes it a lot better. Their numbers are [in
     Dopamine](https://github.com/google/dopamine/blob/master/dopamine/labs/atari_100k/configs/DrQ_eps.gin),
-    and what is different here is small:
+    and the settings here are the same. The game and the network are not quite:
 
-    - A game begins with [up to 30 frames in which nobody
-      acts](../game.py#how-a-game-begins-no-ops). Theirs always begins alike.
-    - The gradient of the two streams is [made smaller](dueling.py) before it goes into
-      the body, and all advantages begin at 0.
+    - [The button][labml_rl.game.Game.reset] is pressed for the agent. The first picture
+      of an episode stands in for those before it, where theirs are black. And a step in
+      which a life is lost goes on to its fourth frame.
+    - Each stream of the network has [a hidden layer of its
+      own](dueling.py#where-the-streams-part). Theirs share one. Their convolutions put
+      zeros around the picture, so that what they see is 11 × 11 places, and not 7 × 7.
+    - Weights begin [as PyTorch draws them][labml_rl.networks.QNetwork], and all
+      advantages at 0. The gradient of the two streams is [made smaller](dueling.py)
+      before it goes into the body.
+    - Their pictures move by up to four pixels one way, and by up to three the other.
 
-    The memory has room for all steps of the run, in 0.7 GB. Pictures are not kept [in
-    blocks][labml_rl.bodies.as_blocks], since they could not be moved by a pixel then.
+    The memory has room for nearly all steps of the run, in 0.7 GB. (The end of each
+    life [takes a place, too](../replay/rings.py). So some of the first steps, which
+    were played at random, are gone in the end. Theirs keeps all.) Pictures are not kept
+    [in blocks][labml_rl.bodies.as_blocks], since they could not be moved by a pixel
+    then.
     """
 
     total_frames: int = 400_000
@@ -238,7 +256,10 @@ class Experiment(experiment.Experiment):
         """
         ### Its own target
 
-        The targets come [from the network itself](#no-target-network).
+        The targets come [from the network itself](#no-target-network). So
+        `sync_every_steps` changes nothing, nor does a
+        [sync][labml_rl.dqn.experiment.Experiment.sync] of your own. For a target
+        network, override this.
         """
         return self.network
 
@@ -288,9 +309,9 @@ class Experiment(experiment.Experiment):
 #     1. In $9 \cdot 9 = 81$. One of them: not moved at all.
 #     2. The network sees from them how things move. If each moved by itself, a ball
 #        that lies still would fly about.
-#     3. Breakout, for example: the paddle is below, and the ball comes down to it. In
-#        no game of this book is down the same as up. (Left and right are not, either:
-#        the right action would have to change as well.)
-#     4. Never: it can't be drawn [before what follows it is
-#        there][labml_rl.replay.rings.Rings.can_be_drawn]. The first steps are drawn
-#        most often.
+#     3. Breakout, for example: the paddle is below, and the ball comes down to it.
+#        Where two sides are alike, as left and right in Breakout or up and down in
+#        Pong, the actions would have to change sides as well.
+#     4. Never, unless it ends a life: else it can't be drawn [before what follows it
+#        is there][labml_rl.replay.rings.Rings.can_be_drawn]. The first steps are drawn
+#        most often, some 130 times each. They were played at random.

@@ -45,8 +45,9 @@ def test_all_pictures_of_an_observation_are_moved_alike(shape):
                 after[row],
             )
         ]
-        # A picture of five columns can look the same in two places.
-        assert len(fitting) == 1 or (shape[-1] == 5 and fitting)
+        # Of three rows nothing but the first may be left, or the last, and then it
+        # doesn't matter how much further they moved.
+        assert len(fitting) == 1 or (shape[-2] == 3 and fitting)
 
 
 def test_each_place_is_as_likely_as_the_others():
@@ -91,6 +92,12 @@ def test_black_stays_black_and_white_is_the_brightest():
     assert (after[:, 0] == 0).all()
     assert after[:, 1].min() >= 229
     assert after[:, 1].max() == 255
+
+
+def test_floats_are_refused():
+    """As whole numbers they would all be 0."""
+    with pytest.raises(TypeError, match="must be uint8, not torch"):
+        brighten(torch.rand(2, 4, 12, 12), dice())
 
 
 # --- the experiment ---
@@ -152,6 +159,11 @@ def test_double_q_learning_changes_nothing():
     for double in (False, True):
         with closing(Experiment(replace(TINY, double=double))) as each:
             each.play(80)
+            # A target network, if there were one, would now say something else.
+            for _ in range(2):
+                each.sync()
+                for weight in each.network.parameters():
+                    torch.nn.init.normal_(weight, std=0.05)
             losses.append(each.learn()["loss"].item())
     assert losses[0] == losses[1]
 

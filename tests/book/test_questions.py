@@ -19,6 +19,7 @@ from labml_rl.a2c import value_loss as critic_loss
 from labml_rl.bodies import NatureBody
 from labml_rl.dqn import following_values, huber
 from labml_rl.dqn.distribution import expectation, make_atoms, project
+from labml_rl.dqn.drq import shift
 from labml_rl.dqn.dueling import DuelingNetwork
 from labml_rl.dqn.exploring import Linear, explore
 from labml_rl.dqn.quantiles import (
@@ -437,6 +438,32 @@ def test_of_the_dueling_network():
     assert "$(0, 1, 5)$" in values
     assert same.startswith("The same:")
     assert total.startswith("0, always.")
+
+
+def test_of_two_hours_of_play():
+    places, _, _, often = answers("dqn.drq")[1:]
+    image = torch.arange(81, dtype=torch.uint8).view(1, 1, 9, 9)
+    images = image.expand(2_000, -1, -1, -1)
+    moved = shift(images, torch.Generator().manual_seed(1)).unique(dim=0)
+    whole = [each for each in moved if len(each.unique()) == 81]
+    assert (len(moved), len(whole)) == (9 * 9, 1)
+    assert places.startswith(r"In $9 \cdot 9 = 81$. One of them: not moved at all.")
+
+    def last_can_be_drawn(ends):
+        """Whether the newest step is complete, with ten rewards."""
+        memory = ReplayMemory(NUMBER, 1, **KEPT, n=10)
+        memory.begin(SEEN)
+        action = NO.astype(int)
+        for _ in range(20):
+            memory.add(action, NO, NO, NO, SEEN)
+        final = SEEN if ends.any() else None
+        memory.add(action, NO, ends, NO, SEEN, final_observations=final)
+        return bool(memory.can_be_drawn(np.array([20]))[0])
+
+    assert (last_can_be_drawn(NO), last_can_be_drawn(~NO)) == (False, True)
+    assert often.startswith("Never, unless it ends a life:")
+    assert round((32 / np.arange(1_600, 100_001)).sum(), -1) == 130
+    assert "some 130 times each" in often
 
 
 def test_of_pqn():

@@ -12,9 +12,9 @@ import torch
 from benchmarks.record import ROOT
 from labml_rl import mistakes, returns, screen, small
 from labml_rl.a2c import experiment as a2c
+from labml_rl.dqn import drq, mspacman
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn import mistakes as mistakes_of_dqn
-from labml_rl.dqn import mspacman
 from labml_rl.dqn import plain as plain_dqn
 from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.environments import make_environments
@@ -84,6 +84,7 @@ def learners() -> Iterator[tuple[Any, Any]]:
         {"dueling": True, "noisy": True, "quantiles": ATOMS},
     ):
         yield dqn.Experiment, DQNSettings(**MEMORY | changes)
+    yield drq.Experiment, drq.Settings(**MEMORY | {"n": 3})
 
 
 def learners_of_a_minute() -> Iterator[tuple[Any, Any]]:
