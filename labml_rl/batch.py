@@ -8,8 +8,8 @@ summary: Several environments as one VectorEnv of Gymnasium.
 
 This page makes several environments into one, a
 [VectorEnv](https://gymnasium.farama.org/api/vector/) or **vectorised environment**
-(*vectorized*) of Gymnasium. It takes a batch of actions and gives a batch of everything
-else:
+(*vectorized*) of Gymnasium. It takes a batch of actions and returns a batch of
+everything else:
 
 ```python
 from functools import partial
@@ -28,8 +28,8 @@ obs, rewards, terminated, truncated, infos = games.step(
 ```
 
 [SerialGames][] plays them one after another, in this process, as `SyncVectorEnv` and
-`DummyVecEnv` of other libraries do. That is the simplest way, and the best to look for
-mistakes in. [A later page](worker.py) spreads them over processes, behind the same
+`DummyVecEnv` of other libraries do. That is the simplest way, and the best for finding
+mistakes. [A later page](worker.py) spreads them over processes, behind the same
 interface, [Games][].
 """
 
@@ -56,7 +56,7 @@ from labml_rl.runner import Batch, Infos, Runner, Spaces, spaces_of, staying
 
 MakeEnv = Callable[[], gymnasium.Env[Any, Any]]
 
-# These change the state of a game. All others only ask.
+# These change the state of a game. All other methods only ask.
 PLAYING = ("reset", "step", "set_state")
 
 
@@ -64,10 +64,10 @@ def spawn_seeds(seed: int | None, count: int) -> list[int]:
     """
     ## Seeds
 
-    Games with one seed begin with the same no-ops and, as long as the agent does the
-    same, go on the same. An agent that always takes the best action then plays one game
-    eight times over. An agent that draws its actions gets eight games, but they all
-    begin alike.
+    Games with the same seed begin with the same no-ops and, as long as the agent does
+    the same, go on in the same way. An agent that always takes the best action then
+    plays one game eight times over. An agent that draws its actions gets eight games,
+    but they all begin alike.
 
     !!! warning "`seed + i` is no better"
         Runs are repeated with seeds 1, 2, 3 to see how much is luck. With `seed + i`,
@@ -75,18 +75,19 @@ def spawn_seeds(seed: int | None, count: int) -> list[int]:
         same, and the runs agree more than they should. Gymnasium's own vector
         environments count up like this.
 
-    So the seeds are drawn from the run's seed by a hash, NumPy's `SeedSequence`. More
-    games do not change the seeds of those before.
+    So the seeds are drawn from the run's seed by a hash, NumPy's `SeedSequence`. Adding
+    games does not change the seeds of those before.
 
     Args:
         seed: that of the run; `None` draws one.
         count: how many games.
 
     Returns:
-        As many seeds, all different, as good as independent of those of any other run.
+        That many seeds, all different, and as good as independent of those of any other
+        run.
 
     Raises:
-        ValueError: if there is to be none.
+        ValueError: if there are to be none.
     """
     if count < 1:
         raise ValueError(f"there must be at least 1 game, not {count}")
@@ -106,11 +107,11 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         num_envs: how many environments.
         batch: where the environments write.
         autoreset_mode: what follows [the end of an
-            episode][labml_rl.runner.Runner._step]. Wrappers of Gymnasium that change
-            the observations of a batch accept only the modes other than `SAME_STEP`.
+            episode][labml_rl.runner.Runner._step]. Gymnasium's wrappers that change the
+            observations of a batch accept every mode except `SAME_STEP`.
         copy: whether `reset` and `step` return copies of the observations. If not,
             they return the arrays that the games write to, and the next step changes
-            them under the agent's eyes.
+            them before the agent's eyes.
     """
 
     def __init__(
@@ -169,14 +170,14 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         Args:
             seed: [seeds are drawn][spawn_seeds] from it for all environments; or a
                 list, with one for each.
-            options: handed on to the environments. With `"reset_mask"`, a boolean array
-                of shape `(num_envs,)`, only those are reset in which it is true.
+            options: passed on to the environments. With `"reset_mask"`, a boolean array
+                of shape `(num_envs,)`, only those are reset for which it is true.
 
         Returns:
             Observations and infos.
 
         Raises:
-            ValueError: if the seeds or the entries of the mask are not as many as the
+            ValueError: if there are not as many seeds, or entries in the mask, as
                 environments.
         """
         if isinstance(seed, int | np.integer):
@@ -208,16 +209,16 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         Returns:
             Observations, rewards (float64), `terminated` and `truncated` (bool), all
             with a row for each environment, and infos. In the infos, each key has an
-            array with such rows, and its namesake with an underscore says which of them
-            count. So the scores of finished games are in
+            array with these rows, and the same key with an underscore says which of
+            them count. So the scores of finished games are in
             `infos["final_info"]["episode"]["r"]`, and `infos["final_info"]["_episode"]`
-            says in which rows. (An episode that ended with a life has no score, and
-            where no other ended, there is no `"episode"`:
+            says in which rows. (An episode that ended with a life has no score, and if
+            no others ended, there is no `"episode"`:
             [scores_of][labml_rl.environments.scores_of] allows for both.)
 
         Raises:
-            InvalidAction: if they are too few or too many, of another shape, or if
-                there is no such action.
+            InvalidAction: if there are too few or too many, if their shape is wrong, or
+                if there is no such action.
         """
         self.step_async(actions)
         return self.step_wait()
@@ -226,11 +227,10 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         """
         ### Meanwhile
 
-        With worker processes, this only hands out the actions. What the agent does
-        until it calls [Games.step_wait][], it does while the games are played. Those
-        that are played in its own process are played when it waits: all of
-        [SerialGames][], and with `joins` [a share of
-        ParallelGames][labml_rl.worker.ParallelGames].
+        With worker processes, this only hands out the actions. Whatever the agent does
+        before it calls [Games.step_wait][] happens while the games are played. Those in
+        its own process are played only when it waits: all of [SerialGames][], and with
+        `joins` [a share of ParallelGames][labml_rl.worker.ParallelGames].
 
         Raises:
             InvalidAction: as [Games.step][] does.
@@ -291,8 +291,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
                 raise
         return together
 
-    # Gymnasium gives the array of a key the type of the first number, and where that is
-    # whole, NumPy would cut the 0.7 of the next environment down to 0.
+    # Gymnasium gives the array of a key the type of the first number, and if that is a
+    # whole number, NumPy would cut the 0.7 of the next environment down to 0.
     def _add_info(
         self, vector_infos: dict[str, Any], env_info: dict[str, Any], env_num: int
     ) -> dict[str, Any]:
@@ -318,8 +318,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """
-        Look at an attribute of every environment, under the name that Gymnasium has for
-        it.
+        Look at an attribute of every environment. The name of this method is
+        Gymnasium's.
 
         Returns:
             Their attributes, in order.
@@ -329,15 +329,15 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
     def set_attr(self, name: str, values: Any) -> None:
         """
         Set an attribute of every environment: its level, for instance, so that it gets
-        harder as the agent gets better. In an environment that is wrapped it is set
-        where it is found.
+        harder as the agent gets better. In a wrapped environment it is set where it is
+        found.
 
         Args:
             name: the attribute.
             values: a list or a tuple with one for each, or one for all.
 
         Raises:
-            ValueError: if they are too few or too many.
+            ValueError: if there are too few or too many.
         """
         several = isinstance(values, list | tuple)
         each = list(values) if several else [values] * self.num_envs
@@ -363,7 +363,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
 
     def set_states(self, states: Sequence[Any]) -> Any:
         """
-        Continue from there, in this process or in another.
+        Continue from saved states, in this process or in another.
 
         Args:
             states: what [Games.get_states][] returned, for games made in the same way.
@@ -372,7 +372,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             The observations that the agent had when the states were saved.
 
         Raises:
-            ValueError: if they are not as many as the environments.
+            ValueError: if there are not as many as there are environments.
         """
         if len(states) != self.num_envs:
             raise ValueError(f"{len(states)} states for {self.num_envs} environments")
@@ -411,7 +411,7 @@ class SerialGames(Games):
         autoreset_mode: what follows [the end of an
             episode][labml_rl.runner.Runner._step].
         copy: whether the agent gets [its own copies][Games].
-        first: the number of the first, in an error, if there are others before.
+        first: the number of the first, in an error, if there are others before it.
         spaces: what all environments should have; `None` is what the first has.
 
     Raises:
@@ -452,8 +452,8 @@ class SerialGames(Games):
 
     def _receive(self) -> list[Any]:
         """
-        If one fails to play, or Ctrl-C comes in the middle, some have played this step
-        and others have not. So all of them are given up, as [those in
+        If one game fails to play, or Ctrl-C comes in the middle, some have played this
+        step and others have not. So all of them are given up, as [those in
         workers][labml_rl.worker.ParallelGames._receive] are. A question that one can't
         answer does no harm.
         """
@@ -507,8 +507,8 @@ def make_all(makers: Sequence[MakeEnv], names: Sequence[str]) -> list[Any]:
         names: what to call them.
 
     Returns:
-        The environments. If one can't be made, the error says which, and those before
-        are closed.
+        The environments. If one can't be made, the error says which, and those made
+        before it are closed.
     """
     with contextlib.ExitStack() as stack:
         envs = []

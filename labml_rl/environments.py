@@ -8,9 +8,9 @@ summary: Atari games and any other environment of Gymnasium, by name, many at on
 
 An algorithm that learns to play Pong can learn to balance a pole: it needs observations
 and rewards, and does not ask where they come from. That helps you to find mistakes: one
-shows in CartPole within a minute, and in Pong after an hour.
+shows up in CartPole within a minute, and in Pong after an hour.
 
-This page finds environments by name, and gives a batch of them:
+This page finds environments by name, and makes a batch of them:
 
 ```python
 from labml_rl.environments import make_environments
@@ -21,7 +21,7 @@ carts = make_environments(
 )
 ```
 
-Without `workers=0` they are played in [processes of their own](worker.py).
+Without `workers=0` they are played in [separate processes](worker.py).
 
 Both can be saved in the middle of an episode and continued later. [A run that was
 interrupted](runs/__init__.py) goes on exactly as if it had not been.
@@ -30,8 +30,8 @@ interrupted](runs/__init__.py) goes on exactly as if it had not been.
 
 Write an environment as [Gymnasium
 says](https://gymnasium.farama.org/introduction/create_custom_env/), with observations
-that are numbers or pictures and with actions that are numbered, and register it where
-it is defined:
+that are numbers or pictures and with numbered actions, and register it where it is
+defined:
 
 ```python
 # mine.py
@@ -45,10 +45,10 @@ def make(**options):
 gymnasium.register("Cards-v0", entry_point=make)
 ```
 
-The example takes one that exists, Blackjack, and a wrapper that makes one array of all
-that is seen. The module and a colon in front of its name say where it is registered.
-The module must be where Python looks for modules. With `python -m`, the folder that you
-are in is such a place:
+The example takes an existing one, Blackjack, and a wrapper that makes one array out of
+everything that is seen. The module and a colon in front of its name say where it is
+registered. The module must be where Python looks for modules. With `python -m`, the
+folder that you are in is such a place:
 
 ```sh
 python -m labml_rl train small-ppo --game mine:Cards-v0
@@ -58,21 +58,21 @@ python -m labml_rl watch runs/small-ppo/mine:Cards-v0/seed-1
 Before an agent learns from it, let Gymnasium look for mistakes in it, with `check_env`
 of `gymnasium.utils.env_checker`. Three more things matter here:
 
-- **Episodes must end.** There is no score before that, and whoever measures an agent
-  waits for one. If yours might go on for ever, register it with a limit, such as
+- **Episodes must end.** There is no score before that, and measuring an agent means
+  waiting for one. If yours might go on for ever, register it with a limit, such as
   `max_episode_steps=1000`.
-- **Its seed decides everything.** Take all chance from `self.np_random`, which
+- **Its seed decides everything.** Take all random numbers from `self.np_random`, which
   `super().reset(seed=seed)` seeds. A run that is resumed [plays its episodes
-  again][labml_rl.environments.Resumable], and chance from anywhere else would lead them
-  to another place, without a word.
-- **Processes of its own** can't be those of Python's `multiprocessing`, unless you add
-  `--workers 0`: a worker may start none. What `subprocess` starts, its `close` must
-  end.
+  again][labml_rl.environments.Resumable], and random numbers from anywhere else would
+  lead them astray, without a word.
+- **Its own processes** can't be those of Python's `multiprocessing`, unless you add
+  `--workers 0`: a worker may start none. Its `close` must end whatever it starts with
+  `subprocess`.
 
 !!! warning "Nothing is scaled"
     Rewards are clipped in Atari games alone, and only bytes are divided by 255. All
     other numbers are taken as they are, and with rewards in the hundreds an agent
-    [learns badly][labml_rl.mistakes.LargeRewards]. So bring both to about 1, by numbers
+    [learns badly][labml_rl.mistakes.LargeRewards]. So bring both to about 1, by factors
     that you choose:
 
     ```python
@@ -80,17 +80,17 @@ of `gymnasium.utils.env_checker`. Three more things matter here:
     env = TransformReward(env, lambda r: r / 100)
     ```
 
-    Gymnasium has these two, and `NormalizeReward` and `NormalizeObservation` besides,
-    which find their numbers while they play. But a run does not save these. Whoever
-    resumes it or watches its agent would begin with others.
+    Gymnasium has these two, and `NormalizeReward` and `NormalizeObservation` as well,
+    which find their factors during play. But a run does not save these. If you resumed
+    it or watched its agent, you would begin with others.
 
-If an action is an amount, such as a torque, let the agent choose among a few of them.
+If an action is an amount, such as a torque, let the agent choose among a few amounts.
 Some environments have an option for that, such as `continuous=False` of `CarRacing-v3`.
 (PPO can learn amounts, too, but this book's does not. The head of its
 [network](networks.py) would have to give a mean and a width in place of logits. Actions
 would be drawn by these, and their probability and the entropy computed from them. The
 [sampler](sampling.py) refuses them, so a loop of your own has to write the steps down.
-Batches of games, advantages and losses would stay.)
+Batches of games, advantages and losses would stay as they are.)
 """
 
 import math
@@ -115,20 +115,20 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     ## An environment that can be saved
 
     An Atari game [knows how][labml_rl.game.Game.get_state]. Other environments keep
-    what they know in variables of their own, and there is no telling which. But nearly
-    all of them do the same when they are given the same seed and the same actions. So
-    it is enough to write down these two: *the state is how one got there*. The price:
-    to go on from it takes as long as the episode has taken so far.
+    what they know in their own variables, and there is no telling which. But nearly all
+    of them do the same when they are given the same seed and the same actions. So it is
+    enough to write down these two: *the state is how you got there*. The price: going
+    on from it takes as long as the episode has taken so far.
 
     For that, each episode begins with a seed of its own. All of these are drawn from
     `seed`, so one seed still decides everything. As with a game, `info` has the score
     of an episode that ends.
 
     !!! warning "A game with something around it"
-        An Atari game in a wrapper of your own, or in [a pipeline of your
-        own](wrappers/__init__.py), comes here, too. An episode of it may be one of five
-        lives, and a seed would [begin all over][labml_rl.game.Game.reset]. So if
-        something in there has an attribute `goes_on`, as the game and
+        An Atari game in a wrapper or [a pipeline of your own](wrappers/__init__.py),
+        ends up here, too. An episode of it may be one of five lives, and a seed would
+        [begin a new game][labml_rl.game.Game.reset]. So if anything inside has an
+        attribute `goes_on`, as the game and
         [EpisodicLife][labml_rl.wrappers.acting.EpisodicLife] of this book do, each
         *game* gets a seed, and between its lives it goes on.
 
@@ -151,8 +151,8 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         """
         Args:
-            seed: begin all over with this one.
-            options: handed on. An episode that began with options can't be saved.
+            seed: begin afresh with this one.
+            options: passed on. An episode that began with options can't be saved.
 
         Returns:
             The first observation, and `info`.
@@ -174,7 +174,7 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._actions.append(None)
         self._goes_on = False
         observation, info = self.env.reset()
-        # Between two lives, the game may have ended, and another have begun.
+        # Between two lives, the game may have ended, and another may have begun.
         if has_points(info):
             info = info | {"episode": self._score(info)}
             self._return, self._steps = 0.0, 0
@@ -183,15 +183,16 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """
         Returns:
-            What the environment does; at the end of an episode, with the sum of its
-            rewards and the number of its steps in `info["episode"]`, as far as it has
-            nothing there itself, and with whether it was cut off in `info["cut_off"]`.
-            If a limit cut it off from outside of what counts its points, as Gymnasium's
-            `RecordEpisodeStatistics` does, the score is what was counted so far.
+            What the environment returns. At the end of an episode, the sum of its
+            rewards and the number of its steps are in `info["episode"]`, unless the
+            environment put its own there, and `info["cut_off"]` says whether it was cut
+            off. If the limit that cut it off is outside the wrapper that counts its
+            points, such as Gymnasium's `RecordEpisodeStatistics`, the score is what had
+            been counted so far.
 
         Raises:
             ResetNeeded: before the first `reset`.
-            TypeError: if the reward is no number.
+            TypeError: if the reward is not a number.
             ValueError: if it is not finite.
         """
         self._check_begun()
@@ -214,16 +215,16 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
             info = info | {"episode": self._score(info), "cut_off": cut_off}
         return observation, reward, terminated, truncated, info
 
-    # The environment may know the points, and not how many steps they took.
+    # The environment may know the points, but not how many steps they took.
     def _score(self, info: dict[str, Any]) -> dict[str, Any]:
         known = info["episode"] if has_points(info) else {"r": self._counted()}
         # In a batch of Gymnasium's own, a whole number would cut the points of the
         # games after it.
         return {"l": self._steps} | known | {"r": float(known["r"])}
 
-    # Whoever counts raw points tells them at an end. If a limit further out cuts the
-    # episode off, they see none, and say nothing: ask them. The rewards that come out
-    # here may be clipped or scaled.
+    # A wrapper that counts raw points reports them at an end. If a limit further out
+    # cuts the episode off, it sees no end, and reports nothing: so ask it. The rewards
+    # that come out here may be clipped or scaled.
     def _counted(self) -> float:
         if self.env.has_wrapper_attr("episode_returns"):
             counted = self.env.get_wrapper_attr("episode_returns")
@@ -288,15 +289,15 @@ def is_atari(name: str) -> bool:
     """
     ## By name
 
-    Gymnasium's names end in a version, `CartPole-v1`, or have a module in front. Those
-    of games do not.
+    Gymnasium's names end in a version, `CartPole-v1`, or have a module in front. Names
+    of games do neither.
 
     Raises:
         ValueError: if the version is missing, or if it is one of Gymnasium's names for
             an Atari game. Those come without a pipeline, or with another, and some of
             them with sticky actions.
     """
-    # Blackjack-v1 is no game of Atari, though there is one of that name, too.
+    # Blackjack-v1 is no game for the Atari, though there is one of that name, too.
     found = gymnasium.registry.get(name)
     game = re.sub(r"^ALE/|(-ram)?(NoFrameskip|Deterministic)?-v\d+$", "", name)
     if game != name and _is_game(game) and (found is None or "game" in found.kwargs):
@@ -346,7 +347,7 @@ def environment_makers(
 
     Raises:
         ValueError: if the seed or the number of environments makes no sense. Whether
-            there is such a game or environment turns out when it is made.
+            there is such a game or environment turns out only when it is made.
     """
     seeds = spawn_seeds(seed, num_envs)
     make = (
@@ -394,11 +395,11 @@ def _make(name: str, options: dict[str, Any], *, seed: int) -> Resumable:
 def no_environment(name: str, error: Exception) -> str:
     """
     Args:
-        name: what there is not.
+        name: of what was not found.
         error: what Gymnasium said.
 
     Returns:
-        A sentence, with a remedy. A module that was not found may lie in the folder
+        A sentence, with a remedy. A module that was not found may be in the folder
         where the command was typed, and a command looks only where libraries are.
     """
     hint = ""
@@ -415,7 +416,7 @@ def frames_per_step(name: str) -> int:
     """
     ## Frames and steps
 
-    To find out what a name means takes up to a millisecond, and this is asked in each
+    Finding out what a name means takes up to a millisecond, and this is asked at each
     step. So the answer is kept.
 
     Returns:
@@ -486,8 +487,8 @@ def has_channels_last(space: Box) -> bool:
     """
     ## Which way round
 
-    Most environments of Gymnasium give pictures with their channels last, `(96, 96,
-    3)`. Games of this book have them first, `(4, 84, 84)`.
+    Most Gymnasium environments give pictures with their channels last, `(96, 96, 3)`.
+    The games in this book have them first, `(4, 84, 84)`.
 
     Args:
         space: that of one observation.
@@ -511,7 +512,7 @@ def final_observations(infos: dict[str, Any], rows: NDArray[np.bool_]) -> Any:
         The last observation of each, shape `(rows.sum(), …)`.
 
     Raises:
-        ValueError: if the games do not tell them.
+        ValueError: if the games do not report them.
     """
     if "final_obs" not in infos:
         raise ValueError(

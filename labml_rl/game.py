@@ -7,13 +7,14 @@ summary: An exact Gymnasium environment for every Atari game, straight on the em
 # The game, frame by frame
 
 The console draws sixty pictures a second. An agent that had to decide at every one of
-them would decide the same nearly every time, and learn slowly. So nearly everybody
-follows the recipe of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236): hold
-each action for four frames (**frame skip**), make [one small picture](screen.py) of the
-last two, and show the network the latest four such pictures (**frame stacking**).
+them would make the same decision nearly every time, and learn slowly. So nearly
+everybody follows the recipe of [Mnih et al.
+(2015)](https://doi.org/10.1038/nature14236): hold each action for four frames (**frame
+skip**), make [one small picture](screen.py) of the last two, and show the network the
+latest four such pictures (**frame stacking**).
 
-The recipe is short, but it hides a dozen traps, and widely used libraries are caught in
-some of them. This page builds it one step at a time. At its end you will have
+The recipe is short, but it hides a dozen traps, and widely used libraries fall into
+some of them. This page builds it one step at a time. By the end you will have
 [make_game][], which turns a name into an environment for
 [Gymnasium](https://gymnasium.farama.org), the interface that most libraries share:
 
@@ -26,12 +27,12 @@ obs, reward, terminated, truncated, info = game.step(2)
 ```
 
 `reset` begins an episode, and `step` plays one action, here number 2, and says what
-came of it, in five parts. What they mean is explained [beside the class][Game].
+came of it, in five parts. Their meaning is explained [beside the class][Game].
 
 ## What the agent sees
 
 One picture shows where things are. Four pictures, from the latest four actions, also
-show where the things are going. This stack is one **observation**.
+show where they are going. This stack is one **observation**.
 
 ![Four pictures of Breakout with a ring around the ball, which moves down and to the
 left](../assets/figures/game-stack.png)
@@ -67,15 +68,15 @@ class Emulator(Display, Protocol):
     ## The emulator
 
     The Arcade Learning Environment, or ALE, of [Bellemare et al.
-    (2013)](https://doi.org/10.1613/jair.3912) emulates the console. It has a Gymnasium
-    environment of its own, `ALE/…-v5`. That one copies a picture at each of its steps,
+    (2013)](https://doi.org/10.1613/jair.3912) emulates the console. It has its own
+    Gymnasium environment, `ALE/…-v5`. That one copies a picture at each of its steps,
     and for the maximum of two frames it has to be run with one frame a step. So it
     copies all four. This page talks to the emulator itself, `ALEInterface`, and fetches
     only what the agent will see.
 
-    Besides [its screens][Display], these methods are all that a game needs of the
-    emulator. Anything else that has them will do: the tests bring a small scripted
-    game, which dies exactly where a test wants it to.
+    Besides [its screens][Display], these methods are all that a game needs from the
+    emulator. Anything else that has them will do: the tests use a small scripted game,
+    which dies exactly where a test wants it to.
     """
 
     def reset_game(self) -> None: ...
@@ -96,8 +97,8 @@ class GameOptions:
     The defaults are for *training*, as in Mnih et al. (2015), with three exceptions.
     Games are cut off after half an hour, as in later papers. Mnih et al. paid only the
     sign of a reward, which is `clip_rewards=True`; here that is left to the algorithm.
-    And in many games nothing happens until somebody presses the joystick's only button,
-    *fire*. Their agents had to do that themselves, which is `fire_at_start=False`.
+    And in many games nothing happens until the joystick's only button, *fire*, is
+    pressed. Their agents had to do that themselves, which is `fire_at_start=False`.
     ([Smaller things](dqn/settings.py) differ, too.) To *evaluate* an agent, play whole
     games: `episodic_life=False`.
 
@@ -118,23 +119,23 @@ class GameOptions:
     # ### What it can do: sticky actions
     #
     # The agent can take the actions that do something in this game; or, with
-    # `full_action_space`, all 18 positions of joystick and button, so that one network
-    # can play every game.
+    # `full_action_space`, all 18 positions of the joystick and the button, so that one
+    # network can play every game.
     #
     # `sticky_actions` is the probability, in each frame, that the emulator ignores the
     # action and repeats the one before, so that no agent can learn a game by heart.
     # [Machado et al. (2018)](https://doi.org/10.1613/jair.5699) recommend 0.25, and
-    # `ALE/…-v5` does so; most published scores come without, so here it is off. A score
-    # means little unless this number is given with it.
+    # `ALE/…-v5` uses that; most published scores are from games without sticky actions,
+    # so here they are off. A score means little unless this number is given with it.
     full_action_space: bool = False
     sticky_actions: float = 0.0
 
     # ### How a game begins: no-ops
     #
     # Nothing in the console is random: the same actions always give the same game. To
-    # vary it, nobody acts in the first few frames: these are the *no-ops*. How many
-    # there are, from 1 to `noop_max`, is drawn for each game. Some games then wait for
-    # the button, so it is pressed once if `fire_at_start`.
+    # vary it, the first few frames are played without an action: these are the
+    # *no-ops*. Their number, from 1 to `noop_max`, is drawn for each game. Some games
+    # then wait for the button, so it is pressed once if `fire_at_start` is set.
     noop_max: int = 30
     fire_at_start: bool = True
 
@@ -193,7 +194,7 @@ def shortest_cap(noop_max: int) -> int:
         noop_max: the option of that name.
 
     Returns:
-        The least that `max_frames` may be.
+        The smallest value that `max_frames` may have.
     """
     return noop_max + FRAMES_PER_STEP + 1
 
@@ -224,7 +225,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
     *Scores* are those of whole games. When a game, and not just a life, is over or cut
     off, `info` has an entry for it: the raw points, the steps of the agent, and the
     frames of the emulator, no-ops included. Another entry says whether the game was cut
-    off, by the cap on its frames. The number of lives is there in every step.
+    off, by the cap on its frames. The number of lives is in `info` at every step.
 
     ```python
     {
@@ -234,12 +235,12 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
     }
     ```
 
-    Under `"episode"`, Gymnasium's `RecordEpisodeStatistics` would note the same. So a
+    Gymnasium's `RecordEpisodeStatistics` would record the same under `"episode"`. So a
     game needs no such wrapper, and can't have one.
 
     Args:
         load: makes an emulator with a game in it, from a seed for the emulator's
-            *dice*, its generator of random numbers.
+            *dice*, its random number generator.
         options: see [GameOptions][].
         seed: decides everything random; `None` draws one.
         same_start: whether a reset always puts the emulator into the same state, so
@@ -265,7 +266,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         self._load = load
         self._load_emulator(seed)
 
-        # The minimal set has only actions that have an effect, so it tells whether the
+        # The minimal set has only actions that have an effect, so it shows whether the
         # button has one. The full set has the button in every game.
         self._actions = self._emulator.getMinimalActionSet()
         self._has_fire = Action.FIRE in self._actions
@@ -285,13 +286,13 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         """
         ### One seed for all that is random
 
-        That is the number of no-ops, and the emulator's *dice*, its generator of random
-        numbers, for sticky actions.
+        The seed decides the number of no-ops, and sets the emulator's *dice*, its
+        random number generator, for sticky actions.
 
         !!! warning "A new game is not a fresh console"
             In a dozen games, Beam Rider and Tennis among them, the emulator remembers
-            something of the game before. And it looks at its seed only when it loads a
-            game. So a seed reproduces a run only together with a fresh emulator.
+            something from the game before. And it looks at its seed only when it loads
+            a game. So a seed reproduces a run only together with a fresh emulator.
         """
         super().reset(seed=seed)
         self._emulator = self._load(int(self.np_random.integers(2**31)))
@@ -326,22 +327,23 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
             opening over and over, and hardly ever see what comes after it. EnvPool does
             go on, but with up to 30 no-ops after each life, as DQN's own program did:
             half a second in which everything moves but the agent. And its stack still
-            holds pictures of the life before.
+            holds pictures from the life before.
 
         Args:
-            seed: begin all over, exactly as [make_game][] does with this seed.
-            options: `{"new_game": True}` gives up the game that is going on.
+            seed: begin afresh, exactly as [make_game][] does with this seed.
+            options: `{"new_game": True}` abandons the game in progress.
 
         Returns:
-            The first observation, and `info`. If the old game ended in here, between
-            two lives, where no step could report it, `info` has its score.
+            The first observation, and `info`. If the old game ended during the reset,
+            between two lives, where no step could report it, `info` has its score.
         """
         info: dict[str, Any] = {}
         if seed is not None:
             self._load_emulator(seed)
 
-        # After a lost life, one step without an action is enough. Then comes the button
-        # again: Breakout serves no ball without it. Either can end the game, so look.
+        # After a lost life, one step without an action is enough. Then the button is
+        # pressed again: Breakout serves no ball without it. Either can end the game, so
+        # check.
         goes_on = self._life_lost and not (options or {}).get("new_game", False)
         if goes_on:
             self._play(Action.NOOP, FRAMES_PER_STEP)
@@ -366,7 +368,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         The number of no-ops is drawn by this game's own generator: a global one would
         tie all games in a process together, and no seed would reproduce any of them.
 
-        Points that come in before the agent's first action count in the score. The
+        Points that come in before the agent's first action count towards the score. The
         agent is not paid for them.
         """
         noops = 0
@@ -382,10 +384,10 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         """
         ### Off and on again
 
-        A reset takes as long as seventy frames, since that is what happens: the console
-        is switched off and on, and the emulator plays for a second until the game is
-        ready. While one of eight games does so, seven wait. But in many games nothing
-        of what came before is left after a reset, which always ends in [the same
+        A reset takes as long as seventy frames, since the console really is switched
+        off and on, and the emulator plays for a second until the game is ready. While
+        one of eight games does this, the other seven wait. But in many games nothing
+        that came before is left after a reset, which always ends in [the same
         state][labml_rl.game.SAME_START]. So that state is kept, and the next time it is
         put back, which takes about as long as one frame.
 
@@ -419,8 +421,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         ### One action
 
         Args:
-            action: its number, from 0 to `action_space.n - 1`. A number of NumPy or
-                PyTorch will do, but no array of several.
+            action: its number, from 0 to `action_space.n - 1`. A number from NumPy or
+                PyTorch will do, but not an array of several.
 
         Returns:
             The observation, the points that were scored, `terminated`, `truncated`, and
@@ -445,7 +447,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         self._steps += 1
         self._lives = self._emulator.lives()
 
-        # The cap is no rule of the game: the agent could have gone on to score. Taken
+        # The cap is no rule of the game: the agent could have gone on scoring. Taken
         # for an end, it would teach that the best positions are worth nothing.
         is_over, game_over = self._is_over(), self._game_over()
         truncated = is_over and not game_over
@@ -474,11 +476,11 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
             Gymnasium and ALE's vector environment return these, a moment long gone, as
             the final observation; `AtariPreprocessing` of Gymnasium and ALE's vector
             environment never show the final frame, whichever of the four it is. Here it
-            stands alone.
+            is shown on its own.
 
         Args:
-            action: what is held down all the while.
-            frames: how many, unless the game ends or is cut off before.
+            action: what is held down throughout.
+            frames: how many, unless the game ends or is cut off before then.
 
         Returns:
             The points scored.
@@ -529,7 +531,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         ### Without a copy
 
         If you copy the observations anyway, because they go [to another
-        process](worker.py) or into a batch, you can have them written there at once.
+        process](worker.py) or into a batch, you can have them written straight there.
 
         Args:
             observation: is what `reset` and `step` return from now on, each time with
@@ -555,27 +557,27 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         ### Saved games
 
         A run of many hours can be interrupted. To continue it with the very same games,
-        you need all that decides how they go on: the console with its dice, the dice
-        for the no-ops, the pictures in the stack, and a few counters.
+        you need everything that decides how they go on: the console with its dice, the
+        dice for the no-ops, the pictures in the stack, and a few counters.
 
         !!! warning "Where it is not exact"
-            ALE's state does not have everything. Which action was last held is missing,
-            so with sticky actions the first repetition may be of the wrong one. [Four
-            games][labml_rl.game.NOT_WHOLE] can go on differently even without them. And
-            in a game that is saved with a single frame left before its cap, the last
-            picture can differ: it is the maximum of that frame and of one before, which
-            is not there any more.
+            ALE's state does not have everything. It lacks the action that was last
+            held, so with sticky actions the first repetition may be of the wrong one.
+            [Four games][labml_rl.game.NOT_WHOLE] can go on differently even without
+            them. And in a game that is saved with a single frame left before its cap,
+            the last picture can differ: it is the maximum of that frame and of the one
+            before, which is gone.
 
         Returns:
-            Numbers, bytes and an array. No code is in it, and none is run to read it.
-            (The emulator believes the bytes, though. With others, it may crash.)
+            Numbers, bytes and an array. There is no code in it, and none is run to read
+            it. (But the emulator trusts the bytes. Given others, it may crash.)
 
         Raises:
             ResetNeeded: before the first `reset`: there is nothing to save.
         """
         if not hasattr(self, "_lives"):
             raise ResetNeeded("call reset() first: no game has begun")
-        # The state of the *system* has the emulator's dice, that of the game has not.
+        # The state of the *system* has the emulator's dice; that of the game does not.
         saved = {name: getattr(self, name) for name in self._SAVED}
         emulator = self._emulator.cloneSystemState().serialize()
         dice = self.np_random.bit_generator.state
@@ -592,8 +594,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
             The observation that the agent had when the state was saved.
 
         Raises:
-            ValueError: if it is of another game, as far as that can be seen. This one
-                is as it was, then.
+            ValueError: if it is from another game, as far as can be told. This game is
+                then as it was before.
         """
         missing = {*self._SAVED, "emulator", "dice", "stack"} - state.keys()
         if missing:
@@ -636,7 +638,7 @@ def available_games() -> tuple[str, ...]:
     """
     ## Games by name
 
-    The games come with ALE. A few that it lists cannot be played by one player alone,
+    The games come with ALE. A few that it lists cannot be played by a single player,
     and are left out.
 
     Returns:
@@ -656,8 +658,8 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
     make_game("Pong", seed=2, episodic_life=False)
     ```
 
-    It is an environment of Gymnasium, so other libraries can learn to play it, for
-    instance Stable-Baselines3:
+    It is a Gymnasium environment, so other libraries can learn to play it, for instance
+    Stable-Baselines3:
 
     ```python
     from functools import partial
@@ -672,8 +674,8 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
 
     !!! warning "Not with `make_vec_env`"
         It puts a `Monitor` around each game, which writes its own score over that of
-        the game. In place of whole games and points, `ep_rew_mean` is then of single
-        lives and clipped rewards.
+        the game. `ep_rew_mean` is then a mean over single lives and clipped rewards,
+        not over whole games and points.
 
     Where a program wants a name, `gymnasium.make` knows the games as
     `"labml_rl.worker:labml_rl/Atari-v0"`, with `game="Pong"` after it.
@@ -697,11 +699,11 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
 # ### Games that forget
 #
 # In these games a reset [always ends in the same state][Game._switch_on], whatever was
-# played before it. That was tried thousands of times, and the tests try it again. In
-# most others a clock or a counter goes on through a reset, and in some [the game
+# played before it. That has been tried thousands of times, and the tests try it again.
+# In most others a clock or a counter runs on through a reset, and in some [the game
 # remembers more][Game._load_emulator]. Whether it matters or not, the others really are
-# switched off and on. So are games with sticky actions, and those below, since not all
-# is in their state.
+# switched off and on. So are games with sticky actions, and those below, since their
+# state does not hold everything.
 SAME_START = frozenset(
     {
         *("air_raid", "amidar", "asterix", "atlantis2", "atlantis", "basic_math"),
@@ -717,8 +719,8 @@ SAME_START = frozenset(
 
 # ### Games that can't be saved whole
 #
-# The emulator's state does not have all of these, so [one that was
-# saved][Game.get_state] can go on differently.
+# The emulator's state does not hold everything about these, so [a saved
+# game][Game.get_state] can go on differently.
 NOT_WHOLE = frozenset({"koolaid", "qbert", "tetris", "yars_revenge"})
 
 
@@ -728,7 +730,8 @@ def loader(game: str, options: GameOptions | None = None) -> Callable[[int], Emu
 
     A console has switches for variants of a game and for its difficulty, which [Machado
     et al. (2018)](https://doi.org/10.1613/jair.5699) made part of ALE. An emulator can
-    be set to them before a game gets it. In this mode the invaders are invisible:
+    be set to one of them before a game gets it. In this mode the invaders are
+    invisible:
 
     ```python
     from labml_rl.game import Game, loader
@@ -742,12 +745,12 @@ def loader(game: str, options: GameOptions | None = None) -> Callable[[int], Emu
     game = Game(invisible, seed=1)
     ```
 
-    `getAvailableModes()` and `getAvailableDifficulties()` say which there are.
+    `getAvailableModes()` and `getAvailableDifficulties()` say which ones there are.
 
     Args:
         game: its name in any spelling.
-        options: see [GameOptions][]. Only what the emulator itself does is taken from
-            them.
+        options: see [GameOptions][]. Only those that the emulator itself acts on are
+            used.
 
     Returns:
         What [Game][] calls `load`: it makes an emulator from a seed.
@@ -781,7 +784,7 @@ def find_game(game: str) -> str:
 
 
 def _load(name: str, options: GameOptions, seed: int) -> Emulator:
-    # Errors only: every process would print a banner.
+    # Errors only: every process would print a banner otherwise.
     ALEInterface.setLoggerMode(LoggerMode.Error)
     emulator = ALEInterface()
     emulator.setInt("random_seed", seed)
@@ -804,7 +807,7 @@ def _rom(name: str) -> Path:
 #    taken on the console?
 # 2. In Breakout, with `episodic_life`, the second of the five balls is lost. What do
 #    `terminated`, `truncated` and `info["lives"]` say? What does the next `reset` do?
-# 3. With `clip_rewards`, a brick of the upper rows breaks. The reward is 1, and the
+# 3. With `clip_rewards`, a brick in the upper rows breaks. The reward is 1, and the
 #    score of the game has grown by 7. Is that a bug?
 #
 # ??? tip "Answers"

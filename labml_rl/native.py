@@ -6,10 +6,10 @@ summary: The emulator's vector environment, in C++ threads, behind the same inte
 
 # ALE's own batch of games
 
-The emulator's authors have written a vector environment of their own, in C++: threads
-in place of processes, and no Python between one frame and the next. [NativeGames][]
-puts it behind the interface of [the other batches](batch.py), so that a loop that plays
-the one can play the other:
+The emulator's authors have written their own vector environment, in C++: threads in
+place of processes, and no Python between one frame and the next. [NativeGames][] puts
+it behind the interface of [the other batches](batch.py), so that a loop that plays one
+can play the other:
 
 ```python
 from labml_rl.native import NativeGames
@@ -20,7 +20,7 @@ with NativeGames("Pong", num_envs=8, seed=1) as games:
 
 It starts up at once, and no process can be left behind. It [is no
 faster](../benchmarks/games.md) than the workers of this book, since both spend their
-time in the same emulator; and it plays by rules of its own.
+time in the same emulator; and it plays by its own rules.
 
 !!! warning "What is different"
     This is true of ale-py 0.12. In older versions other things differ.
@@ -31,14 +31,14 @@ time in the same emulator; and it plays by rules of its own.
       are 0 to `noop_max - 2` no-ops, and in games without a button up to one more.
       The first stack is three black pictures and one real one.
     - **A lost life.** The game goes on at once: nobody presses the button again, and
-      the stack is not begun anew.
+      the stack is not started again.
     - **The end.** The final picture never shows the final frame.
     - **The cap** counts frames after the no-ops.
     - **No saved games.** `get_states`, `set_states`, `call` and `render` raise a
       `NotImplementedError`. So a [run](runs/__init__.py), which saves its games, can't
-      have these.
+      use these.
 
-    A network trained on one of the two may play the other worse.
+    A network trained with one of the two may do worse with the other.
 """
 
 from collections.abc import Sequence
@@ -95,7 +95,7 @@ class NativeGames(Games):
                 raise ValueError(f"ALE's vector environment has no {each.name}")
 
         # It has two ways to end an episode with a life. One restarts the whole game,
-        # and is called `episodic_life`. The other is the one that is meant.
+        # and is called `episodic_life`. The other is the one meant here.
         self._ale = AtariVectorEnv(
             find_game(game),
             num_envs,

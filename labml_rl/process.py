@@ -1,14 +1,14 @@
 """
 ---
 title: A process that can be trusted
-summary: An object in a process of its own, which answers, or says why not.
+summary: An object in its own process, which answers, or says why not.
 ---
 
 # A process that can be trusted
 
-Played [one after another](batch.py), games leave all cores of the machine but one idle.
-Python's threads would not help, since they take turns. So games go into processes of
-their own, **workers**. The agent talks to a worker through a pipe:
+Played [one after another](batch.py), games leave all but one of the machine's cores
+idle. Python's threads would not help, since they take turns. So games go into separate
+processes, **workers**. The agent talks to a worker through a pipe:
 
 ```text
 the agent                     a worker
@@ -26,7 +26,7 @@ work.
 
 The sender packs the message. The system copies it into the pipe, wakes the other
 process up, and copies it out again, and the receiver unpacks it. Then the answer goes
-the same way.
+back the same way.
 
 ![Bars: a step of a game takes longest, nearly all of it in the emulator. Next comes a
 worker that answers with an observation, then one that answers with nothing, and last
@@ -34,20 +34,21 @@ an observation that is copied in memory](../assets/figures/batches-costs.svg)
 
 *The quickest tenth of many tries, from [this record](../benchmarks/games.md).*
 
-So a message is cheap beside a step of a game, but not free. One that carries an
+So a message is cheap compared with a step of a game, but not free. One that carries an
 observation costs more, and there is a way around it: a copy in memory takes next to no
 time, as long as both processes see that memory. [The page about workers](worker.py)
 makes use of both: it sends few messages, each for several games, and no observations.
 
-What no program can get around is the emulator itself. It takes most of a step, and how
-many steps it plays without anything around it is the *ceiling* of all that is measured.
+What no program can get around is the emulator itself. It takes most of a step, and the
+number of steps that it plays with nothing around it is the *ceiling* for everything
+that is measured.
 
 ## What can go wrong
 
 A first version of this is quickly written. A week later a mistake in one game makes the
-whole program hang, and the processes of a program that died at night still run in the
-morning. With the [Worker][] of this page, neither happens. It knows nothing of games;
-[the next page](worker.py) gives it some.
+whole program hang, and the processes of a program that died in the night are still
+running in the morning. With the [Worker][] of this page, neither happens. It knows
+nothing of games; [the next page](worker.py) gives it some.
 """
 
 import contextlib
@@ -73,8 +74,8 @@ from multiprocessing.util import Finalize
 from typing import Any, Self
 
 # These ask a program to stop: Ctrl-C, a machine that shuts down, a terminal that is
-# closed. Windows does not have the last, and no workers: there, only what plays in one
-# process can be used.
+# closed. Windows has neither the last of these nor workers: there, only what plays in
+# one process can be used.
 STOP_SIGNALS = tuple(
     getattr(signal, name)
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
@@ -82,13 +83,13 @@ STOP_SIGNALS = tuple(
 )
 
 # A request that does not fit into the pipe waits until the worker reads. A worker that
-# reads nothing for so many seconds is given up.
+# reads nothing for this many seconds is given up on.
 SEND_SECONDS = 60
 
 # Longer waits are made of such slices. See [below][Worker._wait].
 SLICE_SECONDS = 1.0
 
-# For how long a process that waits stays awake. See [SpinWait][].
+# How long a waiting process stays awake. See [SpinWait][].
 SPIN_SECONDS = 0.001
 
 
@@ -96,17 +97,17 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
     """
     ## In the worker
 
-    The process makes an object, and then calls the methods of it that it is told to,
+    The process makes an object, and then calls whichever of its methods it is told to,
     until it is told to stop.
 
     Args:
-        connection: its end of the pipe. Requests arrive as `(method, arguments)`,
+        connection: its end of the pipe. Requests arrive as `(method, arguments)`, and
             answers leave as `(succeeded, result)`.
         make: makes the object.
     """
-    # Signals that ask a program to stop often reach all of its processes. What
-    # follows is for the parent to decide: [a run](runs/signals.py) completes the update
-    # that it is in, and needs its workers for that. So they do not listen.
+    # Signals that ask a program to stop often reach all of its processes. What happens
+    # next is for the parent to decide: [a run](runs/signals.py) completes the update
+    # that it is in, and needs its workers for that. So the workers do not listen.
     for each in STOP_SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
@@ -114,9 +115,9 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
 
     # !!! warning "A fork has no threads"
     #     PyTorch computes with several threads, and keeps them. A forked process has
-    #     none of them, but believes that it has, and the first large product would wait
-    #     for them for ever. With one thread there is nobody to wait for, and one is
-    #     right here: the other cores have workers of their own.
+    #     none of them, but believes that it does, and the first large product would
+    #     wait for them for ever. With one thread there is nothing to wait for, and one
+    #     is right here: the other cores have their own workers.
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 
@@ -130,8 +131,8 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
                     break
                 _send(connection, (True, getattr(made, method)(*arguments)))
 
-    # Whatever went wrong, the parent is told. If it no longer listens, there is nobody
-    # to tell.
+    # Whatever went wrong, the parent is told. If it is no longer listening, there is
+    # nobody to tell.
     except Exception:
         with contextlib.suppress(OSError):
             _send(connection, (False, traceback.format_exc()))
@@ -142,14 +143,14 @@ class SpinWait:
     ### Awake
 
     A process that waits is put to sleep, and so is a core that has nothing else to do.
-    To wake both takes longer than all the rest of a message. And when games are played
-    without a pause, nobody waits for long: the next message is on its way.
+    Waking both takes longer than everything else about a message. And when games are
+    played without a pause, no process waits for long: the next message is on its way.
 
     So a process that had to wait for less than a millisecond the last time stays awake
     for a millisecond this time, and looks again and again whether there is something to
-    read. (Locks do the same, and call it *adaptive spinning*.) In between it offers its
-    core to others, so that nobody waits because of it. If the millisecond is over, or
-    was over the last time, it sleeps.
+    read. (Locks do the same, which is called *adaptive spinning*.) In between it offers
+    its core to others, so that no other process waits because of it. If the millisecond
+    is over, or was over the last time, it sleeps.
 
     Args:
         files: the numbers of the files to listen to.
@@ -164,7 +165,7 @@ class SpinWait:
     def wait(self, seconds: float | None = None) -> list[int]:
         """
         Args:
-            seconds: for how long at most; `None` means as long as it takes.
+            seconds: how long to wait at most; `None` means as long as it takes.
 
         Returns:
             Those of the files that have something to read, or that the other end has
@@ -189,13 +190,14 @@ def _leave_with_parent() -> None:
 
     !!! warning "The pipe does not tell"
         It would, by closing, if the parent alone had the other end. But a forked
-        process starts with copies of all that its parent had open, and so the workers
-        hold open the pipes of each other, and of themselves. Each waits for the rest to
+        process starts with copies of everything that its parent had open, and so the
+        workers hold each other's pipes open, and their own. Each waits for the rest to
         leave.
 
     Python gives every process a *sentinel* that closes when its parent ends. Later
-    workers have copies of that as well; but nobody has one of the last worker's. It
-    leaves, its copies close, the one before it leaves, and so on back to the first.
+    workers have copies of that as well, but no process has one of the last worker's.
+    That worker leaves, its copies close, the one before it leaves, and so on back to
+    the first.
     """
     parent = multiprocessing.parent_process()
     assert parent is not None, "a worker has a process of its own"
@@ -211,7 +213,7 @@ def _next_request(connection: Connection) -> tuple[str | None, tuple[Any, ...]]:
 
 
 # `Connection.send` would set up a pickler with abilities that no message needs, which
-# takes longer than all the rest.
+# takes longer than everything else.
 def _packed(message: tuple[Any, Any]) -> bytes:
     return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
 
@@ -263,7 +265,7 @@ def _open_and_make(memory: Arena) -> Any:
 
 def time_for(method: str, timeout: float | None) -> float | None:
     """
-    Some environments can only be brought to where they were by [playing the whole
+    Some environments can only be brought back to where they were by [playing the whole
     episode again][labml_rl.environments.Resumable].
 
     Args:
@@ -281,7 +283,7 @@ class WorkerError(RuntimeError):
     """
     ## When a worker fails
 
-    The parent gets this error in place of the answer: with the worker's name, and the
+    The parent gets this error in place of the answer, with the worker's name and the
     traceback of what happened there.
     """
 
@@ -291,13 +293,13 @@ class WorkerDiedError(WorkerError):
     ### Without a word
 
     If the process died before it could say anything, there is no traceback, and the
-    error says what it died of. Most often the system killed it, since there was no
+    error says what it died of. Most often the system killed it because there was no
     memory left.
 
     Args:
         message: with the worker's name.
-        exitcode: of the process. Below 0 it is minus the number of a signal; `None`
-            means that it is still running.
+        exitcode: of the process. Below 0, it is minus the number of a signal; `None`
+            means that the process is still running.
     """
 
     def __init__(self, message: str, exitcode: int | None = None) -> None:
@@ -337,7 +339,7 @@ class Worker:
 
     Raises:
         TypeError: if `make` cannot travel.
-        WorkerError: if this process may have no others.
+        WorkerError: if this process may not start others.
     """
 
     def __init__(
@@ -347,7 +349,7 @@ class Worker:
         name: str,
         start_method: str | None = None,
     ) -> None:
-        # Python's own message, of an assertion, has no remedy.
+        # Python's own message, of a failed assertion, offers no remedy.
         if multiprocessing.current_process().daemon:
             raise WorkerError(
                 f"{name} can't be started: this process is a daemon itself, as those "
@@ -360,7 +362,8 @@ class Worker:
         context: Any = multiprocessing.get_context(start_method)
         self._connection, child = context.Pipe()
         with socket.socket(fileno=os.dup(self._connection.fileno())) as pipe:
-            # A program can set a time limit for all sockets. It is meant for others.
+            # A program can set a time limit for all sockets. That is not meant for this
+            # one.
             pipe.setblocking(True)
             patience = struct.pack("ll", SEND_SECONDS, 0)
             pipe.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
@@ -372,9 +375,9 @@ class Worker:
             with _signals_held_back(context.get_start_method()):
                 self.process.start()
 
-                # A program that ends waits for its processes, after a SIGTERM for those
-                # that are *daemons*. These workers would ignore it. So they are killed
-                # just before, or when they are forgotten.
+                # A program that ends waits for its processes, after sending a SIGTERM
+                # to those that are *daemons*. These workers would ignore it. So they
+                # are killed just before that, or when they are forgotten.
                 self._kill = Finalize(self, _kill, (self.process,), exitpriority=0)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             self._connection.close()
@@ -384,7 +387,7 @@ class Worker:
             ) from error
 
         # A worker can die halfway through an answer. The parent then stops waiting for
-        # the rest only if nobody but the worker has the worker's end open.
+        # the rest only if no process but the worker has the worker's end open.
         finally:
             child.close()
         self._answered = self._connection.fileno()
@@ -393,12 +396,12 @@ class Worker:
     def send(self, method: str, *arguments: Any) -> None:
         """
         Ask for something and do not wait; [Worker.receive][] has the result. Arguments
-        that can't be packed raise what `pickle` raises. The worker has not heard of
-        them then, and may be asked for something else.
+        that can't be packed raise what `pickle` raises. The worker has then not heard
+        of them, and may be asked for something else.
 
         Raises:
             WorkerError: if the worker is closed, or does not even read the request. It
-                is closed then.
+                is then closed.
         """
         if self._connection.closed:
             raise WorkerError(f"{self.name} is closed")
@@ -407,7 +410,7 @@ class Worker:
         request = _packed((method, arguments))
         self._waiting = True
 
-        # A worker that is dead has perhaps said why. `receive` will find out.
+        # A worker that is dead may have said why. `receive` will find out.
         try:
             self._connection.send_bytes(request)
         except (BrokenPipeError, ConnectionResetError):
@@ -422,20 +425,20 @@ class Worker:
         """
         ### Wait for the answer
 
-        It waits for the pipe *and* for the end of the process. Whoever waits for the
-        pipe alone can wait for ever.
+        It waits for the pipe *and* for the end of the process. Waiting for the pipe
+        alone could take for ever.
 
         Args:
-            timeout: for how many seconds at most; `None` means as long as it takes.
-            waited: how many of them are over already. A slice is left in any case.
+            timeout: how many seconds to wait at most; `None` means as long as it takes.
+            waited: how many of them have already passed. A slice is left in any case.
 
         Returns:
             What the method returned.
 
         Raises:
             WorkerError: if it raised an exception, or if there was no answer in time.
-                The worker is closed then.
-            WorkerDiedError: if the process died. The worker is closed then, too.
+                The worker is then closed.
+            WorkerDiedError: if the process died. The worker is then closed, too.
         """
         if not self._waiting:
             raise RuntimeError(f"{self.name} was not asked for anything")
@@ -466,9 +469,10 @@ class Worker:
 
         Ctrl-Z stops this process together with its workers, and so does pausing a
         container. But the clock goes on, and an hour later no worker has had a single
-        second of it. So nobody looks at the clock here. The wait is made of slices,
-        which are counted, and an hour like that counts as one slice. (What was over
-        before, `waited`, is taken from a clock, but a slice is left in any case.)
+        second of it. So the clock is ignored here. The wait is made up of slices, which
+        are counted, and an hour like that counts as one slice. (The time that had
+        already passed, `waited`, is taken from a clock, but a slice is left in any
+        case.)
         """
         if timeout is None:
             return self._spin.wait()
@@ -488,8 +492,8 @@ class Worker:
         """
         ### The end
 
-        First politely, so that the environment can close its files. Whoever is still
-        busy after that is killed. Closing twice does no harm.
+        First politely, so that the environment can close its files. A worker that is
+        still busy after that is killed. Closing twice does no harm.
 
         !!! warning "A copy"
             A process that is forked from the parent has a copy of this object, and of
@@ -497,7 +501,7 @@ class Worker:
             the parent's. So only the parent says goodbye, and others just hang up.
 
         Args:
-            patience: for how many seconds the worker may go on.
+            patience: how many seconds the worker may go on for.
         """
         self.say_goodbye()
         if os.getpid() != self._parent:
@@ -513,7 +517,7 @@ class Worker:
         if self._connection.closed:
             return
 
-        # Where the pipe has no room for the message, nobody reads.
+        # Where the pipe has no room for the message, nobody is reading.
         room = select.poll()
         room.register(self._connection, select.POLLOUT)
         if os.getpid() == self._parent and room.poll(0):
@@ -551,26 +555,27 @@ def _signals_held_back(start_method: str) -> Iterator[None]:
     ### A signal at the wrong moment
 
     A process that has just been started does not ignore anything yet. But it inherits
-    which signals are *blocked*, and these wait until it is ready for them. So does the
-    server from which `"forkserver"` forks.
+    which signals are *blocked*, and these wait until it is ready for them. The same
+    goes for the server from which `"forkserver"` forks.
     """
     # The first process that is not forked brings a helper with it, and while Python
-    # starts that one, it would let the signals through.
+    # starts the helper, it would let the signals through.
     if start_method != "fork":
         resource_tracker.ensure_running()
     blocked_before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
 
     # Only this thread blocks them. In a notebook there are others: one of those takes
     # the signal, and Python answers it here, in the main thread. If that were done
-    # between the fork and the next line, nobody would know of the new process. So it is
-    # put down, and answered later.
+    # between the fork and the next line, nobody would know of the new process. So the
+    # signal is noted, and answered later.
     came: list[int] = []
     answers: dict[int, Any] = {}
     try:
         if threading.current_thread() is threading.main_thread():
             for each in STOP_SIGNALS:
                 answer = signal.getsignal(each)
-                # Python does not know of an answer in C, and could not put it back.
+                # Python does not know of an answer written in C, and could not put it
+                # back.
                 if answer not in (None, signal.SIG_IGN):
                     answers[each] = answer
                     signal.signal(each, lambda number, _: came.append(number))
@@ -586,7 +591,7 @@ def _signals_held_back(start_method: str) -> Iterator[None]:
 def _kill(process: BaseProcess) -> None:
     process.kill()
 
-    # What nobody waits for stays, as a zombie, and keeps two descriptors.
+    # What nobody waits for stays as a zombie, and keeps two descriptors.
     process.join(1)
 
 
@@ -594,10 +599,10 @@ def shortened(name: str) -> str:
     """
     ### In a few words
 
-    A worker may be named after all that it has, as `one (a, b), two (c, d), …`.
+    A worker may be named after everything in it, as in `one (a, b), two (c, d), …`.
 
     Args:
-        name: of a worker, with a list in it perhaps.
+        name: of a worker, perhaps with a list in it.
 
     Returns:
         The same with the first and the last of the list.

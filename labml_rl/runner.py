@@ -6,11 +6,11 @@ summary: A step of several environments, and what follows the end of an episode.
 
 # One step in all games
 
-For a while, all that happens in one game is similar: the same level, the same life, the
-same mistake. An agent that learned from one game alone would adapt to what it saw last,
-and forget the rest. So most algorithms play eight or sixteen games at once, each at a
-different point, and learn from all of them together. And a network answers for sixteen
-observations in hardly more time than for one.
+For a while, everything that happens in one game is alike: the same level, the same
+life, the same mistake. An agent that learned from one game alone would adapt to what it
+had seen last, and forget the rest. So most algorithms play eight or sixteen games at
+once, each at a different point, and learn from all of them together. And a network
+answers for sixteen observations in hardly more time than for one.
 
 This page and the next three make several environments into one. This one has the core
 of it, [Runner][]: it gives each of its environments an action, and puts what comes back
@@ -80,7 +80,7 @@ class Batch:
         )
 
     def rows(self, start: int, stop: int) -> "Batch":
-        """The rows from `start` up to `stop`. They are the same memory."""
+        """The rows from `start` up to `stop`. They share the same memory."""
         return Batch(
             _at(self.observations, slice(start, stop)),
             self.rewards[start:stop],
@@ -146,8 +146,9 @@ class SavesState(Protocol):
     """
     ## Saved games
 
-    Some environments can be left in the middle of an episode and be continued later, or
-    in another process. [Game.get_state][labml_rl.game.Game.get_state] says what for.
+    Some environments can be left in the middle of an episode and continued later, or in
+    another process. [Game.get_state][labml_rl.game.Game.get_state] says why that is
+    useful.
     """
 
     def get_state(self) -> Any:
@@ -169,7 +170,7 @@ class SavesState(Protocol):
 def begun(answer: Any) -> tuple[Any, dict[str, Any]]:
     """
     Args:
-        answer: what `reset` of an environment has returned.
+        answer: what an environment's `reset` returned.
 
     Returns:
         The first observation, and `info`.
@@ -188,11 +189,11 @@ def begun(answer: Any) -> tuple[Any, dict[str, Any]]:
 @contextmanager
 def staying(name: str) -> Iterator[None]:
     """
-    Whoever closes the window of a game may end the program with it. But a run that ends
+    Closing the window of a game may end the program with it. But a run that ends
     without a word would look complete.
 
     Args:
-        name: of the environment that is asked for something inside.
+        name: of the environment that is used inside.
 
     Raises:
         RuntimeError: for a `sys.exit` inside.
@@ -212,7 +213,7 @@ def _saving(env: gymnasium.Env[Any, Any]) -> SavesState:
     return cast(SavesState, env)
 
 
-# The state of an environment whose episode is over, and that waits for its reset.
+# The state of an environment whose episode is over, and which is waiting for its reset.
 OVER = "the episode is over"
 
 
@@ -220,7 +221,7 @@ class Runner:
     """
     ## Playing a few of them
 
-    The runner does with each of its environments what is asked of all.
+    The runner does with each of its environments what is asked of them all.
 
     Args:
         envs: the environments.
@@ -255,7 +256,7 @@ class Runner:
             spaces: what all environments should have.
 
         Raises:
-            ValueError: if one has others.
+            ValueError: if one has different spaces.
         """
         for name, env in zip(self.names, self.envs, strict=True):
             for kind, found, expected in zip(
@@ -268,7 +269,7 @@ class Runner:
                     )
 
     def reset(self, requests: Sequence[tuple[bool, dict[str, Any]]]) -> Infos:
-        """Begin an episode in each that was asked to, with these arguments."""
+        """Begin an episode in each that was asked for one, with its arguments."""
 
         def reset(row: int) -> dict[str, Any]:
             wanted, arguments = requests[row]
@@ -340,9 +341,9 @@ class Runner:
         """
         ### When an episode ends
 
-        The other games go on, so somebody must begin a new episode in this one. There
-        are three ways, and Gymnasium has names for them. Say step 7 ends an episode
-        with the observation z, and the next episode begins with q0. A step returns:
+        The other games go on, so a new episode must begin in this one. There are three
+        ways, and Gymnasium has names for them. Say step 7 ends an episode with the
+        observation z, and the next episode begins with q0. A step returns:
 
         ```text
         step        7    8    9
@@ -353,23 +354,23 @@ class Runner:
 
         - `SAME_STEP`, the default of this book: at once, in the same step. The
           observation of that step is then the *first of the next* episode. The last one
-          of the old is in `infos["final_obs"]`, and the `info` that came with it in
-          `infos["final_info"]`, with the score if the game is finished. (A game that
-          ends between two of its lives has its score in the `info` of the reset.)
+          of the old episode is in `infos["final_obs"]`, and the `info` that came with
+          it in `infos["final_info"]`, with the score if the game is finished. (A game
+          that ends between two of its lives has its score in the `info` of the reset.)
         - `NEXT_STEP`, Gymnasium's default since 1.0: in the step after, which ignores
-          its action and pays nothing. It is no experience, and whatever learns must
-          leave it out. (Before, Gymnasium did as `SAME_STEP` does, and `final_obs` was
-          `final_observation`. Stable-Baselines3 still does so, and has it as
-          `terminal_observation`. CleanRL's programs are for Gymnasium 0.29. With a
-          newer one, they learn from the step that is no experience.)
+          its action and pays nothing. That step is not experience, and whatever learns
+          must leave it out. (Before that, Gymnasium did as `SAME_STEP` does, and
+          `final_obs` was called `final_observation`. Stable-Baselines3 still does so,
+          and calls it `terminal_observation`. CleanRL's programs are for Gymnasium
+          0.29. With a newer version, they learn from the step that is not experience.)
         - `DISABLED`: when the agent asks for it, with
           `reset(options={"reset_mask": mask})`.
 
         !!! warning "Which observation is the last?"
             An algorithm that asks how much reward was still to come after a *truncated*
             episode must look at `final_obs`. The observation itself belongs to another
-            episode. Many early programs threw the last one away, and their algorithms
-            had nothing to look at.
+            episode. Many early programs threw the last observation away, and their
+            algorithms had nothing to look at.
         """
         env = self.envs[row]
         info: dict[str, Any]
@@ -412,7 +413,7 @@ class Runner:
             _put(self._batch.observations, row, observation)
 
     def close(self) -> None:
-        """Close all. If one fails to, the others are closed all the same."""
+        """Close all. If one fails to close, the others are closed all the same."""
         with ExitStack() as stack:
             for name, env in zip(self.names, self.envs, strict=True):
                 stack.enter_context(staying(name))

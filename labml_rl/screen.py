@@ -8,8 +8,8 @@ summary: Two screens of the console become one small grey picture, exactly and f
 
 An Atari 2600 draws sixty pictures a second, 160 pixels wide, 210 high, in colour. A
 neural network that looked at all of them would spend its time on pictures that hardly
-differ, larger than it needs, and some with half of their objects missing. This page
-turns them into what nearly every agent since [Mnih et al.
+differ, are larger than it needs, and in some cases lack half of their objects. This
+page turns them into what nearly every agent since [Mnih et al.
 (2015)](https://doi.org/10.1038/nature14236) gets to see: the last two frames of every
 four, in one picture of 84 × 84 grey pixels.
 
@@ -22,7 +22,7 @@ left to save.
 
 The console can draw only a few moving objects at once. Many games get round that by
 drawing some of them in the even frames and the others in the odd ones (*flicker*). On
-an old television the two melt together. A program that looks at every fourth frame of
+an old television the two blend into one. A program that looks at every fourth frame of
 the game below sees either the rocks or its own ship, never both. (In a few games two
 frames are not enough either: [Ms. Pac-Man](dqn/mspacman.py) draws four ghosts in
 turns.)
@@ -62,11 +62,11 @@ def preprocess(screens: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
 
     !!! warning "The maximum of colours, not of greys"
         Mnih et al. (2015) take it for each *colour* of each pixel, on the full screen.
-        Gymnasium, EnvPool and ALE's own vector environment turn the frames grey before
-        that. In Breakout it makes no difference. In Ms. Pac-Man nine pictures of ten
-        differ, by up to some 40 of 255, and a network trained on one does not see quite
-        the same game in the other. CleanRL shrinks in colour, which differs by rounding
-        alone.
+        Gymnasium, EnvPool and ALE's own vector environment turn the frames grey first.
+        In Breakout it makes no difference. In Ms. Pac-Man nine pictures in ten differ,
+        by up to some 40 of 255, and a network trained on one does not see quite the
+        same game in the other. CleanRL shrinks in colour, which makes a difference only
+        in rounding.
 
     Args:
         screens: the last two frames, in either order, shape `(2, height, width, 3)`.
@@ -89,15 +89,15 @@ def shrink(grey: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
 
     !!! warning "The third argument of `cv2.resize` is not the interpolation"
         It is the output array. `cv2.resize(grey, (84, 84), cv2.INTER_AREA)` runs
-        without a complaint, and uses bilinear interpolation. At less than half the size
-        that skips pixels: a small ball can vanish. `INTER_AREA` averages over all that
-        a new pixel covers. (The program of Mnih et al. says `bilinear`, too. But where
-        [Torch7's `image.scale`](https://github.com/torch/image) shrinks, it takes the
-        average.)
+        without complaint, and uses bilinear interpolation. At less than half the size
+        that skips pixels: a small ball can vanish. `INTER_AREA` averages over
+        everything that a new pixel covers. (The program of Mnih et al. says `bilinear`,
+        too. But where [Torch7's `image.scale`](https://github.com/torch/image) shrinks,
+        it takes the average.)
 
     The scoreboard can be cut off. [Mnih et al.
-    (2013)](https://arxiv.org/abs/1312.5602) keep 84 of 110 rows, about those of the
-    playing area, and don't say which. Here the cut is the same for every game, wherever
+    (2013)](https://arxiv.org/abs/1312.5602) keep 84 of 110 rows, roughly those of the
+    playing area, but don't say which. Here the cut is the same for every game, wherever
     it shows its score.
 
     ![Breakout with and without its scoreboard](../assets/figures/game-crop.png)
@@ -122,12 +122,12 @@ class Display(Protocol):
 
     The recipe handles 100,000 bytes a frame. The emulator itself stores a third of
     that, one byte for each pixel: the *number* of its colour in a palette. It looks the
-    colours up when somebody asks for them. With 128 colours there are not many pairs to
-    take the maximum of, nor many greys. So all of them go into a table, once, and each
-    pixel then costs one look into it.
+    colours up only when it is asked for them. With 128 colours there are not many pairs
+    to take the maximum of, nor many greys. So all of them go into a table, once, and
+    each pixel then costs one lookup.
 
-    For that, an emulator must have the methods below. ALE, [the one of this
-    book](game.py), has them.
+    For that, an emulator must have the methods below. ALE, [the one that this book
+    uses](game.py), has them.
     """
 
     def getScreenDims(self) -> tuple[int, int]: ...  # height, width
@@ -163,10 +163,10 @@ class Screens:
     """
     ### Tile by tile
 
-    The averaging takes longer than all the rest. But 84 rows are two fifths of 210. So
-    five rows become two, the next five the next two, and so on. In the same way 40
-    columns become 21. What happens in one such **tile** does not matter to any other,
-    and most tiles look as they did a step ago. These stay as they are.
+    The averaging takes longer than everything else. But 84 rows are two fifths of 210.
+    So five rows become two, the next five the next two, and so on. In the same way 40
+    columns become 21. What happens in one such **tile** has no effect on any other, and
+    most tiles look as they did a step ago. These stay as they are.
 
     Args:
         display: where the frames come from. Their width is a multiple of 8.
@@ -213,13 +213,13 @@ class Screens:
         self._differ = (last.words != before.words).nonzero()[0]
         self._stale[self._differ] = True
 
-        # A new colour can only be where something has changed. Take all known ones
-        # away, and see whether any is left.
+        # A new colour can only be where something has changed. Take all the known ones
+        # away, and see whether any are left.
         if last.pixels[self._differ].tobytes().translate(None, self._known):
             self._learn_colours()
 
     def repeat(self) -> None:
-        """Forget the older frame: the last stands for both."""
+        """Forget the older frame: the last stands in for both."""
         self._before.screen[:] = self._last.screen
         self._differ = self._differ[:0]
 
@@ -227,10 +227,10 @@ class Screens:
         """
         ### The palette
 
-        It is not the same for all games: television in Europe had other colours than in
-        America, and some games come from Europe. The emulator does not say which
-        palette it uses. But whenever a new number turns up, the same screen in colour
-        says what it means. After the first minute of a game that hardly ever
+        It is not the same for all games: European television had different colours from
+        American television, and some games come from Europe. The emulator does not say
+        which palette it uses. But whenever a new number turns up, the same screen in
+        colour says what it means. After the first minute of a game that hardly ever
         happens.
         """
         numbers = self._last.screen

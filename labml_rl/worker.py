@@ -6,7 +6,7 @@ summary: Games in several processes, a few in each, with one memory for all.
 
 # Workers
 
-The pages before this one have the parts, and here they are put together: each
+The pages before this one made the parts, and here they are put together: each
 [worker][labml_rl.process.Worker] has a [runner][labml_rl.runner.Runner], and the agent
 sees one [VectorEnv](batch.py). (Gymnasium's `AsyncVectorEnv` and Stable-Baselines3's
 `SubprocVecEnv` serve the same purpose.)
@@ -28,7 +28,7 @@ if __name__ == "__main__":
 !!! warning "A program that runs twice"
     Where processes are not forked, as on a Mac, and on Linux from Python 3.14 on, each
     one imports the program that it belongs to. Whatever is below `if __name__ ==
-    "__main__":` is left out then. The rest runs once more: without that line, a worker
+    "__main__":` is then left out. The rest runs once more: without that line, a worker
     would start workers. Python ends it with a long explanation, and the agent hears
     that it *exited with code 1*.
 
@@ -36,10 +36,10 @@ if __name__ == "__main__":
     is defined there does not exist for such a worker, so environments belong in a
     module.
 
-What is new is what does *not* go through the pipe. An observation has 28 KB, and [the
-page before](process.py) shows what it costs to send it. Memory that both processes see
-needs none of that: the game [writes its picture][labml_rl.game.Game.observe_into] where
-the agent will read it, and the pipe carries a few bytes.
+The new thing is what does *not* go through the pipe. An observation takes 28 KB, and
+[the page before](process.py) shows what it costs to send it. Memory that both processes
+see needs none of that: the game [writes its picture][labml_rl.game.Game.observe_into]
+where the agent will read it, and the pipe carries a few bytes.
 
 ```text
 the agent                     a worker
@@ -82,7 +82,7 @@ from labml_rl.game import make_game
 from labml_rl.process import Worker, close_all, time_for
 from labml_rl.runner import Batch, Runner, Spaces
 
-# Where Linux says how much processor time a container may use, and in how long.
+# Where Linux says how much processor time a container may use, and over what period.
 CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
 
 
@@ -92,7 +92,7 @@ class SharedBatch:
 
     A [Batch][labml_rl.runner.Batch] in memory that this process and its workers see. It
     has no name and no file by which it could be left behind: when the last process that
-    uses it is gone, however it went, the memory is free.
+    uses it is gone, however it went, the memory is freed.
 
     Args:
         space: that of one environment's observations.
@@ -141,7 +141,7 @@ def make_runner(
     Args:
         makers: make the environments.
         names: what to call them.
-        shared: the memory of all.
+        shared: the memory that all of them share.
         first: the row of the first of these environments.
         spaces: what all environments should have.
         autoreset_mode: what follows [the end of an
@@ -187,8 +187,8 @@ class ParallelGames(Games):
         joins: whether this process takes [the place of one
             worker][ParallelGames._receive].
         start_method: see [labml_rl.process.Worker][].
-        timeout: the seconds after which a worker that does not answer is given up;
-            `None` is never. To [go on from a saved
+        timeout: the seconds after which a worker that does not answer is given up on;
+            `None` means never. To [go on from a saved
             state][labml_rl.environments.Resumable], it has all the time it needs.
         first: the number of the first of these games in an error, where there are
             others before them.
@@ -196,9 +196,10 @@ class ParallelGames(Games):
     Raises:
         ValueError: if there are no environments or no workers, or if observations have
             no fixed size.
-        WorkerError: if an environment can't be made in a worker, or has other spaces
-            than the first. What goes wrong with one in this process is raised as it is,
-            with a note of which one it was: other spaces are a `ValueError` there.
+        WorkerError: if an environment can't be made in a worker, or has different
+            spaces from the first. Whatever goes wrong with one in this process is
+            raised as it is, with a note of which one it was: different spaces are a
+            `ValueError` there.
     """
 
     def __init__(
@@ -271,18 +272,18 @@ class ParallelGames(Games):
         On two cores, the agent's process and two workers are one too many. Four times a
         step one of them has a message for another, which can read it only when it is
         [awake][labml_rl.process.SpinWait] and has a core. With `joins` the agent's own
-        process plays the last share of the games in the time in which it would wait. Of
-        the four messages, two are left.
+        process plays the last share of the games in the time that it would spend
+        waiting. Of the four messages, two are left.
 
         Then it has no time for anything else, though. Leave all games to workers if the
         agent is to [do something meanwhile][labml_rl.batch.Games.step_async], or if you
-        do not trust the environments: when one of them hangs, nobody can give up *this*
-        process.
+        do not trust the environments: when one of them hangs, nobody can give up on
+        *this* process.
 
         ### One for all
 
         If one worker fails, there is no batch, and nothing that the others could go on
-        with. So all of them are ended, and the agent gets the error. It may begin anew
+        with. So all of them are ended, and the agent gets the error. It may begin again
         with new games. The same happens if Ctrl-C comes while it waits, since an answer
         could be half read; and if a request can't be sent to one of them, whatever the
         reason, since others have theirs already.
@@ -333,8 +334,8 @@ class ParallelGames(Games):
 def shares(num_envs: int, processes: int) -> list[slice]:
     """
     Returns:
-        Which games each process plays. Eight for three processes are 2, 3 and 3, and
-        each has at least one.
+        Which games each process plays. Eight games for three processes are split into
+        2, 3 and 3, and each process has at least one.
     """
     count = min(processes, num_envs)
     edges = [num_envs * number // count for number in range(count + 1)]
@@ -344,9 +345,9 @@ def shares(num_envs: int, processes: int) -> list[slice]:
 def available_cores() -> int:
     """
     Returns:
-        On how many cores this process may run. That can be fewer than the machine has:
-        a process can be kept away from some, and a container may have only a share of
-        the time of all.
+        How many cores this process may run on. That can be fewer than the machine has:
+        a process can be kept off some, and a container may have only a share of the
+        time of all of them.
     """
     cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
@@ -355,7 +356,7 @@ def available_cores() -> int:
 
 
 def _quota() -> int:
-    """How many cores a container has the time of, if it is a container."""
+    """How many cores' worth of time a container has, if this is one."""
     try:
         microseconds, period = CPU_MAX.read_text(encoding="ascii").split()
         return math.ceil(int(microseconds) / int(period))
@@ -388,7 +389,7 @@ def make_games(
             [played in this process][labml_rl.batch.SerialGames].
         autoreset_mode: see [ParallelGames][], as for those that follow.
         copy: whether the agent gets its own copies of the observations.
-        joins: whether this process plays some of the games itself, in the place of one
+        joins: whether this process plays some of the games itself, in place of one
             worker. Here it does so unless told otherwise, and then `workers=1` starts
             none. Say `False` if it is to do something else [while they are
             played][labml_rl.batch.Games.step_async].
@@ -471,8 +472,8 @@ def played(
 #     )
 # ```
 #
-# A copy of the book may lie in a package, and have a name with dots. Gymnasium has no
-# room for these, so they become hyphens: `agents-mine/Atari-v0`.
+# A copy of the book may be inside a package, and have a name with dots. Gymnasium does
+# not allow dots, so they become hyphens: `agents-mine/Atari-v0`.
 gymnasium.register(
     "labml_rl/Atari-v0".replace(".", "-"),
     entry_point=f"{make_game.__module__}:make_game",

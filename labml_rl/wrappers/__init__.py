@@ -10,15 +10,15 @@ summary: The Atari pipeline of the DQN paper as separate Gymnasium wrappers.
 the easiest to get right. But for colours, another size or random actions at the start,
 you would have to rewrite it.
 
-Here each part is a **wrapper** of its own. A wrapper is an environment around another
+Here each part is a separate **wrapper**. A wrapper is an environment around another
 environment: it changes one thing and passes on the rest. Put one around another, and
 they make a pipeline. Most programs that play Atari are built that way, so these pages
-also help to read those.
+also help you to read those programs.
 
 At the end of this page, [nature_dqn_env][] puts the wrappers together as [Mnih et al.
-(2015)](https://doi.org/10.1038/nature14236) describe it. The result is the same game
-that [make_game][labml_rl.game.make_game] makes, in every pixel, reward, end and score.
-It is slower, because each single frame is copied out of the emulator.
+(2015)](https://doi.org/10.1038/nature14236) describe. The result is the same game that
+[make_game][labml_rl.game.make_game] makes, in every pixel, reward, end and score. It is
+slower, because every single frame is copied out of the emulator.
 
 ## The order
 
@@ -28,7 +28,7 @@ shape of an observation in Breakout wherever it changes:
 | wrapper | what it does | shape |
 |---|---|---|
 | [Frames][] | one step is one frame | `(210, 160, 3)` |
-| [EpisodeStatistics][] | adds up the score, before anybody changes it | |
+| [EpisodeStatistics][] | adds up the score, before anything changes it | |
 | [StackFrames][] | shows the last two frames | `(2, 210, 160, 3)` |
 | [NoopStart][] | lets some frames pass before a game begins | |
 | [RepeatAndMax][] | from here on, one step is four frames | `(210, 160, 3)` |
@@ -40,8 +40,8 @@ shape of an observation in Breakout wherever it changes:
 | [MinimalActions][] | takes useless actions away | |
 | [CountSteps][] | counts the steps of the agent | |
 
-Another order, or another pipeline, is quickly made, around any Atari environment that
-plays one frame a step. This one starts with random actions, and sees colours:
+It is quick to make another order, or another pipeline, around any Atari environment
+that plays one frame a step. This one starts with random actions, and sees colours:
 
 ```python
 import ale_py
@@ -65,8 +65,8 @@ env = RepeatAndMax(env)
 env = MoveChannels(Resize(env, 64, 64))  # (3, 64, 64)
 ```
 
-A wrapper that does not find what it needs says so when it is made. (Only whether there
-are lives, for [EpisodicLife][], turns out with the first `reset`.)
+A wrapper that does not find what it needs says so when it is made. (The exception is
+[EpisodicLife][]: whether there are lives turns out only at the first `reset`.)
 
 To train an agent in a pipeline of your own, register it [as any other
 environment](../environments.py). It is treated like one, too: each of its steps is
@@ -154,8 +154,8 @@ def wrap(frames: Frames, options: GameOptions) -> gymnasium.Env[Any, Any]:
         env = NoopStart(env, options.noop_max)
     env = RepeatAndMax(env)
 
-    # The button is pressed in each episode. In a game that knows no button, it would be
-    # one more way to do nothing.
+    # The button is pressed in each episode. In a game that has no use for the button,
+    # it would be one more way to do nothing.
     if options.episodic_life:
         env = EpisodicLife(env)
     if options.fire_at_start and "FIRE" in frames.minimal_actions():
@@ -200,9 +200,9 @@ def nature_dqn_env(
 
     Args:
         game: its name in any spelling.
-        n_games: how many; `None` for one that is no batch.
-        seed: decides everything random; `None` draws one. From it, each of several
-            games gets [a seed of its own][labml_rl.batch.spawn_seeds].
+        n_games: how many; `None` for a single one, with no batch.
+        seed: decides everything random; `None` draws one. Each of several games gets [a
+            seed of its own][labml_rl.batch.spawn_seeds] from it.
         workers: how many processes; `None` is one for each core, and with 0 all games
             are played [in this one][labml_rl.batch.SerialGames].
         options: any of [GameOptions][labml_rl.game.GameOptions].
@@ -233,7 +233,7 @@ def _one_game(
 
 # ## If you come from elsewhere
 #
-# Many know these steps from two programs that have been copied a lot, [a notebook about
+# Many readers know these steps from two much-copied programs, [a notebook about
 # A2C](https://github.com/450586509/reinforcement-learning-practice/blob/master/07_A2C.ipynb)
 # and a post about DQN in `MsPacman-v0`, or by the names that Baselines and Gymnasium
 # give them. The tables say what does the same here, and what is wrong or different
@@ -293,7 +293,7 @@ def _one_game(
 #
 # | there, and here | what is different there |
 # |---|---|
-# | `NoopResetEnv`: [NoopStart][] | a game that ends in them gets only the rest |
+# | `NoopResetEnv`: [NoopStart][] | a game that ends during no-ops gets only the rest |
 # | `MaxAndSkipEnv`: [RepeatAndMax][] | old frames if the end comes early |
 # | `EpisodicLifeEnv`: [EpisodicLife][] | in Baselines, its own step can end the game |
 # | `FireResetEnv`: [FireStart][] | can show a finished game; presses action 2 |
@@ -301,7 +301,7 @@ def _one_game(
 # | `ClipRewardEnv`: [ClipReward][] | nothing |
 # | `FrameStack`: [StackFrames][] | `LazyFrames`, which share their pictures |
 # | `VecFrameStack`: [StackFrames][] | black pictures at the beginning |
-# | `make_atari`, `wrap_deepmind`: [nature_dqn_env][] | what their parts have |
+# | `make_atari`, `wrap_deepmind`: [nature_dqn_env][] | what differs in their parts |
 # | `AtariWrapper`: [nature_dqn_env][] | the same, and no stack |
 #
 # **Gymnasium**

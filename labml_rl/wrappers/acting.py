@@ -1,17 +1,18 @@
 """
 ---
 title: Wrappers that act
-summary: No-ops, repeated frames, lives and the button, with all cases of a game's end.
+summary: No-ops, repeated frames, lives and the button, and every way a game can end.
 ---
 
 # Wrappers that act
 
-Some wrappers do not leave acting to the agent. They let frames pass, hold its action
-for four of them, or press a button before its episode begins. What makes them hard is
-that a game can end at any time, also while it is a wrapper's turn. Widely used programs
-have forgotten that in one place or another. The boxes on this page say where.
+Some wrappers do not leave all the acting to the agent. They let frames pass, hold its
+action for four of them, or press a button before its episode begins. They are hard to
+get right because a game can end at any time, even when it is a wrapper's turn. Widely
+used programs have forgotten that in one place or another. The boxes on this page say
+where.
 
-These wrappers hand on everything that happens meanwhile, except points: the agent is
+These wrappers pass on everything that happens meanwhile, except points: the agent is
 not paid for what it has not done.
 """
 
@@ -31,13 +32,14 @@ class NoopStart(gymnasium.Wrapper):
     ## No-ops
 
     Nothing in the console is random: the same actions always give the same game. To
-    vary it, nobody acts in its first few frames. How many is drawn for each game. They
-    are counted in *frames*, so this wrapper belongs below the one that repeats actions.
+    vary it, its first few frames are played without an action. Their number is drawn
+    for each game. They are counted in *frames*, so this wrapper belongs below the one
+    that repeats actions.
 
     !!! warning "Whose dice?"
         The environment's own, `np_random`, which `reset(seed=…)` sets. NumPy's global
         generator ties all games in a process together. And `action_space.sample()` has
-        a generator of its own, which `reset` leaves alone. With either, the seed of
+        its own generator, which `reset` leaves alone. With either, the seed given to
         `reset` reproduces nothing.
 
     Args:
@@ -55,7 +57,7 @@ class NoopStart(gymnasium.Wrapper):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> Start:
-        """A game that ends in here is replaced by another, with no-ops of its own."""
+        """A game that ends during its no-ops is replaced by another, with new ones."""
         observation, info = self.env.reset(seed=seed, options=options)
         count = int(self.np_random.integers(1, self._noop_max, endpoint=True))
         for _ in range(count):
@@ -132,12 +134,12 @@ class RepeatAndMax(SkipFrames):
 
     The two come from a `StackFrames(env, 2)` further down, below the no-ops. So the
     first picture of an episode has all the objects as well. In Gymnasium and
-    Stable-Baselines3 that is a single frame.
+    Stable-Baselines3 that picture is a single frame.
 
     !!! warning "When the end comes early"
         A game can end in the first frames of a step. Baselines, Stable-Baselines3 and
         Gymnasium have then stored none of them, and return the frames of the step
-        *before*. Here the final frame stands alone.
+        *before*. Here the final frame is shown on its own.
 
     Raises:
         ValueError: if the observations below are not two frames, of shape `(2, height,
@@ -208,19 +210,19 @@ class EpisodicLife(gymnasium.Wrapper):
     """
     ## One life, one episode
 
-    From an episode's end an agent learns that nothing good follows. So that it learns
-    what a life is worth, a lost life ends the episode. But not the game: the next
-    episode begins where this one ended.
+    An agent learns from the end of an episode that nothing good follows. So that it
+    learns what a life is worth, a lost life ends the episode, but not the game: the
+    next episode begins where this one ended.
 
     !!! warning "Three ways to get it wrong"
-        *To restart the game.* Gymnasium's `AtariPreprocessing` does, with
+        *Restarting the game.* Gymnasium's `AtariPreprocessing` does, with
         `terminal_on_life_loss`. Its agents play openings and hardly anything else.
 
-        *To take zero lives for the end.* In Bank Heist, Frogger and others, the last
+        *Taking zero lives for the end.* In Bank Heist, Frogger and others, the last
         life is played with the counter at 0. Hence the `0 <` below.
 
-        *Not to check the step that `reset` lets pass.* It can end the game, and then
-        Baselines goes on with one that is over.
+        *Not checking the step that `reset` lets pass.* It can end the game, and then
+        Baselines goes on with a game that is over.
 
     Args:
         env: with an action `NOOP`, and with `"lives"` in every `info`.
@@ -233,7 +235,7 @@ class EpisodicLife(gymnasium.Wrapper):
 
     @property
     def goes_on(self) -> bool:
-        """As [a game][labml_rl.game.Game.goes_on] says it, to wrappers around it."""
+        """As for [a game][labml_rl.game.Game.goes_on], for the wrappers around it."""
         return self.life_lost
 
     def reset(
@@ -263,7 +265,7 @@ class EpisodicLife(gymnasium.Wrapper):
 
     def step(self, action: Any) -> Step:
         """
-        Play on. Fewer lives than before, but still some, are an end.
+        Play on. The episode ends if there are fewer lives than before, but still some.
 
         Raises:
             ResetNeeded: between two lives.

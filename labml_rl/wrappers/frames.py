@@ -1,7 +1,7 @@
 """
 ---
 title: Frames, points and actions
-summary: The two ends of the pipeline, and a score that nothing on the way can falsify.
+summary: The two ends of the pipeline, and a score that nothing on the way can distort.
 ---
 
 # Frames, points and actions
@@ -9,7 +9,7 @@ summary: The two ends of the pipeline, and a score that nothing on the way can f
 The pipeline has two ends. At the bottom is the bare emulator, which plays a single
 frame at a time, and at the top the agent, which chooses an action four frames long.
 This page has both, and what must be done there: at the bottom the score is added up,
-before anybody changes it; at the top the agent is given its actions and its reward.
+before anything changes it; at the top the agent is given its actions and its reward.
 """
 
 from collections.abc import Callable
@@ -44,8 +44,8 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
     ```
 
     Without them, it holds each action for four frames, and in each of these, with a
-    probability of 0.25, repeats the action before instead. Nothing that is put around
-    it can undo that.
+    probability of 0.25, repeats the previous action instead. No wrapper around it can
+    undo that.
 
     This one draws its random numbers in the same order as [Game][labml_rl.game.Game],
     so that the two can be compared. And it always has all 18 actions, so that the
@@ -53,8 +53,8 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
     Args:
         load: makes an emulator with a game in it, from a seed for the emulator's dice.
-        max_frames: after so many the game is cut off. That is truncation: it could have
-            gone on.
+        max_frames: after this many the game is cut off. That is truncation: it could
+            have gone on.
         render_mode: `"rgb_array"` or `None`.
         seed: decides everything random; `None` draws one.
     """
@@ -79,7 +79,7 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
         self._shape = (*self._emulator.getScreenDims(), 3)
         self.observation_space = Box(0, 255, self._shape, np.uint8)
 
-    # Only a fresh emulator looks at its seed, and knows nothing of earlier games.
+    # Only a fresh emulator looks at its seed and knows nothing of earlier games.
     def _load_emulator(self, seed: int | None) -> None:
         super().reset(seed=seed)
         self._emulator = self._load(int(self.np_random.integers(2**31)))
@@ -162,15 +162,15 @@ class EpisodeStatistics(gymnasium.Wrapper):
     """
     ## The score
 
-    The points of a whole game, as they came in. This wrapper goes right around the
+    The points of a whole game, as they came in. This wrapper goes directly around the
     frames. Further out there are rewards that have been clipped, and games that have
     been cut into lives. And some points never get there: those of the frames in which a
     wrapper acts by itself.
 
     !!! warning "The score of a life is not a score"
         Statistics around [EpisodicLife][labml_rl.wrappers.acting.EpisodicLife] report
-        each life as a game of its own. In Breakout, with its five lives, that is about
-        a fifth of the true score, and nobody can tell from the report.
+        each life as a separate game. In Breakout, with its five lives, that is about a
+        fifth of the true score, and nobody can tell from the report.
 
     When a game is over, `info` gets two entries like these:
 
@@ -224,10 +224,10 @@ class CountSteps(gymnasium.Wrapper):
     """
     ### The steps of the agent
 
-    On top of all others, each step is one of the agent's.
+    On top of all the other wrappers, each step is one of the agent's.
 
     Raises:
-        ValueError: if there are no [EpisodeStatistics][] further down to count for.
+        ValueError: if there is no [EpisodeStatistics][] further down to count for.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
@@ -275,7 +275,7 @@ class MinimalActions(gymnasium.ActionWrapper):
     def action(self, action: int | np.integer[Any]) -> int:
         """
         Returns:
-            The number that this action has among all.
+            The number of this action among all 18.
 
         Raises:
             InvalidAction: if there is no such action.
@@ -288,10 +288,10 @@ class ClipReward(gymnasium.RewardWrapper):
     """
     ## The agent's reward
 
-    Only the sign of the points, which is called **reward clipping**. So a learning rate
-    that suits Pong, where a goal is 1 point, also suits games that give thousands. The
-    price: the agent does not learn which points are worth more. So it may play quite
-    differently from one that is paid in full ([van Hasselt et al.,
+    The agent is paid only the sign of the points, which is called **reward clipping**.
+    So a learning rate that suits Pong, where a goal is 1 point, also suits games that
+    give thousands. The price: the agent does not learn which points are worth more. So
+    it may play quite differently from one that is paid in full ([van Hasselt et al.,
     2016](https://arxiv.org/abs/1602.07714), who bring targets to one size instead).
     """
 

@@ -6,12 +6,12 @@ summary: Stacks along any axis, grey, area interpolation, order of channels, flo
 
 # Wrappers that change what is seen
 
-The wrappers of this page look and do not touch: they change observations and leave the
+The wrappers on this page look but do not touch: they change observations and leave the
 game as it is. So they can be left out, exchanged and put in another order, as long as
-each finds the shape that it needs. If not, it says so when it is made.
+each finds the shape that it needs. One that does not find it says so when it is made.
 
-None of them writes to an observation that it has returned before. If you keep one, in a
-replay memory say, it is still the same a step later.
+None of them writes to an observation that it has already returned. If you keep one, in
+a replay memory say, it is still the same a step later.
 """
 
 from collections import deque
@@ -41,10 +41,10 @@ class StackFrames(gymnasium.Wrapper):
     Args:
         env: with observations that are arrays.
         count: how many.
-        axis: where the stack goes. 0 makes `(4, 84, 84)` of `(84, 84)`, and −1 makes
+        axis: where the stack goes. 0 turns `(84, 84)` into `(4, 84, 84)`, and −1 into
             `(84, 84, 4)`.
-        concatenate: join along an axis that is there, and make no new one. Then −1
-            makes `(84, 84, 12)` of `(84, 84, 3)`.
+        concatenate: join along an existing axis, and make no new one. Then −1 turns
+            `(84, 84, 3)` into `(84, 84, 12)`.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Grey(gymnasium.ObservationWrapper):
     ## Grey
 
     How bright a colour is to the eye, $0.299 R + 0.587 G + 0.114 B$. The maximum of two
-    frames is taken of colours, so it comes before this.
+    frames is taken in colour, so it comes before this.
 
     Args:
         env: with pictures `(height, width, 3)` of bytes.
@@ -116,14 +116,14 @@ class Resize(gymnasium.ObservationWrapper):
     """
     ## Another size
 
-    Each new pixel is the average of all that it covers. OpenCV calls this *area
+    Each new pixel is the average of everything that it covers. OpenCV calls this *area
     interpolation*. Bilinear interpolation, its default, looks at four pixels around one
-    point, and when a picture shrinks to less than half, it skips some: a ball can
-    vanish.
+    point, and when a picture shrinks to less than half its size, it skips some: a ball
+    can vanish.
 
     !!! warning "Two arguments to get wrong"
         In `cv2.resize(picture, size, cv2.INTER_AREA)` the third is the *output*, and
-        the interpolation stays bilinear, without a complaint. It must be named. And
+        the interpolation stays bilinear, without complaint. It must be named. And
         `size` is `(width, height)`, the other way round from a shape, which nobody
         notices as long as pictures are square.
 
@@ -163,8 +163,8 @@ class CropRows(gymnasium.ObservationWrapper):
     ### Without the scoreboard
 
     [Mnih et al. (2013)](https://arxiv.org/abs/1312.5602) shrink to 84 × 110 and keep 84
-    rows, and don't say which. `CropRows(Resize(env, 110, 84), 18, 84)` is [what the
-    book takes][labml_rl.screen.shrink].
+    rows, but don't say which. `CropRows(Resize(env, 110, 84), 18, 84)` is [what the
+    book does][labml_rl.screen.shrink].
 
     Args:
         env: with pictures.
@@ -192,13 +192,13 @@ class MoveChannels(gymnasium.ObservationWrapper):
     """
     ## Channels in front
 
-    Pictures in colour have their colours last, and PyTorch wants them first.
+    Colour pictures have their colours last, and PyTorch wants them first.
 
     Args:
         env: with observations that are arrays.
         source: the axis to move.
-        destination: where it goes. −1 and 0 make `(3, 84, 84)` of `(84, 84, 3)`; 0 and
-            −1 undo that.
+        destination: where it goes. −1 and 0 turn `(84, 84, 3)` into `(3, 84, 84)`; 0
+            and −1 undo that.
     """
 
     def __init__(
@@ -221,7 +221,7 @@ class ScaleToFloat(gymnasium.ObservationWrapper):
     ## From bytes to numbers from 0 to 1
 
     A network learns best from small numbers. This book divides by 255 inside the
-    network, and keeps bytes until then: a stack of four has 28 KB in bytes and 113 KB
+    network, and keeps bytes until then: a stack of four takes 28 KB in bytes and 113 KB
     in `float32`. In a replay memory of a million stacks, that is 28 GB or 113.
 
     Args:
