@@ -13,7 +13,7 @@ symbols:
 An agent has to base its decision on 28,224 bytes, the pixels of four pictures. Its
 network has two parts. A **body** turns what the agent sees into 512 numbers that say
 what matters in it: where the ball is, where it is going. A **head** turns these into an
-answer. This page has the body, and [the next one](networks.py) the heads.
+answer. The body is on this page, and the heads are on [the next](networks.py).
 
 The sizes of the body's layers follow from what the agent sees, so it fits any game:
 
@@ -64,12 +64,12 @@ class NatureBody(nn.Module):
 
     Args:
         shape: of one observation: channels, height and width. There may be any number
-            of channels, and of pixels 36 or more each way.
+            of channels, and there must be 36 pixels or more each way.
         channels_last: the channels are the last of the three, as in most environments
             that come with Gymnasium.
 
     Raises:
-        ValueError: if it is no picture, or too small a one.
+        ValueError: if it is not a picture, or is too small.
     """
 
     features = 512
@@ -104,7 +104,7 @@ class NatureBody(nn.Module):
 
         # A window begins at every fourth pixel, say, as long as it fits: on 84 pixels,
         # one of 8 fits $(84 - 8) / 4 + 1 = 20$ times. No window sees what is left over
-        # at the right and at the bottom. Of 84 pixels nothing is left over.
+        # on the right and at the bottom. With 84 pixels, nothing is.
         layers: list[nn.Module] = []
         for layer in convolutions:
             kernel, stride = layer.kernel_size[0], layer.stride[0]
@@ -135,22 +135,22 @@ class NatureBody(nn.Module):
         """
         ### Bytes in
 
-        The pictures come in as the bytes that they are stored as. They go to the
-        graphics card like that, and are a quarter of the load that floats would be.
+        The pictures come in as the bytes they are stored as. They go to the graphics
+        card in that form, at a quarter of the size that floats would have.
 
         !!! warning "Divided twice"
             Some pipelines have a wrapper that divides by 255, such as Baselines'
             `ScaledFloatFrame`. If the network divides too, the brightest pixel is
-            0.004. All is nearly black, nothing fails, and the agent learns badly. So
-            floats are refused here.
+            0.004. Everything is nearly black, nothing fails, and the agent learns
+            badly. So floats are refused here.
 
         Args:
             observations: $o$, uint8, shape `(N, C, H, W)`; or `(N, H, W, C)` with
                 `channels_last`; or either [in blocks][as_blocks].
 
         Returns:
-            The features, shape `(N, F)`. They are 512, unless somebody has replaced the
-            last layer, as [the dueling network](dqn/dueling.py) has.
+            The features, shape `(N, F)`. There are 512 of them, unless the last layer
+            has been replaced, as in [the dueling network](dqn/dueling.py).
 
         Raises:
             ValueError: if an observation has another shape.
@@ -177,15 +177,15 @@ class NatureBody(nn.Module):
         """
         ### The order that it likes best
 
-        The layer below is faster if the pixels of an observation lie in memory in
-        another order. An observation that will be looked at several times is sorted
+        The layer below is faster if the pixels of an observation are in a different
+        order in memory. An observation that will be looked at several times is sorted
         once, here.
 
         Args:
             observations: as above, shape `(N, …)`.
 
         Returns:
-            The same bytes [in blocks][as_blocks], if they can be cut.
+            The same bytes, [in blocks][as_blocks] if the pictures can be cut.
         """
         if not self.blocks:
             return observations
@@ -198,21 +198,23 @@ class FirstConvolution(nn.Conv2d):
     r"""
     ## The layer that takes bytes
 
-    The first convolution gets the pictures as the bytes that they are stored as. What
-    this layer computes is nothing new: it only takes less time. If you came for what
-    networks do, go on to [the body for a few numbers][VectorBody].
+    The first convolution gets the pictures as the bytes they are stored as. This layer
+    computes nothing new. It only takes less time. If you came for what networks do, go
+    on to [the body for a few numbers][VectorBody].
 
     ### Dividing by 255
 
-    The network should see numbers from 0 to 1, so somebody has to divide. Dividing all
-    pixels takes longer than anything else here: a batch of 256 observations has seven
-    million of them, and they are no longer in the processor's cache when the
-    convolution wants them. But a product is the same wherever one divides,
+    The network should see numbers from 0 to 1, so the bytes have to be divided.
+    Dividing all pixels takes longer than anything else here: a batch of 256
+    observations has seven million of them, and they are no longer in the processor's
+    cache when the convolution wants them. But a product is the same whichever factor is
+    divided,
 
     $$w \cdot \frac{x}{255} = \frac{w}{255} \cdot x$$
 
-    and there are only 8,192 weights, so these are divided. That is also more exact with
-    numbers of 16 bits, which hold each byte as it is, and a 255th of it only roughly.
+    and there are only 8,192 weights, so these are divided instead. That is also more
+    exact with 16-bit numbers, which hold each byte as it is, but a 255th of it only
+    roughly.
 
     The layer has the options of `nn.Conv2d`, but pads with zeros only, and takes only
     batches. [Blocks][as_blocks] are for a stride of 4 without padding.
@@ -221,8 +223,8 @@ class FirstConvolution(nn.Conv2d):
     def forward(self, observations: Tensor) -> Tensor:
         """
         Args:
-            observations: bytes, shape `(N, C, H, W)`. If the channels are more than its
-                own, they are [blocks][as_blocks].
+            observations: bytes, shape `(N, C, H, W)`. If there are more channels than
+                the layer has, they are those of [blocks][as_blocks].
 
         Returns:
             What it sees, shape `(N, 32, …)`.
@@ -244,7 +246,7 @@ def as_blocks(pictures: Tensor) -> Tensor:
     """
     ### In blocks
 
-    A layer of 4 channels and windows of 8 × 8 is an awkward job for a processor that
+    A layer with 4 channels and windows of 8 × 8 is an awkward job for a processor that
     multiplies in blocks of 16 or 32 numbers. But the window moves by 4, and 4 goes into
     8 and 84. So cut the pictures into squares of 4 × 4, and call the 64 pixels of each
     square its channels. Now the same sums are those of a layer with 64 channels, whose
@@ -257,8 +259,8 @@ def as_blocks(pictures: Tensor) -> Tensor:
     ```
 
     Nothing is computed here, only sorted. If observations are stored in this order, the
-    processor need not sort them each time that it looks at them. What that is worth
-    [has been measured](../benchmarks/policies.md).
+    processor need not sort them each time it looks at them. How much that is worth [has
+    been measured](../benchmarks/policies.md).
 
     Args:
         pictures: or weights; shape `(N, C, H, W)`, with sides that can be cut.
@@ -266,16 +268,17 @@ def as_blocks(pictures: Tensor) -> Tensor:
     Returns:
         The same in blocks, shape `(N, H / 4, W / 4, 16 · C)`. The channels come last,
         so those of a block are neighbours in memory. PyTorch's layers expect the
-        channels in second place, and are fastest when they [lie in memory like
+        channels in second place, and are fastest when they [are laid out in memory like
         this](https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html).
     """
     n, channels, height, width = pictures.shape
     across, down = width // SIDE, height // SIDE
 
-    # The four bytes of a row of a block stay neighbours. Moving them as one number of
-    # 32 bits takes a fifth of the time. (First all rows are put below each other. Else
-    # a single channel that was the last axis before would keep its stride of one byte,
-    # and PyTorch makes four bytes one number only if 4 goes into each stride.)
+    # The four bytes of a row of a block stay neighbours. Moving them as one 32-bit
+    # number takes a fifth of the time. (First all rows are put below one another.
+    # Otherwise a single channel that used to be the last axis would keep its stride of
+    # one byte, and PyTorch turns four bytes into one number only if 4 goes into each
+    # stride.)
     if pictures.dtype == torch.uint8:
         words = pictures.contiguous().view(-1, width).view(torch.int32)
         cut = words.view(n, channels, down, SIDE, across)
@@ -294,7 +297,7 @@ def shape_in_blocks(
     ### Not every picture
 
     Sides that 4 doesn't go into can't be cut. And nine channels of 36 × 144 pixels have
-    the same shape in blocks as they have without: nobody could tell the two apart, so
+    the same shape in blocks as they have without: the two could not be told apart, so
     they are not cut either.
 
     Args:
@@ -315,9 +318,9 @@ class VectorBody(nn.Module):
     ## The body for a few numbers
 
     Some environments show not a picture but a list of numbers. CartPole, which tells
-    within a minute whether an agent learns at all, shows four: where the cart and the
-    pole are, and how fast they move. Two small layers will do for that, a *multilayer
-    perceptron* (MLP).
+    you within a minute whether an agent learns at all, shows four: where the cart and
+    the pole are, and how fast they move. Two small layers will do for that, a
+    *multilayer perceptron* (MLP).
 
     Args:
         shape: of one observation: how many numbers it has.
@@ -339,15 +342,15 @@ class VectorBody(nn.Module):
     def forward(self, observations: Tensor) -> Tensor:
         """
         Args:
-            observations: $o$, shape `(N, D)`, or with more axes in front. Bytes, the
-                memory of the console for instance, are divided by 255, and all else is
-                taken as it is.
+            observations: $o$, shape `(N, D)`, or with more axes in front. Bytes, such
+                as the console's memory, are divided by 255, and anything else is taken
+                as it is.
 
         Returns:
             The features, shape `(N, 64)`, or with as many axes in front.
 
         Raises:
-            ValueError: if an observation has another shape, or stands alone.
+            ValueError: if an observation has another shape, or comes without a batch.
             TypeError: if they are not in a tensor.
         """
         check_tensor(observations)
@@ -366,7 +369,7 @@ class VectorBody(nn.Module):
 def check_tensor(observations: Any) -> None:
     """
     Raises:
-        TypeError: if it is something else, an array of NumPy for instance.
+        TypeError: if they are anything else, such as a NumPy array.
     """
     if not isinstance(observations, Tensor):
         raise TypeError(

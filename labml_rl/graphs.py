@@ -2,7 +2,7 @@ r"""
 ---
 title: A step, recorded
 summary: >-
-  What a GPU does in one step, recorded once as a CUDA graph and replayed, in place of a
+  What a GPU does in one step, recorded once as a CUDA graph and replayed, instead of a
   hundred orders from Python.
 ---
 
@@ -14,11 +14,12 @@ types and shapes, and puts the order on a list, which takes some ten microsecond
 GPU works down the list.
 
 For one step of the optimiser there are about two hundred orders: the network, the loss,
-the way back, Adam. With 256 observations, the GPU is done with most of them in two or
-three microseconds. So it mostly waits for Python. A faster GPU would wait longer.
+the way back, Adam. With 256 observations, the GPU is done with most of these orders in
+two or three microseconds. So it mostly waits for Python. A faster GPU would wait
+longer.
 
 But the orders are the same in each step. So let the driver take them down once, and
-from then on say only: *the same again*. What was taken down is called a **CUDA graph**:
+from then on say only: *the same again*. Such a record is called a **CUDA graph**:
 
 ```text
 asked      Python  a...b...c...d...e...f...
@@ -37,11 +38,11 @@ labml-rl train ppo --num-envs 128 --steps 32 \
 ```
 
 With eight games, the default, that makes PPO [one and a half times as
-fast](../benchmarks/gpu.md). (With 128, and with `--overlap` besides, it is 1.35 times.)
+fast](../benchmarks/gpu.md). (With 128, and with `--overlap` as well, it is 1.35 times.)
 It changes nothing: on a processor, with a stand-in for the driver, an agent that is
 recorded plays and learns the same in the tests, bit for bit. (Only its learning rate,
-as a tensor, has 32 bits in place of 64.) On a GPU, whose last digits are never the
-same, it learns the same to a few digits.
+as a tensor, has 32 bits in place of 64.) On a GPU, whose last digits are never the same
+twice, it learns the same to a few digits.
 
 !!! warning "What was not taken down is not done"
     Only orders to the GPU are on the record. What Python did meanwhile, it did once: a
@@ -53,7 +54,7 @@ same, it learns the same to a few digits.
 
     What Python has to *wait* for can't be on the record at all: `item()`, or an `if`
     that asks for a number of the GPU. PyTorch refuses to record that. It also refuses
-    if somebody has kept a loss from before, or anything else that was computed from the
+    if a loss from before has been kept, or anything else that was computed from the
     weights with a gradient: the gradients would be added up where that was computed.
 """
 
@@ -76,8 +77,8 @@ class Recorded:
     """
     ## A function, recorded
 
-    Each call of it is one call of the function, the first ones too. So it can be a step
-    of the optimiser, which must not be done twice.
+    Each call of it is one call of the function, including the first ones. So the
+    function can be a step of the optimiser, which must not be done twice.
 
     Args:
         device: the GPU.
@@ -100,7 +101,7 @@ class Recorded:
         Args:
             function: does something on the GPU with the tensors that it is given, and
                 doesn't wait for it. What it returns may be anything, with tensors in
-                it. It must be the same each time.
+                it. The function must be the same each time.
             given: a dataclass of tensors, with the same shapes each time.
 
         Returns:
@@ -108,7 +109,7 @@ class Recorded:
             the next call writes over them.
 
         Raises:
-            ValueError: if something has another shape or type than when it was
+            ValueError: if something has a different shape or type than when it was
                 recorded, or if weights or buffers of the network were replaced.
             RuntimeError: if something in the function can't be recorded.
         """
@@ -137,7 +138,7 @@ class Recorded:
         ### Record
 
         A record knows its tensors by their addresses, and not by what is in them. So it
-        gets places of its own for what it is given, and [whatever comes later is put
+        gets its own places for what it is given, and [whatever comes later is put
         there][Recorded.put]. While it is recorded, nothing is done.
 
         Args:
@@ -168,7 +169,7 @@ class Recorded:
             given: what is to take the place of what it was recorded with.
 
         Raises:
-            ValueError: if it has another shape or type, which to copy would make fit;
+            ValueError: if it has another shape or type, which copying would make fit,
                 or if the network is somewhere else.
         """
         check_addresses(self.network, self.places, "a step was recorded")
@@ -188,7 +189,7 @@ def addresses(network: Any) -> list[int]:
         network: or any function, of which nothing is known.
 
     Returns:
-        Where in memory its weights are, and its buffers.
+        Where its weights and buffers are in memory.
     """
     if not isinstance(network, nn.Module):
         return []
@@ -247,8 +248,8 @@ def check_rates(
         constant: a rate that is never changed, if there is one.
 
     Raises:
-        ValueError: if another learning rate of it is a number. In the record it would
-            stay what it was when that was made.
+        ValueError: if any other learning rate is a number. In the record it would stay
+            as it was when the record was made.
     """
     rates = [each["lr"] for each in optimizer.param_groups]
     if not all(isinstance(rate, Tensor) or rate == constant for rate in rates):
@@ -264,7 +265,7 @@ def fresh_casts(kind: str = "cuda") -> torch.autocast:
     ## Weights that have been converted
 
     [Autocast][labml_rl.speed.in_precision] remembers the weights that it has converted
-    to 16 bits. On a record that would be a trap: it would go on with the converted
+    to 16 bits. In a record that would be a trap: it would go on with the converted
     weights of the step in which it was made, and not see that the agent learns. So in
     here nothing is remembered, and converting them is part of the record.
 
@@ -272,7 +273,7 @@ def fresh_casts(kind: str = "cuda") -> torch.autocast:
         kind: of device.
 
     Returns:
-        The autocast that there is, without its memory.
+        The present autocast, without its memory.
     """
     return torch.autocast(
         kind,

@@ -1,17 +1,17 @@
 r"""
 ---
 title: A pole without speeds
-summary: An environment of one's own, in which a single observation does not say enough.
+summary: An environment of your own, in which a single observation does not say enough.
 ---
 
 # A pole without speeds
 
 [CartPole](small.py) shows four numbers: where the cart is, how far the pole leans, and
 how fast both of these change. Here the agent is shown the first two, and not the
-speeds. So the same two numbers may be those of a pole that falls to the left, and needs
-a push to the left, or of one that is just coming up, and needs a push to the right. An
-agent that sees two observations in a row knows the difference. One that sees a single
-observation, and remembers nothing, can't balance the pole.
+speeds. So the same two numbers may be those of a pole that is falling to the left, and
+needs a push to the left, or of one that is just coming up, and needs a push to the
+right. An agent that sees two observations in a row knows the difference. One that sees
+a single observation, and remembers nothing, can't balance the pole.
 
 Problems in which the agent is shown only part of the state are called **partially
 observable**, and nearly all real ones are.
@@ -26,7 +26,7 @@ The first has [a network that remembers](ppo/remembering.py), and keeps the pole
 hundreds of steps. The second has none, and manages some forty. [Here are
 both](../results.md#a-pole-without-speeds-by-recurrent-ppo).
 
-This page is also an example of [an environment of one's own](environments.py): a
+This page is also an example of [an environment of your own](environments.py): a
 function that makes it, and a name under which it is found.
 """
 
@@ -43,9 +43,9 @@ def make_hidden_cart_pole(**options: Any) -> gymnasium.Env[Any, Any]:
     ## The environment
 
     The pole leans by a fifth of a radian at most before the episode is over, and from
-    one step to the next this changes by a hundredth or so. To a network, that is nearly
-    the same number. So both numbers are divided by the bounds of Gymnasium's space,
-    which lie twice as far out as an episode goes.
+    one step to the next this changes by a hundredth or so. To a network, those are
+    nearly the same number. So both numbers are divided by the bounds of Gymnasium's
+    space, which are twice as far out as an episode goes.
 
     Args:
         options: of Gymnasium's environment, such as `render_mode`.

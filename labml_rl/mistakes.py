@@ -41,13 +41,13 @@ frames:
 
 The orange lines are the five runs with the mistake. The blue area is where the five
 runs without one lie. (Once the pole stands, all returns are alike, and there is nothing
-to foresee: `explained` falls far below 0, and nothing is wrong.) What lies beyond an
+to foresee: `explained` falls far below 0, and nothing is wrong.) Anything beyond an
 edge is drawn at the edge. The numbers are on [a page of their
 own](../benchmarks/mistakes.md).
 
 ## When an agent does not learn: what to look at
 
-If you *debug* an agent that is not learning, begin here.
+If you are *debugging* an agent that is not learning, begin here.
 
 | what you see | look at |
 |---|---|
@@ -66,9 +66,9 @@ If you *debug* an agent that is not learning, begin here.
 ## What is not here
 
 Settings that are no good: a learning rate that is too large, or a network that is too
-small. And the pole is a small problem, with rewards at every step and two actions. A
-game of Atari is slower to show the same, and a mistake that costs a tenth here may cost
-more there.
+small. And the pole is a small problem, with rewards at every step and two actions. An
+Atari game is slower to show the same things, and a mistake that costs a tenth here may
+cost more there.
 """
 
 import sys
@@ -111,11 +111,10 @@ class WrongSign(SmallPPO):
         explains everything](../assets/figures/mistake-wrong-sign.svg)
 
         The agent learns, and well: it learns to let the pole fall as soon as it can. An
-        agent that always pushes to the same side has dropped it after nine or ten
-        steps, and random play takes twenty. So a score *below* that of random play is a
-        clue: the policy has changed, and is certain of the wrong thing. Here
-        the score never rises and the critic soon foresees every fall, so something
-        pulls the wrong way.
+        agent that always pushes to the same side drops it after nine or ten steps, and
+        random play takes twenty. So a score *below* that of random play is a clue: the
+        policy has changed, and is certain of the wrong thing. Here the score never
+        rises and the critic soon foresees every fall, so something pulls the wrong way.
 
         Returns:
             The batch, with advantages that are upside down.
@@ -158,7 +157,7 @@ class GamesMixed(SmallPPO):
 
     A rollout has shape $(T, N)$, and the learner wants one long list: first all games
     at step 0, then all at step 1, and so on. If one of the arrays is listed game by
-    game, each advantage belongs to another action. All shapes are right.
+    game, each advantage goes to the wrong action. All shapes are right.
     """
 
     algorithm = "games-mixed"
@@ -170,7 +169,7 @@ class GamesMixed(SmallPPO):
 
         To the policy, such advantages are noise. But it follows that noise twenty times
         a batch, until it is certain of something and has nothing left to try. It ends
-        as with the wrong sign, and takes longer.
+        as with the wrong sign, but takes longer.
 
         Returns:
             The batch, with the advantages of other steps.
@@ -198,7 +197,7 @@ class EveryPair(SmallPPO):
         fifths](../assets/figures/mistake-every-pair.svg)
 
         [Normalised][labml_rl.ppo.normalised] advantages have a mean of 0. So each ratio
-        is multiplied by 0 in the end, unless it is clipped, and none ever comes that
+        is multiplied by 0 in the end, unless it is clipped, and none ever gets that
         far. The policy does not move. The critic, whose loss is right, learns what
         random play is worth.
 
@@ -236,7 +235,7 @@ class NoEnds(SmallPPO):
 
         Each step earns a point, and the points never end, whatever the agent does. So
         all returns are alike, but for the noise in them. That is how it looks to a
-        critic when the pole stands, and here it falls all the time.
+        critic when the pole stands, but here it falls all the time.
 
         Returns:
             The batch, with returns over the ends of episodes.
@@ -271,10 +270,10 @@ class NextObservation(SmallPPO):
         0](../assets/figures/mistake-next-observation.svg)
 
         Look at what is clipped. Before the first step of an update, the network that
-        learns *is* the one that played, and all ratios are 1. If they are not, it is
-        not shown what it was shown when it played, or the old probabilities are those
-        of other actions. That is worth a check in any program of PPO: in the first
-        minibatch of a batch, every ratio is 1, but for rounding.
+        learns *is* the one that played, and all ratios are 1. If they are not, the
+        network is not shown what it was shown when it played, or the old probabilities
+        are those of other actions. That is worth a check in any program of PPO: in the
+        first minibatch of a batch, every ratio is 1, but for rounding.
 
         Returns:
             The batch, with observations that came after the actions.
@@ -287,8 +286,8 @@ class EndsLate(SmallPPO):
     """
     ### The end comes a step late
 
-    Many programs keep, beside an observation, whether an episode *begins* with it. The
-    recursion asks whether one *ended*. Copy the array from one program and the
+    Many programs keep, alongside an observation, whether an episode *begins* with it.
+    The recursion asks whether one *ended*. Copy the array from one program and the
     recursion from another, and the ends are [a row too late][labml_rl.returns.gae]. (An
     end in the last row of a rollout is lost, and a time limit counts as a fall.)
     """
@@ -306,8 +305,8 @@ class EndsLate(SmallPPO):
         $\lambda = 0.8$ most of the blame still comes back to the fall, so the agent
         learns. But about a fifth of what a new pole is worth stays with the fall, and
         the better the agent plays, the more that is. Up to a hundred points the score
-        looks right, and only the critic, which explains less than it should, tells of
-        the mistake.
+        looks right, and only the critic, which explains less than it should, gives the
+        mistake away.
 
         Returns:
             The batch, with ends that are a step late.
@@ -353,8 +352,8 @@ class LargeRewards(SmallPPO):
     """
     ### Rewards of another size
 
-    All rewards are a hundred times as large, as they are in another game. It is no
-    mistake of the program, but of whoever left [them as they
+    All rewards are a hundred times as large, as they might be in another game. The
+    mistake is not the program's, but that of whoever left [them as they
     are][labml_rl.wrappers.frames.ClipReward].
     """
 
@@ -365,7 +364,7 @@ class LargeRewards(SmallPPO):
         ![The score rises slowly, the entropy falls slowly, and nothing is
         clipped](../assets/figures/mistake-large-rewards.svg)
 
-        Advantages are made to one size in any case. But the critic's errors are a
+        Advantages are brought to one size in any case. But the critic's errors are a
         hundred times as large, and its gradient is in the thousands. Then [the gradient
         of actor and critic together][labml_rl.ppo.experiment.Experiment.learn] is cut
         to a length of a half. Of what is left, next to nothing is the actor's. Adam
@@ -385,8 +384,9 @@ class TwiceSoftmax(SmallPPO):
     """
     ### Probabilities in place of logits
 
-    The network ends with a softmax, since a policy is made of probabilities. What draws
-    the actions takes them for [logits](networks.py), and makes a softmax of them again.
+    The network ends with a softmax, since a policy is made of probabilities. The part
+    that draws the actions takes these for [logits](networks.py), and applies a softmax
+    to them again.
     """
 
     algorithm = "twice-softmax"
@@ -487,7 +487,7 @@ class NewLogProbs(SmallPPO):
 # ## Nobody notices
 #
 # And these are the worst. They wait to do harm in another problem, and are found by
-# whoever reads the code, or by a test that works out a case by hand.
+# reading the code, or by a test that works out a case by hand.
 
 
 class OldGradients(SmallPPO):
@@ -507,8 +507,8 @@ class OldGradients(SmallPPO):
 
         This ought to be fatal, and nothing comes of it. Before each step, the gradient
         is [cut to a length of a half][labml_rl.ppo.experiment.Experiment.learn], with
-        the past that is in it. A new gradient is mostly much longer than that, so it
-        counts for more than all the old ones. Switch the cut off with
+        all the past in it. A new gradient is mostly much longer than that, so it counts
+        for more than all the old ones. Switch the cut off with
         `--max-gradient-norm 1e9`, and see. (A run that is resumed begins with no old
         gradients.)
 
@@ -599,8 +599,8 @@ def main(
     ### Make one
 
     `python -m labml_rl.mistakes wrong-sign` takes the options of [any
-    run](runs/command.py), and goes on like one: `python -m labml_rl.mistakes wrong-sign
-    watch runs/wrong-sign/CartPole-v1/seed-1`.
+    run](runs/command.py), and is used like one:
+    `python -m labml_rl.mistakes wrong-sign watch runs/wrong-sign/CartPole-v1/seed-1`.
 
     Args:
         argv: what was typed; `None` looks it up.

@@ -16,8 +16,8 @@ symbols:
 # Networks
 
 [The body](bodies.py) has turned what the agent sees into 512 numbers that say what
-matters in it. This page adds **heads**, which turn these into an answer, and makes
-whole networks of the two. There are heads for three questions:
+matters in it. This page adds **heads**, which turn these into an answer, and puts the
+two together into whole networks. There are heads for three questions:
 
 | question | answer | asked by |
 |---|---|---|
@@ -25,7 +25,7 @@ whole networks of the two. There are heads for three questions:
 | How well will it go? | the value $V(o)$ | A2C, PPO, IMPALA |
 | How well, if I do $a$ now? | the action value $Q(o, a)$ | DQN, PQN |
 
-They fit any game: their sizes follow from what the agent sees, and from how many
+They fit any game, since their sizes follow from what the agent sees and how many
 actions it has:
 
 ```python
@@ -66,7 +66,7 @@ class ActorCritic(nn.Module):
 
     $$\pi(a \mid o) = \frac{e^{\ell_a}}{\sum_b e^{\ell_b}}$$
 
-    That is the softmax, and from it [the actions are drawn][draw]. The head of the
+    That is the softmax, and [the actions are drawn][draw] from it. The head of the
     critic has one output, the value.
 
     Args:
@@ -91,11 +91,12 @@ class ActorCritic(nn.Module):
         self.value = nn.Linear(self.body.features, 1)
 
         # With a few numbers there is little to see, and a second body costs nothing. A
-        # shared one does harm here. Both will [learn at once][labml_rl.a2c.total_loss],
-        # from the sum of two losses. The critic's errors are large, tens of points in
-        # [CartPole](small.py), and their gradients would drown those of the actor. With
-        # simulated robots, too, two bodies were better in four problems of five
-        # ([Andrychowicz et al., 2021](https://arxiv.org/abs/2006.05990)).
+        # shared one does harm here. Both will [learn at the same
+        # time][labml_rl.a2c.total_loss], from the sum of two losses. The critic's
+        # errors are large, tens of points in [CartPole](small.py), and their gradients
+        # would drown those of the actor. With simulated robots, too, two bodies were
+        # better in four problems out of five ([Andrychowicz et al.,
+        # 2021](https://arxiv.org/abs/2006.05990)).
         self.value_body = VectorBody(shape) if len(shape) == 1 else None
 
         # The weights begin at random, but [not just anyhow][orthogonal_]. The gain is
@@ -115,7 +116,7 @@ class ActorCritic(nn.Module):
         """
         ### Both at once
 
-        The body may compute [with 16 bits][labml_rl.speed.precision_of] in place of 32,
+        The body may compute [with 16 bits][labml_rl.speed.precision_of] instead of 32,
         which is faster on many machines, and leaves not quite three decimal digits. The
         heads go on in float32: PPO compares probabilities that differ by a few per
         cent, and [returns](returns.py) are sums of many numbers.
@@ -135,13 +136,14 @@ class ActorCritic(nn.Module):
         # !!! warning "(N, 1) is not (N,)"
         #     The difference of values of shape `(N, 1)` and returns of shape `(N,)` has
         #     the shape `(N, N)`: each value with each return. Its mean square is a
-        #     number all the same, and the loss goes down. But every value is drawn to
-        #     the average of all returns. Many beginners have lost a day here.
+        #     number all the same, and the loss goes down. But every value is drawn
+        #     towards the average of all returns. Many beginners have lost a day to
+        #     this.
         return logits, values.squeeze(-1)  # (N, A), (N,)
 
 
 def in_full(layer: nn.Linear, features: Tensor) -> Tensor:
-    """What a layer answers, in the precision of its weights, under autocast too."""
+    """A layer's answer, in the precision of its weights even under autocast."""
     with torch.autocast(features.device.type, enabled=False):
         answer: Tensor = layer(features.to(layer.weight.dtype))
     return answer
@@ -155,12 +157,12 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
     the likeliest action: an action that is never tried is never learned about.
 
     Put the probabilities side by side, and they fill the line from 0 to 1. Each game
-    throws one dart at it, and takes the action that it hits.
+    throws one dart at it, and takes the action that the dart hits.
 
     Args:
-        logits: shape `(…, A)`. Where one is NaN, nothing says so, and the action is 0.
+        logits: shape `(…, A)`. If one is NaN, there is no error, and the action is 0.
             An action whose logit is $-\infty$ is never drawn.
-        dice: where each dart hits, from 0 to 1, shape `(…)`.
+        dice: where each dart lands, from 0 to 1, shape `(…)`.
 
     Returns:
         Actions, shape `(…)`.
@@ -177,7 +179,7 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
     edges = logits.softmax(-1).cumsum(-1)  # (…, A), where each piece ends
 
     # Rounded, all probabilities together can be a little less than 1. A dart that lands
-    # beyond that hits the last action that has any.
+    # beyond that hits the last action whose probability is not 0.
     edges = edges.masked_fill(edges == edges[..., -1:], torch.inf)
 
     # A dart has as many edges on its left as there are actions before the one it hits.
@@ -188,7 +190,7 @@ def log_probs_of(logits: Tensor, actions: Tensor) -> Tensor:
     r"""
     ## How likely it was
 
-    With the logarithm of the softmax in one piece, nothing overflows, and no
+    Computed in one piece, the logarithm of the softmax does not overflow, and no
     probability is rounded to 0.
 
     $$\log \pi(a \mid o) = \ell_a - \log \sum_b e^{\ell_b}$$
@@ -213,12 +215,13 @@ def entropy_of(logits: Tensor) -> Tensor:
     ## How undecided it is
 
     The **entropy** of a policy is largest where all actions are equally likely. With
-    $A$ of them it is $\log A$ then. It is 0 where one is certain:
+    $A$ of them it is then $\log A$. It is 0 where one action is certain:
 
     $$H(\pi) = -\sum_a \pi(a \mid o) \log \pi(a \mid o)$$
 
-    An agent that always does the same sees only what comes of that, and never learns
-    whether something else is better. So A2C, PPO and IMPALA pay a little for entropy.
+    An agent that always does the same thing sees only what comes of that, and never
+    learns whether something else is better. So A2C, PPO and IMPALA pay a little for
+    entropy.
 
     Args:
         logits: $\ell$, shape `(…, A)`. An action whose logit is $-\infty$ can't be
@@ -238,30 +241,33 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     ## How the weights begin
 
     The weights of a layer begin at random, from the dice that `torch.manual_seed` sets.
-    How large they are matters. What comes out must not get smaller with each layer
-    until nothing is left, nor larger.
+    How large they are matters. The numbers that come out must not get smaller with each
+    layer until nothing is left, nor may they get larger.
 
     Let $x$ be $n$ numbers, and let the rows of the matrix $W$ have length $g$ and
-    random directions. Of the squared length of $x$, a random direction catches an
-    $n$-th on average, and an $n$-th of the sum of squares is the mean square. So the
-    mean square of the numbers in $Wx$ is on average $g^2$ times that of those in $x$.
-    In numbers: $x = (3, 4)$ has the squared length 25. Of that, the direction
-    $(\cos \varphi, \sin \varphi)$ catches $(3 \cos \varphi + 4 \sin \varphi)^2$. Over
-    all $\varphi$ this is 12.5 on average: half of 25, and the mean of 9 and 16.
+    random directions. A random direction catches an $n$-th of the squared length of $x$
+    on average, and an $n$-th of the sum of squares is the mean square. So the mean
+    square of the numbers in $Wx$ is on average $g^2$ times that of those in $x$. In
+    numbers: $x = (3, 4)$ has a squared length of 25. The direction
+    $(\cos \varphi, \sin \varphi)$ catches $(3 \cos \varphi + 4 \sin \varphi)^2$ of
+    that. Over all $\varphi$ this is 12.5 on average: half of 25, and the mean of 9 and
+    16.
 
-    The ReLU after the layer sets those below zero to zero, and that is half of them:
+    The ReLU after the layer sets the numbers below zero to zero, and those are half of
+    them:
 
     $$\operatorname{mean}\left( \operatorname{ReLU}(Wx)^2 \right)
     \approx \tfrac{1}{2} g^2 \operatorname{mean}(x^2)$$
 
     So with $g = \sqrt{2}$ everything keeps its size through any number of layers ([He
     et al., 2015](https://arxiv.org/abs/1502.01852)). In an *orthogonal* matrix the rows
-    are also at right angles, so that no two units begin by looking for the same ([Saxe
-    et al., 2014](https://arxiv.org/abs/1312.6120)). Beginning like this is called
-    **orthogonal initialisation**.
+    are also at right angles, so that no two units begin by looking for the same thing
+    ([Saxe et al., 2014](https://arxiv.org/abs/1312.6120)). Beginning like this is
+    called **orthogonal initialisation**.
 
-    No more rows than columns can be at right angles. A layer with more outputs than
-    inputs, such as the first one for four numbers, gets orthogonal columns instead.
+    There can't be more rows at right angles than there are columns. A layer with more
+    outputs than inputs, such as the first one for four numbers, gets orthogonal columns
+    instead.
 
     Args:
         module: all its layers get such weights, and biases of zero.
@@ -283,12 +289,12 @@ class QNetwork(nn.Module):
     the action with the largest value. There is one output for each action, so that one
     pass through the network answers for all.
 
-    These weights begin with PyTorch's default, as those of DQN's authors did (they used
-    Torch7, from which PyTorch took it over): a layer of $n$ inputs draws its weights
-    evenly from $-1 / \sqrt{n}$ to $1 / \sqrt{n}$. With that, what goes through the body
-    gets smaller from layer to layer, in Breakout to a twenty-fifth. So all answers
-    begin near zero. That may help a network that [learns from its own
-    answers](dqn/__init__.py): none is large by chance.
+    These weights begin as PyTorch sets them by default, and as those of DQN's authors
+    did (they used Torch7, from which PyTorch took this over): a layer with $n$ inputs
+    draws its weights evenly between $-1 / \sqrt{n}$ and $1 / \sqrt{n}$. With such
+    weights, the numbers get smaller from layer to layer of the body, down to a
+    twenty-fifth in Breakout. So all answers begin near zero. That may help a network
+    that [learns from its own answers](dqn/__init__.py): none is large by chance.
 
     Args:
         shape: of one observation.
@@ -349,13 +355,13 @@ def check_one_each(logits: Tensor, **others: Tensor) -> None:
 #
 # 1. The logits of two actions are 0 and $\log 3$. How likely are the two? And if 5 is
 #    added to both logits?
-# 2. The dart of a game hits at 0.3. Which of these two actions does it take?
+# 2. A game's dart lands at 0.3. Which of these two actions does the game take?
 # 3. An agent that has learned nothing yet takes all actions equally often. What is its
 #    entropy with the 4 actions of Breakout, and with all 18?
 #
 # ??? tip "Answers"
 #     1. ¼ and ¾. The softmax divides 1 and 3 by their sum. With 5 more it is the same:
-#        above and below the line, all is multiplied by $e^5$.
+#        everything above and below the line is multiplied by $e^5$.
 #     2. The second. The first has the line from 0 to 0.25.
 #     3. $\log 4 = 1.39$ and $\log 18 = 2.89$. That is where the curves of `entropy`
 #        begin.

@@ -9,13 +9,13 @@ summary: Settings, games, network and sampler of the algorithms that learn a pol
 [A2C](a2c/__init__.py) and [PPO](ppo/__init__.py) differ in their settings, in their
 optimisers and in how they learn from a rollout. What they have in common is here, once:
 the settings that both need, and an experiment that has everything but an optimiser and
-an update. Two pages have the rest, [one for A2C](a2c/experiment.py) and [one for
+an update. The rest is on two pages, [one for A2C](a2c/experiment.py) and [one for
 PPO](ppo/experiment.py), and the difference between these is the difference between the
-algorithms. ([IMPALA](impala/experiment.py) is built on the same.)
+algorithms. ([IMPALA](impala/experiment.py) is built on the same base.)
 
-What they share comes in two layers. The lower one has what it takes to learn from one's
-[latest play](sampling.py) at all. [PQN](pqn/__init__.py), which learns action values
-that way, is built on it, too. The upper one adds what belongs to a policy.
+What they share comes in two layers. The lower one has what an agent needs to learn from
+its [latest play](sampling.py) at all. [PQN](pqn/__init__.py), which learns action
+values that way, is built on it, too. The upper one adds what belongs to a policy.
 """
 
 from abc import abstractmethod
@@ -59,13 +59,13 @@ class RolloutSettings(SpeedSettings):
     They are added to [those of the machine][labml_rl.speed.SpeedSettings].
 
     Args:
-        steps: how many steps each game is played before the network learns.
+        steps: for how many steps each game is played before the network learns.
         learning_rate: of the optimiser, at the beginning.
         discount: the discount factor: what a reward that comes a step later is worth,
             as a fraction of one that comes now.
         max_gradient_norm: longer gradients are cut to this length, all weights taken
             together.
-        players: let [each process](players.py) ask the network for its own games.
+        players: let [each process](players.py) ask the network about its own games.
         halves: on a GPU, or without players, play the games in two halves that [take
             turns][labml_rl.sampling.take_turns]. Each has as many workers as the
             settings say.
@@ -96,7 +96,7 @@ def check_cut(settings: RolloutSettings, minibatches: int) -> None:
     """
     Args:
         settings: of an algorithm that learns from a rollout in parts.
-        minibatches: how many.
+        minibatches: how many parts.
 
     Raises:
         ValueError: if they can't all have the same size.
@@ -134,8 +134,8 @@ class RolloutExperiment(SpeedExperiment[S]):
 
     A run is a long series of updates, and [what repeats, saves and resumes
     them](runs/experiment.py) is the same for all algorithms of the book. Here is what
-    an algorithm needs if it learns from its latest play: games, and somebody who plays
-    them and writes down what happens.
+    an algorithm needs if it learns from its latest play: games, and something that
+    plays them and writes down what happens.
 
     Args:
         settings: of the algorithm.
@@ -181,7 +181,7 @@ class RolloutExperiment(SpeedExperiment[S]):
         """
         Raises:
             ValueError: if the network lacks something that the algorithm asks it for,
-                or remembers something, and the algorithm does not ask for that.
+                or remembers something that the algorithm does not ask for.
         """
         named = type(self.network).__qualname__
         for name in self.asks_for:
@@ -214,10 +214,10 @@ class RolloutExperiment(SpeedExperiment[S]):
             spaces: those of a game: of observations and of actions.
 
         Returns:
-            Whoever has [samples][labml_rl.sampling.Samples] to give.
+            The source of the [samples][labml_rl.sampling.Samples].
 
         Raises:
-            ValueError: if there are to be halves, where nobody could play by turns.
+            ValueError: if there are to be halves where nothing could take turns.
         """
         settings = self.settings
         if settings.players and self.device.type == "cpu":
@@ -291,7 +291,7 @@ class RolloutExperiment(SpeedExperiment[S]):
         """
         Returns:
             The optimiser of the algorithm, for the weights of the network. They may be
-            in groups with learning rates of their own.
+            in groups with their own learning rates.
         """
 
     def play(self, sample: Callable[[], Samples] | None = None) -> Samples:
@@ -318,16 +318,16 @@ class PolicySettings(RolloutSettings):
     """
     ## Settings of a policy
 
-    The values are those of the authors' programs for Atari. Another kind of problem
-    wants others: for CartPole, a larger learning rate and no pay for being undecided.
+    The values are those of the authors' programs for Atari. Other kinds of problem want
+    other values: for CartPole, a larger learning rate and no pay for being undecided.
 
     Args:
         learning_rate: of the optimiser, at the beginning. It goes down to 0 in a
             straight line.
         value_coefficient: the weight of the critic's loss, which [not everybody
             counts alike][labml_rl.a2c.value_loss].
-        entropy_coefficient: of the entropy bonus, which the agent is paid for being
-            undecided.
+        entropy_coefficient: the weight of the entropy bonus, which pays the agent for
+            being undecided.
     """
 
     value_coefficient: float = 0.5
@@ -408,21 +408,20 @@ class PolicyExperiment(RolloutExperiment[P]):
         This one learns [the pole](small.py). For games, derive from the experiment of
         [PPO](ppo/experiment.py) or of [A2C](a2c/experiment.py).
 
-        Pictures come as the bytes that they are. On a machine that has units for it,
-        the whole network computes [with 16 bits][labml_rl.speed.precision_of]. A head
-        should not: [in_full][labml_rl.networks.in_full] keeps it out of that.
+        Pictures come as bytes. On a machine that has units for it, the whole network
+        computes [with 16 bits][labml_rl.speed.precision_of]. A head should not:
+        [in_full][labml_rl.networks.in_full] keeps it out of that.
 
         !!! warning "If it has a `body`"
             While it learns, a network whose `body` has a method `prepared`, as [that of
             the book][labml_rl.bodies.NatureBody.prepared] does, gets its observations
-            in the order that this method gives them. Nothing but the body may look at
-            them then. Under any other name, or with `--no-blocks`, they come as they
-            are.
+            in the order that this method gives them. Then nothing but the body may look
+            at them. Under any other name, or with `--no-blocks`, they come as they are.
 
         The network plays and learns in the same mode, that of training. Dropout or
         batch norm would make it answer differently when it looks again. If it keeps a
-        number that is no weight, such as a mean of observations, make a buffer of it,
-        and change that in place: [players](players.py) see nothing else.
+        number that is not a weight, such as a mean of observations, make a buffer of
+        it, and change that in place: [players](players.py) see nothing else.
 
         Args:
             settings: of the algorithm.
@@ -454,9 +453,9 @@ class PolicyExperiment(RolloutExperiment[P]):
         ### Look again
 
         The network that learns is the one that played, or what has become of it since.
-        So this computes much of what it answered then a second time. That is still the
-        faster way: keeping what a gradient needs while playing would mean many small
-        backward passes in place of one.
+        So much of what it answered then is computed a second time here. That is still
+        faster: keeping what a gradient needs while playing would mean many small
+        backward passes instead of one.
 
         Args:
             observations: shape `(B, …)`.
@@ -473,11 +472,11 @@ class PolicyExperiment(RolloutExperiment[P]):
         ### Smaller steps
 
         At first everything is wrong, and large steps are good. Towards the end, what
-        was learned should not be shaken any more. So the learning rate goes down to 0
-        in a straight line, which is called **annealing**. The price: a run that is
-        planned twice as long learns differently from its first update on, and one that
-        is over can't just [go on][labml_rl.runs.loop.lengthen]. That page says what can
-        be done.
+        was learned should no longer be disturbed. So the learning rate goes down to 0
+        in a straight line, which is called **annealing**. The price is that a run
+        planned to be twice as long learns differently from its first update on, and one
+        that is over can't just [go on][labml_rl.runs.loop.lengthen]. That page says
+        what can be done.
 
         Returns:
             The learning rate, from now until the next update; that of the first group,

@@ -19,7 +19,7 @@ All that the agent knows is a few megabytes of weights, and they stay what they 
 until the rollout is complete. So do not bring the games to the network. Bring the
 network to the games: every process has one, and plays its games by itself, step after
 step, on a core of its own. Each asks about its own games only, so the answers come
-sooner, too. All meet once, at the end of the rollout:
+sooner, too. They all meet once, at the end of the rollout:
 
 ```text
 the agent  net games net games net games
@@ -27,13 +27,13 @@ a worker   net games net games net games
 ```
 
 Nothing is sent but "play" and, when it is done, the scores. The weights and [the
-sheet][labml_rl.sampling.Sheet] lie in memory that all of them see. The agent learns in
-that memory, so that the next time they all play with what it has learned.
+sheet][labml_rl.sampling.Sheet] are in memory that all of them can see. The agent learns
+in that memory, so next time they all play with what it has learned.
 
-What is learned from is the same, whoever plays which game, since the agent throws the
-dice for all. But an answer for four observations may be rounded differently from one
-for eight. So a run [notes how many play][labml_rl.runs.experiment.Settings], and goes
-on with as many.
+The steps to learn from are the same whichever process plays which game, since the agent
+throws the dice for all of them. But an answer for four observations may be rounded
+differently from one for eight. So a run [notes how many
+play][labml_rl.runs.experiment.Settings], and goes on with the same number.
 
 How much is it worth? PPO was measured on two cores of [three
 processors](../benchmarks/policies.md). On two of them the gain was a tenth or less,
@@ -42,7 +42,7 @@ into learning, and only one core would ever be idle. The more cores there are, t
 of them would have nothing to do.
 
 The price is that the agent's process plays, too. A worker whose game hangs is given up
-after a while. When a game hangs in the agent's own process, so does the run.
+on after a while. When a game hangs in the agent's own process, so does the run.
 
 ```python
 from labml_rl.batch import spaces_of_first
@@ -64,8 +64,8 @@ if __name__ == "__main__":
     players.close()
 ```
 
-Of the [settings](speed.py), only those that say how to be fast count here. The other
-arguments say how many games there are, and who plays them.
+Only those [settings](speed.py) that say how to be fast count here. The other arguments
+say how many games there are, and who plays them.
 
 All this is right for a small network on a processor. With a GPU, one large question is
 cheaper than many small ones, and there the games are [brought to the
@@ -102,7 +102,7 @@ class RemotePlayer(Player):
     ## In a worker
 
     A [player][labml_rl.sampling.Player] that makes its games itself, and has [one
-    thread][labml_rl.speed.few_threads]: the other cores have players of their own.
+    thread][labml_rl.speed.few_threads]: the other cores have their own players.
 
     Args:
         make_games: makes its games.
@@ -147,12 +147,12 @@ class Players:
         spaces: those of an environment: of observations and of actions.
         steps: $T$, how many to play in each environment.
         settings: how fast to be.
-        workers: how many play, this process among them. `None` is one for each core,
-            and 0 or 1 is this process alone.
+        workers: how many play, including this process. `None` is one for each core, and
+            0 or 1 is this process alone.
         generator: the dice for the actions.
         start_method: see [labml_rl.process.Worker][].
-        timeout: the seconds after which a player who has not answered is given up.
-            `None` is a minute, and a second more for each step.
+        timeout: the seconds after which a player that has not answered is given up on.
+            `None` is a minute, plus a second for each step.
         busy: whether this process has [something else to do](impala/actors.py) while
             they play. Then it plays only if `workers` is 0, and with 1 a single worker
             does.
@@ -160,9 +160,10 @@ class Players:
     Raises:
         ValueError: if there are no steps, if `workers` is negative, or if there is [no
             room][check_room].
-        WorkerError: if an environment can't be made in a worker, or has other spaces.
-            What goes wrong with one in this process is raised as it is, with a note
-            that says which one it was: other spaces are a `ValueError` there.
+        WorkerError: if an environment can't be made in a worker, or has different
+            spaces. An error in one that belongs to this process is raised as it is,
+            with a note that says which one it was. Different spaces are then a
+            `ValueError`.
     """
 
     def __init__(
@@ -244,11 +245,11 @@ class Players:
     def begin(self) -> None:
         """
         The first half of a rollout: let the others begin, and do not wait for them.
-        This process plays its own share, if it has one, before it returns.
+        This process plays its own share, if it has one, before the call returns.
 
         Raises:
-            ValueError: if weights of the network were replaced, or buffers, such as
-                the mean of all observations. The others would go on with the old ones.
+            ValueError: if weights or buffers of the network were replaced, such as the
+                mean of all observations. The others would go on with the old ones.
         """
         if self.workers:
             since = "the players were made, and these don't see them"
@@ -264,7 +265,7 @@ class Players:
             The scores of the games that ended.
 
         Raises:
-            ValueError: if nobody has begun.
+            ValueError: if no rollout was begun.
         """
         if self._played is None:
             raise ValueError("begin() first: nobody plays")
@@ -280,8 +281,8 @@ class Players:
         self, method: Callable[..., Any], arguments: Sequence[tuple[Any, ...]] = ()
     ) -> list[Any]:
         """
-        Whoever asks plays its own share before it waits for the others. If one fails,
-        there is no rollout, and all are ended.
+        The process that asks plays its own share before it waits for the others. If one
+        fails, there is no rollout, and all are ended.
         """
         given = list(arguments) or [()] * len(self.shares)
         others = len(self.workers)
@@ -327,9 +328,9 @@ def check_room(needed: int) -> None:
     """
     ## Room for it
 
-    On Linux, memory that is shared lies in `/dev/shm`, and some containers have little
-    of that: Docker's have 64 MB, unless somebody asks for more. PyTorch's error would
-    name a file that nobody knows, and no remedy. So the room is checked first.
+    On Linux, shared memory is in `/dev/shm`, and some containers have little of it:
+    Docker's have 64 MB, unless you ask for more. PyTorch's error would name a file that
+    nobody has heard of, and no remedy. So the room is checked first.
 
     Args:
         needed: how many bytes.

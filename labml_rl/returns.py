@@ -18,15 +18,15 @@ symbols:
 # Returns and advantages
 
 An action is rarely paid at once. In Breakout more than a second goes by between the
-swing of the paddle and the break of a brick, and meanwhile the agent has acted another
-fifteen times. To learn whether the swing was good, it needs one number for *everything
-that followed*. The problem of finding out which action has earned what is called
-**credit assignment**.
+swing of the paddle and the breaking of a brick, and the agent acts another fifteen
+times meanwhile. To learn whether the swing was good, it needs one number for
+*everything that followed*. The problem of finding out which action earned which reward
+is called **credit assignment**.
 
-This page computes three such numbers, each the answer to what is wrong with the one
-before: [discounted returns][discounted_returns], [n-step returns][n_step_returns], and
+This page computes three such numbers, each of which mends a fault of the one before:
+[discounted returns][discounted_returns], [n-step returns][n_step_returns], and
 [GAE][gae] (*generalized advantage estimation*), which PPO and most of what is built on
-it use. Its functions take tensors, and know nothing of games or networks:
+it use. The functions here take tensors, and know nothing of games or networks:
 
 ```python
 import torch
@@ -51,13 +51,13 @@ What comes out, 0.1345, 0.21 and 0.2, is [worked out below][gae].
 The agent plays $N$ games at once, $T$ steps in each, and then learns from what it saw.
 That is a **rollout**. Its arrays have a row for each step and a column for each game.
 
-A rollout begins and stops in the middle of play, so how its last episodes will go on is
-not known, and somebody has to guess. For that there is a network which has learned what
-return to expect after an observation $o_t$. That return is the **value** $V(o_t)$, and
-$V$ is called the **value function**. Putting a value in the place of rewards that
-nobody has seen yet is called **bootstrapping**.
+A rollout begins and stops in the middle of play, so nobody knows how its last episodes
+will go on, and something has to guess. That is the job of a network which has learned
+what return to expect after an observation $o_t$. That return is the **value** $V(o_t)$,
+and $V$ is called the **value function**. Putting a value in place of rewards that have
+not been seen yet is called **bootstrapping**.
 
-Here is one game for six steps. An episode ends with step 2:
+Here are six steps of one game. An episode ends with step 2:
 
 ```text
 observation   o0   o1   o2   o3   o4   o5   o6
@@ -99,7 +99,7 @@ class Rollout:
 
     Raises:
         ValueError: if the shapes do not fit together, or if final values are missing.
-        TypeError: if an array is of another type than is said here.
+        TypeError: if an array has a type other than those given here.
     """
 
     rewards: Tensor
@@ -154,11 +154,10 @@ class Rollout:
         V(o_{t+1}) & \text{if the episode goes on}
         \end{cases}$$
 
-        (If both are said of one step, termination counts.) Here $\bar{o}_t$ is the
-        final observation, which the agent never acted on. [The
-        games](batch.py) have it in the `infos` of the step, in an array with a row for
-        each game. With a function `value_of` that asks the critic, and `T` steps of `N`
-        games:
+        (If a step is said to be both, termination counts.) Here $\bar{o}_t$ is the
+        final observation, which the agent never acted on. [The games](batch.py) have it
+        in the `infos` of the step, in an array with a row for each game. With a
+        function `value_of` that asks the critic, and `T` steps of `N` games:
 
         ```python
         final_values = torch.full((T, N), torch.nan)
@@ -179,9 +178,9 @@ class Rollout:
             that the best position is worth nothing when the time is up, and nothing on
             the screen tells the time. [Pardo et al.
             (2018)](https://arxiv.org/abs/1712.00378) show that this makes for worse
-            agents. But where the limit is part of the task, such as to score as much as
-            one can in a minute, it *is* an end. Then, they say, the agent must be shown
-            how much time is left.
+            agents. But where the limit is part of the task, such as scoring as much as
+            possible in a minute, it *is* an end. Then, they say, the agent must be
+            shown how much time is left.
 
         !!! warning "The next observation is from another episode"
             With $V(o_{t+1})$ for a truncated step, the agent is paid for the beginning
@@ -189,7 +188,7 @@ class Rollout:
             that begin the next episode in the same step, as those of this book do.
             Others spend an extra step on that ([with
             `NEXT_STEP`][labml_rl.runner.Runner._step]). In such games, the row after an
-            end is no experience, but would be taken for it. Gymnasium's own batches
+            end is not experience, but would be taken for it. Gymnasium's own batches
             are like that, unless they are made with `autoreset_mode=SAME_STEP`.
 
         Returns:
@@ -211,9 +210,9 @@ def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
 
     $$G_t = r_t + \gamma r_{t+1} + \gamma^2 r_{t+2} + \dots$$
 
-    [The first page](__init__.py) says why. With $\gamma = 0.99$, what comes a hundred
-    steps later, which is seven seconds, counts for $0.99^{100} = 0.37$. (Some call
-    the first $1 / (1 - \gamma)$ steps, which are a hundred here, the *horizon*.)
+    [The first page](__init__.py) says why. With $\gamma = 0.99$, a reward that comes a
+    hundred steps later, which is seven seconds, counts for $0.99^{100} = 0.37$. (Some
+    call the first $1 / (1 - \gamma)$ steps, which are a hundred here, the *horizon*.)
 
     Take $\gamma$ out of all terms but the first, and what is left in the brackets is
     the return of the next step. So one walk back through the rollout is enough:
@@ -283,7 +282,8 @@ def n_step_returns(rollout: Rollout, *, discount: float, n: int) -> Tensor:
     ![Twelve rewards and a small value](../assets/figures/n-step-12.svg "n = 12")
 
     *How much each reward counts in a return, and how much the value after the last of
-    them, with $\gamma = 0.9$. The later it comes, the less a mistake in it matters.*
+    them counts, with $\gamma = 0.9$. The later the value comes, the less a mistake in
+    it matters.*
 
     In numbers, with $\gamma = 0.9$: three steps pay 0, 0 and 1, the third ends the
     episode, and the network's value is 0.6 for the second observation and 0.8 for the
@@ -332,9 +332,9 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     r"""
     ## Generalised advantage estimation
 
-    A return says how well things went. In a good position they go well whatever one
-    does. To judge the *action*, compare with what was expected before it. The
-    difference is its **advantage**, and there is one for each $n$:
+    A return says how well things went. In a good position they go well whatever you do.
+    To judge the *action*, compare with what was expected before it. The difference is
+    its **advantage**, and there is one for each $n$:
 
     $$\hat{A}_t^{(n)} = G_t^{(n)} - V(o_t)$$
 
@@ -350,8 +350,8 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     ### One sum instead of many
 
     The parts of this mixture need not be computed. Look at the **error** of a single
-    step, by how much it went better than expected (others call it the
-    *temporal-difference error*):
+    step: how much better it went than expected (others call it the *temporal-difference
+    error*):
 
     $$\delta_t = r_t + \gamma F_t - V(o_t)$$
 
@@ -424,15 +424,15 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
 
     Both $\gamma$ and $\lambda$ make what is far off count for less, but they are not
     alike. If all values were right, every $\lambda$ would be right on average: the
-    errors of later steps have a mean of 0 then, so they add nothing but noise. So
+    errors of later steps would then have a mean of 0, and add nothing but noise. So
     $\lambda$ is there because values are wrong. A smaller $\gamma$ asks for something
     else, however right they are: to be paid soon.
 
     The target for $V(o_t)$ is the same mixture of returns, called the **λ-return**
-    (that of *TD(λ)*): what was expected, and what came on top, $V(o_t) + \hat{A}_t$.
+    (that of *TD(λ)*): what was expected plus what came on top, $V(o_t) + \hat{A}_t$.
     (TD(λ) itself waits for no rollout. Each step leaves an *eligibility trace*, which
     every later step multiplies by $\gamma\lambda$, and each new error is passed back
-    along all traces. While the weights stay the same, that adds up to the same.)
+    along all traces. As long as the weights do not change, the sum is the same.)
 
     !!! warning "Whose end is it?"
         Here `terminated[t]` is what step $t$ returned. CleanRL and Stable-Baselines3
@@ -475,10 +475,10 @@ def check_fraction(name: str, number: float) -> None:
     """
     ## Checks
 
-    A discount of 99 in place of 0.99 makes numbers that are large, and no error.
+    A discount of 99 instead of 0.99 gives large numbers, and no error.
 
     Raises:
-        ValueError: if a number is not from 0 to 1.
+        ValueError: if a number is not between 0 and 1.
     """
     if not 0 <= number <= 1:
         raise ValueError(f"{name} must be between 0 and 1, not {number}")

@@ -2,7 +2,7 @@ r"""
 ---
 title: Playing to learn
 summary: >-
-  How the network plays many games at once, and what is kept of it for the learner.
+  How the network plays many games at once, and what is kept for the learner.
 symbols:
   observations: 'o_t'
   actions: 'a_t'
@@ -18,9 +18,9 @@ becomes likelier. Then it plays again, and what was written down is thrown away:
 shows the play of an agent that no longer exists. Algorithms that may only learn from
 their own latest play are called **on-policy**.
 
-This page is the first half: a [player][Player], a [sheet][Sheet] on which it writes,
-and a [sampler][Sampler], which lets the player go on for $T$ steps from where it
-stopped, and gives [what was seen][Samples]:
+This page covers the first half: a [player][Player], a [sheet][Sheet] on which it
+writes, and a [sampler][Sampler], which lets the player go on for $T$ steps from where
+it stopped, and gives back [what was seen][Samples]:
 
 ```python
 from labml_rl.environments import make_environments
@@ -67,20 +67,19 @@ class Samples:
     r"""
     ## What was seen
 
-    All that a learner needs of $T$ steps in $N$ games. How likely each action was is
-    kept as well: after the first step of learning, the network would say something
-    else.
+    All that a learner needs from $T$ steps in $N$ games. The probability of each action
+    is kept as well: after the first step of learning, the network would give another.
 
     What follows an observation is in the next row, except where an episode ended with
-    this step: there, the next row is the first of another one. What was seen after the
-    last step is in row $T$ of the sheet, `sampler.sheet.observations`.
+    this step: there, the next row begins another. What was seen after the last step is
+    in row $T$ of the sheet, `sampler.sheet.observations`.
 
     Args:
         observations: $o_t$, shape `(T, N, …)`.
         actions: $a_t$, int64, shape `(T, N)`.
         log_probs: $\log \pi(a_t \mid o_t)$ of the network that played, shape `(T, N)`.
         rollout: rewards, values and ends, which [returns are made of](returns.py).
-        scores: of the games that ended, see [scores_of][].
+        scores: of the games that ended; see [scores_of][].
         memories: what the network [remembered](ppo/remembering.py) before the first of
             these steps, shape `(N, M)`.
     """
@@ -102,10 +101,10 @@ class Sheet:
     the learner will look for it. (In Stable-Baselines3 this is the *rollout buffer*.)
 
     Args:
-        observations: $o_t$ and, at the end, one on which nobody has acted yet. Its
+        observations: $o_t$ and, at the end, one that has not been acted on yet. Its
             value stands for all that is to come. Shape `(T + 1, N, …)`.
         memories: what the network remembers before each of these, shape
-            `(T + 1, N, M)`. $M$ is 0, unless it is [one that
+            `(T + 1, N, M)`. $M$ is 0, unless the network is [one that
             remembers](ppo/remembering.py).
         dice: a number from 0 to 1 for each action, shape `(T, N)`.
         actions: $a_t$, int64, shape `(T, N)`.
@@ -135,7 +134,7 @@ class Sheet:
     ) -> "Sheet":
         """
         Args:
-            observations: any, as they will be, shape `(N, …)`.
+            observations: any, like those to come, shape `(N, …)`.
             steps: $T$.
             num_actions: $A$.
             memory: $M$.
@@ -163,11 +162,11 @@ class Sheet:
         return list(vars(self).values())
 
     def columns(self, rows: slice) -> "Sheet":
-        """The columns of some of the games. They are the same memory."""
+        """The columns of some of the games. They share memory with it."""
         return Sheet(*(part[:, rows] for part in self.parts()))
 
     def share(self) -> "Sheet":
-        """Let it be memory that other processes may see."""
+        """Put it into memory that other processes can see."""
         for part in self.parts():
             part.share_memory_()  # type: ignore[no-untyped-call]
         return self
@@ -209,10 +208,10 @@ class Player:
     ## The player
 
     What the agent does next depends on what it sees. So at each step the games wait for
-    the network, and then the network for the games, $T$ times, and whatever is done in
-    between costs time. Hence each observation goes straight from the [memory of the
+    the network, and then the network waits for the games, $T$ times, and anything done
+    in between costs time. Hence each observation goes straight from the [memory of the
     games](worker.py) to its place on the sheet, as bytes, and the learner will find it
-    there. And what can be computed for all steps at once is left for the end.
+    there. Anything that can be computed for all steps at once is left for the end.
 
     Args:
         games: what is played. They are reset, without a seed. Make them with
@@ -252,7 +251,7 @@ class Player:
     def seen(self, observations: Any) -> Tensor:
         """
         Args:
-            observations: an array of the games.
+            observations: an array from the games.
 
         Returns:
             The same, in the form that the network gets.
@@ -279,11 +278,11 @@ class Player:
         This is a generator: it stops at the `yield` and goes on when it is asked to. At
         the `yield` the games have their actions, and the player would only wait.
 
-        No gradient is kept of any of this. The learner [looks
+        No gradients are kept for any of this. The learner [looks
         again][labml_rl.onpolicy.PolicyExperiment.evaluate] at what it learns from.
 
         Args:
-            scores: those of the games that end are added to it.
+            scores: those of the games that end are added to this list.
 
         Yields:
             Nothing, once for each step.
@@ -346,7 +345,7 @@ class Player:
 
     @property
     def remembers(self) -> bool:
-        """Whether there is anything that the network remembers."""
+        """Whether the network remembers anything."""
         return self.sheet.memories.shape[-1] > 0
 
     def ask(
@@ -382,14 +381,14 @@ class Player:
         return logits, values, after
 
     def ready(self) -> None:
-        """Do nothing. An answer means that player and games have been made."""
+        """Do nothing. An answer means that the player and its games have been made."""
 
     def get_states(self) -> list[Any]:
         """What the [games][labml_rl.batch.Games.get_states] say."""
         return self.games.get_states()
 
     def set_states(self, states: Sequence[Any]) -> Any:
-        """Let the [games][labml_rl.batch.Games.set_states] go on from there."""
+        """Let the [games][labml_rl.batch.Games.set_states] go on from these."""
         observations = self.games.set_states(states)
         self.begin(observations)
         return observations
@@ -451,13 +450,13 @@ def take_turns(
     games      A A A B B B A A A B B B A A A B B B
     ```
 
-    It pays where the network is on a GPU and the games take longer than its answers:
-    with several games for each core. With fewer, two small questions take longer than
-    one large one. Where the network is on the same cores as the games, nobody has
-    anything to wait for, and it is better to be [many players](players.py).
+    This pays off where the network is on a GPU and the games take longer than its
+    answers, that is, with several games for each core. With fewer, two small questions
+    take longer than one large one. Where the network is on the same cores as the games,
+    there is nothing to wait for, and it is better to have [many players](players.py).
 
     Args:
-        players: who plays, each with its own games and its own columns of one sheet.
+        players: each with its own games and its own columns of one sheet.
         others: what else is to be done, a part of it in each turn, such as
             [learning][labml_rl.ppo.overlap.beside].
 
@@ -475,7 +474,7 @@ class Sampler:
     """
     ## The sampler
 
-    It has the sheet and the dice, and a player who knows what to do with them. With
+    It has the sheet and the dice, and a player that knows what to do with them. With
     several batches of games it has a player for each, and they [take
     turns][take_turns].
 
@@ -559,7 +558,7 @@ def dealt(states: Sequence[Any], shares: Sequence[slice]) -> list[Sequence[Any]]
         The states for each player.
 
     Raises:
-        ValueError: if there are more or fewer than games.
+        ValueError: if there are more states than games, or fewer.
     """
     if len(states) != shares[-1].stop:
         raise ValueError(f"{len(states)} states for {shares[-1].stop} games")
@@ -594,15 +593,15 @@ def check_spaces(observations: Space[Any], actions: Space[Any]) -> tuple[Box, Di
     ## What can be played
 
     Args:
-        observations: the space of those of one environment.
+        observations: the space of an environment's observations.
         actions: the same.
 
     Returns:
         Both.
 
     Raises:
-        ValueError: unless the observations are arrays, those of pictures bytes, and the
-            actions are numbered from 0.
+        ValueError: unless the observations are arrays (of bytes, if they are pictures)
+            and the actions are numbered from 0.
     """
     if not isinstance(observations, Box):
         raise ValueError(

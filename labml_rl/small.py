@@ -3,14 +3,14 @@ r"""
 title: A problem that takes a minute
 summary: >-
   Settings of PPO, A2C and PQN for a pole on a cart, and of DQN for two rods on a hook,
-  where one soon sees whether something learns.
+  where you soon see whether anything learns.
 ---
 
 # A problem that takes a minute
 
 An Atari game takes half an hour to learn, or many hours. If you are new to this, you
 want to see an agent learn today. If you have changed a line of an algorithm, you want
-to know at once whether it still learns. For both there are small problems. The best
+to know at once whether it still learns. There are small problems for both. The best
 known is CartPole: a pole stands on a cart, and the agent pushes the cart to the left or
 to the right, so that the pole does not fall.
 
@@ -19,14 +19,14 @@ labml-rl train small-ppo
 labml-rl watch runs/small-ppo/CartPole-v1/seed-1
 ```
 
-`tensorboard --logdir runs`, in another terminal, shows the curves of all runs while
-they grow. And with `--video pole.mp4`, `watch` films the pole. For that, Gymnasium
-needs pygame: `pip install "gymnasium[classic-control]"`.
+`tensorboard --logdir runs`, in another terminal, shows the curves of all runs as they
+grow. And with `--video pole.mp4`, `watch` films the pole. For that, Gymnasium needs
+pygame: `pip install "gymnasium[classic-control]"`.
 
 There are no pixels. The agent sees four numbers: where the cart is, how far the pole
 leans, and how fast both of these change. Each step is worth a point. An episode ends
 when the pole falls or the cart leaves its track, or after 500 steps, so 500 points are
-the maximum. Pushing at random gets some 20.
+the maximum. Pushing at random scores about 20.
 
 The algorithms are those of the games, and so is every line of their code. But their
 settings for games are far too cautious here: an agent would learn with them, too, but
@@ -43,18 +43,18 @@ not in a minute. So this page has lists of numbers, three for the pole, and one 
 (We have not measured the way to a GPU. The authors of Stable-Baselines3 [advise the
 same](https://stable-baselines3.readthedocs.io/en/master/modules/ppo.html).)
 
-The tests of this book learn with these settings. Then they plant a mistake in a loss, a
-wrong sign for instance, and check that the pole falls.
+The tests of this book train agents with these settings. Then they plant a mistake in a
+loss, a wrong sign for instance, and check that the pole falls.
 
 ## When it does not learn
 
-If you change lines, sooner or later you have an agent that does not learn. Each run
-writes down more than its score, and what it writes says where to look: fifteen
+If you change lines, sooner or later you will have an agent that does not learn. Each
+run writes down more than its score, and what it writes says where to look: fifteen
 mistakes were planted [in PPO](mistakes.py), and fifteen [in DQN](dqn/mistakes.py), to
 show what each of them looks like.
 
 Be patient before you search. A score that rises, falls and rises again is normal, for
-A2C above all. And A2C below had 20 to 24 points in the first 26,000 of its 500,000
+A2C above all. And the A2C below had 20 to 24 points in the first 26,000 of its 500,000
 frames, with an entropy of 0.69: that is $\log 2$, as for two actions that are equally
 likely. Then make the problem smaller: one seed, one change at a time.
 
@@ -67,11 +67,11 @@ pole stands, all returns are alike: there is no variance to explain, and
 ## Try it yourself
 
 Each of these takes a minute or so, the first four with `labml-rl train small-ppo`.
-Before each, say what you expect. Each needs a folder of its own, such as `--folder
-runs/epochs-1`.
+Before each, say what you expect. Each needs its own folder, such as
+`--folder runs/epochs-1`.
 
-1. Train with `--seed` 2 to 5, besides the run of seed 1 that you have. How far apart
-   are the five curves?
+1. Train with `--seed` 2 to 5, in addition to the run with seed 1 that you have. How far
+   apart are the five curves?
 2. `--epochs 1`: what is `clip_fraction` now, and why?
 3. `--gae-lambda 0`, then `--gae-lambda 1`: which has more bias, and which more
    variance?
@@ -84,11 +84,11 @@ runs/epochs-1`.
     2. Zero. Each batch is one minibatch, so there is a single step in it, and until it
        is made $\pi'$ is $\pi$ and all ratios are 1. With a twentieth of the steps of
        the optimiser, it learns much less from as many frames.
-    3. With 0 most bias: it believes the critic after a single reward. With 1 most
-       variance: the luck of all that follows in the rollout, up to 32 steps, is in it.
-       On the pole you see little of it. The critic is soon good, and there is little
-       luck. But with 1 the curve of seed 1 falls once more, to less than half of what
-       it was.
+    3. With 0 there is the most bias: the agent believes the critic after a single
+       reward. With 1 there is the most variance: the luck of all that follows in the
+       rollout, up to 32 steps, is in it. On the pole you see little of it. The critic
+       is soon good, and there is little luck. But with 1 the curve of seed 1 falls once
+       more, to less than half of what it was.
     4. Seven: $0.5^7 = 0.008$. With the 0.98 of this page it is 228. An agent that sees
        a fall only seven steps ahead does not learn to stay in the middle.
     5. It learns to let the pole fall, and scores less than pushing at random.
@@ -111,10 +111,10 @@ class PPOSettings(ppo.Settings):
 
     Short rollouts, so that the policy soon gets better, and many passes over each. The
     numbers are those of [RL Baselines3
-    Zoo](https://github.com/DLR-RM/rl-baselines3-zoo), but for the length, which is
-    100,000 there, and for the clip, which goes down there in the course of the run.
-    Their network has tanh where this one has ReLU, and their critic's loss counts twice
-    as much. Nobody is paid for being undecided: with two actions, the agent will have
+    Zoo](https://github.com/DLR-RM/rl-baselines3-zoo), except for the length, which is
+    100,000 there, and the clip, which goes down in the course of their runs. Their
+    network has tanh where this one has ReLU, and their critic's loss counts twice as
+    much. The agent is not paid for being undecided: with two actions, it will have
     tried both.
 
     ![The mean score of the last hundred games of PPO in CartPole, over the frames
@@ -154,7 +154,7 @@ class A2CSettings(a2c.Settings):
     ## A2C
 
     It takes one step for each rollout, where PPO takes twenty, so it needs more of
-    them. The learning rate was chosen among three, with seeds other than that of the
+    them. The learning rate was chosen from three, with seeds other than that of the
     curve. (The epsilon is [the large one][labml_rl.a2c.RMSProp]. It does little harm
     here: the critic is off by whole points, so gradients are longer, and most are cut
     to 0.5. Spread over 9,000 weights, that makes squares of 0.00003 on average.)
@@ -193,7 +193,7 @@ class DQNSettings(dqn_settings.Settings):
 
     Settings for a problem that suits DQN better than the pole. It learns once in eight
     steps, from 128 of the last 50,000, with Adam and with the targets of double DQN.
-    The numbers were chosen among a dozen sets of settings, with other seeds than those
+    The numbers were chosen from a dozen sets of settings, with other seeds than those
     of the curve and of [the mistakes](dqn/mistakes.py).
 
     Two rods hang from a hook, one below the other. A motor in the joint between them
@@ -203,15 +203,15 @@ class DQNSettings(dqn_settings.Settings):
     [Acrobot](https://gymnasium.farama.org/environments/classic_control/acrobot/). The
     agent sees six numbers, the cosine and sine of both angles, and how fast these
     change. Each step costs a point until the line is reached. After 500 steps the
-    episode is cut off, and random play seldom comes to another end.
+    episode is cut off, and random play seldom ends in any other way.
 
     ![The mean score of the last hundred games of DQN in Acrobot, over the frames
     played: it ends at −111](../assets/figures/run-small-dqn-acrobotv1-seed-31.svg)
 
-    There is something to check here that the pole does not have. All rewards are −1 or
-    0, and a point that is lost at every step for ever adds up to $1 / (1 - \gamma)$,
-    which is 100. So every action value lies between −100 and 0, and one that does not
-    is wrong for certain.
+    There is a check here that the pole does not offer. All rewards are −1 or 0, and
+    losing a point at every step for ever adds up to $1 / (1 - \gamma)$, which is 100.
+    So every action value lies between −100 and 0, and one that does not is certainly
+    wrong.
 
     The curve flatters: measured by itself, [the last
     network](../results.md#acrobot-by-dqn) does much worse.
@@ -264,7 +264,7 @@ class PQNSettings(pqn.Settings):
 
     [PQN](pqn/__init__.py) learns action values, as DQN does, and it learns the pole.
     The targets of DQN count one reward or three, and those of PQN most of the rewards
-    that were seen. It still can unlearn what it knew: with most seeds there is a fall
+    that were seen. It can still unlearn what it knew: with most seeds there is a fall
     somewhere in the curve.
 
     ![The mean score of the last hundred games of PQN in CartPole, over the frames

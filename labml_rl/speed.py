@@ -3,7 +3,7 @@ r"""
 title: Faster on the same machine
 summary: >-
   What makes learning several times as fast on one computer, each trick by itself: what
-  it saves, what it changes, how to switch it off.
+  it saves, what it changes, and how to switch it off.
 ---
 
 # Faster on the same machine
@@ -13,10 +13,10 @@ and what takes an hour, all day long. Nothing on this page makes an agent learn 
 fewer games. These tricks only waste less of the machine: more steps a second
 (*throughput*) from the same one.
 
-This is what an ordinary loop spends its time on, and what can be done about it. What
-that is worth has been measured [for DQN](../benchmarks/values.md), and [for
-PPO](../benchmarks/policies.md) once more without each of the tricks that can be
-switched off.
+This is what an ordinary loop spends its time on, and what can be done about it. The
+gain has been measured [for DQN](../benchmarks/values.md) and [for
+PPO](../benchmarks/policies.md), and for PPO once more without each of the tricks that
+can be switched off.
 
 | spent on | what helps | see |
 |---|---|---|
@@ -29,7 +29,7 @@ switched off.
 | multiplying | numbers of 16 bits | [16 bits][precision_of] |
 | waking threads | one thread while playing | [few threads][few_threads] |
 | many small updates | one for all weights | [fused Adam][make_adam] |
-| asking for memory | keeping what one has | [keeping memory][keep_memory] |
+| asking for memory | keeping what you have | [keeping memory][keep_memory] |
 | giving orders to a GPU | recording them | [a step, recorded](graphs.py) |
 | learning, with a GPU | playing on meanwhile | [overlap](ppo/overlap.py) |
 
@@ -52,15 +52,16 @@ taskset -c 0-3 labml-rl train ppo --seed 1 &
 taskset -c 4-7 labml-rl train ppo --seed 2 &
 ```
 
-Where that can't be done, it matters *how* a thread waits. It does not sleep at once: to
-wake it again would take longer than most layers do. It looks to see whether the others
-are done, and looks again, which is called **spinning**. On Linux, the library behind
-PyTorch's threads lets it do so 300,000 times. That takes milliseconds, and all the
-while it holds a core, perhaps the one that the awaited thread needs. Alone on a
-machine, nobody ever waits that long. On a crowded one, most of the time goes into it.
+Where that can't be done, it matters *how* a thread waits. It does not go to sleep at
+once, since waking it would take longer than most layers do. It looks to see whether the
+others are done, and looks again, which is called **spinning**. On Linux, the library
+behind PyTorch's threads lets it do so 300,000 times. That takes milliseconds, and all
+the while it holds a core, perhaps the one that the awaited thread needs. When a run has
+the machine to itself, no thread ever waits that long. On a crowded one, most of the
+time goes into it.
 
 So `labml-rl` lets threads look only 4,000 times, which makes no difference to any
-number that is learned. What it does for the speed, alone and among others, [has been
+number that is learned. Its effect on speed, alone and among other programs, [has been
 measured](../benchmarks/policies.md#beside-other-programs). The number has to be set
 before PyTorch is loaded. So set it yourself for a program of your own, and for
 `python -m labml_rl.ppo`:
@@ -80,20 +81,20 @@ PPO has eight games.
 
 ## With a GPU
 
-A run takes a GPU if there is one, and the games stay on the processor. On [sixteen
-cores with a large GPU](../benchmarks/gpu.md), PPO plays and learns nearly as fast as
-the games alone can be played. So there, more cores make it faster, and a larger GPU
-does not. (All other records of this book, but for [one
+A run uses a GPU if there is one, and the games stay on the processor. On [sixteen cores
+with a large GPU](../benchmarks/gpu.md), PPO plays and learns nearly as fast as the
+games alone can be played. So there, more cores make it faster, and a larger GPU does
+not. (All other records of this book, but for [one
 run](../results.md#breakout-on-a-gpu), were made on two cores without a GPU.)
 
 A GPU is done with eight observations before Python has asked about the next eight. It
-should be asked seldom, and about much at once:
+should be asked seldom, and about a lot at once:
 
 - **More games at once**, several for each core. The batch grows with them, and with a
   larger one the agent learns differently. There are fewer updates, too: with eight
-  times the games, an eighth of them in as many frames. With fewer steps of each game
-  the batch keeps its size, but then advantages look less far ahead, and trust the
-  critic more.
+  times the games, an eighth of them in the same number of frames. With fewer steps of
+  each game the batch keeps its size, but then advantages look less far ahead, and trust
+  the critic more.
 - **By turns**: one half of the games is played while [the network
   answers][labml_rl.sampling.take_turns] for the other.
 - **One order**: what it does in each step is [recorded once and replayed](graphs.py).
@@ -111,7 +112,7 @@ All of that is for PPO. PQN has all but the last two, and so has A2C, where only
 playing is recorded, and not the learning. With IMPALA, [the actors](impala/actors.py)
 play on the processor while the GPU learns. DQN learns on a GPU, too, and waits there
 for each batch: the pictures are picked out of main memory, and go to the GPU while
-nobody computes.
+nothing is computed.
 """
 
 import ctypes
@@ -143,7 +144,7 @@ class SpeedSettings(GameSettings):
             where the machine computes with it.
         blocks: keep observations in blocks of 4 × 4 pixels, where they can be cut.
         few_threads: use one thread while playing, and all while learning.
-        keep_memory: don't give memory back that will be needed again at once.
+        keep_memory: don't give back memory that will be needed again at once.
     """
 
     precision: Precision = "auto"
@@ -170,15 +171,15 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
     ## 16 bits
 
     A float32 has 24 bits for its digits and 8 for its size. A bfloat16 keeps those 8,
-    so that nothing overflows which did not before, and has only 8 bits for its digits:
-    not quite three decimal places. Processors with units for it (AMX or AVX-512 BF16,
+    so that nothing overflows that did not before, and has only 8 bits for its digits:
+    not quite three decimal digits. Processors with units for it (AMX or AVX-512 BF16,
     most GPUs since 2020) can multiply several times as many of these in the same time,
     and move twice as many through memory.
 
     Is it enough? Each product is rounded, and there are thousands in each sum, whose
     errors average out. The sums themselves are kept in 32 bits, and so are the weights,
     their updates, and [the heads][labml_rl.networks.ActorCritic.forward]. (All this is
-    *mixed precision*.) So PPO has learned a small game from its pixels both ways, [over
+    *mixed precision*.) PPO has learned a small game from its pixels both ways, [over
     several seeds](../benchmarks/tricks.md):
 
     ![Balls caught over the frames: thin lines in three colours that go up together, and
@@ -209,7 +210,7 @@ def precision_of(settings: SpeedSettings, device: torch.device) -> torch.dtype:
         device: where the network is.
 
     Returns:
-        In what type the body computes.
+        The type in which the body computes.
     """
     if settings.precision != "auto":
         in_16_bits = settings.precision == "bfloat16"
@@ -227,18 +228,19 @@ def in_precision(settings: SpeedSettings, device: torch.device) -> torch.autocas
     """
     ### How it is done
 
-    Inside of this, PyTorch converts what goes into a layer, weights too. It remembers
-    the converted weights until the outermost `with` is left. So put one around a whole
-    rollout, and 1.7 million weights are converted once. With one around each step, they
-    would be converted 128 times. (The [first layer][labml_rl.bodies.FirstConvolution]
-    has 8,192 of them, divides them by 255 each time, and converts what comes out.)
+    Inside this, PyTorch converts what goes into a layer, including its weights. It
+    remembers the converted weights until the outermost `with` is left. So put one
+    around a whole rollout, and 1.7 million weights are converted once. With one around
+    each step, they would be converted 128 times. (The [first
+    layer][labml_rl.bodies.FirstConvolution] has 8,192 of them, divides them by 255 each
+    time, and converts what comes out.)
 
     Args:
         settings: what is wanted.
         device: where the network is.
 
     Returns:
-        What stands after `with`.
+        What goes after `with`.
     """
     dtype = precision_of(settings, device)
     return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)
@@ -271,7 +273,7 @@ def check_action_values(
             of 32 bits.
     """
     # It is asked before the first frame, since DQN does not ask it for a long time. The
-    # run must not learn of that: a layer may throw dice, or count how often it was
+    # run must not notice that: a layer may throw dice, or count how often it was
     # called.
     cuda = [shown.device] if shown.device.type == "cuda" else []
     with torch.random.fork_rng(cuda), in_precision(settings, shown.device):
@@ -299,10 +301,10 @@ def few_threads(settings: SpeedSettings, count: int = 1) -> Iterator[None]:
     ## One thread while playing
 
     PyTorch cuts each operation into parts for all cores. A batch of 256 is worth that.
-    With eight observations it gains little, and there is a price that one does not see:
-    between two operations the other threads [spin](speed.py#several-runs-at-once), on
-    the very cores on which the games should run. That is no different if the network is
-    on a GPU, as some of the work is still done here.
+    With eight observations it gains little, and there is a hidden price: between two
+    operations the other threads [spin](speed.py#several-runs-at-once), on the very
+    cores on which the games should run. That is no different if the network is on a
+    GPU, as some of the work is still done here.
 
     Args:
         settings: what is wanted.
@@ -350,7 +352,7 @@ def make_adam(
     """
     ## One update for all weights
 
-    Adam does a dozen small things with each weight. PyTorch can do all of them for all
+    Adam does a dozen small things to each weight. PyTorch can do all of them for all
     weights in one pass through memory, which it calls *fused*. The numbers are the same
     but for the last digit.
 
@@ -430,17 +432,18 @@ def keep_memory(settings: SpeedSettings) -> None:
     """
     ## Keeping memory
 
-    What comes out of a layer for 256 observations is a few megabytes. The C library
-    asks the system for that much, and gives it back as soon as it is free. For the next
+    The output of a layer for 256 observations takes a few megabytes. The C library asks
+    the system for that much, and gives it back as soon as it is free. For the next
     batch it asks for the same again. New memory has to be all zeros, so the system
     clears it, page by page, 4 KB each, when the program first writes to it. With a
     batch of 256, that happens thousands of times. With these two numbers the C library
     keeps what it has.
 
     Without them it may learn to do so by itself, or not. That depends on which block
-    happens to lie last. One and the same program, started twice, had 6,000 pages of
-    memory cleared for each update of PPO, and 52,000. So a single measurement can say
-    that this trick is worth nothing, and the next one that it is worth a tenth.
+    happens to be last. The same program, started twice, had 6,000 pages of memory
+    cleared for each update of PPO in one run, and 52,000 in the other. So a single
+    measurement can say that this trick is worth nothing, and the next one that it is
+    worth a tenth.
 
     It is done for the whole process, and only with glibc, the C library of most
     Linuxes. Elsewhere this does nothing.
@@ -457,7 +460,7 @@ def keep_memory(settings: SpeedSettings) -> None:
 
 
 # From glibc's `malloc.h`: blocks from this size on are asked for one by one, and this
-# much may lie free before some is given back.
+# much may be free before some is given back.
 M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -3, -1
 
 S = TypeVar("S", bound=SpeedSettings)
@@ -468,26 +471,26 @@ class SpeedExperiment(GameExperiment[S]):
     ## An experiment with all this
 
     What concerns the whole of an experiment is done here, for all algorithms. Memory is
-    kept from the beginning. And there is one thing more to say about threads.
+    kept from the beginning. And there is one more thing to say about threads.
 
-    Where an observation is [a few numbers][labml_rl.bodies.VectorBody] and no picture,
-    a layer takes less time than it takes to wake a thread. If other programs need the
-    cores as well, threads that wait for each other make it far slower still. So here
-    one thread does everything, learning too, whatever the network is.
+    Where an observation is [a few numbers][labml_rl.bodies.VectorBody] and not a
+    picture, a layer takes less time than it takes to wake a thread. If other programs
+    need the cores as well, threads that wait for each other make it far slower still.
+    So here one thread does everything, learning too, whatever the network is.
 
     Args:
         settings: of the algorithm.
     """
 
-    # That of one game. Whoever makes the games says it.
+    # That of one game. Whoever makes the games sets it.
     observation_space: gymnasium.Space[Any] | None = None
 
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
         keep_memory(settings)
 
-        # What `auto` is does not change, and to ask again in each batch would cut
-        # [what is compiled][labml_rl.ppo.experiment.Experiment.losses] into pieces.
+        # What `auto` is does not change, and asking again in each batch would cut [what
+        # is compiled][labml_rl.ppo.experiment.Experiment.losses] into pieces.
         self.settings = self.settings.decided()
 
     def advance(self) -> tuple[Metrics, list[Score]]:

@@ -16,12 +16,12 @@ symbols:
 Make actions that went well likelier, and those that went badly less likely. That is the
 whole idea, and this page turns it into a loss that PyTorch can minimise. At its end
 there are three short functions and an optimiser. [The experiment](experiment.py) puts
-them into a loop, and shows what it has learned.
+them into a loop, and shows what agents have learned with them.
 
 The method is that of [Mnih et al. (2016)](https://arxiv.org/abs/1602.01783), who called
-it A3C: many copies of the agent, each with a game of its own, sent their gradients to a
+it A3C: many copies of the agent, each with its own game, sent their gradients to a
 common network whenever they were ready (*asynchronous*). Waiting for all of them, and
-learning from one batch, [turned out to be as
+learning from one batch, [turned out to be just as
 good](https://openai.com/index/openai-baselines-acktr-a2c/), and suits a graphics card
 much better. That is A2C.
 
@@ -31,7 +31,7 @@ much better. That is A2C.
 
 Let us forget time for a moment. The agent sees $o$ once, draws an action $a$ from its
 policy $\pi_\theta(a \mid o)$, is paid $G$, and the game is over. The numbers $\theta$
-are the weights of the network. How much the agent gets on average is $J$. That depends
+are the weights of the network. Let $J$ be what the agent gets on average. That depends
 on the policy, and through it on the weights, so here it is written $J(\theta)$:
 
 $$J(\theta) = \sum_a \pi_\theta(a \mid o) \, G(a)$$
@@ -42,8 +42,8 @@ The payment $G(a)$ does not depend on the weights. Only the probabilities do:
 $$\nabla J(\theta) = \sum_a \nabla \pi_\theta(a \mid o) \, G(a)$$
 
 This sum is over all actions, and the agent took only one. A sum can be estimated from
-what one happens to draw if each term is multiplied by the probability of drawing it.
-The **log-derivative trick** brings that factor in. The derivative of a logarithm is
+whatever happens to be drawn if each term is multiplied by the probability of drawing
+it. The **log-derivative trick** brings that factor in. The derivative of a logarithm is
 $\nabla \log \pi = \nabla \pi / \pi$, so $\nabla \pi = \pi \nabla \log \pi$, and
 
 $$\begin{aligned}
@@ -91,17 +91,17 @@ $$\nabla J(\theta) = \operatorname{E} \Big[
 \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \, G_t \Big]$$
 
 This is REINFORCE ([Williams, 1992](https://doi.org/10.1007/BF00992696)). With the
-action value, which is the mean of $G_t$ after $a_t$, in the place of $G_t$ it is the
+action value, which is the mean of $G_t$ after $a_t$, in place of $G_t$, it is the
 **policy gradient theorem** ([Sutton et al.,
 1999](https://proceedings.neurips.cc/paper/1999/hash/464d828b85b0bed98e80ade0a5c43b0f-Abstract.html)).
 
 With discounting, $J$ multiplies the reward at time $t$ by $\gamma^t$. The rewards from
 step $t$ on then add up to $\gamma^t G_t$, where $G_t$ is now the [discounted
 return](../returns.py). So the term of step $t$ gets the factor $\gamma^t$. But with
-$\gamma = 0.99$, that of step 500 would then count for 0.007, and the agent would learn
+$\gamma = 0.99$, the term of step 500 would count for 0.007, and the agent would learn
 next to nothing from what comes late in a game. So nearly everybody leaves that factor
 out. The result is no longer the gradient of any function ([Nota and Thomas,
-2020](https://arxiv.org/abs/1906.07073)). It works all the same. One can take it for an
+2020](https://arxiv.org/abs/1906.07073)). It works all the same. It can be taken for an
 estimate of the gradient *without* a discount: a return that leaves out most of the far
 future is a little wrong, and has much less noise.
 """
@@ -141,8 +141,8 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     their average](../../assets/figures/a2c-baseline.svg)
 
     *The action "left" pays 5 on average and "right" pays 8, give or take. Each dot is
-    one time that an action was drawn. Without a baseline, in the first panel, both are
-    pushed up. With one, the better goes up and the other down.*
+    one draw of an action. Without a baseline, in the first panel, both are pushed up.
+    With one, the better one goes up and the other down.*
 
     In numbers: the two are equally likely, and now left always pays 5, and right always
     8. With logits $\ell$ and a softmax,
@@ -158,8 +158,8 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     sum has the derivative $e^{\ell_c} / \sum_k e^{\ell_k}$: $\pi(c \mid o)$.) So it is
     $1 - \pi(a \mid o)$ for the logit of $a$ itself, and $-\pi(c \mid o)$ for that of
     another action $c$. Here these are $½$ and $-½$. So drawing an action moves its own
-    logit by $½(G - b)$, times the learning rate, and the other one by as much the other
-    way. Without that rate:
+    logit by $½(G - b)$, times the learning rate, and the other one by the same amount
+    the other way. Without that rate:
 
     | drawn | moves left and right, no baseline | with $b = 6.5$ |
     |---|---|---|
@@ -170,13 +170,14 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     The average is the same. But without the baseline each draw pushes up whatever was
     drawn, and only the average of many is right. With it, each single draw is right
     here. With noise, as in the figure, most are. ($V$ is not quite the baseline with
-    the least noise. What is seldom done has the longer gradients, and should count more
-    in it. If left is drawn nine times of ten, $V$ is 5.3, and the best $b$ is 7.7.)
+    the least noise. Actions that are seldom taken have the longer gradients, and should
+    count for more in it. If left is drawn nine times out of ten, $V$ is 5.3, and the
+    best $b$ is 7.7.)
 
-    As a baseline, the critic may be as wrong as it likes: that adds noise, but the
+    As a baseline, the critic may be as wrong as it likes: that adds noise, and the
     average stays right. But at the end of an [n-step
-    return][labml_rl.returns.n_step_returns], its value stands for rewards that nobody
-    saw. There its error is in $G_t$, and so in the gradient.
+    return][labml_rl.returns.n_step_returns], its value stands for rewards that were not
+    seen. There its error is in $G_t$, and so in the gradient.
 
     ### A loss to minimise
 
@@ -186,11 +187,11 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     $$L_\text{policy} = -\operatorname{mean} \big(
     \log \pi(a_t \mid o_t) \, \hat{A}_t \big)$$
 
-    The formula above has a sum over the steps of one game, and this one a mean over the
-    steps of many. On average that makes the gradient shorter, and leaves its direction
-    as it is. How far to go is for the learning rate to say.
+    The formula above has a sum over the steps of one game, and this one has a mean over
+    the steps of many. On average that makes the gradient shorter, and leaves its
+    direction as it is. How far to go is for the learning rate to say.
 
-    This is no loss in the sense of supervised learning: its value says nothing, and
+    This is not a loss in the sense of supervised learning: its value says nothing, and
     does not get smaller as the agent gets better.
 
     !!! warning "Detach the advantage"
@@ -231,10 +232,10 @@ def value_loss(values: Tensor, returns: Tensor) -> Tensor:
 
     $$L_\text{value} = \tfrac{1}{2} \operatorname{mean} \big( (V(o_t) - G_t)^2 \big)$$
 
-    The half is there since the derivative of a square brings a 2. Not everybody writes
-    it, so the weight of this loss differs in meaning from program to program.
-    Baselines' A2C, in its last version, has no half, and weighs its loss by 0.5 as
-    well: twice as much as this book.
+    The half is there because the derivative of a square brings a 2. Not everybody
+    writes it, so the weight of this loss differs in meaning from program to program.
+    Baselines' A2C, in its last version, has no half, and weights its loss by 0.5 as
+    well, which is twice as much as in this book.
 
     Args:
         values: $V(o_t)$, with a gradient, any shape.
@@ -267,13 +268,13 @@ def total_loss(
     *entropy regularisation* (*regularization*). Without it, a policy that has found
     something that works (a *local optimum*) will soon do nothing else, and never find
     what works better. The bonus pays for being undecided in this step, and not for
-    getting to where one may be undecided later. (In *maximum entropy* methods, such as
-    SAC, entropy is a reward, and part of the return.)
+    getting to where the agent may be undecided later. (In *maximum entropy* methods,
+    such as SAC, entropy is a reward, and part of the return.)
 
     $$L = L_\text{policy} + c_v L_\text{value} - c_e \operatorname{mean}(H)$$
 
     How much each should weigh depends on how large rewards are. That is one more reason
-    to clip them, that is, to pay [only their sign][labml_rl.game.GameOptions].
+    to clip them, and pay [only their sign][labml_rl.game.GameOptions].
 
     Args:
         policy: $L_\text{policy}$.
@@ -301,13 +302,13 @@ class RMSProp(torch.optim.Optimizer):
     \theta \leftarrow \theta - \eta \frac{g}{\sqrt{s + \epsilon}}$$
 
     !!! warning "Two optimisers, one name"
-        PyTorch's RMSProp begins with $s = 0$ and has its $\epsilon$ outside of the
-        root. That of TensorFlow 1, with which A2C's settings were found, begins with
-        $s = 1$ and has it inside. With $\alpha = 0.99$ it takes nearly two thousand
-        updates until $s$ has come down to $10^{-8}$. So its first steps are small, and
-        PyTorch's are large. With the settings of one in the other, A2C can be unstable.
-        Stable-Baselines3 found the same, and has a copy of its own, too. The one here
-        is TensorFlow's.
+        PyTorch's RMSProp begins with $s = 0$ and has its $\epsilon$ outside the root.
+        That of TensorFlow 1, with which A2C's settings were found, begins with $s = 1$
+        and has it inside. With $\alpha = 0.99$ it takes nearly two thousand updates for
+        $s$ to come down to $10^{-8}$. So its first steps are small, and PyTorch's are
+        large. With the settings of one in the other, A2C can be unstable.
+        Stable-Baselines3 found the same, and has its own copy, too. The one here is
+        TensorFlow's.
 
     !!! warning "A large epsilon"
         Inside the root, $\epsilon$ is added to the *squares* of gradients, and these
@@ -315,15 +316,14 @@ class RMSProp(torch.optim.Optimizer):
         0.05 to 0.33 in the first half million frames of Breakout, is spread over 1.7
         million weights: that makes squares of $10^{-9}$ to $6 \cdot 10^{-8}$ on
         average. Baselines has $\epsilon = 10^{-5}$, a hundred to ten thousand times as
-        much. Once $s$ has come down, the root is then nearly the same
-        for all weights but some in the heads, mostly the critic's, and what is left for
-        the rest is plain gradient descent in small steps. In PyTorch's RMSProp, an
-        $\epsilon$ of $10^{-5}$ stands outside of the root, which is like $10^{-10}$
-        inside. So this book has $10^{-10}$. It had $10^{-5}$ at first, and in Breakout
-        its A2C [stood still for ten million
-        frames](experiment.py#what-it-has-learned). (What an $\epsilon$ means depends
-        on the size of the gradients, and that on whether losses are added up or
-        averaged. [DQN](../dqn/rmsprop.py) has the same trap.)
+        much. Once $s$ has come down, the root is nearly the same for all weights but
+        some in the heads, mostly the critic's, and what is left for the rest is plain
+        gradient descent in small steps. In PyTorch's RMSProp, an $\epsilon$ of
+        $10^{-5}$ is outside the root, which is like $10^{-10}$ inside. So this book has
+        $10^{-10}$. It had $10^{-5}$ at first, and in Breakout its A2C [got nowhere for
+        ten million frames](experiment.py#what-it-has-learned). (What an $\epsilon$
+        means depends on the size of the gradients, and that depends on whether losses
+        are added up or averaged. [DQN](../dqn/rmsprop.py) has the same trap.)
 
     Args:
         parameters: what is to be learned.
@@ -348,7 +348,7 @@ class RMSProp(torch.optim.Optimizer):
         Move the parameters by their gradients.
 
         Args:
-            closure: is not used. It is there because all optimisers have it.
+            closure: not used. It is here because all optimisers take one.
         """
         for group in self.param_groups:
             learned = [each for each in group["params"] if each.grad is not None]
@@ -379,7 +379,7 @@ def check_shapes(**tensors: Tensor) -> None:
     Different shapes would be broadcast, and the loss would be a number all the same.
 
     Raises:
-        ValueError: if there are two different ones.
+        ValueError: if the shapes differ.
     """
     if len({tensor.shape for tensor in tensors.values()}) > 1:
         found = ", ".join(f"{name} {tuple(t.shape)}" for name, t in tensors.items())
@@ -391,7 +391,7 @@ def check_constant(**tensors: Tensor) -> None:
     What was seen is given, and is not to be learned: no gradient may go into it.
 
     Raises:
-        ValueError: if there is one with a gradient.
+        ValueError: if one of them has a gradient.
     """
     for name, tensor in tensors.items():
         if tensor.requires_grad:
@@ -420,4 +420,4 @@ def check_constant(**tensors: Tensor) -> None:
 #     3. Nobody can tell from that. The value of this loss means nothing.
 #     4. Once the critic has learned the new returns, advantages are twice as large and
 #        so is the loss of the actor. That of the critic is four times as large. The
-#        entropy stays, and so counts for less.
+#        entropy stays the same, and so counts for less.

@@ -34,9 +34,8 @@ until all frames are played:
 Of the curves that a run draws (`tensorboard --logdir runs` shows them, and they are in
 `progress.csv` in its folder), look at `entropy`: it begins at $\log A$ and falls, in
 the first run below from 1.39 to 0.9 within eight million frames, and then stays between
-0.7 and 1.1.
-Don't look at `policy_loss`: in games it stays near 0, with a good agent and with a bad
-one, since good surprises and bad ones cancel out.
+0.7 and 1.1. Don't look at `policy_loss`: in games it stays near 0, with a good agent
+and with a bad one, since good surprises and bad ones cancel out.
 
 ## What it has learned
 
@@ -44,12 +43,12 @@ one, since good surprises and bad ones cancel out.
 and far below it that of a run with a large epsilon: it ends at
 442](../../assets/figures/run-a2c-breakout-seed-2.svg)
 
-*The mean score of the last hundred games of training, over the frames played, which is
-what such curves show in all of this book. Here it is Breakout, one seed, with as many
-frames as in the [paper on PPO](https://arxiv.org/abs/1707.06347), where A2C came to
-303. The thin curve is an earlier run, with [an epsilon that is too
-large][labml_rl.a2c.RMSProp]: for ten million frames there is hardly any progress. [How
-we found out](../../results.md#breakout-by-a2c).*
+*The mean score of the last hundred games of training, over the frames played, as in all
+such curves of this book. This one is Breakout, with one seed and as many frames as in
+the [paper on PPO](https://arxiv.org/abs/1707.06347), where A2C came to 303. The thin
+curve is an earlier run, with [an epsilon that is too large][labml_rl.a2c.RMSProp]: for
+ten million frames there is hardly any progress. [How we found
+out](../../results.md#breakout-by-a2c).*
 
 ![The mean score of the last hundred games of A2C in Space Invaders, over the frames
 played: it rises for fifteen million frames, then hardly any more, and ends at
@@ -71,14 +70,14 @@ stays near −20 for two and a half million frames, and ends at
 ![The mean score of the last hundred games of A2C in CartPole, over the frames played:
 it ends at 500](../../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)
 
-*CartPole, where no game lasts longer than 500 steps, and each step is a point.*
+*CartPole, where no game lasts longer than 500 steps, and each step is worth a point.*
 
 The curve of CartPole falls several times. Long gradients are cut, but nothing in A2C
-asks how far a step takes the *policy*, and what has been undone by a step too far has
-to be learned again. That is where [PPO](../ppo/__init__.py) begins.
+asks how far a step takes the *policy*, and whatever a step too far has undone has to be
+learned again. That is where [PPO](../ppo/__init__.py) begins.
 
-Each run, with its command, its machine and what its agent scores, is on the [page of
-results](../../results.md).
+Each run, with its command, its machine and its agent's scores, is on the [results
+page](../../results.md).
 """
 
 from dataclasses import dataclass
@@ -101,17 +100,17 @@ class Settings(PolicySettings):
 
     Those of Mnih et al. (2016), and where they say nothing, those of the A2C in
     Baselines, by which the method is known, with two exceptions: its epsilon [is too
-    large][labml_rl.a2c.RMSProp], and its last version weighs the critic [twice as
-    much][labml_rl.a2c.value_loss]. Sixteen games and five steps make a batch of 80, so
-    the network learns often, a little each time. Four numbers are [the same for A2C and
-    PPO][labml_rl.onpolicy.PolicySettings]: the discount is 0.99, $c_v$ is 0.5, $c_e$ is
-    0.01, and gradients are cut to a length of 0.5. The network is that of Baselines,
-    too. That of Mnih et al. was smaller: two convolutions, with 16 and 32 filters, and
-    256 features.
+    large][labml_rl.a2c.RMSProp], and its last version gives the critic [twice the
+    weight][labml_rl.a2c.value_loss]. Sixteen games and five steps make a batch of 80,
+    so the network learns often, a little each time. Four numbers are [the same for A2C
+    and PPO][labml_rl.onpolicy.PolicySettings]: the discount is 0.99, $c_v$ is 0.5,
+    $c_e$ is 0.01, and gradients are cut to a length of 0.5. The network is that of
+    Baselines, too. That of Mnih et al. was smaller: two convolutions, with 16 and 32
+    filters, and 256 features.
 
     Args:
         num_envs: how many games are played at once.
-        steps: how many steps each game is played before the network learns.
+        steps: for how many steps each game is played before the network learns.
         learning_rate: of RMSProp, at the beginning. It goes down to 0 in a straight
             line. From Baselines.
         decay: of RMSProp's mean of squares.
@@ -136,8 +135,8 @@ class Experiment(PolicyExperiment[Settings]):
 
     [Games, network and sampler](../onpolicy.py) are there already, and the rest of a
     run, from the progress bar to the checkpoints, [is not the business of an
-    algorithm](../runs/__init__.py). What A2C has to say is which optimiser it wants,
-    and what one update is.
+    algorithm](../runs/__init__.py). A2C only has to say which optimiser it wants, and
+    what one update is.
 
     Args:
         settings: see above.
@@ -163,11 +162,11 @@ class Experiment(PolicyExperiment[Settings]):
         r"""
         ### Play, then learn
 
-        This is one update. All games are played on for $T$ steps, the optimiser takes
-        one step, and then what was seen is thrown away. Only the weights remember it.
-        Three things are [the same for all policies](../onpolicy.py): `anneal` sets the
-        learning rate of this moment, `play` has all games played, and `evaluate` asks
-        the network once more.
+        This is one update. All games go on for $T$ steps, the optimiser takes one step,
+        and then what was seen is thrown away. Only the weights remember it. Three
+        things are [the same for all policies](../onpolicy.py): `anneal` sets the
+        present learning rate, `play` plays all games, and `evaluate` asks the network
+        once more.
 
         Returns:
             What is worth plotting.
@@ -203,8 +202,8 @@ class Experiment(PolicyExperiment[Settings]):
         # #### Gradient clipping
         #
         # One step of the optimiser. Now and then a gradient is many times as long as
-        # usual, and the step would undo much. So it is cut to `max_gradient_norm`
-        # first, and keeps its direction: **gradient clipping**.
+        # usual, and the step would undo much of what was learned. So it is cut to
+        # `max_gradient_norm` first, and keeps its direction: **gradient clipping**.
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         parameters = self.network.parameters()

@@ -24,9 +24,9 @@ games    play 1          play 2          play 3
 learner          learn 1         learn 2         learn 3
 ```
 
-So let those who play go on. They are called **actors**. (Not the actor of
+So let those that play go on. They are called **actors**. (Not the actor of
 *actor-critic*, which is the policy: this one is a process.) While the learner learns
-from one rollout, they play the next, with a network of their own:
+from one rollout, they play the next, with their own network:
 
 ```text
 actors   play 1  play 2  play 3  play 4
@@ -35,15 +35,15 @@ learner          learn 1 learn 2 learn 3
 
 This is the idea of [Espeholt et al. (2018)](https://arxiv.org/abs/1802.01561), whose
 *importance weighted actor-learner architecture*, **IMPALA**, has hundreds of actors on
-many machines. [Here](actors.py) it is a few processes on one.
+many machines. [Here](actors.py) there are a few processes on one.
 
-The idea has a price. Rollout 2 began before anything was learned from rollout 1. So
-when it is learned from, the policy that played it is one update old (the *policy lag*).
-But what A2C learns from has to be played by the policy that learns. This page is about
-what goes wrong otherwise, and about **V-trace**, a way of computing returns that puts
-it right. [The experiment](experiment.py) is the loop of A2C with these returns, and
-[shows how much it matters](../../benchmarks/lag.md). V-trace itself is a function of
-tensors, and knows nothing of actors:
+The idea has a price. Rollout 2 began before anything was learned from rollout 1. So by
+the time it is learned from, the policy that played it is one update old (the *policy
+lag*). But what A2C learns from has to be played by the policy that learns. This page is
+about what goes wrong otherwise, and about **V-trace**, a way of computing returns that
+puts it right. [The experiment](experiment.py) is the loop of A2C with these returns,
+and [shows how much it matters](../../benchmarks/lag.md). V-trace itself is a function
+of tensors, and knows nothing of actors:
 
 ```python
 import torch
@@ -73,7 +73,7 @@ Call the policy that learns $\pi$ (the *target policy*), and the one that played
 another policy did is to learn **off-policy**. (On the page of PPO these two were $\pi'$
 and $\pi$.) Two things go wrong with that.
 
-**The values.** What followed an observation is what follows if one plays as $\mu$ does.
+**The values.** What followed an observation is what follows if you play as $\mu$ does.
 The critic should say what to expect of $\pi$.
 
 **The policy.** Say that $\mu$ took some action half of the time, and $\pi$ has learned
@@ -84,7 +84,7 @@ be, and is praised, or blamed, five times as often.
 
 The second of these has a simple remedy, **importance sampling**, as in
 [PPO](../ppo/__init__.py#what-has-to-be-given-up). If something is there five times too
-often, count it a fifth. Let $f(a)$ be anything whose mean one wants to know, over the
+often, count it as a fifth. Let $f(a)$ be anything whose mean we want to know, over the
 actions that $\pi$ would draw. From those that $\mu$ *did* draw, this mean is
 
 $$\operatorname{E}_{a \sim \pi} \big[ f(a) \big]
@@ -95,7 +95,7 @@ All it takes is the ratio of two probabilities. The
 [samples][labml_rl.sampling.Samples] have one of them: how likely each action was when
 it was taken. The other is what the network says now. (In PPO a gradient goes through
 this ratio. Here it is a number that says how much a step counts, and the gradient goes
-through $\log \pi$. Where nothing is cut off it comes to the same, since
+through $\log \pi$. Where nothing is cut off, it comes to the same thing, since
 $\nabla \rho = \rho \nabla \log \pi$.)
 
 Which observations come up is another matter. They are those that $\mu$ got to. V-trace
@@ -103,7 +103,7 @@ does not correct that, and neither does PPO.
 
 ## Too many factors
 
-And the values? A return is made of many steps, and how likely they all are is a
+And the values? A return is made of many steps, and the probability of them all is a
 product. So each reward has to be multiplied by the ratios of all actions that led to
 it. That is right on average, and of no use. Let both policies be nearly the same, with
 ratios of 1.1 or of 0.9. A reward that comes after twenty steps of the one kind counts
@@ -111,7 +111,7 @@ $1.1^{20} = 6.7$ times, and after twenty of the other $0.9^{20} = 0.12$ times. A
 steps drown out all others, and chance decides which.
 
 So cut the ratios off above 1. A product of such numbers can get small, but never large.
-Then the return is no longer right on average, so it matters where one cuts, and that is
+Then the return is no longer right on average, so it matters where we cut, and that is
 what V-trace is about.
 
 ![Lines over twenty steps, on a scale from 0.1 to 10. In the first panel they spread
@@ -119,7 +119,7 @@ from 1 up to 6.7 and down to 0.12; in the second they go down to 0.12, and none 
 above 1](../../assets/figures/vtrace-ratios.svg)
 
 *How much a reward counts by the number of ratios before it, each of which is 1.1 or
-0.9, as a coin falls. Thick: all are 1.1, or all 0.9.*
+0.9, on the toss of a coin. Thick: all are 1.1, or all 0.9.*
 """
 
 import torch
@@ -143,10 +143,10 @@ def vtrace(
 
     ### The targets
 
-    Begin with a single step. By how much did it go better than expected? That is the
-    error of [GAE][labml_rl.returns.gae], $r_t + \gamma F_t - V(o_t)$, where $F_t$ is
-    the value of what follows. Here it counts as often as $\pi$ would have brought it
-    about, up to $\bar{\rho}$ times:
+    Begin with a single step. How much better did it go than expected? That is the error
+    of [GAE][labml_rl.returns.gae], $r_t + \gamma F_t - V(o_t)$, where $F_t$ is the
+    value of what follows. Here it counts as often as $\pi$ would have brought it about,
+    up to $\bar{\rho}$ times:
 
     $$\rho_t = \min \left( \bar{\rho}, \,
     \frac{\pi(a_t \mid o_t)}{\mu(a_t \mid o_t)} \right)$$
@@ -175,7 +175,7 @@ def vtrace(
 
     ### Two cuts
 
-    They look alike, and do different things.
+    They look alike, but do different things.
 
     **$\bar{\rho}$ says what is learned.** The values come to rest where the targets,
     on average, ask for no change. With errors $\delta(a)$ after an action, and a single
@@ -190,7 +190,7 @@ def vtrace(
     each probability at $\bar{\rho}$ times that of $\mu$, and divide by their sum, so
     that they add up to 1. That leaves the 0 a 0, and the values that are learned are
     those of this policy. (It is theorem 1 of the paper, and exact if each observation
-    has a value of its own, as in a table.) For two actions and $\bar{\rho} = 1$:
+    has its own value, as in a table.) For two actions and $\bar{\rho} = 1$:
 
     | policy | left | right |
     |---|---|---|
@@ -201,13 +201,13 @@ def vtrace(
 
     So the values are those of a policy somewhere between the two, and the nearer these
     are to each other, the nearer it is to both. With no cut at all they would be those
-    of $\pi$, at the price that a single step may count very much.
+    of $\pi$, at the price of letting a single step count for a great deal.
 
     **$\bar{c}$ says how fast.** On its way back to step $t$, the error of step $t + 3$
     is multiplied by $c_t \, c_{t+1} \, c_{t+2}$. This is the product of the section
     above, and $\bar{c} = 1$ keeps it from growing. It only decides how far back an
-    error is felt. Whatever it is, the same values come out in the end, if it is not
-    above $\bar{\rho}$: the theorem needs that. So this cut costs nothing but time.
+    error is felt. As long as it is not above $\bar{\rho}$, which the theorem needs, the
+    same values come out in the end. So this cut costs nothing but time.
 
     ### The advantages
 
@@ -242,7 +242,7 @@ def vtrace(
     | target if $\mu$ were $\pi$ | 0.81 | 0.9 | 1 |
 
     The target 0.75 is $0.6 + 0.5 \cdot 0.12 + 0.9 \cdot 0.5 \cdot 0.2$. What came of
-    the second action counts half, for its own target and for that of the step before
+    the second action counts for half, in its own target and in that of the step before
     it, since $\pi$ takes that action half as often. The first action counts no more
     than once, though $\pi$ likes it twice as much. Without the cuts, its 2 would make
     up for the half, and the later errors would count in full for the first target.
@@ -257,14 +257,14 @@ def vtrace(
         log_ratios: $\log \pi - \log \mu$ of each action that was taken, shape `(T, N)`.
         discount: $\gamma$, from 0 to 1.
         ratio_clip: $\bar{\rho}$.
-        trace_clip: $\bar{c}$, not larger than that.
+        trace_clip: $\bar{c}$, not larger than `ratio_clip`.
 
     Returns:
         $v_t$ and $\hat{A}_t$, each of shape `(T, N)`.
 
     Raises:
-        ValueError: if a number is out of bounds, or the ratios have another shape than
-            the rewards, or a gradient.
+        ValueError: if a number is out of bounds, or if the ratios differ in shape from
+            the rewards, or have a gradient.
     """
     check_fraction("discount", discount)
     check_constant(log_ratios=log_ratios)
@@ -305,8 +305,8 @@ def vtrace(
 #
 # 1. $\mu$ took an action with probability 0.2, and $\pi$ takes it with 0.3. What are
 #    $\rho_t$ and $c_t$ if both cuts are 1? And the other way around?
-# 2. $\mu$ takes left and right equally often, and $\pi$ takes left with 0.8. Of which
-#    policy are the values that V-trace learns, with $\bar{\rho} = 1$?
+# 2. $\mu$ takes left and right equally often, and $\pi$ takes left with 0.8. Which
+#    policy's values does V-trace learn, with $\bar{\rho} = 1$?
 # 3. All ratios are 0.5, and $\gamma$ is 1. Only the third step of an episode has an
 #    error, 1. By how much does it move the target of the first?
 #

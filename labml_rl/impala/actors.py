@@ -10,13 +10,13 @@ Who plays while the learner learns? The same [players](../players.py) as for A2C
 PPO, each with a few games and the network. Two things are different.
 
 **They have weights of their own.** The learner changes its weights all the time, and a
-rollout should be played by one policy from its first step to its last, so that one can
-say which it was. So there are two networks. Whenever a rollout begins, the learner's
+rollout should be played by one policy from its first step to its last, so that it is
+clear which it was. So there are two networks. Whenever a rollout begins, the learner's
 weights are copied into the actors' network.
 
 **What they write is copied.** The actors have one [sheet][labml_rl.sampling.Sheet], and
-write over it in the next round. So the learner first copies it to a sheet of its own.
-(If the network is on a GPU, that has to be done anyway.) At each X of this picture, the
+write over it in the next round. So the learner first copies it to its own sheet. (If
+the network is on a GPU, that has to be done anyway.) At each X in this picture, the
 weights go up and the sheet comes down:
 
 ```text
@@ -28,8 +28,8 @@ learner   learn 1     learn 2     learn 3
 Espeholt et al. (2018) have no rounds like these. Their actors send a few steps whenever
 they have them, and take whatever weights are the latest by then. How far behind an
 actor is depends on how fast it is, so no two runs of the same program go the same way.
-Here all meet at the end of each rollout, as in
-[Cleanba](https://arxiv.org/abs/2310.00036). Somebody may have to wait then, if playing
+Here they all meet at the end of each rollout, as in
+[Cleanba](https://arxiv.org/abs/2310.00036). One side may then have to wait, if playing
 takes longer than learning, or the other way round. But an actor is always one update
 behind, and on a processor a run can be [repeated, and resumed](../runs/experiment.py)
 with the same numbers.
@@ -61,7 +61,7 @@ class Actors:
     """
     ## The actors
 
-    Whoever asks for [samples][Actors.sample] gets the rollout that was played
+    Each request for [samples][Actors.sample] gets the rollout that was played
     meanwhile.
 
     Args:
@@ -75,12 +75,13 @@ class Actors:
             learner, and with 1 they play while it learns. With more they play with
             weights that are older than they need to be, to see what that does.
         workers: how many of them there are. `None` is one for each core, and with 0
-            this process plays, and nobody learns meanwhile.
-        generator: the dice for the actions, on the processor. `None` are PyTorch's own.
+            this process plays, and nothing is learned meanwhile.
+        generator: the dice for the actions, on the processor. `None` takes PyTorch's
+            own.
 
     Raises:
         ValueError: if there is [no room][labml_rl.players.check_room].
-        WorkerError: if an environment can't be made, or has other spaces.
+        WorkerError: if an environment can't be made, or has different spaces.
     """
 
     def __init__(
@@ -142,7 +143,8 @@ class Actors:
 
         The present weights are put at the end of a queue of as many copies as `lag`
         says, and the actors play with the first, which is the oldest. With a lag of 1
-        the queue has one: when their rollout is learned from, it is one update old.
+        the queue has one copy, which is one update old when their rollout is learned
+        from.
         """
         self.past.append([each.detach().clone() for each in held_by(self.network)])
         with torch.no_grad():
@@ -152,7 +154,7 @@ class Actors:
         self.playing = True
 
     def finish(self) -> None:
-        """Wait until nobody plays."""
+        """Wait until all have played."""
         if self.playing:
             self.playing = False
             self.scores = self.players.finish()
@@ -173,8 +175,8 @@ class Actors:
         ### A rollout on its way
 
         When a run whose actors are behind is saved, there is a rollout that nobody has
-        learned from yet. Without it, a run that was resumed would learn from other
-        steps than one that was not stopped.
+        learned from yet. Without it, a resumed run would learn from different steps
+        than one that was never stopped.
 
         Returns:
             The actors' sheet, its scores, and the last weights that were copied.

@@ -10,9 +10,9 @@ symbols:
 # IMPALA, the experiment
 
 Here the parts come together: [games and network](../onpolicy.py),
-[actors](actors.py) who play while the learner learns, and [V-trace](__init__.py), which
-makes up for that. The rest is [A2C](../a2c/experiment.py): the same losses, and the
-same optimiser.
+[actors](actors.py) that play while the learner learns, and [V-trace](__init__.py),
+which makes up for that. The rest is [A2C](../a2c/experiment.py): the same losses, and
+the same optimiser.
 
 ```sh
 labml-rl train impala --game Pong
@@ -40,7 +40,7 @@ played, and far above it those of PPO: it ends at
 
 *Breakout, with the authors' settings and a fifth of their frames.*
 
-PPO gets more out of the same number of frames (it is more *sample-efficient*, has a
+PPO gets more out of the same number of frames (it is more *sample-efficient*, or has a
 better *sample efficiency*). Its network learns ten times as often, and its runs took
 two or three times as long. IMPALA is for those who have more frames than they can learn
 from: the authors' actors played up to 250,000 a second (of DeepMind Lab, not of Atari).
@@ -55,10 +55,10 @@ none](../../assets/figures/impala-lag.svg)
 
 *The pole. Thin: one run each. Thick: the mean of five.*
 
-One update or four make no difference here, with V-trace or without. Sixteen do: then
-most runs learn with V-trace, and most collapse without. (With five runs each, that is
-probably not chance, but no more than probably.) With 64, V-trace is not enough, either:
-where two policies differ much, many actions hardly count. [How that was
+A lag of one update or four makes no difference here, with V-trace or without. Sixteen
+does: then most runs learn with V-trace, and most collapse without it. (With five runs
+each, that is probably not chance, but no more than probably.) With 64, even V-trace is
+not enough: where two policies differ a lot, many actions hardly count. [How that was
 measured](../../benchmarks/lag.md).
 
 ## What to watch
@@ -66,9 +66,9 @@ measured](../../benchmarks/lag.md).
 One curve matters more than elsewhere: `divergence`, how far the policy has moved since
 the actors had it. In the recorded runs of Breakout and the pole it is mostly below
 0.01, and never reaches a tenth. If yours stays above a tenth, take smaller steps
-(`--learning-rate`), or let fewer updates lie between actors and learner (`--lag`). Long
-gradients are no alarm: they are those of a sum over 640 steps, with a `gradient_norm`
-of 30 to 1,600 in Breakout.
+(`--learning-rate`), or put fewer updates between actors and learner (`--lag`). Long
+gradients are no cause for alarm: they are those of a sum over 640 steps, with a
+`gradient_norm` of 30 to 1,600 in Breakout.
 """
 
 from collections.abc import Sequence
@@ -98,19 +98,20 @@ class Settings(a2c.Settings):
     r"""
     ## Settings
 
-    Those of Espeholt et al. (2018) for Atari, in their table G.1. They had 200 million
-    frames, where a run of this book has ten unless you say otherwise. With 640 steps to
-    an update, ten million are only 3,907 updates, so expect little of them: in Pong, it
-    still lost by 20 points after as many, as random play does. (That run was not kept.)
+    Those of Espeholt et al. (2018) for Atari, from their table G.1. They had 200
+    million frames, where a run of this book has ten unless you say otherwise. With 640
+    steps to an update, ten million are only 3,907 updates, so expect little of them: in
+    Pong, it still lost by 20 points after that many, as random play does. (That run was
+    not kept.)
 
     The two clips are $\bar{\rho}$ and $\bar{c}$ of [V-trace][labml_rl.impala.vtrace].
     The network is [that of A2C](../bodies.py). Their best scores are those of a deeper
     one. Their small one has two convolutions in a figure of the paper, and three where
-    it speaks of Atari.
+    the text speaks of Atari.
 
     Args:
         num_envs: how many games are played at once.
-        steps: how many steps each game is played before the network learns.
+        steps: for how many steps each game is played before the network learns.
         workers: how many actors there are. None is one for every second core: the
             others learn meanwhile. With a GPU, or without a lag, it is one for each.
         learning_rate: of RMSProp, at the beginning. It goes down to 0 in a straight
@@ -165,7 +166,7 @@ class Experiment(a2c.Experiment):
     ## The experiment
 
     It is that of [A2C][labml_rl.a2c.experiment.Experiment], optimiser and all, with
-    others who play and another update.
+    different players and a different update.
 
     Args:
         settings: see above.
@@ -225,7 +226,7 @@ class Experiment(a2c.Experiment):
         learning_rate = self.anneal()
         samples = self.play()
 
-        # The actors have gone on, on cores of their own, and the rest is for the
+        # The actors have gone on, on their own cores, and the other cores are for the
         # learner.
         busy = len(self.games.players.workers) if self.settings.lag else 0
         left = max(torch.get_num_threads() - busy, 1)
@@ -240,20 +241,21 @@ class Experiment(a2c.Experiment):
             samples: what the actors have seen.
 
         Returns:
-            What is worth plotting. How far the policy has moved since the actors had it
-            is the `divergence`.
+            What is worth plotting. The `divergence` is how far the policy has moved
+            since the actors had it.
         """
         settings = self.settings
 
-        # What the network says now, also of what was seen after the last step.
+        # What the network says now, including what it says of the observations after
+        # the last step.
         observations = self.games.sheet.observations  # (T + 1, N, …)
         logits, values = self.evaluate(observations.flatten(0, 1))
         values = values.view(observations.shape[:2])  # (T + 1, N)
         logits = logits.view(*values.shape, -1)[:-1]  # (T, N, A)
         log_probs = log_probs_of(logits, samples.actions)  # (T, N)
 
-        # Ratios are computed from logarithms, which are there already. A probability
-        # that is rounded to 0 can do no harm then.
+        # Ratios are computed from logarithms, which are there already. Then a
+        # probability that is rounded to 0 can do no harm.
         log_ratios = log_probs.detach() - samples.log_probs  # (T, N)
         targets, advantages = vtrace(
             replace(samples.rollout, values=values.detach()),
@@ -337,12 +339,12 @@ class SmallSettings(Settings):
     """
     ## For the pole
 
-    Eight games in place of 32, a larger learning rate, and no pay for being undecided.
-    All other numbers are as in games. The network is so small that messages to other
+    Eight games instead of 32, a larger learning rate, and no pay for being undecided.
+    All other numbers are as for games. The network is so small that messages to other
     processes would take longer than it does. So this process plays, and then learns,
     but what it learns from is one update old all the same.
 
-    The learning rate was chosen among two, with the seeds 101 and 102.
+    The learning rate was chosen from two, with the seeds 101 and 102.
     """
 
     game: str = "CartPole-v1"

@@ -23,17 +23,17 @@ there is a new one, which would have played differently, and after a few steps w
 seen says little about it.
 
 [Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
-same: they go several times through what was seen (each time is an *epoch*), a part at a
-time (a *minibatch*). And they have a rule: once an action's probability has moved far
-enough, moving it further gains nothing. The rule is one line long, and it is on this
-page, with the reason why it may be used. The functions here are the losses. The loop
-around them fits [on one page](plain.py), and [the experiment](experiment.py) shows what
-an agent has learned with it.
+same: they make several passes through what was seen (each pass is an *epoch*), a part
+at a time (a *minibatch*). And they have a rule: once an action's probability has moved
+far enough, moving it further gains nothing. The rule is one line long, and it is on
+this page, with the reason why it may be used. The functions here are the losses. The
+loop around them fits [on one page](plain.py), and [the experiment](experiment.py) shows
+what an agent has learned with it.
 
 ## Learning from what another did
 
-Let $\pi$ be the policy that played, and $\pi'$ the one that we are about to make of it.
-How good is $\pi'$, if all we have is play by $\pi$?
+Let $\pi$ be the policy that played, and $\pi'$ the one that we are about to make from
+it. How good is $\pi'$, if all we have is play by $\pi$?
 
 ### What is exactly true
 
@@ -74,9 +74,10 @@ difference is 1.2, and so is $0.1 \cdot (-1.5) + 0.9 \cdot 1.5$.
 
 So a policy that in every state takes only actions with $A^\pi \ge 0$ is never worse
 than $\pi$. One that takes the action with the largest $Q^\pi$ does so: in the example,
-always right, which gets 8. (This is the **policy improvement theorem**. To learn the
-values of the new policy, be greedy again, and so on, is *policy iteration*: [Sutton and
-Barto, 2018](http://incompleteideas.net/book/the-book-2nd.html), sections 4.2 and 4.3.)
+always right, which gets 8. (This is the **policy improvement theorem**. Learning the
+values of the new policy, being greedy again, and so on, is *policy iteration*: [Sutton
+and Barto, 2018](http://incompleteideas.net/book/the-book-2nd.html), sections 4.2 and
+4.3.)
 
 ### What has to be given up
 
@@ -87,7 +88,7 @@ They are dealt with differently.
 **The actions** are easy. If $\pi$ drew $a$ and $\pi'$ would have drawn it twice as
 often, count it twice. This is called **importance sampling**. With the ratio
 $\rho = \pi'(a \mid s) / \pi(a \mid s)$ it is exact for any two policies, as long as
-$\pi$ never rules an action out, and a softmax does not:
+$\pi$ never rules an action out, and a softmax never does:
 
 $$\begin{aligned}
 &\operatorname{E}_{a \sim \pi'} \big[ A^\pi(s, a) \big] \\
@@ -95,7 +96,7 @@ $$\begin{aligned}
 &\quad = \operatorname{E}_{a \sim \pi} \big[ \rho \, A^\pi(s, a) \big]
 \end{aligned}$$
 
-In the example the ratios are $0.1 / 0.5 = 0.2$ and 1.8. From draws of $\pi$ one gets
+In the example the ratios are $0.1 / 0.5 = 0.2$ and 1.8. Draws from $\pi$ then give
 $0.5 \cdot 0.2 \cdot (-1.5) + 0.5 \cdot 1.8 \cdot 1.5$, which is 1.2 again.
 
 **The states** could be corrected the same way, by the ratio of all actions that led to
@@ -108,7 +109,7 @@ $$J(\pi') - J(\pi) \approx \operatorname{E}_{\text{games of } \pi}
 
 The right side is called the **surrogate objective**. How large is the error? In short:
 it grows with the *square* of the step from $\pi$ to $\pi'$. That is all that the code
-needs. To take it on trust, skip the argument, and go on at *Two lessons are in it*.
+needs. To take it on trust, skip the argument, and go on from *Two lessons are in it*.
 
 Let the two policies play with the same dice, and say that in any state they draw
 different actions with a probability of at most $\alpha$. Then the error is a product of
@@ -132,17 +133,17 @@ $$\big| \text{error} \big| \le \frac{4 \gamma \alpha^2}{(1 - \gamma)^2}
 
 ([Schulman et al., 2015](https://arxiv.org/abs/1502.05477), theorem 1). Two lessons are
 in it. The error is *quadratic* in $\alpha$ and the gain is linear, so if the step is
-small enough the gain wins. And it is a matter of the *policies* being close, action by
-action, not of the weights being close.
+small enough the gain wins. And it is the *policies* that have to be close, action by
+action, not the weights.
 
 The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000.
 So PPO keeps the idea and drops the bound. It limits how far each ratio may profitably
-move from 1, and how far is found by trying. (What have ratios to do with $\alpha$? Let
-the dice make the two policies agree as often as they can. Then the actions differ, in a
-state, with a probability of half the mean of $|\rho - 1|$, over the actions of $\pi$.
-In the example both ratios are 0.8 away from 1, so it is 0.4: right has gone from 0.5 to
-0.9. If all ratios stayed within $1 \pm \epsilon$, $\alpha$ would be at most
-$\epsilon / 2$.)
+move from 1, and the limit is found by trying. (What do the ratios have to do with
+$\alpha$? Let the dice make the two policies agree as often as they can. Then the
+actions differ, in a state, with a probability of half the mean of $|\rho - 1|$, over
+the actions of $\pi$. In the example both ratios are 0.8 away from 1, so it is 0.4:
+right has gone from 0.5 to 0.9. If all ratios stayed within $1 \pm \epsilon$, $\alpha$
+would be at most $\epsilon / 2$.)
 
 PPO's predecessor, TRPO (trust region policy optimisation), is from the paper with the
 bound. It keeps the new policy in a **trust region** around the old one: their distance,
@@ -166,18 +167,18 @@ def normalised(advantages: Tensor) -> Tensor:
     ## Advantages of one size
 
     In one game the advantages are about 0.01, in another about 10. With a mean of 0 and
-    a standard deviation of 1 the same learning rate will do for both, and it still will
-    when the agent gets better and returns grow.
+    a standard deviation of 1, the same learning rate will do for both, and will still
+    do when the agent gets better and returns grow.
 
     To subtract the mean is to subtract a [baseline][labml_rl.a2c.policy_loss], which
     costs nothing. (Next to nothing: the action's own advantage is in that mean, and
-    with 256 of them the gradient gets a 256th shorter.) It can turn a sign, though. If
-    all actions of a minibatch were better than expected, the least of them is now made
-    less likely.
+    with 256 of them the gradient gets a 256th shorter.) It can flip a sign, though. If
+    all actions of a minibatch were better than expected, the least good of them is now
+    made less likely.
 
     This is **advantage normalisation** (*normalization*), and it has a price. Where all
     actions are equally good, the noise is blown up to the same size, and the agent is
-    pushed about for no reason. Still most implementations do it, for each minibatch by
+    pushed about for no reason. Still, most implementations do it, for each minibatch by
     itself, and so does this one.
 
     Args:
@@ -249,9 +250,9 @@ def clipped_policy_loss(
 
     !!! warning "It is no fence"
         Nothing keeps a ratio within the bounds. The gradient of one action stops there,
-        and those of all others go on and take it along. After enough epochs ratios can
-        be anywhere. So watch [how far the policy went][divergence]. If it is too far,
-        [early stopping](experiment.py) helps: the setting `max_divergence`.
+        and those of all the others go on and carry it along. After enough epochs ratios
+        can be anywhere. So watch [how far the policy went][divergence]. If it is too
+        far, [early stopping](experiment.py) helps: the setting `max_divergence`.
 
     On the first step of each batch $\pi'$ is $\pi$, all ratios are 1, and the gradient
     is that of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. (With
@@ -295,7 +296,7 @@ def value_loss(
     ## The loss of the critic
 
     It is that of [A2C][labml_rl.a2c.value_loss]. The authors' first implementation of
-    PPO also clips the values. This **value clipping** is not in the paper. Beside the
+    PPO also clips the values. This **value clipping** is not in the paper. Besides the
     value $V$ there is a clipped one. It may be no further than $\epsilon_V$, in points
     of reward, from the value that the network gave when it played. Each of the two has
     an error, and the larger one counts:
@@ -308,7 +309,7 @@ def value_loss(
 
     In numbers, with $V_\text{old} = 1$ and $\epsilon_V = 0.2$: the value has come to
     1.5, and the clipped one is 1.2. If the return is 2, the squared errors are 0.25 and
-    0.64. The larger is that of the clipped one, which moves no more with the weights:
+    0.64. The larger is that of the clipped one, which no longer moves with the weights:
     there is no gradient. If the return is 1, they are 0.25 and 0.04. The larger is that
     of the value itself, and the gradient pulls it back.
 
@@ -332,7 +333,7 @@ def value_loss(
 
     Raises:
         ValueError: if the shapes differ, if what should be constant has a gradient, if
-            the clip is not above 0, or if there is one and no old values.
+            the clip is not above 0, or if there is a clip but no old values.
     """
     check_shapes(values=values, returns=returns)
     check_constant(returns=returns)
@@ -353,9 +354,9 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     r"""
     ## What to watch
 
-    The score tells whether an agent learns, but only after a long time. These curves
-    tell more, and from the first update on. The numbers are about those of the
-    [recorded runs](../../results.md) of Breakout and Pong with eight games:
+    The score tells you whether an agent learns, but only after a long time. These
+    curves tell you more, and from the first update on. The numbers are roughly those of
+    the [recorded runs](../../results.md) of Breakout and Pong with eight games:
 
     | curve | when it learns | when something is wrong |
     |---|---|---|
@@ -372,9 +373,9 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     was at first: where more is scored, there is more to foresee. So don't wait for a
     loss to fall.
 
-    What the curves look like with fifteen mistakes in the program is on [a page of its
-    own](../mistakes.py). The [entropy][labml_rl.networks.entropy_of] is explained on
-    another page, too, and the other curves here.
+    [A page of its own](../mistakes.py) shows what the curves look like with fifteen
+    mistakes in the program. The [entropy][labml_rl.networks.entropy_of] is explained on
+    another page, and the other curves here.
 
     ### When the score falls
 
@@ -385,12 +386,12 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
       epochs, or by stopping early (`--max-divergence`).
     - An `entropy` near 0. The agent tries nothing new any more, and so finds no way
       back. Pay it more for being undecided (`--entropy-coefficient`).
-    - Neither, and the run is long. A network that has learned for long can lose its
-      ability to learn (its *plasticity*). [Moalla et al.
-      (2024)](https://arxiv.org/abs/2405.00662) saw PPO collapse with that in Atari
-      games, and sooner with more epochs.
+    - Neither, and the run is long. A network that has been learning for a long time can
+      lose its ability to learn (its *plasticity*). [Moalla et al.
+      (2024)](https://arxiv.org/abs/2405.00662) saw PPO collapse together with that in
+      Atari games, and sooner with more epochs.
 
-    Nor need you be left with the last agent: a run can [keep the
+    You need not be left with the last agent, either: a run can [keep the
     best](../watch/best.py).
 
     ### How far the policy went
@@ -404,7 +405,7 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     \big[ -\log \rho \big]$$
 
     The mean of $-\log \rho$ over the actions that were drawn is right on average, but
-    can come out below zero, which no divergence does. Add $\rho - 1$. Its average is
+    can come out below zero, which a divergence never is. Add $\rho - 1$. Its average is
     zero, since $\sum_a \pi \rho = \sum_a \pi' = 1$, and now no term can be negative:
     the logarithm lies below its tangent, $\log \rho \le \rho - 1$. So the sum is right
     on average as well, and where the policies are close it varies much less. [Schulman
@@ -429,8 +430,8 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     or there are too many epochs. For [the pole](../small.py), with its twenty epochs,
     it does so now and then, and the agent learns all the same.
 
-    It is more than a number to watch. It has a gradient, so that a loss may have it as
-    a penalty, with any weight.
+    The divergence is more than a number to watch. It has a gradient, so a loss can
+    include it as a penalty, with any weight.
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.
@@ -458,10 +459,10 @@ def clip_fraction(log_probs: Tensor, old_log_probs: Tensor, *, clip: float) -> T
         clip: $\epsilon$.
 
     Returns:
-        The fraction of all actions whose ratio is outside of $1 \pm \epsilon$, on
-        either side. Those that went the wrong way are among them, and are not clipped.
-        If it is always 0, the clip does nothing. Then the steps could be larger, or
-        there is a single one for each batch, or [the old probabilities are
+        The fraction of all actions whose ratio is outside $1 \pm \epsilon$, on either
+        side. Those that went the wrong way are among them, and are not clipped. If it
+        is always 0, the clip does nothing. Then the steps could be larger, or there is
+        only one for each batch, or [the old probabilities are
         new][labml_rl.mistakes.NewLogProbs].
 
     Raises:
@@ -477,8 +478,8 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
     r"""
     ### How much the critic knows
 
-    Of all that makes one return different from another, what part did the critic
-    foresee? This is the **explained variance**:
+    How much of what makes one return different from another did the critic foresee?
+    This is the **explained variance**:
 
     $$1 - \frac{\operatorname{Var}(G - V)}{\operatorname{Var}(G)}$$
 
@@ -487,12 +488,12 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
     out of the advantages.
 
     Read it with care. A variance does not see what is the same everywhere: a critic
-    that always says 10 too much has 1 as well. (`value_loss` shows it: 50.) The returns
+    that is always 10 too high gets 1 as well. (`value_loss` shows it: 50.) The returns
     have the critic's own answers in them: everywhere if $\lambda$ is below 1, and in
     any case where the rollout stops. The critic foresees these easily. And where all
-    returns are nearly the same, the least error is large beside what there is to
-    foresee: with an agent that never drops the pole of CartPole this number can be far
-    below 0, and nothing is wrong.
+    returns are nearly the same, even a small error is large compared with what there is
+    to foresee: with an agent that never drops the pole of CartPole this number can be
+    far below 0, and nothing is wrong.
 
     Args:
         values: $V(o_t)$, of the network that played.
@@ -517,7 +518,7 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
 #    objective with a ratio of 0.7, and what with 1.5? Which of them has a gradient?
 # 2. 8 games play 128 steps each, and then there are 4 epochs of 4 minibatches. How many
 #    steps does the optimiser take, with how many steps of play each?
-# 3. Somebody did not keep the old log-probabilities, and computes them for each
+# 3. A program does not keep the old log-probabilities, but computes them for each
 #    minibatch, with the network of that moment. What is wrong?
 # 4. The standard deviation of the returns is 2, and the explained variance 0.75. What
 #    is that of the critic's errors?

@@ -60,7 +60,7 @@ those of two runs of A2C, which rise later and less: it ends at
 20](../../assets/figures/run-ppo-pong-seed-1.svg)
 
 *Pong, where a game goes to 21 points. With a quarter of the frames of the paper it wins
-nearly all of them. The thin curves are those of A2C. ([Another
+nearly every game. The thin curves are those of A2C. ([Another
 seed](../../results.md#pong-by-ppo) begins to win two million frames earlier, and ends
 at 17.)*
 
@@ -73,8 +73,8 @@ has the large epsilon. At the very left only the shortest games have ended, so a
 curves begin below random play.) In whole games PPO scores 478 points and, with another
 seed, 509; A2C 501 and 598.*
 
-Each run, with its command, its machine and what its agent scores, is on the [page of
-results](../../results.md).
+Each run, with its command, its machine and its agent's scores, is on the [results
+page](../../results.md).
 
 ## What is not in the formula
 
@@ -100,11 +100,11 @@ the decisions that are on the pages of this book:
 
 E also finds that decisions of this kind account for most of what PPO gains over TRPO,
 [its predecessor](__init__.py). Both used simulated robots, and we know of nothing of
-this size on Atari. So the book decides as the authors' code does, but for the clip of
-the values. The fourth decision of E is not on these pages: rewards are divided by how
-far returns differ (*reward scaling*), and that mattered much. In Atari clipping takes
-its place. For lists of numbers, A advises shifting and scaling what is seen
-(*observation normalization*), which nothing does here [unless you
+this size on Atari. So the book decides as the authors' code does, except that it does
+not clip the values. The fourth decision of E is not on these pages: rewards are divided
+by how far returns differ (*reward scaling*), and that mattered a great deal. In Atari
+games, clipping takes its place. For lists of numbers, A advises shifting and scaling
+what is seen (*observation normalization*), which nothing does here [unless you
 do](../environments.py#one-of-your-own). A also advises computing the advantages anew
 before each pass, which neither that code nor this book does.
 """
@@ -142,15 +142,15 @@ class Settings(PolicySettings):
 
     These are the settings (*hyperparameters*) of Schulman et al. (2017) for Atari, from
     their table 5. Where the table says nothing, or something other than their code,
-    they are those of the code, which is what the world compares with. Many are tied to
+    they are those of the code, which is what everyone compares with. Many are tied to
     each other: a larger batch can bear a larger learning rate, and so on. The discount,
     0.99, and the pay for being undecided, 0.01, are [those of
     A2C][labml_rl.onpolicy.PolicySettings], too.
 
     Args:
-        steps: how many steps each game is played before the network learns. All games
-            together then make the batch: for games, of 8 · 128 = 1,024 steps.
-        epochs: how often it learns from each batch. The table has 3, the code 4.
+        steps: for how many steps each game is played before the network learns. All
+            games together then make the batch: for games, of 8 · 128 = 1,024 steps.
+        epochs: how many times it learns from each batch. The table has 3, the code 4.
         minibatches: into how many parts the batch is cut, each for one step of the
             optimiser.
         learning_rate: of Adam, at the beginning. It goes down to 0 in a straight line.
@@ -162,10 +162,11 @@ class Settings(PolicySettings):
         value_clip: the same for values, in points of reward; None does not clip them.
         value_coefficient: the weight of the critic's loss. From the code. In the table
             it is 1, for a loss without the half: four times as much.
-        max_divergence: early stopping. Learn no more from a batch once the policy went
-            further than this in an epoch, in nats; None never stops. Not in the paper.
+        max_divergence: early stopping. Learn no more from a batch once the policy has
+            gone further than this in an epoch, in nats; None never stops. Not in the
+            paper.
         compile: make [one program of network and losses][Experiment.losses], for a GPU.
-            PyTorch takes its time for that, once, in the first update.
+            PyTorch takes its time over that, once, in the first update.
         overlap: on a GPU, or without players, [learn from one rollout while the next is
             played](overlap.py).
     """
@@ -204,8 +205,8 @@ class Experiment(OverlapExperiment):
 
     [Games, network and sampler](../onpolicy.py) are there already, and the rest of a
     run, from the progress bar to the checkpoints, [is not the business of an
-    algorithm](../runs/__init__.py). What PPO has to say is which optimiser it wants,
-    what one update is, and what one step in it is.
+    algorithm](../runs/__init__.py). PPO only has to say which optimiser it wants, what
+    one update is, and what one step in it is.
 
     Args:
         settings: see above.
@@ -243,9 +244,9 @@ class Experiment(OverlapExperiment):
         r"""
         ### Play, then learn
 
-        This is one update. All games are played on for $T$ steps, and the optimiser
-        goes through these steps several times, a minibatch at a time. Then what was
-        seen is thrown away. (With `overlap`, the next rollout is [played
+        This is one update. All games go on for $T$ steps, and the optimiser goes
+        through these steps several times, a minibatch at a time. Then what was seen is
+        thrown away. (With `overlap`, the next rollout is [played
         meanwhile](overlap.py).)
 
         Returns:
@@ -284,9 +285,9 @@ class Experiment(OverlapExperiment):
         if isinstance(self.how, Recorded):
             check_rates(self.optimizer)
 
-        # What a game shows within a few steps looks nearly the same, and lies close
+        # What a game shows within a few steps looks nearly the same, and is close
         # together in this list. Such neighbours in a minibatch would all pull in one
-        # direction, so each pass has another order.
+        # direction, so each pass has a different order.
         for _ in range(settings.epochs):
             count = len(batch)
             order = torch.randperm(count, generator=self.generator, device=self.device)
@@ -354,7 +355,7 @@ class Experiment(OverlapExperiment):
 
         # Long gradients are cut, as [in A2C](../a2c/experiment.py). The authors' limit
         # is low: in the curves of the recorded runs of PPO, where a point is the mean
-        # of several updates, it is mostly exceeded. So it cuts often.
+        # of several updates, it is mostly exceeded. So gradients are often cut.
         seen["gradient_norm"] = nn.utils.clip_grad_norm_(
             self.network.parameters(), self.settings.max_gradient_norm
         )
@@ -379,15 +380,15 @@ class Experiment(OverlapExperiment):
         The network answers anew for each minibatch, since it has changed since the last
         one. The batch has the probabilities that the actions had when they were played,
         and the ratio compares these with the present ones. An algorithm that adds
-        something of its own adds it to the `loss` in here. What it needs for that may
-        be there already: the `divergence` has a gradient, as a penalty must have one,
-        and so have the `entropy` and the two losses.
+        something of its own adds it to the `loss` here. What it needs for that may be
+        there already: the `divergence` has a gradient, as a penalty must, and so do the
+        `entropy` and the two losses.
 
-        Some fifty small operations are in this, and as many again in the way back. A
-        GPU [waits for Python](../graphs.py) between them. With the setting `compile`,
-        `torch.compile` makes one program of all, with fewer operations. A processor has
-        no use for that: a batch keeps it busy for much longer than it takes to ask, and
-        the compiled step took a little longer.
+        There are some fifty small operations in this, and as many again on the way
+        back. A GPU [waits for Python](../graphs.py) between them. With the setting
+        `compile`, `torch.compile` makes one program of it all, with fewer operations. A
+        processor has no use for that: a batch keeps it busy for much longer than it
+        takes to ask, and there the compiled step took a little longer.
 
         Args:
             batch: the steps to learn from.
@@ -491,7 +492,7 @@ class Batch:
 
         `observations[which]` would do the same. But brackets take all that NumPy
         allows, and go through a picture number by number. `index_select` copies it in
-        one piece, and is done in a sixth of the time.
+        one piece, and takes a sixth of the time.
 
         Args:
             which: steps, by number.
@@ -522,7 +523,7 @@ class Batch:
 # | `max_divergence` | 1.5 times their `target_kl` | `target_kl` |
 # | `total_frames`, 4 a step | `total_timesteps` | `total_timesteps` |
 #
-# Stable-Baselines3's loss of the critic has no half in it, so its 0.5 is 1.0 here. And
+# The critic's loss in Stable-Baselines3 has no half in it, so its 0.5 is 1.0 here. And
 # `max_divergence` is compared with the mean of a pass, where Stable-Baselines3 looks at
 # each minibatch, and CleanRL at the last one of a pass. Of the curves, `divergence` is
 # their `approx_kl`, `clip_fraction` their `clip_fraction` or `clipfrac`, and

@@ -45,8 +45,8 @@ which learns to agree with it. Each answers with 512 numbers: how far apart are
 they?](../../assets/figures/rnd-networks.svg)
 
 What was seen often is what the predictor has learned, and there the error is small. If
-something is like nothing seen before, it has to guess, and the guess is bad. This is
-**random network distillation**, RND: one network is boiled down into the other.
+something is like nothing seen before, the predictor has to guess, and the guess is bad.
+This is **random network distillation**, RND: one network is boiled down into the other.
 
 In a loop of your own, with observations of eight numbers:
 
@@ -74,8 +74,8 @@ future. It predicts a function of the picture in front of it, and this function 
 learned: it never changes, there is no chance in it, and another network of its kind can
 compute it.
 
-Noise still pleases it for a while, since each picture of noise is new. But here the
-error is one that learning can take away.
+Noise still pleases the agent for a while, since each picture of noise is new. But here
+the error is one that learning can take away.
 
 ## What goes wrong
 
@@ -87,12 +87,12 @@ error is one that learning can take away.
 
 !!! warning "One picture, not four"
     The policy sees four pictures, to know what moves. The predictor gets the newest of
-    them alone. Else each new way to move in a place that is well known would count as
+    them alone. Otherwise each new way of moving in a well-known place would count as
     something new.
 
 !!! warning "It fades"
-    Nothing is as new the second time, so the same thing is paid less and less. And how
-    large an error is depends on the networks: by itself that says nothing. So [the
+    Nothing is as new the second time, so the same thing earns less and less. And the
+    size of an error depends on the networks: by itself it says nothing. So [the
     experiment](rnd.py) adds up the errors of each game, and divides each error by the
     standard deviation of these sums so far. That makes them fit for any game. They
     still fade, and in the end points alone count.
@@ -122,8 +122,8 @@ class Moments(nn.Module):
     r"""
     ## What is usual
 
-    Mean and variance of all that was ever [added][Moments.add], without keeping any of
-    it. They are saved with the weights, since they are buffers of a module.
+    The mean and variance of all that was ever [added][Moments.add], without keeping any
+    of it. They are saved with the weights, since they are buffers of a module.
 
     Args:
         shape: of what is added.
@@ -143,13 +143,14 @@ class Moments(nn.Module):
     def add(self, numbers: Tensor) -> None:
         r"""
         Two heaps of numbers are put together. The means are weighted by the sizes of
-        the heaps. To the variances within the heaps is added that between the two:
+        the heaps. The variance between the two is added to those within the heaps:
 
         $$\sigma^2 = \frac{n_1 \sigma_1^2 + n_2 \sigma_2^2}{n_1 + n_2} +
         \frac{n_1 n_2}{(n_1 + n_2)^2} (\mu_2 - \mu_1)^2$$
 
-        [Chan et al. (1982)](https://doi.org/10.1007/978-3-642-51461-6_3) show why not
-        to add up squares: the variance would be a small difference of two large sums.
+        [Chan et al. (1982)](https://doi.org/10.1007/978-3-642-51461-6_3) show why it is
+        better not to add up squares: the variance would be a small difference between
+        two large sums.
 
         Args:
             numbers: shape `(B, …)`, one or more.
@@ -180,7 +181,7 @@ class Novelty(nn.Module):
     Args:
         shape: of one observation.
         channels_last: the channels are the last of three numbers.
-        newest: of the channels, look at the last alone: the newest of a stack of
+        newest: look at the last of the channels alone, the newest of a stack of
             pictures.
     """
 
@@ -214,7 +215,7 @@ class Novelty(nn.Module):
             observations: $o$, shape `(N, …)`.
 
         Returns:
-            What matters of them, with channels first.
+            The part of them that matters, with channels first.
         """
         if self.channels_last:
             observations = observations.permute(0, 3, 1, 2)
@@ -261,10 +262,10 @@ def _eyes(shape: tuple[int, ...]) -> tuple[nn.Sequential, int]:
 
 # ## Questions
 #
-# 1. The first heap is one number, 4, and the second is three zeros. What are mean and
-#    variance of all four, by the formula of the page?
-# 2. Somebody lets the predictor begin with the very weights of the target. What is the
-#    agent paid?
+# 1. The first heap is one number, 4, and the second is three zeros. What are the mean
+#    and variance of all four, by the formula on this page?
+# 2. Suppose the predictor begins with the very weights of the target. What is the agent
+#    paid?
 # 3. The target answers with 512 numbers, and the predictor is off by 0.1 in each. What
 #    is $n(o)$?
 #

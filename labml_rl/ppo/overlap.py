@@ -25,14 +25,13 @@ away. (The idea is that of [IMPALA](../impala/__init__.py), which also corrects 
 returns for the older policy. PPO does not.)
 
 With 128 games on [sixteen cores and a large GPU](../../benchmarks/gpu.md), PPO then
-plays and learns as many steps as the games alone allow. Whether that is more than
-without `overlap`, three samples could not tell. On a processor that learns itself,
-nothing is idle, and there is nothing to gain.
+plays and learns as many steps as the games alone allow. Three samples could not tell
+whether that is more than without `overlap`. On a processor that does the learning as
+well, nothing is idle, and there is nothing to gain.
 
-What is learned [is as
-good](../../benchmarks/tricks.md#learning-while-it-plays) in the end, and comes a little
-later. How much later depends on [the policy from which the clip
-counts][OverlapExperiment.from_here].
+What is learned [is just as good](../../benchmarks/tricks.md#learning-while-it-plays) in
+the end, but comes a little later. How much later depends on [the policy from which the
+clip counts][OverlapExperiment.from_here].
 """
 
 from abc import abstractmethod
@@ -52,7 +51,7 @@ from labml_rl.runs.checkpoint import State
 from labml_rl.sampling import Sampler, Samples, Sheet
 
 # PPO's experiment is built on this page. While this page is imported, these two do not
-# exist yet, so types that need them stand in quotes.
+# exist yet, so types that need them are in quotes.
 if TYPE_CHECKING:
     from labml_rl.ppo.experiment import Batch, Settings
 
@@ -61,8 +60,8 @@ class OverlapExperiment(PolicyExperiment["Settings"]):
     """
     ## What PPO is built on
 
-    [The experiment of PPO](experiment.py) says how to make a batch of a rollout, and
-    what the steps of the optimiser are. It asks this one for [the
+    [The experiment of PPO](experiment.py) says how to make a batch out of a rollout,
+    and what the steps of the optimiser are. It asks this one for [the
     rollout][OverlapExperiment.rollout], and has it [take the
     steps][OverlapExperiment.learn_from].
 
@@ -109,7 +108,7 @@ class OverlapExperiment(PolicyExperiment["Settings"]):
         Without `overlap`, `latest` is always None.
 
         Returns:
-            The rollout that was played during the last update. If there is none: one
+            The rollout that was played during the last update. If there is none, one
             that is played now.
         """
         if self.settings.overlap:
@@ -167,7 +166,7 @@ class OverlapExperiment(PolicyExperiment["Settings"]):
 
         The [clip][labml_rl.ppo.clipped_policy_loss] is meant to keep an update from
         going too far. But too far from what? If it counts from the policy that played,
-        the update before has used up a part of the way already, and a small game [took
+        the update before has already used up part of the way, and a small game [took
         half as many frames again](../../benchmarks/tricks.md#learning-while-it-plays)
         to be learned halfway. So before learning begins, the network says how likely it
         finds these actions *now*, and the clip counts from there. [Hilton et al.

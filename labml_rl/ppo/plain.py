@@ -2,8 +2,8 @@ r"""
 ---
 title: PPO on one page
 summary: >-
-  The whole of PPO as one function, with the parts of the book and nothing around them,
-  to read in one piece or to copy.
+  The whole of PPO as one function, made of the parts of the book with nothing around
+  them, to read in one go or to copy.
 symbols:
   advantages: '\hat{A}_t'
   returns: 'G_t'
@@ -36,11 +36,11 @@ game, give it `make_environments("Pong", 8, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network that fits, `ActorCritic((4, 84, 84), 6)`,
 and the [settings for games][labml_rl.ppo.experiment.Settings]. Three more are [those of
 A2C as well][labml_rl.onpolicy.PolicySettings]: `discount=0.99`,
-`entropy_coefficient=0.01`, and the length, `total_steps=2_500_000`, which are ten
+`entropy_coefficient=0.01`, and the length, `total_steps=2_500_000`, which is ten
 million frames. (With `copy=False`, the next step writes over what this one shows, so
-whoever keeps it must copy it. The sampler does.) All of it is computed on the
-processor. When a run takes longer than you care to wait, move on to the experiment,
-which can use a GPU as well.
+copy it if you keep it. The sampler does.) It all runs on the processor. When a run
+takes longer than you care to wait, move on to the experiment, which can use a GPU as
+well.
 """
 
 from collections import deque
@@ -80,10 +80,10 @@ def learn(
     Args:
         games: a batch of games, made with `copy=False`.
         network: what learns.
-        total_steps: how many steps to play, in all games together. The default of this
-            and those of all that follow are for [the pole](../small.py).
-        steps: $T$, how many of them each game is played before the network learns.
-        epochs: how often it learns from each of them.
+        total_steps: how many steps to play, in all games together. This default and all
+            that follow are for [the pole](../small.py).
+        steps: $T$, how many of them are played in each game before the network learns.
+        epochs: how many times it learns from each of them.
         minibatches: into how many parts they are cut.
         learning_rate: of Adam, at the beginning.
         discount: $\gamma$.

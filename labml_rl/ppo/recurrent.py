@@ -46,10 +46,10 @@ run with [other settings][SmallSettings], which scores 200.
 
 ## Does it pay for games?
 
-Four pictures show where everything is going, and in most games of Atari that is all
-there is to know. What [the usual network](../bodies.py) sees at once, this one has to
-learn to note. And a minibatch of two games is less of a mixture than one of 256 steps
-out of all of them. So the question is whether it can keep up at all:
+Four pictures show where everything is going, and in most Atari games that is all there
+is to know. What [the usual network](../bodies.py) sees at once, this one has to learn
+to note. And a minibatch of two games is less of a mixture than one of 256 steps from
+all of them. So the question is whether it can keep up at all:
 
 ![The mean score of the last hundred games of recurrent PPO in Pong, over the frames
 played, and those of two runs of PPO, one of which rises at the same time, and one two
@@ -60,7 +60,7 @@ million frames later: it ends at
 
 It can. In whole games the agent scores 19.9, and those of PPO 20.2 and 16.6, with
 [standard errors][labml_rl.watch.scores.Result.standard_error] of 0.2, 0.2 and 1.1. The
-gap between the two of PPO is a matter of the seed, and there is only [a single
+gap between the two runs of PPO is a matter of the seed, and there is only [a single
 run](../../results.md#pong-by-recurrent-ppo) of recurrent PPO. So the memory seems to
 cost little where four pictures are enough. It is meant for problems in which something
 must be remembered for longer than four pictures show.
@@ -253,7 +253,8 @@ class Experiment(ppo.Experiment):
         }
 
         # Where one step ends an episode, the next one begins another. And the first
-        # step of all? If an episode begins there, its notes are wiped out already.
+        # step of all? If an episode begins there, its notes have already been wiped
+        # out.
         ends = samples.rollout.ends.T  # (N, T)
         begins = torch.zeros_like(ends)
         begins[:, 1:] = ends[:, :-1]
@@ -271,7 +272,7 @@ class Experiment(ppo.Experiment):
         in the rollout before, when it had not yet learned from that. With a replay
         memory, as in [R2D2](https://openreview.net/forum?id=r1lyTjAqYX), where such
         notes may be thousands of updates old, they do harm. (There, a network is first
-        shown some steps that it does not learn from, to take notes of its own: a
+        shown some steps that it does not learn from, to take its own notes: a
         *burn-in*.) Here the notes are one rollout old.
 
         Args:
@@ -316,7 +317,7 @@ class SmallSettings(Settings):
     r"""
     ## For the pole
 
-    Settings for [the pole without speeds](../hidden.py). As [those of
+    Settings for [the pole without speeds](../hidden.py). Like [those of
     PPO][labml_rl.small.PPOSettings], they learn from each of many short rollouts up to
     twenty times. With a $\lambda$ of 0.95 and without early stopping, some runs rose to
     350, came down, and stayed down. With 0.8 and early stopping the score falls as

@@ -32,22 +32,22 @@ m0 → network → m1 → network → m2 → network → m3 → …
 Such a network is called **recurrent**, and its notes are its **hidden state**. Here
 they are $M$ numbers for each game, and all zeros when an episode begins.
 
-Nobody says what should be noted. That is learned with everything else. The answer in
-step 9 depends on $m_9$, that on what the network did in step 8, and so on. So the
-gradient of a loss in step 9 runs back through all steps before it, and says what would
-have been worth noting there.
+Nobody tells the network what to note. That is learned along with everything else. The
+answer in step 9 depends on $m_9$, that on what the network did in step 8, and so on. So
+the gradient of a loss in step 9 runs back through all steps before it, and says what
+would have been worth noting there.
 
 [Hausknecht and Stone (2015)](https://arxiv.org/abs/1507.06527) gave DQN such a memory
 (**DRQN**), and one picture at a time. All in all it played about as well as with a
-stack of pictures. But when, after its training, the screen went black now and then, it
-lost less of its score.
+stack of pictures. But when the screen went black now and then after training, it lost
+less of its score.
 
 ## To write without erasing
 
-The plainest recurrent network computes all its notes anew in each step. What is to be
-kept for a hundred steps is then rewritten a hundred times, and little of it is left in
-the end: if each step keeps nine tenths, $0.9^{100} = 0.00003$ of it. The gradient that
-runs back fades just as much (the *vanishing gradient*).
+The plainest recurrent network computes all its notes anew in each step. Anything that
+is to be kept for a hundred steps is then rewritten a hundred times, and little of it is
+left in the end: if each step keeps nine tenths, $0.9^{100} = 0.00003$ of it. The
+gradient that runs back fades just as much (the *vanishing gradient*).
 
 A **long short-term memory** (LSTM, [Hochreiter and Schmidhuber,
 1997](https://doi.org/10.1162/neco.1997.9.8.1735); its gate $f_t$ is from [Gers et al.,
@@ -75,24 +75,23 @@ h_{t+1} &= o'_t \odot \tanh(c_{t+1})
 
 where $\odot$ multiplies number by number. With $f_t$ open and $i_t$ closed, a number in
 $c$ is the same after the step as before, and the gradient passes through it unchanged.
-What the network works with is $h$, and what it carries along is both: $m_t = (h_t,
-c_t)$.
+The network works with $h$, and carries both along: $m_t = (h_t, c_t)$.
 
 ## What goes wrong
 
 !!! warning "Notes of another episode"
-    When an episode ends, the next one begins in the same place of the batch, and finds
-    there the notes of the one that is over. They have to be wiped out, [in
+    When an episode ends, the next one begins in the same place in the batch, and finds
+    the notes of the finished one there. They have to be wiped out both [in
     playing][labml_rl.sampling.Player.moves] and [in learning][RememberingBody.rows], at
-    the same step. If it is done in one of them only, the network is asked one thing
-    while it plays and another while it learns, and no ratio of PPO means what it says.
+    the same step. If that is done in only one of them, the network is asked one thing
+    while it plays and another while it learns, and no ratio in PPO means what it says.
     There is no error message. But before the first step of the optimiser, all ratios
     must be 1, and that can be tested.
 
 !!! warning "Shuffled steps"
     Without a memory, a minibatch takes [any steps][labml_rl.ppo.experiment.Experiment]
-    of a rollout. With one, a step makes no sense without those before it. So it takes
-    all steps of some of the games, in order.
+    of a rollout. With one, a step makes no sense without those before it. So a
+    minibatch takes all steps of some of the games, in order.
 
 !!! warning "Watched without it"
     A program that [watches](../watch/agent.py) the agent later has to carry its notes
@@ -120,7 +119,7 @@ class RememberingBody(nn.Module):
     r"""
     ## A body with a memory
 
-    [The body](../bodies.py) says what there is to see, and the LSTM behind it makes
+    [The body](../bodies.py) says what there is to see, and the LSTM after it makes
     something of that, and of all that was seen before.
 
     Args:
@@ -141,9 +140,9 @@ class RememberingBody(nn.Module):
         self.memory = 2 * units  # M
         orthogonal_(self.body, gain=2**0.5)
 
-        # $W_i$, $W_f$, $W_g$ and $W_o$ lie one below the other in one matrix, and the
-        # four $U$ in another. Each of them [begins
-        # orthogonal][labml_rl.networks.orthogonal_] by itself.
+        # $W_i$, $W_f$, $W_g$ and $W_o$ are stacked in one matrix, and the four $U$ in
+        # another. Each of them [begins orthogonal][labml_rl.networks.orthogonal_] by
+        # itself.
         for name, each in self.lstm.named_parameters():
             if name.startswith("weight"):
                 for matrix in each.chunk(4):
@@ -177,7 +176,7 @@ class RememberingBody(nn.Module):
         ### Rows of steps
 
         PyTorch's LSTM goes through many rows at once, but knows of no episodes. So each
-        episode gets a row of its own. The shorter ones are padded to the length of the
+        episode gets its own row. The shorter ones are padded to the length of the
         longest, and what comes out of the padding is left out again:
 
         ```text
@@ -187,8 +186,8 @@ class RememberingBody(nn.Module):
                                   d d d d d d d d
         ```
 
-        Here *b* and *d* begin within the rollout, and with empty notes. What *a* and
-        *c* begin with is given.
+        Here *b* and *d* begin within the rollout, with empty notes. The notes with
+        which *a* and *c* begin are given.
 
         Args:
             observations: $o_t$, shape `(B, T, …)`.
@@ -210,13 +209,13 @@ class RememberingBody(nn.Module):
         lengths = edges.diff()  # (E,)
 
         # Which step goes where? In the padding, the product makes the place 0. So the
-        # very first step stands there, as a filler, and what the LSTM says of it there
+        # very first step is put there, as a filler, and what the LSTM says of it there
         # is left out below.
         numbers = torch.arange(int(lengths.max()), device=starts.device)  # (L,)
         is_step = numbers < lengths[:, None]  # (E, L)
         places = (starts[:, None] + numbers) * is_step  # (E, L)
 
-        # An episode whose start is a multiple of $T$ stands first in the row of its
+        # An episode whose start is a multiple of $T$ comes first in the row of its
         # game. It has the notes that were given, unless it begins just there.
         notes = memories.new_zeros(len(starts), self.memory)  # (E, M)
         notes[starts % begins.shape[1] == 0] = memories.masked_fill(begins[:, :1], 0.0)
@@ -248,7 +247,7 @@ class RecurrentActorCritic(nn.Module):
     r"""
     ## Policy and value, with a memory
 
-    [As without one][labml_rl.networks.ActorCritic], there are a head for the policy and
+    [As without one][labml_rl.networks.ActorCritic], there is a head for the policy and
     one for the value. For pictures they share a body, and with it the memory. For
     vectors each has its own, and $m_t$ is both memories, side by side.
 
@@ -283,7 +282,7 @@ class RecurrentActorCritic(nn.Module):
 
     @property
     def body(self) -> NatureBody | VectorBody:
-        """What sees. Observations are stored [in the order that it
+        """The part that sees. Observations are stored [in the order that it
         likes][labml_rl.speed.preparer]."""
         return self.actor.body
 

@@ -34,7 +34,7 @@ labml-rl train rnd --game MontezumaRevenge
 The first finds [a treasure in the deep sea](../deep_sea.py), behind twenty right moves
 in a row. It takes a few minutes, and is the one to try first. The second is that of
 [Burda et al. (2018)](https://arxiv.org/abs/1810.12894). It has two *billion* frames,
-for which two cores need nine days at the speed of the first minute.
+for which two cores would need nine days at the speed of the first minute.
 
 ## What it has learned
 
@@ -44,26 +44,26 @@ and ends at 1](../../assets/figures/run-small-rnd-deepseav0-seed-11.svg)
 
 *The deep sea, beside PPO that is not curious.*
 
-Three seeds were tried, and all found the treasure. In the end they fetch it in each
+Three seeds were tried, and all found the treasure. In the end they fetch it in every
 episode, for 0.99 points, which is the maximum. With `--novelty-coefficient 0` the same
 program did not find it in 20,000 episodes, and neither did PPO with the settings of the
 pole. All that these two learned is that it costs less to go to the left. [All of these
 runs are recorded](../../results.md#the-deep-sea-by-rnd).
 
 The authors' agents scored 8,152 points in Montezuma's Revenge, with a network that
-[remembers](remembering.py), and PPO without novelty 2,497. We have no machine for so
-many frames, and no run of a game to show. Don't expect such a gain in every game,
-either: in [a later comparison](https://arxiv.org/abs/2109.11052), with Rainbow in place
-of PPO, agents with such rewards were better in Montezuma's Revenge, and hardly anywhere
-else.
+[remembers](remembering.py), and PPO without novelty scored 2,497. We have no machine
+for so many frames, and no run of a game to show. Don't expect such a gain in every
+game, either: in [a later comparison](https://arxiv.org/abs/2109.11052), with Rainbow in
+place of PPO, agents with such rewards were better in Montezuma's Revenge, and hardly
+anywhere else.
 
 ## Why does novelty not end with an episode?
 
 Say it did. Then death would cost all the novelty that was still to come, and the agent
 would be afraid of anything dangerous. In the end it would rather stay where nothing
-happens. But what it loses by its death is little: it goes on exploring in the next
-episode. So the return of novelty runs on across the end of one episode into the next,
-and death costs what it costs to find the way back.
+happens. But it loses little by dying: it goes on exploring in the next episode. So the
+return of novelty runs on across the end of one episode into the next, and death costs
+what it costs to find the way back.
 
 The return of points must end with the episode. If it ran on, an agent could find points
 that come early, die on purpose, and take them again.
@@ -97,14 +97,14 @@ class Settings(ppo.Settings):
     """
     ## Settings
 
-    Those of Burda et al. (2018), in their appendix, but for two: their games are cut
-    off after 18,000 frames, and begin without [no-ops][labml_rl.game.GameOptions]. What
-    they don't say is as [in PPO][labml_rl.ppo.experiment.Settings], and so not always
-    as in [their
+    Those of Burda et al. (2018), from their appendix, except for two: their games are
+    cut off after 18,000 frames, and begin without [no-ops][labml_rl.game.GameOptions].
+    Where they say nothing, the settings are [those of
+    PPO][labml_rl.ppo.experiment.Settings], and so not always those of [their
     program](https://github.com/openai/random-network-distillation). There the learning
-    rate stays, no gradient is cut, advantages are left at their size, and the critics
-    count twice as much. Adam's epsilon is 1e-8, and a minibatch is all steps of a
-    quarter of the games. The policy has another network, and the leaky ReLUs have a
+    rate stays the same, no gradient is cut, advantages are left at their size, and the
+    critics count twice as much. Adam's epsilon is 1e-8, and a minibatch is all steps of
+    a quarter of the games. The policy has another network, and the leaky ReLUs have a
     slope of a fifth.
 
     Args:
@@ -123,8 +123,9 @@ class Settings(ppo.Settings):
             out, too.
         episodic_life: in Atari games, an episode ends with each life that is lost.
         sticky_actions: the probability that an Atari game ignores an action and repeats
-            the one before. So no row of moves can be learned by heart.
-        blocks: has to be off. More than [the body](../bodies.py) looks at what is seen.
+            the one before. So no sequence of moves can be learned by heart.
+        blocks: has to be off. [The body](../bodies.py) is not the only part that looks
+            at observations.
     """
 
     points_coefficient: float = 2.0
@@ -255,8 +256,8 @@ class Experiment(ppo.Experiment):
     ) -> CuriousActorCritic:
         """
         For a network of your own, derive from [CuriousActorCritic][] and override this.
-        What RND asks for is all in there: both critics, the novelty, and the moments by
-        which it is paid.
+        That class has all that RND asks for: both critics, the novelty, and the moments
+        by which it is paid.
 
         Args:
             settings: of the algorithm.
@@ -296,10 +297,10 @@ class Experiment(ppo.Experiment):
         settings, network = self.settings, self.network
         batch = super().make_batch(samples)
 
-        # What a step is paid for is where it led to. After the last step that is what
-        # nobody has acted on yet, and after one that ended an episode it is the
-        # beginning of the next. (The first rollout is scaled by its own mean and
-        # variance. The authors get theirs beforehand, from play at random.)
+        # What a step is paid for is where it led. After the last step that is an
+        # observation that nobody has acted on yet, and after one that ended an episode
+        # it is the beginning of the next. (The first rollout is scaled by its own mean
+        # and variance. The authors get theirs beforehand, from random play.)
         observations = self.games.sheet.observations  # (T + 1, N, …)
         for each in observations[1:]:
             network.novelty.add(each)
@@ -363,9 +364,9 @@ class Experiment(ppo.Experiment):
         ### The loss
 
         That of PPO, and on top of it the errors of the other critic and of the
-        predictor. What pays the agent is what the predictor has to make smaller. (What
-        is seen after the last step of a rollout was paid for, and is learned from in
-        the next.)
+        predictor. The agent is paid with the very error that the predictor has to make
+        smaller. (What is seen after the last step of a rollout was paid for, and is
+        learned from in the next.)
 
         Args:
             batch: the steps to learn from.
@@ -399,8 +400,8 @@ class Experiment(ppo.Experiment):
         ### Saved with the run
 
         Returns:
-            The state, and what each game has gathered. All else that is remembered of
-            what was seen is in the network.
+            The state, and what each game has gathered. Everything else that is
+            remembered of what was seen is in the network.
         """
         return super().get_state() | {"so_far": self.so_far}
 
