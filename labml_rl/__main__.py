@@ -6,7 +6,7 @@ summary: The program to train, resume, watch and compare agents with.
 
 # labml-rl
 
-The book's program has four commands. It hands them on to [the pages that do the
+The book's program has four commands. It passes them on to [the pages that do the
 work][labml_rl.runs.command], and loads nothing until it knows what for.
 """
 
@@ -55,8 +55,8 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         sys.exit(0)
     if os.name == "nt":
         sys.exit("labml-rl: this needs Linux or macOS. On Windows, WSL has a Linux")
-    # PyTorch's threads [wait for each other][labml_rl.speed], and how is settled when
-    # it is loaded. Whoever has said something about it knows better.
+    # PyTorch's threads [wait for each other][labml_rl.speed], and how they do so is
+    # settled when it is loaded. If you have said something about it, you know better.
     if not {*WAITING, "OMP_WAIT_POLICY"} & os.environ.keys():
         os.environ |= WAITING
 
@@ -82,7 +82,7 @@ def missing(error: ModuleNotFoundError) -> str:
 
     Returns:
         A sentence that has the remedy. It is empty if the module is one of the book or
-        of Python, where there is none.
+        of Python, where there is no remedy.
     """
     package = str(error.name).partition(".")[0]
     if package == __package__ or package in sys.stdlib_module_names:

@@ -6,10 +6,10 @@ summary: The names that the program knows, and what each stands for.
 
 # The book's algorithms
 
-`labml-rl train ppo` asks for an algorithm by its name. Here is what each name stands
-for: a module, and [an experiment](runs/experiment.py) in it. To add an algorithm
-to the book, add a line here, and the program, its help, `resume` and `watch` all know
-it. Nothing is imported before somebody asks for it.
+`labml-rl train ppo` asks for an algorithm by name. Here is what each name stands for: a
+module, and [an experiment](runs/experiment.py) in it. To add an algorithm to the book,
+add a line here, and the program, its help, `resume` and `watch` all know it. Nothing is
+imported until it is asked for.
 """
 
 PACKAGE = __name__.rpartition(".")[0]

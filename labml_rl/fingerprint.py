@@ -1,20 +1,20 @@
 """
 ---
 title: Is it the same code?
-summary: A fingerprint of a module that prose does not change, and code does.
+summary: A fingerprint of a module that changes with its code, and not with its prose.
 ---
 
 # Is it the same code?
 
-A curve was drawn in spring, and the code beside it is of today. Is it the code that
-made the curve? Each [run](runs/record.py) writes down a fingerprint of all modules that
-it uses, and the pages with results compare these with what is there when the site is
+A curve was drawn in spring, and the code beside it is today's. Is it the code that made
+the curve? Each [run](runs/record.py) writes down a fingerprint of every module that it
+uses, and the pages with results compare these with the code from which the site is
 built.
 
 In this book, most of a module is prose. A fingerprint of the file would change with
-each comma. So this one is taken from what Python makes of the file: the tree of its
-syntax, which has no comments in it, no blank lines, and no line numbers. Docstrings are
-in there, and are taken out.
+each comma. So this one is taken from what Python makes of the file: its syntax tree,
+which has no comments in it, no blank lines, and no line numbers. It does have
+docstrings, so these are taken out.
 """
 
 import ast
@@ -28,18 +28,18 @@ def fingerprint(source: str) -> str:
 
     !!! warning "Another Python, another tree"
         New versions of Python write the tree differently. Python 3.12 has a list of
-        type parameters in each function, and empty texts in formats, and 3.13 leaves
-        out lists that are empty. That is undone here, so that the site says the same,
-        whichever version builds it.
+        type parameters in each function, and empty strings in formats, and 3.13 leaves
+        out empty lists. That is undone here, so that the site says the same whichever
+        version builds it.
 
     Args:
         source: a module.
 
     Returns:
-        16 digits. Two modules with the same do the same.
+        16 digits. Two modules with the same digits do the same.
 
     Raises:
-        SyntaxError: if it is none.
+        SyntaxError: if it is not one.
     """
     tree = ast.parse(source)
     for node in ast.walk(tree):

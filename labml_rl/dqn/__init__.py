@@ -14,18 +14,18 @@ symbols:
 
 # Deep Q-networks (DQN)
 
-If somebody told us, for each action, what [return](../__init__.py) it will bring, there
+If we were told, for each action, what [return](../__init__.py) it will bring, there
 would be nothing left to decide: take the action with the largest. So let a network
 learn that. It answers one question: *how well will it go, if I do this now?* There is
 no policy to learn, and no gradient through one. [Mnih et al.
 (2015)](https://doi.org/10.1038/nature14236) tried this on 49 Atari games, with one set
-of settings for all of them, and called it **DQN**. In 29 of them it came more than
-three quarters of the way from random play to a human tester.
+of settings for all of them, and called it **DQN**. In 29 of them it got more than three
+quarters of the way from random play to a human tester.
 
-This page derives what such a network has to learn. It says what goes wrong if it learns
-just that, and gives two remedies. The code is four short functions, the loss among
-them. The other parts have pages of their own, and those that came after the paper can
-be switched on one by one:
+This page derives what such a network has to learn. It says what goes wrong if the
+network learns just that, and gives two remedies. The code is four short functions, the
+loss among them. The other parts have pages of their own, and those that came after the
+paper can be switched on one by one:
 
 | part | it changes | in the paper |
 |---|---|---|
@@ -40,7 +40,7 @@ be switched on one by one:
 | [noisy networks](noisy.py) | which actions are taken | no |
 
 [The experiment](experiment.py) puts them together. With all that came after the paper,
-but for quantiles, it is [Rainbow](rainbow.py).
+except quantiles, it is [Rainbow](rainbow.py).
 
 ## The Bellman equation
 
@@ -49,10 +49,10 @@ but for quantiles, it is [Rainbow](rainbow.py).
 Let $Q(o, a)$ be the return to expect after observation $o$ if the agent does $a$ now,
 and after that plays *as well as possible*. It is called an **action value**, and $Q$
 the **action-value function**, or Q-function. (Others write $Q^*$ for this, the
-*optimal* action values. To take the action with the largest is then the *optimal
+*optimal* action values. Taking the action with the largest is then the *optimal
 policy*. Where the agent's own policy plays on, as in [A2C](../a2c/__init__.py), they
 write $Q^\pi$.) Look at one step of it: there is a reward $r$, and then the next
-observation $o'$. From there on the best that one can do is the action $a'$ with the
+observation $o'$. From there on the best that can be done is the action $a'$ with the
 largest $Q(o', a')$. So
 
 $$Q(o, a) = \operatorname{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
@@ -63,20 +63,20 @@ the **Bellman optimality equation** ([Sutton and Barto,
 no longer appears in it. It ties the value of an action to the values one step later,
 and if it holds everywhere, all values are right. (One thing is taken for granted: that
 an observation shows all that matters for what comes next, which makes the game a
-**Markov decision process**. Four pictures of it do so, or nearly.)
+**Markov decision process**. Four pictures do that, or nearly.)
 
 There is no policy $\pi$ in the equation. The step may have been taken by any agent, a
-random one or one of last week: the game answers an action in the same way whoever takes
-it, and the value of what comes after is that of the best play. Learning from what
-another agent did is called **off-policy**. This is why old steps can be used again,
-from a [replay memory](../replay/__init__.py). (With the action that the agent does take
-next in place of the best one, the equation is the *Bellman expectation equation*, that
-of $Q^\pi$. What learns by it is **SARSA**, which is on-policy: it learns what the
-agent's own play is worth, its random actions included.)
+random one or last week's: the game answers an action in the same way whoever takes it,
+and the value of what comes after is that of the best play. Learning from what another
+agent did is called **off-policy**. This is why old steps can be used again, from a
+[replay memory](../replay/__init__.py). (With the action that the agent does take next
+in place of the best one, the equation is the *Bellman expectation equation*, that of
+$Q^\pi$. The algorithm that learns by it is **SARSA**, which is on-policy: it learns
+what the agent's own play is worth, its random actions included.)
 
 ### Q-learning
 
-With a table of $Q(o, a)$ for all observations and actions, one would go through the
+With a table of $Q(o, a)$ for all observations and actions, you would go through the
 steps that were played, and move the entry of each a little way towards what the right
 side of the equation says:
 
@@ -87,11 +87,10 @@ Q(o, a) &\leftarrow Q(o, a) + \eta \, \delta
 
 That is **Q-learning** ([Watkins and Dayan, 1992](https://doi.org/10.1007/BF00992698)).
 One step shows one reward and one next observation, and not the average that the
-equation asks for. So the entry goes only a part of the way, the learning rate $\eta$,
+equation asks for. So the entry goes only part of the way, by the learning rate $\eta$,
 and over many steps luck averages out. Here are three screens in a row, with one action
 each. The third pays 1 and ends the game. With $\gamma = 0.9$ and $\eta = 0.5$, the news
-of that point goes back by one screen each time the three steps are gone through in
-order:
+of that point goes back by one screen each time you go through the three steps in order:
 
 | times | first | second | third |
 |---|---|---|---|
@@ -102,20 +101,20 @@ order:
 | in the end | 0.81 | 0.9 | 1 |
 
 If each action is tried again and again everywhere, and these moves get smaller, neither
-too slowly nor too fast, the table reaches the right values for certain. The reason is
+too slowly nor too fast, the table is certain to reach the right values. The reason is
 that the right side (the *Bellman operator*) shrinks errors. Take two tables that differ
 by no more than $e$ anywhere. For each observation, their largest entries differ by no
 more than $e$ either: those of (3, 5) and (4, 4.5) are 5 and 4.5. The rewards are the
 same, and so the right sides differ by no more than $\gamma e$. A rule that takes any
 two tables to at most $\gamma$ times their distance, with $\gamma < 1$, is called a
 **contraction**. Let one of the two have the right values, which the rule leaves as they
-are. Then the other comes closer to them each time. With $\gamma = 0.99$, an error of 10
-is no more than 3.7 after a hundred times. (To put the right side into the whole table
-again and again is called **value iteration**. It needs the average, and so the rules of
-the game. Q-learning needs only steps that were played.)
+are. Then the other comes closer to them in each round. With $\gamma = 0.99$, an error
+of 10 is no more than 3.7 after a hundred rounds. (Putting the right side into the whole
+table again and again is called **value iteration**. It needs the average, and so the
+rules of the game. Q-learning needs only steps that were played.)
 
-Nobody has a table of all screens of Breakout. So there is a network with weights
-$\theta$ for the left side, and each step gives it a number to learn, its **target**:
+No table can hold all the screens of Breakout. So a network with weights $\theta$
+provides the left side, and each step gives it a number to learn, its **target**:
 
 $$\begin{aligned}
 y_t &= r_t + \gamma \max_{a'} Q_\theta(o_{t+1}, a') \\
@@ -123,9 +122,9 @@ y_t &= r_t + \gamma \max_{a'} Q_\theta(o_{t+1}, a') \\
 \end{aligned}$$
 
 The network learns to make the **error** $\delta_t$ small. (The table does so, too.
-Take each entry for a weight, and the target for a fixed number. Then
-$\tfrac{1}{2} \delta^2$ has the gradient $-\delta$, and to subtract $\eta$ times that
-is the rule above.) An example, with three actions and $\gamma = 0.99$:
+Take each entry as a weight, and the target as a fixed number. Then
+$\tfrac{1}{2} \delta^2$ has the gradient $-\delta$, and subtracting $\eta$ times that is
+the rule above.) An example, with three actions and $\gamma = 0.99$:
 
 | what | number |
 |---|---|
@@ -139,20 +138,20 @@ So $a_t$ was better than the network thought, and the next time it should say a 
 more. If the game ends with the step, nothing follows, and the target is the reward
 alone.
 
-It looks like regression, and it is not. In regression the targets are facts. Here they
-come from the network that learns, and change with it (they are *non-stationary*, a
+This looks like regression, but it is not. In regression the targets are facts. Here
+they come from the network that learns, and change with it (they are *non-stationary*, a
 *moving target*).
 
 ### What goes wrong
 
 Three things come together here, any two of which can be made safe:
 
-- The network *generalises*: to learn about one screen changes what it says of all that
+- The network *generalises*: learning about one screen changes what it says of all that
   look like it.
 - It *bootstraps*: its targets are made of its own answers.
 - It is *off-policy*: what it learns from is not what it would do itself.
 
-All three are the **deadly triad** ([Sutton and Barto,
+Together they are the **deadly triad** ([Sutton and Barto,
 2018](http://incompleteideas.net/book/the-book-2nd.html), chapter 11.3). Say that
 $Q(o_t, a_t)$ goes up a little. The next screen looks nearly the same, so its values go
 up as well. They make the target. Now the target is higher, so $Q(o_t, a_t)$ has to go
@@ -166,9 +165,9 @@ They saw values larger than any return can be, but none that grew without end.
 
 ### Two remedies
 
-**Experience replay** mixes steps of hours of play, so that one screen does not pull all
-others along. **The target network** slows the vicious circle. It is a copy of the
-network, with weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It
+**Experience replay** mixes steps from hours of play, so that one screen does not pull
+all the others along. **The target network** slows the vicious circle. It is a copy of
+the network, with weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It
 stands still for 10,000 steps, and then becomes a copy of the network as it is by then.
 In between, learning *is* regression, with targets that are facts for a while. (Another
 way to keep learning stable, found much later, needs neither:
@@ -193,8 +192,8 @@ steps][labml_rl.dqn.exploring.Linear]):
 | Space Invaders | 1,088.9 | 826.3 | 373.2 | 302.0 |
 
 Both together are best in all five games, and either alone is better than neither.
-Replay does more, except in Seaquest. (Random play has 1.7 in Breakout and 1,339 in
-River Raid, so with neither of the two little is learned there.)
+Replay does more, except in Seaquest. (Random play scores 1.7 in Breakout and 1,339 in
+River Raid, so without either of the two, little is learned there.)
 """
 
 import torch
@@ -210,8 +209,8 @@ def following_values(
     r"""
     ## What follows
 
-    The target needs to know what the next observation is worth, if one plays on as well
-    as one can. According to the target network, that is its largest value:
+    The target needs to know what the next observation is worth, if play goes on as well
+    as possible. According to the target network, that is its largest value:
 
     $$\max_a \bar{Q}(o_{t+1}, a)$$
 
@@ -222,8 +221,9 @@ def following_values(
     is too large on average, even if no estimate is. This is the **overestimation
     bias**, or maximisation bias.
 
-    An example: there are two actions, and both are worth 0. The estimates are
-    $+1$ or $-1$, as a coin falls. In three of four cases at least one of them is $+1$:
+    An example: there are two actions, and both are worth 0. The estimates are $+1$ or
+    $-1$, each by the toss of a coin. In three cases out of four at least one of them is
+    $+1$:
 
     | estimates | the maximum | their mean |
     |---|---|---|
@@ -233,7 +233,7 @@ def following_values(
     | $-1$ and $-1$ | $-1$ | $-1$ |
     | on average | $+\tfrac{1}{2}$ | 0 |
 
-    It gets worse with more actions: with eighteen it is 0.99999 in place of a half. And
+    It gets worse with more actions: with eighteen it is 0.99999 instead of a half. And
     Q-learning puts the maximum into the target, and that into the next one, so that the
     errors add up.
 
@@ -243,7 +243,7 @@ def following_values(
     2010](https://papers.nips.cc/paper/2010/hash/091d584fced301b442654dd8c23b3fc9-Abstract.html))
     has two estimates of everything. One chooses the action, and the *other* says what
     it is worth. If their errors are independent, the second has no reason to err on the
-    positive side just there. In the example, throw a second coin for each action:
+    positive side just there. In the example, toss a second coin for each action:
     whichever action the first coins choose, its second coin says 0 on average. (Where
     one action is better, the answer is too *small*. Let the two be worth 0 and 1. Then
     the maximum is 1.25 on average. But one time in four the first coins choose the
@@ -267,7 +267,7 @@ def following_values(
     This is never larger than the maximum. But one network was copied from the other,
     so their errors are not independent, and this is only half a remedy. It costs one
     more look at the next observations. Over 49 games, van Hasselt et al. report a
-    [human-normalised](../watch/many.py#one-scale) median of 114.7% in place of 93.5%,
+    [human-normalised](../watch/many.py#one-scale) median of 114.7% instead of 93.5%,
     where 0% is random play, and 100% a human tester. The values of double DQN come
     close to the returns that the agent then gets. Those of plain DQN can be many times
     as large.
@@ -331,8 +331,8 @@ def huber(errors: Tensor) -> Tensor:
     The gradient of a square grows with the error. Now and then a target is far off,
     because a life was lost, or because the target network has just been replaced. One
     such step would pull the weights as hard as many others together. So Mnih et al. cut
-    the error off at $\pm 1$ where it comes into the gradient. The loss with that
-    gradient is a square in the middle, and goes on as a straight line:
+    the error off at $\pm 1$ where it enters the gradient. The loss with that gradient
+    is a square in the middle, and goes on as a straight line:
 
     $$h(\delta) = \begin{cases}
     \tfrac{1}{2} \delta^2 & \text{if } |\delta| \le 1 \\
@@ -340,27 +340,26 @@ def huber(errors: Tensor) -> Tensor:
     \end{cases}$$
 
     It comes from statistics: [Huber (1964)](https://doi.org/10.1214/aoms/1177703732).
-    What is large is a matter of the units: 1 is a good limit since rewards are clipped
-    to $\pm 1$.
+    What counts as large depends on the units: 1 is a good limit since rewards are
+    clipped to $\pm 1$.
 
     The optimiser matters, too. [Obando-Ceron and Castro
     (2021)](https://arxiv.org/abs/2011.14826) compared both losses in 60 games. With
-    RMSProp, which Mnih et al. had, this one tends to be better than the plain square.
+    RMSProp, which Mnih et al. used, this one tends to be better than the plain square.
     But Adam with the plain square was far better than RMSProp with this one. The book
     has the Huber loss with either optimiser, and no comparison of its own.
 
     !!! warning "Not quite a mean"
         The Bellman equation asks for a mean. Where errors are larger than 1, what is
         rare and large counts too little in this loss, and it finds something else. Say
-        that a try brings 10 once in ten times, and otherwise nothing. A value of 0.11
-        is pulled up by 1 once, and down by 0.11 nine times. So it rests there, though
-        the mean is 1. While all errors are smaller than 1, it is the mean that is
-        found.
+        that a try brings 10 one time in ten, and otherwise nothing. A value of 0.11 is
+        pulled up by 1 once, and down by 0.11 nine times. So it rests there, though the
+        mean is 1. While all errors are smaller than 1, it is the mean that is found.
 
     !!! warning "What was clipped?"
-        The error is clipped to be between −1 and 1, says the paper, and some programs
-        clip $\delta$ *before* they square it. Then an error of more than 1 has no
-        gradient at all, and what is most wrong is never learned.
+        The paper says that the error is clipped to be between −1 and 1, and some
+        programs clip $\delta$ *before* they square it. Then an error of more than 1 has
+        no gradient at all, and what is most wrong is never learned.
 
     Args:
         errors: $\delta$, any shape.
@@ -384,7 +383,7 @@ def td_loss(
     \end{aligned}$$
 
     The difference $\delta_t = y_t - Q(o_t, a_t)$ is called the **temporal-difference
-    error**: what one knows after the step, less what one thought before it.
+    error**: what is known after the step, less what was thought before it.
 
     With $n = 1$ the target is the one from above, and the news of a reward moves back
     by one step each time that it is learned. With a larger $n$ it moves back by $n$.
@@ -401,7 +400,7 @@ def td_loss(
 
     With $n > 1$ it matters again who played. The target is made for the action $a_t$,
     but the $n - 1$ actions after it are those of the agent of that time, which need not
-    be the best. Nobody corrects that here. With a small $n$, hearing of rewards sooner
+    be the best. Nothing corrects that here. With a small $n$, hearing of rewards sooner
     seems worth that error. ([Retrace](https://arxiv.org/abs/1606.02647) corrects it, by
     ratios that are cut off at 1, as [V-trace][labml_rl.impala.vtrace] does for values.)
 
@@ -441,11 +440,11 @@ def td_loss(
 #    network says 2.5 and 2, and the target network 2 and 3. What is the target? And
 #    with double Q-learning?
 # 2. What are the Huber losses of errors of 0.5 and of 3, and what are their slopes?
-# 3. All that a network says is too large by 10. Does it play worse for that?
+# 3. Everything a network says is too large by 10. Does it play any worse for that?
 #
 # ??? tip "Answers"
 #     1. $1 + 0.99 \cdot 3 = 3.97$. With double Q-learning the network chooses the first
 #        action, and it is $1 + 0.99 \cdot 2 = 2.98$.
 #     2. 0.125 with a slope of 0.5, and 2.5 with a slope of 1.
 #     3. No: the largest is still the largest. Harm is done where some values are too
-#        large by more than others are.
+#        large by more than others.

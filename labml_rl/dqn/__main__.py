@@ -6,9 +6,9 @@ summary: What python -m labml_rl.dqn runs.
 
 # DQN, the program
 
-`python -m labml_rl.dqn` trains what [`labml-rl train dqn`](../runs/command.py) trains,
-and takes the same options. While other programs run, it is slower, unless it is told
-[how long threads may spin][labml_rl.speed].
+`python -m labml_rl.dqn` does the same as [`labml-rl train dqn`](../runs/command.py),
+and takes the same options. While other programs are running, it is slower, unless it is
+told [how long threads may spin][labml_rl.speed].
 """
 
 from labml_rl import runs

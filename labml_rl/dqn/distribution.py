@@ -2,7 +2,7 @@ r"""
 ---
 title: The distribution of returns (categorical DQN, C51)
 summary: >-
-  Distributional DQN, or C51: how likely each return is in place of their mean, the
+  Distributional DQN, or C51: how likely each return is instead of their mean, the
   projection onto fixed atoms, and the loss.
 symbols:
   atoms: 'z_i'
@@ -16,18 +16,17 @@ symbols:
 # The distribution of returns (categorical DQN, C51)
 
 In Pong, say that a rally is about to end, and nobody can see yet who will win it. The
-agent gets $+1$ or $-1$, as a coin falls, and the mean of that is 0. Now say that
+agent gets $+1$ or $-1$, on the toss of a coin, and the mean of that is 0. Now say that
 nothing at all is going to happen for a while. The mean is 0 as well. To
 [DQN](__init__.py) these two screens are the same, since an action value is a mean.
 
 [Bellemare et al. (2017)](https://arxiv.org/abs/1707.06887) let the network say how
-likely *each* return is. That is its **distribution**, and the action value is the mean
-of it. The agent acts as before: it takes the action with the largest mean. Only what it
-learns is richer. Over 57 games they report a
-[human-normalised](../watch/many.py#one-scale) median of 178%, where DQN had 79%, and
-double Q-learning, [dueling](dueling.py) and [priorities](../replay/prioritised.py)
-together 172%. A return may have only 51 values there, the categories. So it is called
-**C51**, or *categorical DQN*.
+likely *each* return is. That is its **distribution**, and the action value is its mean.
+The agent acts as before: it takes the action with the largest mean. Only what it learns
+is richer. Over 57 games they report a [human-normalised](../watch/many.py#one-scale)
+median of 178%, where DQN had 79%, and double Q-learning, [dueling](dueling.py) and
+[priorities](../replay/prioritised.py) together 172%. There, a return may have only 51
+values, the categories. So it is called **C51**, or *categorical DQN*.
 
 ```sh
 labml-rl train fast-dqn --game Pong \
@@ -37,15 +36,15 @@ labml-rl train fast-dqn --game Pong \
 ## Why should it help?
 
 Nobody knows for certain. The agent looks at nothing but the mean, so the rest of the
-distribution seems to be useless. With a table in place of the network that can be true.
-[Lyle et al. (2019)](https://arxiv.org/abs/1901.11084) move each entry a little way to
+distribution seems useless. With a table instead of the network that can be true. [Lyle
+et al. (2019)](https://arxiv.org/abs/1901.11084) move each entry a little way towards
 its target, with a list of allowed returns that is wide enough for all. Then the means
 are, step by step, the same as those learned without a distribution. With networks they
 are not. So the reason seems to be in how networks learn. Two guesses:
 
 - Each step has more to teach. To say "a point, or none, but nothing between" a network
-  must see more on the screen than for "a half, on average", and what it has learned to
-  see helps with everything else.
+  must see more on the screen than to say "a half, on average", and what it has learned
+  to see helps with everything else.
 - It is no longer regression but classification, and that is what networks are best at.
   [Farebrother et al. (2024)](https://arxiv.org/abs/2403.03950) cut the numbers into
   many classes, and let the network say in which of them the *mean* is. (The target is
@@ -66,7 +65,7 @@ where $a'$ is the action with the largest mean, and $\overset{d}{=}$ says that b
 sides have the same distribution. So the target of a step is a distribution, too. Take
 that of the next observation, shrink it by $\gamma$ and move it by $r$.
 
-One thing is lost. With a table, the means reach the right values for certain, since
+One thing is lost. With a table, the means are certain to reach the right values, since
 their equation is a [contraction](__init__.py). The distributions need not settle: where
 two actions have the same mean, one or the other may be the best, from one moment to the
 next, and their distributions can be quite different.
@@ -87,10 +86,10 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
     have a few values, evenly spaced, the **atoms** $z_1, \dots, z_K$. For each action
     the network says how likely each of them is.
 
-    Bellemare et al. have 51 of them from −10 to 10, which they chose by trying it in a
-    few games, with rewards clipped to $\pm 1$. So atoms are 0.4 apart. It is a
+    Bellemare et al. have 51 of them from −10 to 10, which they chose by trying them out
+    in a few games, with rewards clipped to $\pm 1$. So atoms are 0.4 apart. It is a
     compromise: a wider range needs more atoms, or has them further apart. But with
-    $\gamma = 0.99$ returns can reach $\pm 100$, and a point in every tenth step already
+    $\gamma = 0.99$ returns can reach $\pm 100$, and a point at every tenth step already
     makes 10. What is beyond the last atom counts as the last, and no message says so.
     If `action_value` stays close to 10, or if rewards are not clipped, choose another
     range. This one is twice as wide, with atoms as close together:
@@ -111,7 +110,7 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
         would be next to nothing to learn.
 
     Args:
-        lowest: the lowest return that can be said, $z_1$.
+        lowest: the lowest return that can be expressed, $z_1$.
         highest: the highest, $z_K$.
         count: $K$, how many there are, at least 2.
 
@@ -151,8 +150,8 @@ class DistributionNetwork(nn.Module):
     ## The network
 
     It has an output for each atom of each action. In Pong that is 6 actions times 51
-    atoms: 306 numbers in place of 6. The softmax over the 51 of one action makes
-    probabilities of them. With three atoms and three actions, it may say:
+    atoms: 306 numbers instead of 6. The softmax over the 51 of one action turns them
+    into probabilities. With three atoms and three actions, it may say:
 
     | action | atom −1 | atom 0 | atom 1 | mean |
     |---|---|---|---|---|
@@ -160,7 +159,7 @@ class DistributionNetwork(nn.Module):
     | second | 5% | 90% | 5% | 0 |
     | third | 10% | 20% | 70% | 0.6 |
 
-    The agent takes the third. All else is as in [any
+    The agent takes the third. Everything else is as in [any
     network][labml_rl.networks.QNetwork] for DQN, and [the dueling one](dueling.py) may
     be inside as well.
 
@@ -219,8 +218,8 @@ def project(probs: Tensor, atoms: Tensor, returns: Tensor, discounts: Tensor) ->
     ![The second lies beyond it](../../assets/figures/projection-1.75.svg "reward 1.75")
     ![All is on the last atom](../../assets/figures/projection-2.svg "reward 2")
 
-    *How a target is made of two returns that are equally likely, with a discount of 0.5
-    and several rewards.*
+    *How a target is made from two equally likely returns, with a discount of 0.5 and
+    several rewards.*
 
     The target network says that the next return is $z_j$ with probability $p_j$. Seen
     from this step, that is another return: shrunk by $\gamma^n$, and moved by the
@@ -239,21 +238,21 @@ def project(probs: Tensor, atoms: Tensor, returns: Tensor, discounts: Tensor) ->
 
     $$m_i = \sum_j \Big[ 1 - \frac{|\hat{z}_j - z_i|}{\Delta} \Big]_0^1 \, p_j$$
 
-    The mean stays what it was: a quarter at 0 and three quarters at 1 have the mean of
+    The mean stays what it was: a quarter at 0 and three quarters at 1 have a mean of
     0.75. Only what was moved to the ends changes it. The width does not stay: each
     projection spreads the distribution a little.
 
     If the game ends with the step, the discount is 0. All atoms are moved to one place,
-    the return that was seen. Nothing is uncertain about that, and still the target can
+    the return that was seen. Nothing is uncertain about that, and yet the target can
     have two halves: with atoms at 0.8 and 1.2, a return of 1 is half of each.
 
     !!! warning "An atom that was hit"
         Algorithm 1 of the paper takes the atom below and the atom above, and gives each
-        a share by how far away the *other* one is. Where a return falls on an atom,
-        both are that atom, both distances are 0, and the probability is gone. That
-        happens to all that is moved to the ends. And if a game ends with a reward of 0,
-        all of it is gone: the target is 0 everywhere, and the step teaches nothing. The
-        formula above, which is in the paper too, has no such case.
+        a share according to how far away the *other* one is. Where a return falls on an
+        atom, both are that atom, both distances are 0, and the probability is gone.
+        That happens to all that is moved to the ends. And if a game ends with a reward
+        of 0, all of it is gone: the target is 0 everywhere, and the step teaches
+        nothing. The formula above, which is in the paper too, has no such case.
 
     Args:
         probs: $p_j$ of [what follows][following_probs], shape `(B, K)`.
@@ -294,7 +293,8 @@ def following_probs(target_probs: Tensor, values: Tensor) -> Tensor:
         target_probs: of the target network for the next observations, shape
             `(B, A, K)`.
         values: the means that say which action is the best, shape `(B, A)`: those of
-            the network that learns for double Q-learning, else the target network's.
+            the network that learns for double Q-learning, otherwise the target
+            network's.
 
     Returns:
         The distribution of the best action, shape `(B, K)`.
@@ -329,9 +329,9 @@ def distribution_loss(
     cats from dogs: each atom is a class, and the target says how likely each class is.
 
     Why not the [Wasserstein distance](quantiles.py#what-a-quantile-is), which knows how
-    far atoms are apart? With it, and a policy that stays the same, the equation of $Z$
+    far apart atoms are? With it, and a policy that stays the same, the equation of $Z$
     is a contraction. But a step shows one outcome, and not the distribution of what
-    follows. For a return that is 1 in three of ten tries and otherwise 0, the
+    follows. For a return that is 1 in three tries out of ten and otherwise 0, the
     distribution that is nearest to each outcome, on average, says 0 for certain. The
     one with the least cross-entropy says 30%.
 
@@ -342,12 +342,12 @@ def distribution_loss(
     game, as an error is. So don't compare the curve of this loss with that of plain
     DQN.
 
-    With two atoms, let the target be 60% and 40%, and let the network say 50% of each.
+    With two atoms, let the target be 60% and 40%, and let the network say 50% for each.
     Then $D_t = 0.6 \log 1.2 + 0.4 \log 0.8 = 0.02$. The slopes are $-0.1$ and $0.1$, so
     a step of the optimiser moves the first output up and the second down.
 
-    With [priorities](../replay/prioritised.py), $D_t$ is the surprise, as the paper of
-    [Rainbow](rainbow.py) has it. (Its program took the cross-entropy, [says its first
+    With [priorities](../replay/prioritised.py), $D_t$ is the surprise, as in the paper
+    on [Rainbow](rainbow.py). (Its program took the cross-entropy, [says its first
     author](https://github.com/Kaixhin/Rainbow/wiki/Matteo's-Notes), and so does [DQN
     Zoo](https://github.com/google-deepmind/dqn_zoo).)
 
@@ -385,8 +385,8 @@ def distribution_loss(
 # 1. The atoms are 0, 1 and 2, the discount is 0.9, and the reward 0.5. The target
 #    network is certain that what follows is worth 1. What is the target?
 # 2. The game ends with a reward of 5. What is the target now?
-# 3. One action brings 1 for certain, the other 0 or 3, as a coin falls. Which does the
-#    agent take?
+# 3. One action brings 1 for certain, the other 0 or 3, on the toss of a coin. Which
+#    does the agent take?
 #
 # ??? tip "Answers"
 #     1. 60% for the atom 1 and 40% for the atom 2. All is moved to 1.4, and the mean of

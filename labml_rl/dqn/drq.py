@@ -9,12 +9,12 @@ summary: >-
 # Two hours of play
 
 The human testers that agents are [compared with](../watch/many.py#one-scale) had
-practised each game for about two hours. DQN of *Nature* plays it for 38 days. What can
-an agent learn in the same two hours? The question is one of *sample efficiency*, and
-known as **Atari 100k** ([Kaiser et al., 2020](https://arxiv.org/abs/1903.00374)):
-100,000 steps of the agent, which are 400,000 frames, or 1 hour and 51 minutes. A single
-core that multiplies with [16 bits][labml_rl.speed.precision_of] needs about an hour for
-that, so anybody can try.
+practised each game for about two hours. The DQN of *Nature* plays each for 38 days.
+What can an agent learn in the same two hours? The question is one of *sample
+efficiency*, and known as **Atari 100k** ([Kaiser et al.,
+2020](https://arxiv.org/abs/1903.00374)): 100,000 steps of the agent, which are 400,000
+frames, or 1 hour and 51 minutes. A single core that multiplies with [16
+bits][labml_rl.speed.precision_of] needs about an hour for that, so anyone can try.
 
 ```sh
 labml-rl train drq --game Breakout
@@ -22,17 +22,17 @@ labml-rl train drq --game Breakout
 
 ## Learn more from each step
 
-With so few steps, what is played is dear, and a batch is cheap. So there is a batch
-after *every* step, where DQN has one after four, and a step is learned from 32 times on
-average (a *replay ratio* of 1). And ten rewards are counted [before the network is
+With so few steps, play is dear, and a batch is cheap. So there is a batch after *every*
+step, where DQN has one after four, and a step is learned from 32 times on average (a
+*replay ratio* of 1). And ten rewards are counted [before the network is
 trusted][labml_rl.dqn.td_loss], so that news of a reward gets back to where it was
 earned in fewer batches. The price is that nine of the ten actions need not have been
-the best. To learn more often does a lot by itself. [Kielak
-(2020)](https://arxiv.org/abs/2003.10181) changed little else in
-[Rainbow](rainbow.py). [Van Hasselt et al. (2019)](https://arxiv.org/abs/1906.05243)
-also counted more rewards, and made its network smaller. Both were about as good as
-agents that had been made for this question and were far more complicated: these learn
-to predict the game, and practise in what they predict.
+the best. Learning more often does a lot by itself. [Kielak
+(2020)](https://arxiv.org/abs/2003.10181) changed little else in [Rainbow](rainbow.py).
+[Van Hasselt et al. (2019)](https://arxiv.org/abs/1906.05243) also counted more rewards,
+and made its network smaller. Both were about as good as far more complicated agents
+that had been made for this question: those learn to predict the game, and practise in
+what they predict.
 
 ## No picture twice
 
@@ -40,19 +40,19 @@ But 100,000 pictures are few for a network with three million weights. It can le
 by heart: *this* pixel is lit, so the answer is 1.7. That makes the loss small, and says
 nothing about a screen that it has not seen (it *overfits*).
 
-Whoever trains networks on photographs knows the remedy, *data augmentation*: show each
+Those who train networks on photographs know the remedy, *data augmentation*: show each
 picture a little different every time, in a way that doesn't change the answer. A screen
 that is [moved][shift] by a few pixels, or a bit [brighter][brighten], calls for the
 same action. So the network has to find something that survives this, and a pixel does
 not. [Kostrikov et al. (2021)](https://arxiv.org/abs/2004.13649) found that this alone
-makes DQN good at it, and called it **DrQ**, data-regularised Q.
+makes DQN good at this task, and called it **DrQ**, data-regularised Q.
 
-![Four times the same screen of Breakout with a ring at the same place. The first is as
+![The same screen of Breakout four times, with a ring in the same place. The first is as
 the game shows it, with the ball in the middle of the ring. In the others everything is
 moved by a few pixels, and darker or brighter](../../assets/figures/drq-varied.png)
 
 *A picture as the game shows it, and three times as the network may see it. The ring is
-always at the same place. Look at the ball and the score.*
+always in the same place. Look at the ball and the score.*
 
 ## No target network
 
@@ -61,9 +61,9 @@ always the same when the next batch comes, and one will do. (For the same reason
 Q-learning][labml_rl.dqn.following_values] is of no use here: both of its networks are
 this one. DrQ has it, and it does nothing.) [A target that stands
 still](__init__.py#two-remedies) is there to keep errors from feeding on
-themselves. What may do so here: ten rewards that were really earned stand before the
-first guess, and hardly two guesses about the same screen are made from the same
-picture.
+themselves. Here something else may do that: ten rewards that were really earned come
+before the first guess, and hardly any two guesses about the same screen are made from
+the same picture.
 
 ## What it is worth
 
@@ -103,10 +103,10 @@ def shift(pictures: Tensor, generator: Generator, most: int = 4) -> Tensor:
     ## A few pixels to the side
 
     Each observation is moved by up to four pixels, up or down and left or right. Its
-    four pictures all move alike: else a ball that stands still would seem to fly. What
-    comes in at an edge is the row or the column at that edge, once more.
+    four pictures all move alike: otherwise a ball that stands still would seem to fly.
+    Where a row or a column is missing at an edge, the one at that edge is repeated.
 
-    Four pixels of 84 are hardly to be seen. But wherever there is something on the
+    Four pixels out of 84 can hardly be seen. But wherever there is something on the
     screen, they change what the first convolution computes.
 
     Args:
@@ -115,7 +115,7 @@ def shift(pictures: Tensor, generator: Generator, most: int = 4) -> Tensor:
         most: how far they may move, in pixels.
 
     Returns:
-        The same, moved. The shape stays.
+        The same, moved; the shape stays the same.
     """
     n, channels, height, width = pictures.shape
     device = pictures.device
@@ -147,10 +147,10 @@ def brighten(pictures: Tensor, generator: Generator, spread: float = 0.05) -> Te
     Args:
         pictures: uint8, shape `(N, …)`.
         generator: the dice, on the device of the pictures.
-        spread: 0.05 of the formula.
+        spread: the 0.05 of the formula.
 
     Returns:
-        The same with other brightness, uint8.
+        The same with a different brightness, uint8.
 
     Raises:
         TypeError: if they are not bytes. Floats from 0 to 1 would all become black.
@@ -160,7 +160,7 @@ def brighten(pictures: Tensor, generator: Generator, spread: float = 0.05) -> Te
     n, device = len(pictures), pictures.device
     noise = torch.randn(n, 1, generator=generator, device=device).clamp(-2, 2)
 
-    # There are only 256 products for each observation, and 28,224 pixels that want one.
+    # There are only 256 products for each observation, and 28,224 pixels that need one.
     products = torch.arange(256, device=device) * (1 + spread * noise)  # (N, 256)
     products = products.round().clamp(max=255).byte()
     return products.gather(1, pictures.flatten(1).long()).view_as(pictures)
@@ -173,17 +173,17 @@ class Settings(settings.Settings):
 
     They are those of DrQ(ε), as [Agarwal et al.
     (2021)](https://arxiv.org/abs/2108.13264) call it: DrQ with an ε that goes down to
-    0.01, and not to 0.1, and is 0.001, and not 0.05, when the score is measured. They
+    0.01 instead of 0.1, and is 0.001 instead of 0.05 when the score is measured. They
     found that this alone makes it a lot better. Their numbers are [in
     Dopamine](https://github.com/google/dopamine/blob/master/dopamine/labs/atari_100k/configs/DrQ_eps.gin),
-    and the settings here are the same. The game and the network are not quite:
+    and the settings here are the same. The game and the network are not quite the same:
 
     - [The button][labml_rl.game.Game.reset] is pressed for the agent. The first picture
       of an episode stands in for those before it, where theirs are black. And a step in
       which a life is lost goes on to its fourth frame.
     - Each stream of the network has [a hidden layer of its
       own](dueling.py#where-the-streams-part). Theirs share one. Their convolutions put
-      zeros around the picture, so that what they see is 11 × 11 places, and not 7 × 7.
+      zeros around the picture, so that they see 11 × 11 places, and not 7 × 7.
     - Weights begin [as PyTorch draws them][labml_rl.networks.QNetwork], and all
       advantages at 0. The gradient of the two streams is [made smaller](dueling.py)
       before it goes into the body.
@@ -191,9 +191,9 @@ class Settings(settings.Settings):
 
     The memory has room for nearly all steps of the run, in 0.7 GB. (The end of each
     life [takes a place, too](../replay/rings.py). So some of the first steps, which
-    were played at random, are gone in the end. Theirs keeps all.) Pictures are not kept
-    [in blocks][labml_rl.bodies.as_blocks], since they could not be moved by a pixel
-    then.
+    were played at random, are gone at the end. Theirs keeps them all.) Pictures are not
+    kept [in blocks][labml_rl.bodies.as_blocks], since then they could not be moved by a
+    pixel.
     """
 
     total_frames: int = 400_000
@@ -219,7 +219,7 @@ class Experiment(experiment.Experiment):
     """
     ## The experiment
 
-    [DQN](experiment.py), with other pictures and a network less. When its score is
+    [DQN](experiment.py), with other pictures and one network fewer. When its score is
     measured, one action in a thousand is random.
 
     Args:
@@ -241,7 +241,7 @@ class Experiment(experiment.Experiment):
             [That of DQN][labml_rl.dqn.experiment.Experiment.make_network].
 
         Raises:
-            ValueError: if there are no pictures to be moved.
+            ValueError: if there are no pictures to move.
         """
         shape, dtype = observation_space.shape, observation_space.dtype
         if shape is None or len(shape) != 3 or dtype != np.uint8:
@@ -267,8 +267,8 @@ class Experiment(experiment.Experiment):
         """
         ### Seen anew
 
-        Nothing else of the loss changes. What is seen now and what is seen next are
-        moved each in its own way.
+        Nothing else in the loss changes. What is seen now and what is seen next are
+        each moved in their own way.
 
         Args:
             batch: the steps to learn from.
@@ -302,16 +302,16 @@ class Experiment(experiment.Experiment):
 # 1. A picture may move by up to 4 pixels each way. In how many places can it be? How
 #    many of these have no edge that is repeated?
 # 2. Why must the four pictures of an observation move together?
-# 3. Which game of Atari would you *not* turn upside down to have more pictures?
+# 3. Which Atari game would you *not* turn upside down to get more pictures?
 # 4. A batch of 32 after each of 100,000 steps: how often is the last step learned from?
 #
 # ??? tip "Answers"
 #     1. In $9 \cdot 9 = 81$. One of them: not moved at all.
-#     2. The network sees from them how things move. If each moved by itself, a ball
-#        that lies still would fly about.
+#     2. The network sees from them how things move. If each moved by itself, a ball at
+#        rest would fly about.
 #     3. Breakout, for example: the paddle is below, and the ball comes down to it.
 #        Where two sides are alike, as left and right in Breakout or up and down in
 #        Pong, the actions would have to change sides as well.
-#     4. Never, unless it ends a life: else it can't be drawn [before what follows it
-#        is there][labml_rl.replay.rings.Rings.can_be_drawn]. The first steps are drawn
-#        most often, some 130 times each. They were played at random.
+#     4. Never, unless it ends a life: otherwise it can't be drawn [before what follows
+#        it is there][labml_rl.replay.rings.Rings.can_be_drawn]. The first steps are
+#        drawn most often, some 130 times each. They were played at random.

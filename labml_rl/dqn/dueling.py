@@ -10,15 +10,15 @@ symbols:
 
 # The dueling network
 
-Most of the time it hardly matters what one does: while the ball of Breakout is at the
-top, any action is as good as the others. Still [their values](__init__.py) must all be
-learned, each from the steps in which just that action was taken, and what they have in
-common is learned over and over again.
+Most of the time it hardly matters what the agent does: while the ball of Breakout is at
+the top, any action is as good as the others. Still [their values](__init__.py) must all
+be learned, each from the steps in which just that action was taken, and what they have
+in common is learned over and over again.
 
 [Wang et al. (2016)](https://arxiv.org/abs/1511.06581) give the network two streams. One
-says how good the position is, the other by how much each action is better or worse than
-the average of all. Their sum is the action value, and nothing else changes: loss,
-memory and loop don't know what is inside.
+says how good the position is, the other how much better or worse each action is than
+the average. Their sum is the action value, and nothing else changes: loss, memory and
+loop don't know what is inside.
 
 ![After the convolutions the network parts. One stream ends in one number, the value;
 the other in one for each action, from which their mean is taken. Their sums are the
@@ -29,15 +29,14 @@ action values](../../assets/figures/dueling-streams.svg)
 $$Q(o, a) = V(o) + A(o, a)
 - \tfrac{1}{|\mathcal{A}|} \sum_{b \in \mathcal{A}} A(o, b)$$
 
-where $\mathcal{A}$ are the actions.
+where $\mathcal{A}$ is the set of actions.
 
 ### Why the mean goes
 
-Without the last term, one could add 10 to $V$ and subtract 10 from each $A$, and
-the sum would be the same. So the loss would not say what is value and what is
-advantage, and the streams could drift anywhere (a lack of *identifiability*). With
-it, whatever all advantages have in common cancels, and $V$ has to be the mean of
-the action values:
+Without the last term, you could add 10 to $V$ and subtract 10 from each $A$, and the
+sum would be the same. So the loss would not say what is value and what is advantage,
+and the streams could drift anywhere (a lack of *identifiability*). With it, whatever
+all advantages have in common cancels, and $V$ has to be the mean of the action values:
 
 | the streams say | with the mean gone | action values |
 |---|---|---|
@@ -46,32 +45,31 @@ the action values:
 
 If $V$ is to be the value of the best play, the *largest* advantage should be 0, and
 not the mean. The paper has a formula for that as well. But which advantage is the
-largest changes from one moment to the next, and the mean changes slowly. They found
-it steadier.
+largest changes from one moment to the next, while the mean changes slowly. They found
+the mean steadier.
 
 ### Where the streams part
 
-They part after the convolutions: each stream has a hidden layer of 512 units of its
-own. So this network has about twice as many weights as [that of
+They part after the convolutions: each stream has its own hidden layer of 512 units. So
+this network has about twice as many weights as [that of
 Nature][labml_rl.networks.QNetwork]. The body gets the sum of the gradients of both
-streams. Two gradients of the same length, in directions that have nothing to do
-with each other, add up to one that is $\sqrt{2}$ times as long. So Wang et al.
-scale the sum by $1 / \sqrt{2}$, and its length stays about what it was with one
-stream.
+streams. Two gradients of the same length, in directions that have nothing to do with
+each other, add up to one that is $\sqrt{2}$ times as long. So Wang et al. scale the sum
+by $1 / \sqrt{2}$, and its length stays about what it was with one stream.
 
 !!! warning "Units that die"
-    Here all advantages begin at 0, and no action is better than another. Were they
+    Here all advantages begin at 0, and no action is better than another. If they were
     drawn at random, as is usual, the network would claim what it doesn't know, and
-    would first have to take that back. The shortest way to do so is to switch off
-    units of the hidden layer. In Pong nearly all of the picture stays the same. So
-    a unit that is off for one screen is off for nearly all. It has no gradient
-    then, and hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of
-    which no record was kept, most of the units of this stream were dead after a few
-    hundred batches. After more than a million frames not one of the 512 was left,
-    and the actions could not depend on the screen. Units that fall silent (*dormant
-    neurons*) are common in this field: [Sokar et al.
-    (2023)](https://arxiv.org/abs/2302.12902) saw more and more of them in a variety
-    of algorithms. Agents got better when such units were reset now and then.
+    would first have to take that back. The shortest way to do so is to switch off units
+    of the hidden layer. In Pong nearly all of the picture stays the same. So a unit
+    that is off for one screen is off for nearly all. It has no gradient then, and
+    hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of which no
+    record was kept, most of the units of this stream were dead after a few hundred
+    batches. After more than a million frames not one of the 512 was left, and the
+    actions could not depend on the screen. Units that fall silent (*dormant neurons*)
+    are common in this field: [Sokar et al. (2023)](https://arxiv.org/abs/2302.12902)
+    saw more and more of them in a variety of algorithms. Agents got better when such
+    units were reset now and then.
 
 ### What it is worth
 
@@ -79,9 +77,9 @@ Over 57 games Wang et al. report a [human-normalised](../watch/many.py#one-scale
 median of 152%, and 133% with one stream of as many weights. Both had double
 Q-learning, and gradients cut to a length of 10, so give
 `--double --max-gradient-norm 10` with `--dueling`. Their learning rate was slightly
-lower than that of double DQN; they do not say how much. All else was as in double
-DQN, whose authors had tuned it once more. (Double DQN as it had been, half as wide
-and without that cut, had 118%.)
+lower than that of double DQN; they do not say how much. Everything else was as in
+double DQN, whose authors had tuned it once more. (Double DQN as it had been, half as
+wide and without that cut, had 118%.)
 """
 
 from typing import SupportsInt
@@ -122,13 +120,14 @@ class DuelingNetwork(nn.Module):
         hidden = features = self.body.features
         if isinstance(self.body, NatureBody):
             # The last layer of the body makes 512 features of what all places see. Here
-            # each stream has one of these.
+            # each stream has such a layer.
             linear = self.body.layers[-2]
             assert isinstance(linear, nn.Linear)
             features = linear.in_features
             self.body.layers = nn.Sequential(*list(self.body.layers)[:-2])
 
-        # Both hidden layers see the same, so they are one layer of twice the size.
+        # Both hidden layers see the same input, so they are one layer of twice the
+        # size.
         self.hidden = nn.Sequential(nn.Linear(features, 2 * hidden), nn.ReLU())
         each = atoms or 1
         self.atoms = atoms
@@ -149,15 +148,15 @@ class DuelingNetwork(nn.Module):
 
         # When the gradient of both streams comes back here, on its way into the body,
         # PyTorch calls this function with it, and goes on with what it returns. In the
-        # target network there is none.
+        # target network there is no gradient.
         if seen.requires_grad:
             seen.register_hook(lambda gradient: gradient * 0.5**0.5)
         for_value, for_advantage = self.hidden(seen).chunk(2, dim=-1)
         values = in_full(self.value, for_value)  # (N, 1) or (N, K)
         advantages = in_full(self.advantage, for_advantage)  # (N, A) or (N, A · K)
 
-        # With atoms, each has a value and advantages of its own, and the mean is still
-        # that over the actions.
+        # With atoms, each has its own value and advantages, and the mean is still over
+        # the actions.
         if self.atoms:
             values = values[:, None]  # (N, 1, K)
             advantages = advantages.view(len(seen), -1, self.atoms)  # (N, A, K)

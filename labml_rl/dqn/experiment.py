@@ -19,8 +19,8 @@ labml-rl train small-dqn
 ```
 
 The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
-game at a time, and that takes days. [The fast settings](fast.py) take an hour or more,
-and their page shows [what was learned](fast.py#what-it-has-learned). [Two rods on a
+game at a time, which takes days. [The fast settings](fast.py) take an hour or more, and
+their page shows [what was learned](fast.py#what-it-has-learned). [Two rods on a
 hook][labml_rl.small.DQNSettings] take a minute.
 
 ## The whole of it
@@ -40,8 +40,8 @@ until all frames are played:
 ## What to watch
 
 The curves of DQN mislead more than [those of PPO][labml_rl.ppo.divergence]. What they
-look like with [fifteen mistakes](mistakes.py) is on a page of its own. This is what
-they were in the [recorded runs](../../results.md) of [fast DQN](fast.py), roughly:
+look like with [fifteen mistakes](mistakes.py) is on a page of its own. This is roughly
+what they were in the [recorded runs](../../results.md) of [fast DQN](fast.py):
 
 | curve | mean, over a batch, of | Pong | Ms. Pac-Man |
 |---|---|---|---|
@@ -55,7 +55,7 @@ is not finite, the run stops. `epsilon` goes down in a straight line, and while 
 high, no score can be good.
 
 With rewards of −1, 0 and 1 and $\gamma = 0.99$, no return is beyond $\pm 100$, which is
-$1 / (1 - \gamma)$. Larger action values are wrong for certain: they feed on themselves.
+$1 / (1 - \gamma)$. Larger action values are certainly wrong: they feed on themselves.
 
 ## What came later
 
@@ -70,8 +70,8 @@ labml-rl train dqn --game Breakout --double \
 This cuts gradients as [one of the papers](dueling.py) does, and has the learning rate
 of [another](../replay/prioritised.py). [Distributions](distribution.py),
 [quantiles](quantiles.py) and [noise](noisy.py) are switches as well, and
-[Rainbow](rainbow.py) is all of it at once, but for quantiles. [DrQ](drq.py) is for
-whoever has only two hours of play.
+[Rainbow](rainbow.py) is all of these at once, except quantiles. [DrQ](drq.py) is for
+those who have only two hours of play.
 """
 
 from contextlib import ExitStack
@@ -131,12 +131,12 @@ class Experiment(SpeedExperiment[Settings]):
     """
     ## The experiment
 
-    It plays a few steps, learns from one batch, and begins again. What is done in each
+    It plays a few steps, learns from one batch, and begins again. What happens in each
     round is [below][Experiment.update]. When its score is measured, one action in
     twenty is random, as in *Nature*.
 
     Args:
-        settings: [those of Nature](settings.py), or others of the same names.
+        settings: [those of Nature](settings.py), or others with the same names.
     """
 
     algorithm = "dqn"
@@ -150,7 +150,7 @@ class Experiment(SpeedExperiment[Settings]):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        # If there is no room for the memory, nobody else would close the games.
+        # If there is no room for the memory, nothing else would close the games.
         with ExitStack() as stack:
             games = self.games = stack.enter_context(self.make_games(copy=False))
             spaces = check_spaces(
@@ -178,7 +178,7 @@ class Experiment(SpeedExperiment[Settings]):
         steps of its own: only prioritised replay has a plan.
 
         Returns:
-            What keeps a run from it, if there is anything.
+            What keeps a run from being made longer, if anything does.
         """
         if settings.prioritised:
             return "the weights of prioritised replay are exact at the planned end"
@@ -252,7 +252,7 @@ class Experiment(SpeedExperiment[Settings]):
 
         Its weights stand still for thousands of steps. With [16
         bits][labml_rl.speed.precision_of] those of its body are rounded once, when they
-        are copied, in place of once for each batch. The numbers are the same.
+        are copied, instead of once for each batch. The numbers are the same.
 
         If [sync][Experiment.sync] is your own, nothing is rounded. It may move the
         target by a fraction of the way, and with 16 bits such small steps would be
@@ -295,7 +295,7 @@ class Experiment(SpeedExperiment[Settings]):
     def make_memory(self) -> ReplayMemory:
         """
         Returns:
-            An empty memory, with dice of its own.
+            An empty memory, with its own dice.
         """
         settings, space = self.settings, self.games.single_observation_space
         assert isinstance(space, Box)
@@ -360,8 +360,8 @@ class Experiment(SpeedExperiment[Settings]):
 
         One turn with the settings of *Nature* is four steps and one batch, and every
         10,000 steps the target network is replaced. In the warm-up nothing is learned.
-        An update is as many turns as the settings say: after each update somebody
-        writes down how it goes, and after every batch that would take too long.
+        An update is as many turns as the settings say: after each update the run writes
+        down how it is going, and doing so after every batch would take too long.
 
         Returns:
             The means over all batches. In the warm-up there are none, and their losses
@@ -403,7 +403,7 @@ class Experiment(SpeedExperiment[Settings]):
         ### Play
 
         All games take a step at once, and the memory gets all that came of it. What
-        belongs to an episode that ends and what to the next [is its
+        belongs to an episode that ends and what to the next [is the memory's
         business][labml_rl.replay.rings.Rings.add].
 
         Args:
@@ -470,7 +470,7 @@ class Experiment(SpeedExperiment[Settings]):
             return self.quantile_losses(batch)
 
         # When a weight is first needed in 16 bits, PyTorch makes a copy of it and keeps
-        # that. In older versions, [one that was made without a gradient never has
+        # that. In older versions, [a copy made without a gradient never gets
         # one](https://github.com/pytorch/pytorch/issues/112583). So the call that needs
         # a gradient comes first.
         with in_precision(self.settings, self.device):
@@ -511,9 +511,9 @@ class Experiment(SpeedExperiment[Settings]):
         ### The loss of a distribution
 
         If the network learns [how likely each return is](distribution.py), this takes
-        the place of the loss and the targets above. (Whoever overrides one of these has
-        to override this, too, or leave the switch alone.) The same is measured, with
-        the means of the distributions.
+        the place of the loss and the targets above. (If you override one of these,
+        override this, too, or leave the switch alone.) The same is measured, with the
+        means of the distributions.
 
         Args:
             batch: the steps to learn from.
@@ -629,8 +629,8 @@ class Experiment(SpeedExperiment[Settings]):
     @property
     def growth(self) -> int:
         """
-        By how many bytes the last checkpoint will be larger than the first: the memory
-        will be full in the end, unless the run is too short for that.
+        How many bytes larger the last checkpoint will be than the first: the memory
+        will be full at the end, unless the run is too short for that.
         """
         settings = self.settings
         steps = settings.total_frames // frames_per_step(settings.game)

@@ -10,11 +10,11 @@ symbols:
 # Exploring, epsilon-greedy
 
 An agent that always does what it believes to be best will never find out that it was
-wrong. It has to try other things now and then: **exploration**, beside the
+wrong. It has to try other things now and then: **exploration**, alongside the
 **exploitation** of what it knows. DQN does that in the simplest way there is, called
 **ε-greedy** or epsilon-greedy: with probability $\varepsilon$ it takes an action at
-random, and otherwise it is *greedy* and takes the best. In the beginning it knows
-nothing, and $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
+random, and otherwise it is *greedy* and takes the best. At first it knows nothing, and
+$\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
 0.1](settings.py) and no further: the network goes on changing, and what it thinks bad
 today must still be tried now and then. This page has that line, and the function that
 draws the actions.
@@ -48,18 +48,18 @@ class Linear:
         | 10,000 to the next target network | batches | steps of the agent |
 
         The paper itself shows that the program is right: its 50 million frames are "38
-        days", and 38 days of 60 frames a second are 200 million. So where it says
-        frames, it counts steps. [DQN
-        Zoo](https://github.com/google-deepmind/dqn_zoo), by the same company, DeepMind,
-        does count frames, and has four times as many: 4,000,000 until $\varepsilon$ has
-        come down. If you take the paper's first number for frames, your agent explores
-        for only a quarter of the time. In this book the names of settings say what they
-        count.
+        days", and 38 days at 60 frames a second are 200 million. So where it says
+        frames, it counts steps. [DQN Zoo](https://github.com/google-deepmind/dqn_zoo),
+        by the same company, DeepMind, does count frames, and has four times as many:
+        4,000,000 until $\varepsilon$ has come down. If you take the paper's first
+        number for frames, your agent explores for only a quarter of the time. In this
+        book the names of settings say what they count.
 
     Args:
-        start: the value in the beginning.
+        start: the value at the beginning.
         end: the value from `steps` on.
-        steps: how long it takes, in whatever is counted. With 0, it is the end at once.
+        steps: how long it takes, in whatever is counted. With 0, the value is the end
+            at once.
     """
 
     start: float
@@ -69,7 +69,7 @@ class Linear:
     def __call__(self, steps: float) -> float:
         """
         Args:
-            steps: how many have gone by. Before the first, it is the start.
+            steps: how many have gone by. Before the first, the value is the start.
 
         Returns:
             The value now.
@@ -95,7 +95,7 @@ def explore(
 
     The dice are thrown first, and the network is asked only if some game is not to
     explore. With a single game and $\varepsilon = 0.1$ that saves one look in ten, and
-    in the beginning nearly all of them.
+    at first nearly all of them.
 
     !!! warning "Any action, even the best"
         The best action can be drawn at random, too. Of $A$ actions, it is taken with
@@ -112,7 +112,8 @@ def explore(
         Actions, shape `(N,)`.
 
     Raises:
-        ValueError: if it is not a probability, or if `think` gives another shape.
+        ValueError: if `epsilon` is not a probability, or if `think` gives another
+            shape.
     """
     check_fraction("epsilon", epsilon)
     count, actions = shape

@@ -20,8 +20,8 @@ labml-rl train fast-dqn --game Pong
 |---|---|---|---|
 | games at once | 1 | 16 | one answer of the network for all |
 | a batch | 32 every 4 steps | 256 every 64 steps | large ones are faster |
-| each step is learned from | 8 times | 4 times | half of the work |
-| optimiser | RMSProp | Adam | what most have today |
+| each step is learned from | 8 times | 4 times | half the work |
+| optimiser | RMSProp | Adam | what most use today |
 | long gradients | as they are | cut to 10 | a single batch does less harm |
 | [double][labml_rl.dqn.following_values] | no | yes | values are less exaggerated |
 | [n][labml_rl.dqn.td_loss] | 1 | 3 | news of a reward goes back faster |
@@ -29,11 +29,11 @@ labml-rl train fast-dqn --game Pong
 | target network | every 10,000 | every 8,000 | the run is shorter |
 | $\varepsilon$ goes down | in 1 million | in 250,000 | the run is shorter |
 | its end | 0.1 | 0.01 | a random slip ends many a rally |
-| memory | 1 million | 250,000 | 1.8 GB in place of 7 |
+| memory | 1 million | 250,000 | 1.8 GB instead of 7 |
 
 All counts are in steps of the agent. [How fast DQN
-is](../../benchmarks/values.md#the-loop) is measured with batches of both kinds. What
-each line of the table does to the scores is not.
+is](../../benchmarks/values.md#the-loop) has been measured with batches of both kinds.
+What each line of the table does to the scores has not.
 
 ## What it has learned
 
@@ -42,18 +42,18 @@ ends at 19](../../assets/figures/run-fast-dqn-pong-seed-1.svg)
 
 *Pong with these settings, for a twentieth of the frames that DQN had in* Nature.
 
-In the beginning the agent loses every rally, whatever it does, and nothing tells it
-what would have been better. Now and then a random move sends the ball back, and later
-one of these wins a point. Then the network begins to tell a good place of the paddle
-from a bad one, and the score rises, for most of the run. If you stop too early, you see
-an agent that learns nothing. A second seed did the same for eight million frames, and
-was behind this one at the end. Both runs, with their commands and their scores, are on
-the [page of results](../../results.md#pong-by-dqn).
+At first the agent loses every rally, whatever it does, and nothing tells it what would
+have been better. Now and then a random move sends the ball back, and later one of these
+wins a point. Then the network begins to tell a good place for the paddle from a bad
+one, and the score rises, for most of the run. If you stop too early, you see an agent
+that learns nothing. A second seed went the same way for eight million frames, and was
+behind this one at the end. Both runs, with their commands and their scores, are on the
+[page of results](../../results.md#pong-by-dqn).
 
 ## Try it yourself
 
 The first needs no training. Each of the others is a run of more than an hour on two
-cores, with `labml-rl train fast-dqn --game Pong` and what is named here. `--folder`
+cores, with `labml-rl train fast-dqn --game Pong` and the options named here. `--folder`
 keeps the runs apart.
 
 1. Draw `action_value` and `return_mean` of

@@ -12,16 +12,16 @@ DQN learns by making an error small: the difference between what the network say
 step, and the reward with what it says of the next one. So there are ways to make it
 small without playing well. One is to say of everything that it is as bad as can be.
 Another is to aim at targets that never move. Five of the mistakes below find such ways.
-With them the error is *less than half* as large as without, and to judge by the loss,
+With these the error is *less than half* as large as without, and judging by the loss,
 the program learns well.
 
-Here are fifteen mistakes that people make, as there are [in PPO](../mistakes.py). Each
-is planted on purpose in the [experiment](experiment.py), which then has five tries to
+Here are fifteen mistakes that people make, like those [in PPO](../mistakes.py). Each is
+planted on purpose in the [experiment](experiment.py), which then has five tries to
 swing up [the two rods][labml_rl.small.DQNSettings], each with its own seed. In seven
 cases nothing is learned, or next to nothing, in five the agent learns badly, and in
 three nobody would look for a mistake. The code beside a section is the mistake: it is
 all that its class does differently from the right program. Try one, and lay its curves
-over those of the right program (without the first line, if you have that run already):
+over those of the right program (leave out the first line if you have that run already):
 
 ```sh
 labml-rl train small-dqn
@@ -39,13 +39,13 @@ Each shows three curves that every run writes down, over its 60,000 frames:
 - **error**, the mean size of the temporal-difference error, from 0 to 3
 
 The orange lines are the five runs with the mistake. The blue area is where the five
-runs without one lie. What lies beyond an edge is drawn at the edge, and until something
+runs without one lie. Anything beyond an edge is drawn at the edge, and until something
 is learned, value and error count as 0. The numbers are on [a page of their
 own](../../benchmarks/mistakes.md#dqn).
 
 ## When an agent does not learn: what to look at
 
-If you *debug* an agent that is not learning, begin here.
+To *debug* an agent that is not learning, begin here.
 
 | what you see | look at |
 |---|---|
@@ -85,7 +85,7 @@ def report(values: Tensor, targets: Tensor, losses: Tensor) -> Losses:
     """
     ## For losses that are wrong
 
-    Some mistakes are in the loss, and these write their own.
+    Some mistakes are in the loss, and these compute their own.
 
     Args:
         values: $Q(o_t, a_t)$, shape `(B,)`.
@@ -106,8 +106,7 @@ def report(values: Tensor, targets: Tensor, losses: Tensor) -> Losses:
 
 # ## Nothing is learned
 #
-# A mistake that is seen at once is a good one. But look at the score for that, and not
-# at the error.
+# A mistake that is seen at once is a good one. But look at the score, not at the error.
 
 
 class NotNegative(SmallDQN):
@@ -148,7 +147,7 @@ class OtherWeights(SmallDQN):
     ### The optimiser of another network
 
     An optimiser is made for certain weights. If the network is copied, or made anew,
-    *after* that, it goes on with weights that nobody uses.
+    *after* that, the optimiser goes on with weights that nothing uses.
     """
 
     algorithm = "other-weights"
@@ -181,8 +180,8 @@ class BestNotTaken(SmallDQN):
     """
     ### The value of the best action
 
-    The error is that of the action that was *taken*. In place of it, this takes the
-    largest value, as the target does.
+    The error is that of the action that was *taken*. This takes the largest value
+    instead, as the target does.
     """
 
     algorithm = "best-not-taken"
@@ -212,8 +211,8 @@ class MoreAndMore(SmallDQN):
     ### It explores more and more
 
     Some programs ask whether a random number is *below* $\varepsilon$, and others
-    whether it is *above*. Take half from here and half from there, and the agent begins
-    by trusting a network that knows nothing, and ends by playing at random.
+    whether it is *above*. Take half from each, and the agent begins by trusting a
+    network that knows nothing, and ends by playing at random.
     """
 
     algorithm = "more-and-more"
@@ -228,7 +227,7 @@ class MoreAndMore(SmallDQN):
         At first the agent hardly explores, and does what its network says, which is the
         best part of the run. The values look right with most seeds, since DQN learns
         what the *best* actions are worth from whatever it is shown. But there is less
-        and less to see: random play does not come to the line. The run writes down
+        and less to see: random play does not reach the line. The run writes down
         `epsilon` as well, and it must go down.
 
         Returns:
@@ -243,15 +242,15 @@ class AllPairs(SmallDQN):
     ### All pairs of steps
 
     Somewhere a tensor has shape $(B, 1)$, and another $(B,)$. Their difference has
-    shape $(B, B)$: the error of each value with the target of every step.
+    shape $(B, B)$: the error of each value against the target of every step.
     """
 
     algorithm = "all-pairs"
 
     def losses(self, batch: Batch) -> Losses:
         """
-        ![The score is at the bottom for long, the action value falls to −95, and the
-        error is less than half of what it should
+        ![The score is at the bottom for a long time, the action value falls to −95, and
+        the error is less than half of what it should
         be](../../assets/figures/mistake-all-pairs.svg)
 
         Each value is pulled towards all targets of the batch, and so towards the one in
@@ -290,7 +289,7 @@ class OneArray(SmallDQN):
         [unless told not to][labml_rl.batch.SerialGames], and the memory copies, too.)
 
         Returns:
-            What it should be, if one looked at the next observation both times.
+            What it should be, if you looked at the next observation both times.
         """
         return super().losses(replace(batch, observations=batch.next_observations))
 
@@ -312,17 +311,17 @@ class NeverCopied(SmallDQN):
 
         This has the most beautiful error of all. The target is the reward and the
         answer of a network that never changes, so it stands still, and is soon learned.
-        What has been learned then is the next reward, −1, and how the next observation
+        What has then been learned is the next reward, −1, and how the next observation
         looks to a network with random weights.
 
-        There are two ways to get here: to forget to copy, and to copy every 10,000
+        There are two ways to get here: forgetting to copy, and copying every 10,000
         steps in a run that has 10,000.
         """
 
 
 # ## It learns, but badly
 #
-# Here a score goes up, or begins to, and one might look for a better learning rate.
+# Here a score goes up, or begins to, and you might look for a better learning rate.
 
 
 class NoTarget(SmallDQN):
@@ -342,9 +341,9 @@ class NoTarget(SmallDQN):
 
         Each step of the optimiser moves the targets as well, those of all similar
         observations at once, and they move in the same direction as the values. So the
-        values run ahead: they are soon four times as low as they should be at that
-        time. The error is large almost from the start, and what the agent has learned
-        it forgets again.
+        values run ahead: they are soon four times as far below 0 as they should be at
+        that time. The error is large almost from the start, and what the agent has
+        learned it forgets again.
 
         Returns:
             The network that learns.
@@ -388,7 +387,7 @@ class ThroughTargets(SmallDQN):
     ### A gradient through the target
 
     With a target network, nothing can flow back through the target. Without one,
-    something does, unless somebody writes `detach`.
+    something does, unless you write `detach`.
     """
 
     algorithm = "through-targets"
@@ -433,9 +432,9 @@ class NotZeroed(SmallDQN):
 
         In PPO the same mistake [goes unnoticed][labml_rl.mistakes.OldGradients], since
         gradients are cut to a length that a new one mostly exceeds by far. Here they
-        are cut to 10, and hardly one is that long. But their sum mostly is, and what
-        the newest batch has to say is a small part of it. So each turn comes late, like
-        that of a heavy ship. (A run that is resumed begins with no old gradients.)
+        are cut to 10, and few are that long. But their sum mostly is, and what the
+        newest batch has to say is a small part of it. So each turn comes late, like a
+        heavy ship's. (A run that is resumed begins with no old gradients.)
 
         Returns:
             The optimiser, which zeroes nothing.
@@ -449,8 +448,8 @@ class Hundredfold(SmallDQN):
     """
     ### Rewards of another size
 
-    All rewards are a hundred times as large, as they are in another game. It is no
-    mistake of the program, but of whoever left [them as they
+    All rewards are a hundred times as large, as they are in another game. It is not the
+    program's mistake, but that of whoever left [them as they
     are][labml_rl.wrappers.frames.ClipReward].
     """
 
@@ -493,14 +492,14 @@ class Endless(SmallDQN):
         error is half as large](../../assets/figures/mistake-endless.svg)
 
         The agent does nearly as well, and the error is *smaller*. After the step that
-        reaches the line, the right program counts nothing, and this one what the
-        network thinks of the place where the rods are then. Nobody ever corrects that
+        reaches the line, the right program counts nothing, and this one counts what the
+        network thinks of the place where the rods then are. Nobody ever corrects that
         thought, but it is much the same for all places above the line. As long as that
         is better than never getting there, which is worth −100, it is better to get
         there soon, and the best action mostly stays the best. The error is smaller
         since the values no longer jump to 0 at the line, and a jump is hard to learn.
 
-        In a game that one should *not* end, the same mistake [is
+        In a game that you should *not* end, the same mistake [is
         fatal][labml_rl.mistakes.NoEnds].
 
         Returns:
@@ -525,10 +524,10 @@ class LimitsAreEnds(SmallDQN):
         ![All curves look like those of the right
         program](../../assets/figures/mistake-limits-are-ends.svg)
 
-        Only an agent that plays badly meets the limit, in one step of five hundred. For
-        each of these steps, the network learns that it was the last that had to be paid
-        for. That is too little to be seen, and soon there are none of them. With [the
-        pole][labml_rl.mistakes.TimeLimit] it is the good agents that meet it.
+        Only an agent that plays badly meets the limit, in one step out of five hundred.
+        For each of these steps, the network learns that it was the last that had to be
+        paid for. That is too little to notice, and soon there are none of them. With
+        [the pole][labml_rl.mistakes.TimeLimit] it is the good agents that meet it.
 
         Returns:
             A memory that writes down each limit as an end.
@@ -555,8 +554,8 @@ class SameDice(SmallDQN):
     """
     ### Dice that are made anew
 
-    Somebody wants a program whose runs can be repeated, and makes the dice, with their
-    seed, in the function that draws. So they fall the same way each time.
+    To have runs that can be repeated, a program makes the dice, with their seed, in the
+    function that draws. So they fall the same way each time.
     """
 
     algorithm = "same-dice"
@@ -568,12 +567,12 @@ class SameDice(SmallDQN):
         seeds](../../assets/figures/mistake-same-dice.svg)
 
         The same dice point at the same *fraction* of what is in the memory, and as that
-        grows, they pick other steps. After 50,000 frames it is full. From then on these
-        are the same 128 places of 50,000 again and again, and the last sixth of the
-        curves shows it: the network knows these steps by heart, and nobody corrects it
-        elsewhere. Give it `--total-frames 150_000`. In the one run that we looked at,
-        the values rose far above 0, where nothing can be right, and the score fell to
-        nearly that of random play.
+        grows, they pick other steps. After 50,000 frames the memory is full. From then
+        on they pick the same 128 places of 50,000 again and again, and the last sixth
+        of the curves shows it: the network knows these steps by heart, and nothing
+        corrects it elsewhere. Give it `--total-frames 150_000`. In the one run that we
+        looked at, the values rose far above 0, where nothing can be right, and the
+        score fell to nearly that of random play.
 
         (The memory keeps [the state of its dice](../replay/__init__.py) with a run, so
         runs can be repeated all the same.)

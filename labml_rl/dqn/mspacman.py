@@ -8,9 +8,9 @@ summary: >-
 
 # Ms. Pac-Man, from the first frame to the film
 
-All parts of DQN are there. This page puts them to use, as one would in a project of
-one's own: train an agent, keep the best one, measure it, and see how it plays. All of
-it is one command,
+All the parts of DQN are there now. This page puts them to use, as you would in a
+project of your own: train an agent, keep the best one, measure it, and see how it
+plays. All of it is one command,
 
 ```sh
 python -m labml_rl.dqn.mspacman \
@@ -23,15 +23,15 @@ begun keeps its number of frames.
 
 ## The game
 
-Ms. Pac-Man eats dots in a maze, 10 points each. Four ghosts are after her. In the
-corners lie four power pills: for a while after one of these she can eat the ghosts,
+Ms. Pac-Man eats dots in a maze, 10 points each. Four ghosts are after her. There are
+four power pills in the corners: for a while after one of these she can eat the ghosts,
 which brings 200 points, then 400, 800 and 1,600. She has three lives. A maze is done
-when its last dot is eaten, and then comes another.
+when its last dot is eaten, and then another comes.
 
 It is a hard game for DQN. What matters most is rare and far off: the last dots are far
-from all others, and a pill should be kept until the ghosts are near. A human tester had
-15,693 points and DQN 2,311, after 200 million frames ([Mnih et al., 2015, extended
-data, table 2](https://doi.org/10.1038/nature14236)). Random play has 307.
+from all the others, and a pill should be kept until the ghosts are near. A human tester
+scored 15,693 points and DQN 2,311, after 200 million frames ([Mnih et al., 2015,
+extended data, table 2](https://doi.org/10.1038/nature14236)). Random play scores 307.
 
 ## What the agent sees
 
@@ -40,12 +40,11 @@ around the same place: a ghost is there in the first and in the
 last](../../assets/figures/mspacman-frames.png)
 
 This is an observation: four pictures of 84 × 84 pixels, in reading order, each four
-frames after the one before. A single picture does not show where anybody is going. Two
-would, if all ghosts were in both. But this game draws its four ghosts in turns, and
-each is often in only one frame of four, so that the [maximum of two
-frames](../screen.py) misses some. Look into the rings: the first and the last picture
-show a ghost, and the two between them do not. In a stack of four, nearly every ghost is
-there at least once.
+frames after the one before. A single picture does not show where anyone is going. Two
+would, if all ghosts were in both. But this game draws its four ghosts in turn, and each
+is often in only one frame of four, so that the [maximum of two frames](../screen.py)
+misses some. Look into the rings: the first and the last picture show a ghost, and the
+two between them do not. In a stack of four, nearly every ghost is there at least once.
 """
 
 import shlex
@@ -109,12 +108,12 @@ def train(settings: Settings, keeping: command.Keeping, typed: str) -> Path:
     """
     ## Train
 
-    Nothing is left to do here. The [experiment](experiment.py) plays and learns, and
-    the [loop](../runs/loop.py) writes down how it goes.
+    There is nothing left to do here. The [experiment](experiment.py) plays and learns,
+    and the [loop](../runs/loop.py) writes down how it goes.
 
     Args:
         settings: what is trained.
-        keeping: where to.
+        keeping: where to keep it.
         typed: the command.
 
     Returns:
@@ -153,11 +152,12 @@ def check_same(place: RunFolder, settings: Settings) -> None:
 
     Args:
         place: a folder with a run.
-        settings: those with which somebody wants to go on.
+        settings: those to go on with.
 
     Raises:
         RunError: if the run has others, or is of another algorithm. How many processes
-            play, and how long it is, does not count, nor what is left to the machine.
+            play and how long the run is do not count, nor does what is left to the
+            machine.
     """
     record = place.read_record()
     check_algorithm(place, record, fast.Experiment.algorithm)
@@ -240,9 +240,9 @@ def main(arguments: Sequence[str]) -> None:
 # 10_000_000`. To try an idea of your own, begin with [a problem that takes a
 # minute](../small.py).
 #
-# This is the last chapter. To read on: [Sutton and
+# This is the last chapter. If you want to read on, [Sutton and
 # Barto](http://incompleteideas.net/book/the-book-2nd.html) have the theory, of which
-# this book has only what it needs, and [Spinning
-# Up](https://spinningup.openai.com) the algorithms for continuous actions.
+# this book has only what it needs, and [Spinning Up](https://spinningup.openai.com) the
+# algorithms for continuous actions.
 if __name__ == "__main__":
     command.run(main, sys.argv[1:])

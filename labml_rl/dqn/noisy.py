@@ -13,9 +13,9 @@ symbols:
 
 # Noisy networks
 
-With [epsilon](exploring.py), all screens are alike. Where the ball is far away an agent
-tries something else just as often as where one slip loses the point, and a good action
-comes up as rarely as a hopeless one. And somebody has to say in advance when to stop
+With [epsilon](exploring.py), all screens are alike. When the ball is far away an agent
+tries something else just as often as when one slip loses the point, and a good action
+comes up as rarely as a hopeless one. And you have to say in advance when to stop
 trying, for all games and all screens at once.
 
 [Fortunato et al. (2018)](https://arxiv.org/abs/1706.10295) put the dice into the
@@ -27,8 +27,7 @@ need not happen. Of the two linear layers, they saw the noise of the first *grow
 some games.
 
 Over 57 games they report a [human-normalised](../watch/many.py#one-scale) median of
-123% in place of 83% for DQN, and of 172% in place of 132% with [two
-streams](dueling.py).
+123% instead of 83% for DQN, and of 172% instead of 132% with [two streams](dueling.py).
 
 ```sh
 labml-rl train fast-dqn --game Pong --noisy
@@ -40,7 +39,7 @@ labml-rl train fast-dqn --game Pong --noisy \
 The first has noise and epsilon, the second noise alone. The first steps have random
 actions in any case, until the memory holds enough to learn from (the *warm-up*). When
 an agent is [watched or measured](../watch/__init__.py), the noise is off, and each
-weight is its mean. But one action in twenty is random then, as for any agent of DQN.
+weight is its mean. But one action in twenty is then random, as for any agent of DQN.
 
 !!! warning "Noise is no promise"
     Noise need not change which action is best: where it moves the values of all actions
@@ -88,13 +87,13 @@ $$y_j = (\mu x + b)_j
 + \sigma_j \Big)$$
 
 Both parts are ordinary layers, one of $x$ and one of $\varepsilon x$. So no matrix
-of noise is ever made. The price is a second layer. In return each row of the batch
-has noise of its own, where Fortunato et al. draw once for a batch. So sixteen games
-explore in sixteen ways, as they do [with epsilon][labml_rl.dqn.exploring.explore].
+of noise is ever made. The price is a second layer. In return each row of the batch has
+its own noise, where Fortunato et al. draw once for a batch. So sixteen games explore in
+sixteen ways, as they do [with epsilon][labml_rl.dqn.exploring.explore].
 
 The noise is on while the network learns, too: without it, $\sigma$ would get no
-gradient. It is on in the target network as well. All is drawn again whenever a
-network is asked, and so in each step of a game, as Fortunato et al. do for DQN. The
+gradient. It is on in the target network as well. All of it is drawn again whenever a
+network is asked, and so at each step of a game, as Fortunato et al. do for DQN. The
 agent does not follow a plan for several steps: each step has new noise.
 """
 
@@ -113,7 +112,7 @@ class NoisyLinear(nn.Linear):
     Args:
         in_features: how many inputs there are.
         out_features: how many outputs.
-        noise: how large it is in the beginning: $\sigma$ is this, divided by the root
+        noise: how large it is at the beginning: $\sigma$ is this, divided by the root
             of the number of inputs. With 3,136 of them and 0.5 that is 0.009, half as
             much as the largest weight that may be drawn.
     """

@@ -37,10 +37,10 @@ To begin a project of your own, copy this page, and make it yours line by line. 
 game, give it `make_environments("Pong", 16, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network that fits, `QNetwork((4, 84, 84), 6)`, a
 memory with `stack=4` and `n=3`, and the [settings for games](fast.py), a discount of
-0.99 among them. All of these have a place here, but for `double`, for the optimiser,
-which is Adam, and for `turns`, which says how often a curve gets a row. (The length is
-in steps here: ten million frames are `total_steps=2_500_000`.) All of it is computed on
-the processor; the experiment takes a GPU as well.
+0.99 among them. All of these have a place here, except `double`, the optimiser, which
+is Adam, and `turns`, which says how often a curve gets a row. (The length is in steps
+here: ten million frames are `total_steps=2_500_000`.) It all runs on the processor; the
+experiment takes a GPU as well.
 """
 
 from collections import deque
@@ -82,18 +82,18 @@ def learn(
     Args:
         games: a batch of games, made with `copy=False`.
         network: what learns: an action value for each action.
-        memory: empty, for as many games.
+        memory: an empty one, for as many games.
         generator: the dice for exploring.
-        total_steps: how many steps to play, in all games together. The default of this
-            and those of all that follow are for a pole.
+        total_steps: how many steps to play, in all games together. This default and all
+            those that follow are for a pole.
         warm_up_steps: how many of these to play at random before anything is learned.
-            From a memory with a few steps, the same would be drawn again and again.
+            From a memory with few steps, the same ones would be drawn again and again.
         learn_every_steps: how many to play from one batch to the next: a multiple of
             the number of games.
         batch_size: how many steps there are in a batch.
         sync_every_steps: how many to play until the target network is replaced.
         learning_rate: of Adam.
-        epsilon_end: $\varepsilon$ in the end; in the beginning it is 1.
+        epsilon_end: $\varepsilon$ at the end; at the beginning it is 1.
         epsilon_steps: how many steps after the warm-up it takes to get there.
         max_gradient_norm: longer gradients are cut to this length.
 
@@ -102,7 +102,7 @@ def learn(
         the last hundred games.
 
     Raises:
-        ValueError: if `learn_every_steps` is no multiple.
+        ValueError: if `learn_every_steps` is not a multiple.
     """
     # `eps` is larger than usual, as in PPO. The target network begins as a copy.
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate, eps=1e-5)
@@ -145,9 +145,9 @@ def learn(
             final_observations=last,
         )
 
-        # **Learn** from steps of any time. What an action should have been worth is the
-        # reward, and what the target network says of what follows. After the end of a
-        # game nothing follows, and the discount is 0.
+        # **Learn** from steps of any time. An action should have been worth the reward,
+        # and what the target network says of what follows. After the end of a game
+        # nothing follows, and the discount is 0.
         # $$y_t = r_t + \gamma \max_a \bar{Q}(o_{t+1}, a)$$
         if played >= warm_up_steps and played % learn_every_steps == 0:
             batch = memory.sample(batch_size)
@@ -163,9 +163,10 @@ def learn(
             nn.utils.clip_grad_norm_(network.parameters(), max_gradient_norm)
             optimizer.step()
 
-        # Now and then the target network becomes what the network is by now. All games
-        # play at once, so `played` may jump over a multiple of `sync_every_steps`. Just
-        # after one, the remainder is smaller than the number of games.
+        # Now and then the target network becomes a copy of the network as it now is.
+        # All games play at once, so `played` may jump over a multiple of
+        # `sync_every_steps`. Just after one, the remainder is smaller than the number
+        # of games.
         if played % sync_every_steps < games.num_envs:
             target.load_state_dict(network.state_dict())
         yield played, sum(recent) / max(len(recent), 1)

@@ -16,10 +16,10 @@ symbols:
 # Quantiles (QR-DQN)
 
 The atoms of [C51](distribution.py) stand still, and the network says how likely each of
-them is. So somebody has to know beforehand how large returns can be. [Dabney et al.
+them is. So you have to know beforehand how large returns can be. [Dabney et al.
 (2018)](https://arxiv.org/abs/1710.10044) turn it around. All atoms are equally likely,
 and the network says *where* they are. If the agent gets better and its returns grow,
-the atoms go with them. This is called **QR-DQN**, for *quantile regression*.
+the atoms move with them. This is called **QR-DQN**, for *quantile regression*.
 
 ```sh
 labml-rl train fast-dqn --game Breakout \
@@ -27,9 +27,9 @@ labml-rl train fast-dqn --game Breakout \
 ```
 
 Over 57 games they report a [human-normalised](../watch/many.py#one-scale) median of
-211%, where C51 had 178% and DQN 79%. They had 200 atoms, an $\varepsilon$ that ends at
-0.01, and Adam with a learning rate of 0.00005 and an epsilon of 0.01/32. All else was
-as in [Nature](settings.py).
+211%, where C51 had 178% and DQN 79%. They had 200 atoms, an $\varepsilon$ that ended at
+0.01, and Adam with a learning rate of 0.00005 and an epsilon of 0.01/32. Everything
+else was as in [Nature](settings.py).
 
 ## What a quantile is
 
@@ -55,9 +55,9 @@ the middle of each:
 $$\tau_i = \frac{2 i - 1}{2 K}$$
 
 With four atoms these are 1/8, 3/8, 5/8 and 7/8. The middles are the best choice. Think
-of probability as sand. To make the atoms of the distribution, each grain has to be
+of probability as sand. To turn the distribution into atoms, each grain has to be
 carried some way, and with these the way is shortest on average. (That average is the
-*Wasserstein distance* of the two.)
+*Wasserstein distance* between the two.)
 
 The agent acts as before, by the mean (which is [not quite
 right][labml_rl.dqn.quantiles.leaning]). The mean is simple now:
@@ -68,7 +68,7 @@ $$Q(o, a) = \frac{1}{K} \sum_i z_i(o, a)$$
 
 With 51 quantiles, and the settings of [fast DQN](fast.py) as they are, it has learned
 [Pong](../../results.md#pong-by-dqn-with-quantiles) in ten million frames, later than
-DQN without them. The settings are made for DQN. In the paper the learning rate is a
+DQN without them. The settings were made for DQN. In the paper the learning rate is a
 fifth of this one, and the gain that it reports is over 57 games and 200 million frames.
 So the run shows that it works, and not that it is better.
 """
@@ -105,7 +105,7 @@ class QuantileNetwork(nn.Module):
     It has an output for each atom of each action, as [that of
     C51][labml_rl.dqn.distribution.DistributionNetwork] has, and no softmax after them:
     each output *is* an atom. Nothing sorts them. While the network learns, the third
-    may be above the fourth, and that does no harm, since the mean is the same in any
+    may be above the fourth, which does no harm, since the mean is the same in any
     order.
 
     Code that only plays need not know any of this: a call gives action values.
@@ -151,19 +151,19 @@ def leaning(errors: Tensor, levels: Tensor) -> Tensor:
     r"""
     ## How a quantile is found
 
-    Nobody can sort the returns of a position, since each position is seen once. So
+    Nobody can sort the returns of a position, since each position is seen only once. So
     there must be a loss that is smallest, *on average*, at the quantile. For the mean
     there is one: the square of the error.
 
     Take the median first. At the median the absolute error $|y - z|$ is smallest, on
     average. Move $z$ up a little. The error grows for each return $y$ below it and
     shrinks for each above. So where there are as many on both sides, nothing is gained
-    by moving. Of 0, 1 and 5 the median is 1, and the three errors add up to 5. At the
+    by moving. The median of 0, 1 and 5 is 1, and the three errors add up to 5. At the
     mean, which is 2, they add up to 6.
 
     For any other quantile let the sides cost differently: $\tau$ for each point that
     $y$ is above $z$, and $1 - \tau$ for each point that it is below. If a fraction $F$
-    of the returns is below, to move $z$ up costs $(1 - \tau) F$ and saves
+    of the returns is below, moving $z$ up costs $(1 - \tau) F$ and saves
     $\tau (1 - F)$. The two are equal where $F = \tau$. (This is the **quantile loss**,
     or *pinball loss*.)
 
@@ -191,14 +191,15 @@ def leaning(errors: Tensor, levels: Tensor) -> Tensor:
         Where errors are less than 1, it is their squares that count more on one side,
         and not their sizes. What that finds is an *expectile*: a mean in which returns
         above count more, or less. With rewards of $\pm 1$, errors are as small as that
-        in many positions. And expectiles that are taken for returns, one step earlier,
-        make expectiles of expectiles: step by step, all atoms draw together ([Jullien
-        et al., 2023](https://arxiv.org/abs/2305.16877)). A return of $\pm 1$, as a coin
-        falls, has hardly any width left ten steps earlier. Where it is lopsided, the
-        mean is wrong, too. Let it be 1 in one of ten tries, and else 0: the mean of 51
-        atoms is 0.18 in place of 0.1, and ten steps earlier, without a discount, 0.25.
-        So don't read the atoms as probabilities. It has paid all the same: without the
-        round bottom, the human-normalised median of the paper is 199% in place of 211%.
+        in many positions. And expectiles that are taken for returns make, one step
+        earlier, expectiles of expectiles: step by step, all atoms draw together
+        ([Jullien et al., 2023](https://arxiv.org/abs/2305.16877)). A return of $\pm 1$,
+        on the toss of a coin, has hardly any width left ten steps earlier. Where it is
+        lopsided, the mean is wrong, too. Let it be 1 in one try out of ten, and
+        otherwise 0: the mean of 51 atoms is 0.18 instead of 0.1, and ten steps earlier,
+        without a discount, 0.25. So don't read the atoms as probabilities. It pays off
+        all the same: without the round bottom, the human-normalised median of the paper
+        is 199% instead of 211%.
 
     Args:
         errors: $u$, how far what was seen is above the atom, shape `(…)`.
@@ -282,7 +283,7 @@ def quantile_loss(
     With [priorities](../replay/prioritised.py), what is the surprise? The loss will not
     do. Where the outcome is open it is above 0 however right the network is, as [a
     cross-entropy is][labml_rl.dqn.distribution.distribution_loss]. So here it is how
-    far the atoms are from the targets, if both are sorted:
+    far the atoms are from the targets, once both are sorted:
 
     $$D_t = \frac{1}{K} \sum_i \big| z_{(i)} - y_{(i)} \big|$$
 
@@ -319,7 +320,7 @@ def quantile_loss(
 # 1. There are two atoms. What are their levels, and where do they come to rest if the
 #    return is 0, 1, 2 or 3, each as often as the others? (Leave the round bottom out.)
 # 2. The game ends with a reward of 5. What are the targets? What would they be with the
-#    atoms of [C51](distribution.py), from −10 to 10, and what from −2 to 2?
+#    atoms of [C51](distribution.py), from −10 to 10, and what with atoms from −2 to 2?
 # 3. An action has the atoms −1, 0 and 4, another 1, 1 and 1. Which does the agent take?
 #    Which would an agent that fears the worst take?
 #

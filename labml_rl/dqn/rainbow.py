@@ -3,18 +3,18 @@ r"""
 title: Rainbow
 summary: >-
   All six improvements of DQN at once, with the settings of the paper, and with others
-  that need no week.
+  that do not take a week.
 ---
 
 # Rainbow
 
-Between 2015 and 2017 DQN was improved again and again, each time in another place. Do
-these improvements get in each other's way, or do they add up? [Hessel et al.
+Between 2015 and 2017 DQN was improved again and again, each time in a different place.
+Do these improvements get in each other's way, or do they add up? [Hessel et al.
 (2018)](https://arxiv.org/abs/1710.02298) switched all of them on at once and called
 that **Rainbow**. Over 57 games and 200 million frames, its
 [human-normalised](../watch/many.py#one-scale) median was 223%. The best agent that they
 compare it with has only the distribution of returns, and reaches 164%. DQN had 79%.
-(The 164% are from their own runs; the [authors](distribution.py) of that part report
+(The 164% is from their own runs; the [authors](distribution.py) of that part report
 178%.)
 
 | part | what it is for |
@@ -26,7 +26,7 @@ compare it with has only the distribution of returns, and reaches 164%. DQN had 
 | [distributions](distribution.py) (*distributional*) | more to learn from each step |
 | [noise](noisy.py) | exploring without a schedule |
 
-Nothing on this page is new. Each part has a page of its own, and is a switch of [the
+Nothing on this page is new. Each part has its own page, and is a switch of [the
 experiment](experiment.py). What is left is two lists of numbers.
 
 ```sh
@@ -46,8 +46,7 @@ median did:
 | noise | fell less still |
 | the two streams, or double Q-learning | was about the same |
 
-But games differ: there are some in which a part helps, and others in which it does
-harm.
+But games differ: a part helps in some, and does harm in others.
 
 A switch that begins with `no-` takes one away here:
 
@@ -56,8 +55,8 @@ labml-rl train fast-rainbow --game Pong \
     --no-prioritised --folder runs/no-priorities
 ```
 
-Without the noise something else has to explore. `fast-rainbow` has epsilon besides, and
-`rainbow` wants to be given one.
+Without the noise something else has to explore. `fast-rainbow` has epsilon as well, and
+`rainbow` has to be given one.
 
 ## How they fit together
 
@@ -65,7 +64,7 @@ Without the noise something else has to explore. `fast-rainbow` has epsilon besi
   errors of the mean: divergences are what the loss makes smaller.
 - **Double Q-learning** and exploring look at the means, as if there were nothing else.
 - **Two streams**: the first gives 51 numbers, one for each atom. The second gives 51
-  for each action, and for each atom the mean over the actions is taken away from them.
+  for each action, and for each atom the mean over the actions is subtracted from them.
   The sum of both [goes through the
   softmax][labml_rl.dqn.distribution.DistributionNetwork]. So the streams no longer say
   how many points there will be, and the first is not the value of the position.
@@ -81,12 +80,12 @@ and beside it that of two runs of DQN, which rise earlier: it ends at
 *Pong, with the [fast settings][FastSettings], beside the two recorded runs of [fast
 DQN](fast.py).*
 
-So all six at once did *not* pay here. Fast DQN has two of them already, and it began to
-win points about a million frames earlier and rose faster. That does not contradict the
-paper. It is one game, one seed, and a run that ends where those of the paper have
-hardly begun. The settings were chosen for DQN, and they have one batch of 256 where the
-paper has sixteen of 32. A distribution and two streams may have more to learn before
-they are of use. Whether that is the reason has not been tried here.
+So all six at once did *not* pay off here. Fast DQN has two of them already, and it
+began to win points about a million frames earlier and rose faster. That does not
+contradict the paper. It is one game, one seed, and a run that ends where those of the
+paper have hardly begun. The settings were chosen for DQN, and they have one batch of
+256 where the paper has sixteen of 32. A distribution and two streams may have more to
+learn before they are of use. Whether that is the reason has not been tried here.
 
 ![A minute of a game of Pong. Beside it are a band that shows how likely the agent holds
 each return, and what it expects of each
@@ -118,7 +117,7 @@ class Settings(settings.Settings):
     r"""
     ## The settings of the paper
 
-    They are those of table 1 of Hessel et al., and what is not named here is as in
+    They are those of table 1 of Hessel et al., and anything not named here is as in
     [Nature](settings.py). There are two exceptions:
 
     - The warm-up is played at random, where [DQN
@@ -131,8 +130,8 @@ class Settings(settings.Settings):
     does](https://github.com/Kaixhin/Rainbow/wiki/Matteo's-Notes).
 
     Their own program was, as far as we know, never published, so there may be
-    differences that nobody sees. These are the known ones. Priorities are divergences,
-    as in their paper, and [not
+    differences that nobody can see. These are the known ones. Priorities are
+    divergences, as in their paper, and [not
     cross-entropies][labml_rl.dqn.distribution.distribution_loss]. All advantages [begin
     at 0](dueling.py). When the agent is [measured](../watch/__init__.py), one action in
     twenty is random. Ours differs from DQN Zoo in more ways. The gradient of the two
@@ -143,10 +142,10 @@ class Settings(settings.Settings):
     them, and an agent that is measured has no noise.
 
     !!! warning "How much noise?"
-        They have 0.5, as Fortunato et al. have. But a footnote says that they drew the
+        They have 0.5, like Fortunato et al. But a footnote says that they drew the
         noise on a GPU, that TensorFlow's noise "can be unreliable" there, and that 0.1
-        "may be helpful" for whoever draws it on the CPU. So nobody knows how much noise
-        there was with their 0.5. DQN Zoo has 0.1, and so has this page.
+        "may be helpful" for those who draw it on the CPU. So nobody knows how much
+        noise there was with their 0.5. DQN Zoo has 0.1, and so has this page.
     """
 
     epsilon_start: float = 0.0
@@ -193,12 +192,12 @@ class FastSettings(fast.Settings):
     r"""
     ## Without a week
 
-    The same six parts, with all else from [the fast settings](fast.py) of DQN: sixteen
-    games at once, and a batch of 256 for every 64 steps. Double Q-learning and the
-    three steps are on in those already, so they are not in the list below. The learning
-    rate is the fast one as well, four times that of the paper, which had batches of 32.
-    Adam adds 1e-5 to its divisor, as there, and not the 1.5e-4 of the paper. The
-    exponent of the priorities is that of the paper.
+    The same six parts, with everything else from [the fast settings](fast.py) of DQN:
+    sixteen games at once, and a batch of 256 for every 64 steps. Double Q-learning and
+    the three steps are on in those already, so they are not in the list below. The
+    learning rate is the fast one as well, four times that of the paper, which had
+    batches of 32. Adam adds 1e-5 to its divisor, as there, and not the 1.5e-4 of the
+    paper. The exponent of the priorities is that of the paper.
 
     Besides its noise, the agent explores with epsilon, which goes down from 1 to 0.01
     as in the fast settings.
@@ -211,12 +210,12 @@ class FastSettings(fast.Settings):
 
         - In the third, [no unit was left
           alive](dueling.py#where-the-streams-part) in the stream of the advantages. Two
-          things kill them, each by itself, in three hundred batches: advantages that
-          begin at random, and noise of 0.5. A unit
-          that is off sends 0, and the noise of the weights after it is multiplied by
-          that 0. So switching units off is a way to make the answers less noisy.
+          things kill them, each on its own, in three hundred batches: advantages that
+          begin at random, and noise of 0.5. A unit that is off sends 0, and the noise
+          of the weights after it is multiplied by that 0. So switching units off is a
+          way to make the answers less noisy.
         - In the fourth, with advantages that begin at 0 and noise of 0.1, the units
-          lived and learned next to nothing, in 2.7 million frames. Adam added
+          lived but learned next to nothing, in 2.7 million frames. Adam added
           $1.5 \cdot 10^{-4}$ to its divisor, as in the paper. In the body and in the
           hidden layer, the gradients of such large batches are smaller than that, and
           so the steps are much shorter than the learning rate. With $10^{-5}$, a

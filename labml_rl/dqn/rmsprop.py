@@ -13,11 +13,11 @@ symbols:
 # The optimiser of DQN
 
 **RMSProp** divides each gradient by the size it usually has, so that all weights move
-at about the same speed. [A2C][labml_rl.a2c.RMSProp] has it, too. The authors of DQN had
-a version of their own, and their learning rate goes with it.
+at about the same speed. [A2C][labml_rl.a2c.RMSProp] uses it, too. The authors of DQN
+had their own version, and their learning rate goes with it.
 
 This page is for those who want to repeat what they did. Others may skip it: [the fast
-settings](fast.py) have Adam, as nearly everybody has today.
+settings](fast.py) use Adam, as nearly everyone does today.
 """
 
 from collections.abc import Iterable
@@ -31,8 +31,9 @@ class CentredRMSProp(torch.optim.Optimizer):
     ## Centred RMSProp
 
     For each weight $\theta$ with the gradient $g$, it keeps two running means: $s$ of
-    $g^2$, and $m$ of $g$ itself. What gradients are divided by is then their standard
-    deviation, not their size: where they always point the same way, steps are longer.
+    $g^2$, and $m$ of $g$ itself. Gradients are then divided by their standard
+    deviation, not by their size: where they always point the same way, steps are
+    longer.
 
     $$m \leftarrow \alpha m + (1 - \alpha) g, \quad
     s \leftarrow \alpha s + (1 - \alpha) g^2$$
@@ -41,17 +42,17 @@ class CentredRMSProp(torch.optim.Optimizer):
 
     Where a gradient hardly changes, the difference under the root is nearly nothing,
     and it is $\epsilon$ that keeps the step short. So this number matters more here
-    than in other optimisers. With that of the settings, a weight whose gradient is 0.1
-    and −0.1 in turn moves by $\eta$ each time, and one whose gradient is always 0.1, in
-    the long run, by $32 \eta$.
+    than in other optimisers. With the one in the settings, a weight whose gradient is
+    0.1 and −0.1 in turn moves by $\eta$ each time, and one whose gradient is always
+    0.1, in the long run, by $32 \eta$.
 
     !!! warning "0.01 is not 0.01"
         Mnih et al. have $\epsilon = 0.01$ and *add up* the losses of a batch of 32.
-        Everybody else takes their mean. Then gradients are 32 times as small, and their
+        Everyone else takes their mean. Then gradients are 32 times smaller, and their
         squares $32^2$ times. Divide $\epsilon$ by that as well, and it is the same
-        optimiser. With 0.01 and a mean, steps are up to 32 times as short.
-        And PyTorch's `RMSprop(centered=True)` has its $\epsilon$ outside of the root,
-        where it means something else.
+        optimiser. With 0.01 and a mean, steps are up to 32 times shorter. And PyTorch's
+        `RMSprop(centered=True)` has its $\epsilon$ outside the root, where it means
+        something else.
 
     !!! warning "No momentum"
         The table of the paper has a "gradient momentum" and a "squared gradient
@@ -81,7 +82,7 @@ class CentredRMSProp(torch.optim.Optimizer):
         Move the parameters by their gradients.
 
         Args:
-            closure: is not used, and there because all optimisers have it.
+            closure: not used; it is there because all optimisers have it.
         """
         for group in self.param_groups:
             learned = [each for each in group["params"] if each.grad is not None]
@@ -104,7 +105,7 @@ class CentredRMSProp(torch.optim.Optimizer):
 
             # $$\theta \leftarrow \theta - \eta \frac{g}{\sqrt{s - m^2 + \epsilon}}$$
             # The difference is a variance, and rounding must not make it less than
-            # nothing.
+            # zero.
             roots = torch._foreach_addcmul(squares, means, means, -1)
             torch._foreach_clamp_min_(roots, 0)
             torch._foreach_add_(roots, group["epsilon"])

@@ -9,7 +9,7 @@ summary: The settings of Nature, complete, with their units, and a switch for ea
 These are the settings of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236), all
 of them, and a switch for each part that came later. (The paper appeared in the journal
 *Nature*, and this book calls its settings by that name.) Where the authors' table and
-their program differ, the program is followed: the scores were made with it. With these
+their program differ, we follow the program: the scores were made with it. With these
 settings, a run is 38 days of play: to try it out, there are [faster ones](fast.py).
 Clipped rewards, and episodes that end with each life, are among [the settings of Atari
 games](../runs/games.py).
@@ -17,17 +17,17 @@ games](../runs/games.py).
 The game differs from theirs in five ways:
 
 - [The button][labml_rl.game.Game.reset] is pressed for the agent.
-- Before the first picture of an episode their stack has black ones, and ours has the
-  first again.
+- Before the first picture of an episode their stack has black ones, and ours repeats
+  the first.
 - After a lost life, their agent does nothing for up to half a second, 31 frames. Ours
   waits for one step.
-- With theirs, a step in which a life is lost ends at once. Here it goes on to its
-  fourth frame.
+- In theirs, a step in which a life is lost ends at once. Here it goes on to its fourth
+  frame.
 - Games are cut off after 108,000 frames, as in later papers. Their program lets
   training games go on.
 
-Three habits of their program are not in ours, and none of them is in the paper. Theirs
-puts a row or a column of zeros on each side of the picture. It draws sixteen batches at
+Three habits of their program are not in ours, and none of them is in the paper. It puts
+a row or a column of zeros on each side of the picture. It draws sixteen batches at
 once, so that most of them know nothing of the last steps. And of two actions that are
 worth exactly the same it takes either, where we take the first.
 
@@ -69,9 +69,9 @@ worth exactly the same it takes either, where we take the first.
 `train_freq` of Stable-Baselines3 counts steps of each environment, and its warm-up is
 part of the time in which it explores less and less, as CleanRL's is. Here that time
 begins after the warm-up. With a `tau` below 1, the target network is not replaced but
-moved by that fraction (a *soft* or *Polyak* update). Both have 1 for DQN. For less,
+moved by that fraction (a *soft* or *Polyak* update). Both use 1 for DQN. For less,
 override [sync][labml_rl.dqn.experiment.Experiment.sync], and have it called much more
-often, by a small `sync_every_steps`.
+often, with a small `sync_every_steps`.
 """
 
 from dataclasses import dataclass
@@ -95,44 +95,44 @@ class Settings(SpeedSettings):
             step of the agent, and 1 if the environment is not an Atari game.
         num_envs: how many games are played at once.
         capacity: of the memory, in steps. A million take 7 GB, and 14 GB on the disk:
-            each checkpoint has them all, and the one before is there until the next is
+            each checkpoint has them all, and the one before stays until the next is
             complete.
         stack: how many pictures there are in an observation, so that the memory keeps
-            each once. None is what an Atari game has, and 1 for all else.
+            each once. None is what an Atari game has, and 1 for everything else.
         warm_up_steps: how many to play at random before anything is learned.
         learn_every_steps: how many to play from one batch to the next.
         batch_size: how many steps there are in a batch.
         sync_every_steps: how many to play until the target network is replaced.
         discount: the discount factor: what a reward that comes a step later is worth,
             as a fraction of one that comes now.
-        optimizer_name: `rmsprop` is that of the authors, `adam` that of everybody else.
+        optimizer_name: `rmsprop` is the authors', `adam` everyone else's.
         learning_rate: of the optimiser.
         rms_decay: of RMSProp's means.
-        rms_epsilon: what keeps RMSProp from dividing by nothing. Theirs is 0.01 for
-            losses that are added up over the batch of 32.
-        adam_epsilon: the same of Adam.
+        rms_epsilon: what keeps RMSProp from dividing by zero. Theirs is 0.01 for losses
+            that are added up over the batch of 32.
+        adam_epsilon: the same for Adam.
         max_gradient_norm: longer gradients are cut to this length; None cuts none.
-        epsilon_start: the probability of an action at random, in the beginning.
-        epsilon_end: the same in the end.
+        epsilon_start: the probability of an action at random, at the beginning.
+        epsilon_end: the same at the end.
         epsilon_steps: how many steps after the warm-up it takes to get there.
         double: let the network that learns choose the action whose value goes into the
             target.
         dueling: have a stream for values and one for advantages.
         n: how many rewards to count before the target trusts the network.
         distributional: learn [how likely each return is](distribution.py), and not only
-            their mean.
+            the mean.
         atoms: how many returns the distribution tells apart.
         lowest_return: the first of them.
         highest_return: the last.
-        quantiles: learn so many [quantiles of the returns](quantiles.py), 200 in the
+        quantiles: learn this many [quantiles of the returns](quantiles.py), 200 in the
             paper, and not only their mean. None learns no quantiles.
         noisy: explore by [noise in the weights](noisy.py), with epsilon or, if its
             start and end are 0, without.
-        noise: how much of it there is in the beginning.
-        prioritised: draw those steps more often that were a surprise.
+        noise: how much of it there is at the beginning.
+        prioritised: draw steps that were a surprise more often.
         priority_exponent: how much more often. With 0, all are alike.
-        importance_start: how much of that is made up for in the loss, in the beginning.
-            In the end it is all, 1.
+        importance_start: how much of that is made up for in the loss, at the beginning.
+            At the end all of it is, 1.
         turns: how often to play and learn before anything is written down.
     """
 

@@ -17,7 +17,7 @@ symbols:
 [DQN](../dqn/__init__.py) learns action values with two helpers: a memory of a million
 steps, and a second network that makes the targets. They take seven gigabytes, several
 pages of this book, and most of the care. [Gallici et al.
-(2024)](https://arxiv.org/abs/2407.04811) leave out both. What is left they call the
+(2024)](https://arxiv.org/abs/2407.04811) leave out both. They call what is left the
 *parallelised Q-network*, **PQN**. It plays many games at once, learns from what they
 have just shown, and throws that away, as [PPO](../ppo/__init__.py) does:
 
@@ -29,11 +29,11 @@ DQN     games ---> memory ---> batch ---> network
 PQN     games ---> rollout ----> batch ---> network
 ```
 
-At the end of this page you will have a network that stays calm without a target
+By the end of this page you will have a network that stays calm without a target
 network, and the targets that it learns. [The experiment](experiment.py) is the loop of
 PPO with another loss in it, and shows what it has learned; there is also [all of it on
-one page](plain.py). Of DQN you need how [the value of an action is tied to the values
-one step later](../dqn/__init__.py#the-bellman-equation), and what
+one page](plain.py). From DQN you need to know how [the value of an action is tied to
+the values one step later](../dqn/__init__.py#the-bellman-equation), and what
 [ε-greedy](../dqn/exploring.py) is.
 
 ## What the memory was for
@@ -41,21 +41,21 @@ one step later](../dqn/__init__.py#the-bellman-equation), and what
 It served two ends.
 
 **Mixing.** Steps that follow each other look alike. If the network learns from them in
-their order, they pull it to one corner of the game, and then to the next. The memory
-mixes hours of play. But 128 games, each of them somewhere else, are a mixture as well,
-and one that is always of today.
+order, they pull it to one corner of the game, and then to the next. The memory mixes
+hours of play. But 128 games, each of them somewhere else, are a mixture as well, and
+one that is always up to date.
 
 **Using a step more than once.** DQN draws 32 old steps after every four new ones, so it
-learns from each about eight times. PQN goes through each rollout twice. To learn from
+learns from each about eight times. PQN goes through each rollout twice. Learning from
 the same step again and again is worth most where steps are dear, for a robot, say. A
-game on a computer gives as many as one likes.
+game on a computer gives as many as you like.
 
 ## What the target network was for
 
 A network that learns from its own answers can end up chasing them. Here is a very small
 case, with which [Sutton and Barto
 (2018)](http://incompleteideas.net/book/the-book-2nd.html) begin their section 11.2. The
-network has a single weight $w$. Of each screen it sees one number $x$, a *feature*, and
+network has a single weight $w$. It sees one number $x$ of each screen, a *feature*, and
 says that the screen is worth $w x$. There are two screens, with $x = 1$ and with
 $x = 2$. The first leads to the second, and nothing is ever paid, so $w$ should be 0.
 Let it be 1, and $\gamma = 0.99$. Look at a step from the first screen to the second.
@@ -87,12 +87,12 @@ does, but its targets are those of the best action, and not of what it will do. 
 off-policy, too, and the less so the less it explores.)
 
 A target network makes the promise stand still for a while. That slows the growth, and
-here it does no more: $w$ comes to 1.98 times what it was, and then the promise is
+here it does no more: $w$ grows to 1.98 times what it was, and then the promise is
 renewed.
 
 **Layer normalisation** ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)) attacks
-the cause, that one screen is *larger* than the other. With many features $x$ in place
-of one, a value is $w \cdot x$, and its gradient with respect to $w$ is $x$. A step that
+the cause, that one screen is *larger* than the other. With many features $x$ instead of
+one, a value is $w \cdot x$, and its gradient with respect to $w$ is $x$. A step that
 corrects an error $\delta$ moves $w$ by $\eta \delta x$, with the learning rate $\eta$,
 and with it the value of any other screen $x'$ by $\eta \delta \, x \cdot x'$. For the
 screen itself $x \cdot x$ is the square of the length of its features, and for another
@@ -111,13 +111,13 @@ standard deviation:
 $$y_i = g_i \, \frac{x_i - \operatorname{mean}(x)}{\operatorname{std}(x)} + b_i$$
 
 Here $g$ and $b$ are learned, and begin as 1 and 0. With those, (1, 2, 3) becomes
-(−1.22, 0, 1.22), and so does (10, 20, 30). The $d$ numbers have a length of $\sqrt{d}$
-then, also for a screen that was never seen. (But where all of them are equal, as on a
-black screen, they become 0. PyTorch adds 0.00001 to the variance, so that nothing is
-divided by zero.) The ReLU takes about half of the squares away, so after it the lengths
-are only nearly equal.
+(−1.22, 0, 1.22), and so does (10, 20, 30). The $d$ numbers then have a length of
+$\sqrt{d}$, even for a screen that was never seen. (But where all of them are equal, as
+on a black screen, they become 0. PyTorch adds 0.00001 to the variance, so that nothing
+is divided by zero.) The ReLU takes about half of the squares away, so after it the
+lengths are only nearly equal.
 
-That is the idea, and no proof. Gallici et al. have a proof, but for a network whose
+That is the idea, not a proof. Gallici et al. have a proof, but for a network whose
 weights are also kept small by a penalty, and their program for Atari has none. It works
 there all the same: after 400 million frames, they report, the median over 57 games is
 about that of [Rainbow](../dqn/rainbow.py), which had half as many.
@@ -135,27 +135,27 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
     r"""
     ## The targets
 
-    Let $F_t$ be what follows step $t$ if one plays on as well as one can, by what the
+    Let $F_t$ be what follows step $t$ if play goes on as well as possible, by what the
     network says of the next observation:
 
     $$F_t = \max_a Q(o_{t+1}, a)$$
 
     It is 0 if the game ends there. DQN's target is $r_t + \gamma F_t$, with $F_t$ from
-    its target network: one reward that was seen, and from there on all is believed. But
-    a rollout of 32 steps shows more. The target of the next step, $G_{t+1}$, stands for
-    the same as $F_t$, and has one more seen reward in it. So take a share $\lambda$ of
-    $G_{t+1}$, and $1 - \lambda$ of $F_t$. This is a **λ-return**, or lambda-return:
+    its target network: one reward that was seen, and everything after it is believed.
+    But a rollout of 32 steps shows more. The target of the next step, $G_{t+1}$, stands
+    for the same as $F_t$, and has one more seen reward in it. So take a share $\lambda$
+    of $G_{t+1}$, and $1 - \lambda$ of $F_t$. This is a **λ-return**, or lambda-return:
 
     $$G_t = r_t + \gamma \big( (1 - \lambda) F_t + \lambda G_{t+1} \big)$$
 
-    Where the episode ends with step $t$, or the rollout, there is no $G_{t+1}$, and
+    Where the episode or the rollout ends with step $t$, there is no $G_{t+1}$, and
     $F_t$ takes its place.
 
     With $\lambda = 0$ that is DQN's target. With $\lambda = 1$ all rewards of the
     rollout are added up, and the network is believed only at its end. In between, a
-    point is felt at once by all steps that led to it, the less the further away they
-    are. With $\lambda = 0$ it moves back by one step each time that the network
-    learns. Gallici et al. have 0.65 for Atari.
+    point is felt at once by all the steps that led to it, less so the further away they
+    are. With $\lambda = 0$ it moves back by one step each time that the network learns.
+    Gallici et al. use 0.65 for Atari.
 
     Take $V(o_t) = \max_a Q(o_t, a)$ for the value, and this is what
     [GAE][labml_rl.returns.gae] adds up. What is in brackets is
@@ -175,10 +175,10 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
         agent gets that does not always do its best. This is the **Q(λ)** of [Peng and
         Williams (1996)](https://doi.org/10.1007/BF00114731). That of Watkins goes back
         to $\lambda = 0$ wherever an action was not the best, and while the agent
-        explores much, that is nearly everywhere. Peng's is the less wrong the less the
+        explores much, that is nearly everywhere. Peng's is less wrong the less the
         agent explores. [Kozuno et al. (2021)](https://arxiv.org/abs/2103.00107) show
-        that, if the agent's own policy follows the best one slowly, it still comes to
-        the best. That of PQN follows at once, so this is no proof for it.
+        that, if the agent's own policy follows the best one slowly, it still reaches
+        the best. PQN's follows at once, so this proves nothing for it.
 
     Args:
         rollout: what was seen. Its values are the largest action values: those of each
@@ -200,7 +200,7 @@ def epsilon_greedy(action_values: Tensor, epsilon: Tensor | float) -> Tensor:
     r"""
     ## The policy
 
-    Whoever is [ε-greedy](../dqn/exploring.py) has a policy, too. With probability
+    An [ε-greedy](../dqn/exploring.py) agent has a policy, too. With probability
     $\varepsilon$ it draws one of the $A$ actions, all equally likely, and otherwise it
     takes the best. So the best can come up in either way:
 
@@ -209,7 +209,7 @@ def epsilon_greedy(action_values: Tensor, epsilon: Tensor | float) -> Tensor:
     0 & \text{otherwise}
     \end{cases}$$
 
-    Written like this, it can be [drawn from][labml_rl.networks.draw] as any policy can.
+    Written like this, it can be [drawn from][labml_rl.networks.draw] like any policy.
 
     Args:
         action_values: $Q(o, a)$, shape `(N, A)`.
@@ -229,10 +229,10 @@ class PQNetwork(nn.Module):
     ## The network
 
     It is that [of DQN][labml_rl.networks.QNetwork] with a norm after each layer of the
-    body. Its weights begin [orthogonal][labml_rl.networks.orthogonal_]. How large they
-    are does not show in what comes out, since the norms take it out again. It only
-    decides how fast they turn: a step of the optimiser counts less beside large
-    weights. After the last layer there is no norm, since the size of a value matters.
+    body. Its weights begin [orthogonal][labml_rl.networks.orthogonal_]. Their size does
+    not show in what comes out, since the norms take it out again. It only decides how
+    fast they turn: a step of the optimiser counts less beside large weights. After the
+    last layer there is no norm, since the size of a value matters.
 
     The [sampler](../sampling.py) expects an actor and a critic, and this network poses
     as both. Its actor is ε-greedy, and its critic says what the best action is worth.
@@ -290,7 +290,7 @@ def add_norms(body: NatureBody | VectorBody) -> None:
 
     After a fully connected layer, all numbers of one observation together are brought
     to one size. After a convolution it is those of one *place*: the 32 or 64 channels
-    that say what is to be seen there. So at first a dim ball on black is as loud as a
+    that say what can be seen there. So at first a dim ball on black is as loud as a
     bright one. (Gallici et al. do it like this. CleanRL's norm takes all places of a
     layer together.)
 
@@ -313,7 +313,7 @@ class PlaceNorm(nn.LayerNorm):
 
     PyTorch's norm wants what it adds up in the last dimension, and its convolutions
     have the channels in the second. Where observations come [in
-    blocks][labml_rl.bodies.as_blocks], channels lie side by side in memory all the way
+    blocks][labml_rl.bodies.as_blocks], channels are side by side in memory all the way
     through the network, and nothing has to be moved for this.
     """
 

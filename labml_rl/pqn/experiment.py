@@ -34,8 +34,8 @@ until all frames are played:
 ```
 
 Put it beside [the loop of PPO](../ppo/experiment.py). What is missing is all that a
-policy needs: how likely actions were, ratios, a clip, a bonus for being undecided. What
-is there in its place is one number, $\varepsilon$.
+policy needs: how likely actions were, ratios, a clip, a bonus for being undecided. In
+its place there is one number, $\varepsilon$.
 
 ## What it has learned
 
@@ -61,7 +61,7 @@ rise, crosses both by the end, and ends at
 *Pong, with the same settings, and A2C with two seeds (the thin curves).*
 
 Pong takes patience. After 3.9 million frames this agent still lost nearly every point,
-where two runs of [DQN](../dqn/fast.py) had come to −15 and −14, and the run was taken
+where two runs of [DQN](../dqn/fast.py) had reached −15 and −14, and the run was taken
 for a failure and stopped. Lengthened, it made up for that in a little more than three
 million frames, and after 8.7 million it scores 18.8 in whole games. (Those of DQN score
 14 and 13 after ten million. But there one action in twenty is random, and here one in a
@@ -112,26 +112,27 @@ class Settings(RolloutSettings):
     """
     ## Settings
 
-    Those of the authors' [program](https://github.com/mttga/purejaxql) for Atari, but
-    for the length, and for how [the weights begin][labml_rl.pqn.PQNetwork]: orthogonal
-    here, and drawn from a normal distribution there. Theirs plays 40 million frames,
-    and lets epsilon go down over a tenth of them. Here it is a tenth of 10 million. For
-    a run like theirs, give `--total-frames 40_000_000 --epsilon-steps 1_000_000`.
+    Those of the authors' [program](https://github.com/mttga/purejaxql) for Atari,
+    except for the length, and for how [the weights begin][labml_rl.pqn.PQNetwork]:
+    orthogonal here, and drawn from a normal distribution there. Theirs plays 40 million
+    frames, and lets epsilon go down over a tenth of them. Here it is a tenth of 10
+    million. For a run like theirs, give
+    `--total-frames 40_000_000 --epsilon-steps 1_000_000`.
 
     Args:
         num_envs: how many games are played at once.
-        steps: how many steps each game is played before the network learns. All games
-            together then make the batch, of 128 · 32 = 4,096 steps.
+        steps: for how many steps each game is played before the network learns. All
+            games together then make the batch, of 128 · 32 = 4,096 steps.
         epochs: how often it learns from each batch.
         minibatches: into how many parts the batch is cut, each for one step of the
             optimiser.
-        learning_rate: of RAdam, from the beginning to the end.
+        learning_rate: of RAdam, from beginning to end.
         max_gradient_norm: longer gradients are cut to this length. In Pong and Space
             Invaders hardly any are, and in Ms. Pac-Man many. On the pole most are,
             until it stands.
         td_lambda: how far the targets trust what was seen over what was expected.
-        epsilon_start: how likely it is to act at random, in the beginning.
-        epsilon_end: the same in the end.
+        epsilon_start: how likely it is to act at random, at the beginning.
+        epsilon_end: the same at the end.
         epsilon_steps: how many steps it takes to get there: a tenth of the steps of a
             run of 10 million frames.
     """
@@ -159,8 +160,8 @@ class Experiment(RolloutExperiment[Settings]):
     """
     ## The experiment
 
-    What PQN has to say is which network and optimiser it wants, what one update is, and
-    what one step in it. The rest is [that of all who learn from their latest
+    PQN has to say which network and optimiser it wants, what one update is, and what
+    one step in it is. The rest is [common to all that learn from their latest
     play](../onpolicy.py).
 
     When its score is measured, it acts at random once in a thousand steps: with the
@@ -241,8 +242,8 @@ class Experiment(RolloutExperiment[Settings]):
         Adam divides each gradient by the size that it usually has. After a few batches
         it can't know that size yet, and its steps are full-sized all the same. RAdam
         ([Liu et al., 2019](https://arxiv.org/abs/1908.03265)) goes by how many batches
-        there were. Its first five steps are not divided at all, the sixth is a fortieth
-        of Adam's, and then they grow.
+        there have been. Its first five steps are not divided at all, the sixth is a
+        fortieth of Adam's, and then they grow.
 
         Returns:
             RAdam.
@@ -268,9 +269,9 @@ class Experiment(RolloutExperiment[Settings]):
         """
         ### Play, then learn
 
-        This is one update. All games are played on for $T$ steps, and the optimiser
-        goes through these steps twice, a minibatch at a time. Then what was seen is
-        thrown away.
+        This is one update. All games are played for another $T$ steps, and the
+        optimiser goes through these steps twice, a minibatch at a time. Then what was
+        seen is thrown away.
 
         Returns:
             The means over all minibatches.

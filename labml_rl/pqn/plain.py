@@ -18,7 +18,7 @@ is the algorithm alone, from the first step to the last, as one function:
 python -m labml_rl.pqn.plain
 ```
 
-It balances a pole within a minute or so. Of all algorithms in this book it has the
+It balances a pole within a minute or so. Of all the algorithms in this book it has the
 least to explain: there is one network, one loss, and nothing is remembered. Nothing is
 left out of PQN itself: the tests let this function and the experiment learn side by
 side, and compare all weights.
@@ -36,8 +36,8 @@ To begin a project of your own, copy this page, and make it yours line by line. 
 game, give it `make_environments("SpaceInvaders", 128, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network that fits, `PQNetwork((4, 84, 84), 6)`, and
 the [settings for games][labml_rl.pqn.experiment.Settings]. (The length is in steps
-here: ten million frames are `total_steps=2_500_000`.) All of it is computed on the
-processor; the experiment takes a GPU as well.
+here: ten million frames are `total_steps=2_500_000`.) It all runs on the processor; the
+experiment takes a GPU as well.
 """
 
 from collections import deque
@@ -78,17 +78,16 @@ def learn(
     Args:
         games: a batch of games, made with `copy=False`.
         network: what learns.
-        total_steps: how many steps to play, in all games together. The default of this
-            and those of all that follow are for [the
-            pole][labml_rl.small.PQNSettings].
-        steps: $T$, how many steps each game is played before the network learns.
+        total_steps: how many steps to play, in all games together. This default and all
+            those that follow are for [the pole][labml_rl.small.PQNSettings].
+        steps: $T$, for how many steps each game is played before the network learns.
         epochs: how often it then learns from each of these steps.
         minibatches: into how many parts the steps of all games are cut.
         learning_rate: of RAdam.
         discount: $\gamma$.
         td_lambda: $\lambda$.
-        epsilon_start: $\varepsilon$ in the beginning.
-        epsilon_end: the same in the end.
+        epsilon_start: $\varepsilon$ at the beginning.
+        epsilon_end: the same at the end.
         epsilon_steps: how many steps it takes to get there.
         max_gradient_norm: longer gradients are cut to this length.
         generator: the dice; `None` takes those that `torch.manual_seed` sets.

@@ -12,10 +12,10 @@ symbols:
 
 # Replay
 
-What an agent sees in a second of play is nearly the same picture, fifteen times. A
-network that learns from one step after the other learns about this second, and forgets
-what it knew of all others (*catastrophic forgetting*). And once it has learned from a
-step, the step is thrown away, though there was more to learn from it.
+In a second of play an agent sees nearly the same picture fifteen times. A network that
+learns from one step after the other learns about this second, and forgets what it knew
+of all the others (*catastrophic forgetting*). And once it has learned from a step, the
+step is thrown away, though there was more to learn from it.
 
 A **replay memory**, or replay buffer, is the answer to both ([Lin,
 1992](https://doi.org/10.1007/BF00992699)). Every step goes into it (what was seen,
@@ -25,10 +25,9 @@ hours of play. So a batch has a bit of everything in it, and each step is learne
 several times, eight on average in [DQN](../dqn/__init__.py). (Papers give the *replay
 ratio*: batches for each step that is played, here a quarter.)
 
-Not every algorithm may do so. [A2C](../a2c/__init__.py) asks how good its own actions
-are, and an hour ago it was another agent that played. What DQN learns is how good
-an action is if one plays *well* afterwards, and for that it does not matter who took
-it.
+Not every algorithm can do this. [A2C](../a2c/__init__.py) asks how good its own actions
+are, and an hour ago another agent was playing. DQN learns how good an action is if the
+agent plays *well* afterwards, and for that it does not matter who took it.
 
 ## In a program
 
@@ -71,8 +70,8 @@ memory.add(
 batch = memory.sample(32)
 ```
 
-A single environment of Gymnasium gives no batches, and somebody has to begin its next
-episode. With a memory for one game:
+A single Gymnasium environment gives no batches, and its next episode has to be begun
+for it. With a memory for one game:
 
 ```python
 memory.begin(obs[None])
@@ -153,9 +152,9 @@ class ReplayMemory(Rings):
     Steps are kept in arrays, and the number of a step in them is its **place**. First
     comes the first place of each game, then the second of each, and so on. So what a
     game did next is as many places further on as there are games. When all places are
-    full, the newest step takes that of the oldest. Some places have no step to learn
-    from, such as the newest of each game: what follows it is not there yet. All that is
-    on [the page of the rings](rings.py).
+    full, the newest step takes the place of the oldest. Some places have no step to
+    learn from, such as the newest of each game: what follows it is not there yet. All
+    this is on [the page about the rings](rings.py).
 
     Args:
         observation_space: that of one game.
@@ -221,8 +220,8 @@ class ReplayMemory(Rings):
         ### Draw
 
         Draw a place at random, and draw again where there is nothing to learn from. So
-        all steps that can be drawn are equally likely, and nobody has to keep a list of
-        them.
+        all steps that can be drawn are equally likely, and no list of them has to be
+        kept.
 
         Args:
             batch_size: how many steps. The same may come twice.
@@ -244,7 +243,7 @@ class ReplayMemory(Rings):
         Args:
             places: of steps that [can be drawn][Rings.can_be_drawn], shape
                 `(B,)`.
-            weights: what each counts in the loss; `None` is 1.
+            weights: how much each counts in the loss; `None` is 1.
 
         Returns:
             All that there is to learn from them.
@@ -282,8 +281,8 @@ class ReplayMemory(Rings):
         """
         ### Saved with the run
 
-        A run that went on with an empty memory would learn from other steps than one
-        that never stopped, until a million more have been played. So [a
+        A run that went on with an empty memory would not learn from the same steps as
+        one that never stopped, until a million more had been played. So [a
         checkpoint](../runs/checkpoint.py) has all of it, 7 GB in the end.
 
         Returns:
@@ -299,7 +298,7 @@ class ReplayMemory(Rings):
                 over it: for a second memory, read it again.
 
         Raises:
-            ValueError: if it is that of another memory. This one is unchanged then.
+            ValueError: if it is that of another memory. This one is then unchanged.
         """
         super().set_state(state)
         self._dice.bit_generator.state = state["dice"]

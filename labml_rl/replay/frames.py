@@ -9,9 +9,8 @@ summary: >-
 # Each frame once
 
 An observation of a game is a stack of the latest four pictures. The next one has three
-of these in it, and one that is new. A memory that keeps whole observations keeps each
-picture four times. Many keep the next observation of each step as well, which makes it
-eight:
+of these in it, and a new one. A memory that keeps whole observations keeps each picture
+four times. Many keep the next observation of each step as well, which makes it eight:
 
 | what is kept of a step | bytes | a million steps |
 |---|---|---|
@@ -19,9 +18,9 @@ eight:
 | one stack | 28,224 | 28 GB |
 | one picture | 7,056 | 7 GB |
 
-This page keeps one picture, and puts the stacks together again when somebody wants to
-see them. Which pictures belong in a stack is for [the rings](rings.py) to say. Here
-they are only written and read.
+This page keeps one picture, and puts the stacks together again when they are wanted.
+Which pictures belong in a stack is for [the rings](rings.py) to say. Here they are only
+written and read.
 
 ```python
 import numpy as np
@@ -74,8 +73,8 @@ class Frames:
         blocks: give stacks [in blocks][labml_rl.bodies.as_blocks], if they can be cut.
 
     Raises:
-        ValueError: if an observation is no stack of so many, or if the machine has not
-            enough memory.
+        ValueError: if an observation is not a stack of that many, or if the machine has
+            not enough memory.
     """
 
     def __init__(
@@ -96,8 +95,8 @@ class Frames:
         self.channels = shape[0] // stack if stack > 1 else 0
         one = (self.channels, *shape[1:]) if stack > 1 else self.shape
 
-        # Whoever asks for memory gets a promise. The system keeps it, page by page,
-        # where something is written. So a memory that is to hold a million pictures
+        # A program that asks for memory gets a promise. The system keeps it page by
+        # page, as something is written. So a memory that is to hold a million pictures
         # takes no more room than those that it holds so far.
         #
         # !!! warning "A promise can be broken"
@@ -125,13 +124,13 @@ class Frames:
         """
         ### Take over pictures
 
-        A memory that was read from a file is used as it is. To copy it, one would need
-        room for two.
+        A memory that was read from a file is used as it is. Copying it would need room
+        for two.
 
         Args:
             kept: pictures, as another of the same kind has kept them.
         """
-        # A complex number of NumPy has 16 bytes, as a square has, and NumPy never looks
+        # A complex number in NumPy has 16 bytes, as a square has, and NumPy never looks
         # inside when it only copies. So each square is moved as one number.
         self.kept = kept
         if self.blocks:
@@ -145,8 +144,8 @@ class Frames:
             count: how many there should be.
 
         Raises:
-            ValueError: if they are more or fewer, of another shape than was said, or of
-                a type that has no room here.
+            ValueError: if there are more or fewer, if their shape is not the one given,
+                or if their type does not fit here.
         """
         if not isinstance(observations, np.ndarray):
             raise ValueError(
@@ -173,7 +172,7 @@ class Frames:
             observations: the first of episodes, shape `(N, …)`.
 
         Raises:
-            ValueError: if there is more than one picture in one of these.
+            ValueError: if one of them holds two different pictures.
         """
         if self.stack == 1 or not len(observations):
             return
@@ -191,15 +190,15 @@ class Frames:
 
     def check_next(self, before: NDArray[Any], observations: NDArray[Any]) -> None:
         """
-        After the first of an episode, each stack must be the one before with one
-        picture more.
+        After the first of an episode, each stack must be the one before with one more
+        picture.
 
         Args:
             before: the newest picture that was seen before, shape `(N, …)`.
             observations: what came next, shape `(N, …)`.
 
         Raises:
-            ValueError: if the picture that comes second in one of these is another.
+            ValueError: if the second newest picture in one of these is not that one.
         """
         second = observations[:, -2 * self.channels : -self.channels]
         if (second != before).any():
@@ -244,7 +243,7 @@ class Frames:
             shape = (-1, *self.shape)
             return [torch.from_numpy(self.kept[each].reshape(shape)) for each in places]
 
-        # What a processor has just read, it reads again in no time. So one stack is
+        # A processor reads again in no time what it has just read. So one stack is
         # looked up and sorted before the next. And the stack of the next observation,
         # which has three of the same four pictures, comes right after it.
         rooms = [self._room(len(each)) for each in places]
@@ -259,8 +258,8 @@ class Frames:
         ### Memory that is used again
 
         A batch of 256 steps needs 14 MB. The system gives new memory page by page, and
-        clears each, which takes nearly as long as to fill it. So when nobody has a
-        batch any more, its memory is kept for one of the next.
+        clears each, which takes nearly as long as filling it. So when nobody holds a
+        batch any more, its memory is kept for a later one.
 
         !!! warning "Nobody"
             The usual trick is two fixed buffers, used in turn. Then a batch that is
@@ -268,7 +267,7 @@ class Frames:
             only when Python says that the last tensor that looks at it is gone.
 
         Returns:
-            Room for so many stacks, with anything in it.
+            Room for that many stacks, with anything in it.
         """
         shape = (count, self._squares, self.stack, self.blocks[2] // self.stack)
         room = self._free.pop() if self._free else np.empty(0, np.uint8)

@@ -2,8 +2,8 @@ r"""
 ---
 title: Prioritised replay
 summary: >-
-  Draw those steps more often that were a surprise, and weigh them so that the answer
-  stays the same.
+  Draw steps that were a surprise more often, and weigh them so that the answer stays
+  the same.
 symbols:
   errors: '\delta_i'
   exponent: '\alpha'
@@ -14,15 +14,15 @@ symbols:
 # Prioritised replay
 
 Most of a million steps are dull: the ball flies, nothing comes of it, and the network
-has known that for a long time. Then there is one in which a life is lost, and nobody
-expected that. It should be looked at more often.
+has known that for a long time. Then there is one in which a life is lost, which nobody
+expected. It should be looked at more often.
 
 [Schaul et al. (2016)](https://arxiv.org/abs/1511.05952), who call this *prioritized
 experience replay* (PER), draw each step in proportion to how wrong the network was
 about it when it last looked. On top of double Q-learning they report higher scores in
-42 of 57 games, and a [human-normalised](../watch/many.py#one-scale) median of 128% in
-place of 111%. Their games begin at points that a human had reached, and not with
-no-ops. So these numbers cannot be compared with the medians of the other pages.
+42 of 57 games, and a [human-normalised](../watch/many.py#one-scale) median of 128%
+instead of 111%. Their games begin at points that a human had reached, and not with
+no-ops. So these numbers cannot be compared with the medians on the other pages.
 
 ## What is drawn
 
@@ -30,7 +30,7 @@ The **priority** of step $i$ is the size of its [error][labml_rl.dqn.td_loss], a
 little more, so that none is ever forgotten. (This is the *proportional* variant of the
 paper. In its *rank-based* one it matters how many errors are larger, and not by how
 much.) The exponent $\alpha$ says how much the priority matters: with 0 all are equal,
-with 1 a step that is twice as wrong comes twice as often.
+with 1 a step that is twice as wrong comes up twice as often.
 
 $$p_i = |\delta_i| + \epsilon, \qquad
 P(i) = \frac{p_i^\alpha}{\sum_k p_k^\alpha}$$
@@ -55,9 +55,9 @@ looked at.
 ## How much each counts
 
 A mean over a batch stands for the mean over the memory. If some steps are drawn more
-often, it stands for another: in a game that pays 1 in one of ten tries, the tries that
-pay are a surprise each time. Draw them half of the time, and the network learns that
-the try is worth a half.
+often, it stands for another mean: in a game that pays 1 in one try out of ten, the
+tries that pay are a surprise each time. Draw them half the time, and the network learns
+that a try is worth a half.
 
 So what is drawn more often must count less. Let there be $M$ steps in the memory, and
 let $x_i$ be what each has to say, its gradient for instance. The mean over all of them
@@ -74,9 +74,9 @@ While the network knows nothing, it does not matter much if the mean is a little
 the weights get an exponent $\beta$, which goes from 0.4 up to 1. And some importance
 weights are above 1. With these a batch changes the network too much now and then. So
 all are divided by the largest in the batch $B$, that of the step with the smallest
-priority. What each step counts beside the others in its batch stays the same, and the
-batch as a whole changes the network less. (But each batch has a largest weight of its
-own, and a dull step brings a large one. So dull steps count too little, even with
+priority. How much each step counts beside the others in its batch stays the same, and
+the batch as a whole changes the network less. (But each batch has its own largest
+weight, and a dull step brings a large one. So dull steps count too little, even with
 $\beta = 1$. With errors as on a bell curve whose standard deviation is 1,
 $\alpha = 0.6$ and batches of 256, those below 0.01 count three tenths of what they
 should, and those above 0.5 about 1% too much.)
@@ -87,8 +87,8 @@ w_i &= \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
 &= \left( \frac{\min_{k \in B} p_k^\alpha}{p_i^\alpha} \right)^\beta
 \end{aligned}$$
 
-$M$ and the sum of all priorities stand above and below, and cancel. What is left is one
-number over another. With four steps, and $\alpha = 0.6$:
+$M$ and the sum of all priorities appear both above and below, and cancel. What is left
+is one number over another. With four steps, and $\alpha = 0.6$:
 
 | error | 2 | 1 | 0.5 | 0.1 |
 |---|---|---|---|---|
@@ -112,9 +112,9 @@ weight is the same for all.
     Dopamine.
 
 !!! warning "Shorter steps"
-    What is drawn has larger errors than usual, so its gradients are longer. Schaul et
-    al. divide the learning rate of DQN by 4, and change no other setting. The settings
-    of this book don't do that by themselves:
+    The steps that are drawn have larger errors than usual, so their gradients are
+    longer. Schaul et al. divide the learning rate of DQN by 4, and change no other
+    setting. The settings of this book don't do that by themselves:
 
     ```sh
     labml-rl train dqn --game Breakout \
@@ -141,7 +141,7 @@ class PrioritisedMemory(ReplayMemory):
     r"""
     ## The memory
 
-    It is begun and filled as [any other](__init__.py). After each batch it hears how
+    It is begun and filled like [any other](__init__.py). After each batch it hears how
     wrong the network was, from [the loss][labml_rl.dqn.td_loss]:
 
     ```python
@@ -331,7 +331,7 @@ class PrioritisedMemory(ReplayMemory):
             state: what [PrioritisedMemory.get_state][] returned, for the same games.
 
         Raises:
-            ValueError: if it is of another memory. All is as it was, then.
+            ValueError: if it is of another memory. Everything is then as it was.
         """
         if "priorities" not in state:
             raise ValueError("this replay memory was without priorities")
@@ -347,8 +347,8 @@ class PrioritisedMemory(ReplayMemory):
 # 1. Two steps have errors of 3 and $-1$, and $\alpha$ is 1. How often is each drawn?
 #    What are their weights if both are in the batch and $\beta$ is 1?
 # 2. And with $\alpha = 0$?
-# 3. A return is 1 in one of four tries, and 0 in the others. The try that pays is drawn
-#    half of the time, and $\beta$ is 0. What does the network learn that the try is
+# 3. A return is 1 in one try out of four, and 0 in the others. The try that pays is
+#    drawn half the time, and $\beta$ is 0. What does the network learn that the try is
 #    worth?
 #
 # ??? tip "Answers"

@@ -10,13 +10,13 @@ summary: >-
 
 [The memory](__init__.py) draws steps, and makes batches of them. This page keeps the
 steps, and answers two questions about each: which pictures belong to its observation,
-and is all there that one needs to learn from it?
+and is everything there that is needed to learn from it?
 
 Each game has a **ring** of places (a *ring buffer*, or *circular buffer*), and a write
 head that goes around it: when all are full, the newest picture takes the place of the
 oldest. A place holds [one picture](frames.py), the newest of an observation, and what
-the agent then did. The head is where the newest of all is. Here is a ring with the end
-of an episode in it:
+the agent then did. The head is at the newest of all. Here is a ring with the end of an
+episode in it:
 
 ```text
 place        3   4   5   6   7   8   9
@@ -33,7 +33,7 @@ episode at once hand it over [separately][labml_rl.environments.final_observatio
 here it gets a place of its own. So what followed a step is always in the next place,
 whether the episode went on, was terminated, or was cut off. The price is one more place
 for each episode. If each life is an episode, those are some three places in a hundred
-while the agent of Breakout plays at random, and hardly one when it can play.
+while an agent plays Breakout at random, and hardly one once it can play.
 
 !!! warning "Truncated is not terminated"
     Many memories have one array `done`. Stable-Baselines3's can tell the two apart, but
@@ -75,8 +75,8 @@ class Rings:
         blocks: give stacks [in blocks][labml_rl.bodies.as_blocks], if they can be cut.
 
     Raises:
-        ValueError: if a ring would be too small for the stack and `n`, or if what is
-            observed is no array.
+        ValueError: if a ring would be too small for the stack and `n`, or if
+            observations are not arrays.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Rings:
 
     def _forget(self) -> None:
         # The head of each ring, and how many places of it are written. Before there is
-        # a picture, a head stands one place before the first: its number is negative.
+        # a picture, a head is one place before the first: its number is negative.
         self.heads = np.arange(self.num_envs) - self.num_envs
         self.filled = np.zeros(self.num_envs, np.int64)
         self.outcomes[:] = NOTHING
@@ -148,12 +148,12 @@ class Rings:
         ### Begin
 
         Args:
-            observations: the first of all games, shape `(N, …)`. What was in the memory
-                before is forgotten.
+            observations: the first of every game, shape `(N, …)`. What was in the
+                memory before is forgotten.
 
         Raises:
-            ValueError: if they have another shape than was said, or a type that has [no
-                room here][labml_rl.replay.frames.Frames.check], or if they are not [the
+            ValueError: if their shape is not the one given, if their type has [no room
+                here][labml_rl.replay.frames.Frames.check], or if they are not [the
                 first][labml_rl.replay.frames.Frames.check_first] of episodes.
         """
         self.frames.check(observations, self.num_envs)
@@ -178,11 +178,11 @@ class Rings:
         ### One step of all games
 
         !!! warning "The step that nobody played"
-            By default, a batch of Gymnasium begins the next episode only in the step
-            after an end, and says that this step brought 0. Nothing here can tell it
-            from a step that was played, and the network would learn that games begin
-            where others end. So make the games with `autoreset_mode=SAME_STEP`, as all
-            in this book are.
+            By default, a Gymnasium batch begins the next episode only in the step after
+            an end, and says that this step brought 0. Nothing here can tell it from a
+            step that was played, and the network would learn that games begin where
+            others end. So make the games with `autoreset_mode=SAME_STEP`, as all in
+            this book are.
 
         Args:
             actions: those taken on the observations before, by number, shape `(N,)`.
@@ -196,8 +196,8 @@ class Rings:
 
         Raises:
             ValueError: if the memory was not begun, if the actions are not numbered
-                from 0, if a reward is not finite, if anything has another shape or type
-                than was said, if a stack does not [follow the one
+                from 0, if a reward is not finite, if anything has the wrong shape or
+                type, if a stack does not [follow the one
                 before][labml_rl.replay.frames.Frames.check_next], or if there is not
                 one final observation for each end. Nothing is written then.
         """
@@ -258,9 +258,9 @@ class Rings:
     ) -> None:
         if self.frames.stack == 1:
             return
-        # After a checkpoint, what was seen last is not at hand.
+        # After a checkpoint, the pictures seen last are not at hand.
         if self._seen is not None:
-            # A slice copies nothing, and most often no episode ends.
+            # A slice copies nothing, and usually no episode ends.
             rows = ~ends if ends.any() else slice(None)
             self.frames.check_next(self._seen[rows], observations[rows])
             if final_observations is not None:
@@ -306,8 +306,9 @@ class Rings:
 
         !!! warning "Across the edge"
             Without that, the first stacks of an episode have the end of another in
-            them: a ball that was lost still flies there. In a game with short lives
-            these are many, and they are just those in which the agent has to serve.
+            them: a ball that was lost is still flying there. In a game with short lives
+            there are many of these, and they are the very ones in which the agent has
+            to serve.
 
         Args:
             places: of the newest pictures, for each set of stacks, shape `(B,)`.
@@ -329,12 +330,12 @@ class Rings:
         for the rest. The [n-step return](../returns.py) counts $n$. The news that a
         brick has fallen then takes fewer updates to reach the swing that did it, and
         less of the target is the network's own guess. On the other hand, $n - 1$ of the
-        actions in it [need not be the best][labml_rl.dqn.td_loss]: an agent of long ago
-        took them, at random now and then. [Rainbow](https://arxiv.org/abs/1710.02298)
-        has an $n$ of 3, and of all its parts this was one of the two that it could
-        spare least. [Fedus et al. (2020)](https://arxiv.org/abs/2007.06700) find that
-        it is also the part that makes a larger memory pay. The others gain little from
-        one.
+        actions in it [need not be the best][labml_rl.dqn.td_loss]: an agent from long
+        ago took them, now and then at random.
+        [Rainbow](https://arxiv.org/abs/1710.02298) uses an $n$ of 3, and of all its
+        parts this was one of the two that it could least spare. [Fedus et al.
+        (2020)](https://arxiv.org/abs/2007.06700) find that it is also the part that
+        makes a larger memory pay. The others gain little from one.
 
         An episode may end within these $n$ steps. Then fewer rewards are counted, and
         what follows is the final observation. Take the step at place 4 in the drawing
@@ -347,7 +348,7 @@ class Rings:
         | `outcomes` | went on | terminated | nothing |
         | `alive` | yes | yes | no |
 
-        Two rewards count, and two places after place 4 is the final observation.
+        Two rewards count, and the final observation is two places after place 4.
 
         Args:
             places: of steps, shape `(B,)`.
@@ -367,7 +368,7 @@ class Rings:
         """
         ### What can be drawn
 
-        Not every place has a step that one can learn from. The oldest picture of its
+        Not every place has a step that can be learned from. The oldest picture of its
         stack may have been overwritten: the head comes around from behind. Or what
         comes after it may not be there yet: the head is just ahead.
 
@@ -380,9 +381,9 @@ class Rings:
         after it.*
 
         !!! warning "Over the head"
-            A stack that reaches over the head has pictures of now and of hours ago in
-            it. In a memory of a million steps that is wrong in a few places, and nobody
-            would ever notice. In a small one, it is wrong in every batch.
+            A stack that reaches over the head has pictures from now and from hours ago
+            in it. In a memory of a million steps that is wrong in a few places, and
+            nobody would ever notice. In a small one, it is wrong in every batch.
 
         Args:
             places: any, shape `(B,)`.
@@ -439,14 +440,14 @@ class Rings:
                 memory, read it again.
 
         Raises:
-            ValueError: if it is of another. All is as it was, then.
+            ValueError: if it is of another memory. Everything is then as it was.
         """
         if state["described"] != self.described:
             raise ValueError(
                 f"this replay memory was of other games: {state['described']}. Here it "
                 f"would be {self.described}"
             )
-        # What was read from a file is ours. What is a view belongs to another memory.
+        # What was read from a file is ours. A view belongs to another memory.
         kept = state["kept"]
         written = len(kept)
         self._forget()

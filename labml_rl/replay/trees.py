@@ -2,17 +2,17 @@ r"""
 ---
 title: Sums over a million numbers
 summary: >-
-  A sum tree in NumPy: to draw in proportion, and to change what is drawn, without going
-  through all of it.
+  A sum tree in NumPy: how to draw in proportion, and change what is drawn, without
+  going through all of it.
 ---
 
 # Sums over a million numbers
 
 Say that each of a million steps has a priority, and is to be drawn as often as that
 says. Put the priorities end to end on a line, throw a dart at it, and see whose piece
-it hit. But where does each piece begin? One could add up all priorities before it, for
-each dart anew. Or one could keep these sums, and look them up. But then each new
-priority changes all sums after it, and each batch brings 32 new priorities.
+it hit. But where does each piece begin? You could add up all the priorities before it,
+anew for each dart. Or you could keep these sums, and look them up. But then each new
+priority changes all the sums after it, and each batch brings 32 new priorities.
 
 A **sum tree** (in Baselines, a *segment tree*) is between these two. It keeps the sums
 of a few priorities each, the sums of a few of these, and so on. Here are eight
@@ -28,29 +28,29 @@ and as wide as both. Orange: the way down in the example.*
 To change one, go from it up to the root, and add up again on the way. To draw one, go
 down. At the root there are 12 on the left and 17 on the right, so throw a dart at a
 line of these two pieces, and go where it hits. Say it is the right: there are 10 and 7,
-throw again. The 4 in the bottom row is hit with probability
+so throw again. The 4 in the bottom row is hit with probability
 
 $$\frac{17}{29} \cdot \frac{10}{17} \cdot \frac{4}{10} = \frac{4}{29}$$
 
-which is its share of the whole. Each sum on the way stands once above a fraction line
+which is its share of the whole. Each sum on the way appears once above a fraction line
 and once below the next, and cancels.
 
 A tree of pairs for $n$ numbers has $\log_2 n$ rows above them, 20 for a million.
 
 ## In NumPy
 
-A program that goes up and down in a loop of Python spends nearly all of its time in
-Python. NumPy can do the same for a whole batch at once, row by row. What costs time
-there is the call, half a microsecond or more, and hardly what is in it. A row is a few
-calls, so there should be few rows:
+A program that goes up and down in a Python loop spends nearly all its time in Python.
+NumPy can do the same for a whole batch at once, row by row. There the call costs the
+time, half a microsecond or more, and its contents hardly any. A row is a few calls, so
+there should be few rows:
 
-- **Wide nodes.** To add up 32 numbers that lie side by side costs little more than to
-  add up two.
+- **Wide nodes.** Adding up 32 numbers that are side by side costs little more than
+  adding up two.
 - **No top.** A thousand numbers are added up in microseconds. So a row that is no
-  longer than that has nothing above it, and whoever draws begins by adding it up.
+  longer than that has nothing above it, and each draw begins by adding it up.
 
-For a million, that leaves three rows in place of 21: the numbers, 31,250 sums of 32,
-and 977 sums of these.
+For a million, that leaves three rows instead of 21: the numbers, 31,250 sums of 32, and
+977 sums of these.
 """
 
 import math
@@ -72,7 +72,7 @@ class SumTree:
     It keeps numbers that are not negative, and draws their places.
 
     Args:
-        places: how many numbers. All are 0 in the beginning: there is nothing to draw.
+        places: how many numbers. All are 0 at first: there is nothing to draw.
         width: how many children a node has, at least 2.
         top: how long the last row may be, at least 1.
 
@@ -114,7 +114,7 @@ class SumTree:
         """
         ### Change
 
-        Nodes are computed again from their children. To add the difference would save a
+        Nodes are computed again from their children. Adding the difference would save a
         step, but each rounding error would stay in the sum for ever.
 
         Args:
@@ -138,7 +138,7 @@ class SumTree:
 
         In the last row, the line is cut into as many equal parts as there are darts,
         and each part gets one. Every number is still drawn as often as it should be on
-        average. But what is drawn is better mixed than with darts thrown at the whole
+        average. But the draws are better mixed than with darts thrown at the whole
         line.
 
         Args:
@@ -164,12 +164,12 @@ class SumTree:
         first = np.minimum(first, math.nextafter(end, 0))
         places: Places = ends.searchsorted(first, side="right")
 
-        # Below it, a new dart is thrown for each, at the children of a node of its own.
+        # Below it, a new dart is thrown for each, at the children of its own node.
         #
         # !!! warning "Throw again"
         #     One dart would be enough: what is left of it, after all that lies before
         #     the node, says where it hits in the row below. But the same numbers, added
-        #     up in another order, have another last digit. So now and then what is left
+        #     up in another order, give another last digit. So now and then what is left
         #     lies beyond the last child, or before the first, and a step is drawn that
         #     was never there. With a new dart nothing is left over.
         for children, dart in zip(reversed(self._children), darts[1:], strict=True):

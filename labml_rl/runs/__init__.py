@@ -10,9 +10,9 @@ A page of mathematics and a loop of twenty lines make an agent learn. Then the q
 begin. Does it learn? How long will it take? Is this curve the one with the larger
 batch? The machine went down last night: is it all lost?
 
-This chapter answers them, once for all algorithms of the book. At its end you will have
-a training loop that keeps its own records, can be killed at any moment, and goes on as
-if nothing had happened:
+This chapter answers them, once, for all the algorithms in the book. By its end you will
+have a training loop that keeps its own records, can be killed at any moment, and goes
+on as if nothing had happened:
 
 1. [Checkpoints](checkpoint.py): a run in one file, which no accident can damage.
 2. [An experiment](experiment.py): what a run consists of, so that it can go on
@@ -26,9 +26,9 @@ if nothing had happened:
 9. [The loop](loop.py): train, save, resume.
 10. [The command line](command.py): settings become options.
 
-Nothing here is needed to understand how an agent learns. If you came for that, go on to
+You need nothing here to understand how an agent learns. If you came for that, go on to
 [watching](../watch/__init__.py) and to [DQN](../dqn/__init__.py), and come back before
-you begin a run of three days.
+you start a three-day run.
 
 ```python
 from labml_rl import runs

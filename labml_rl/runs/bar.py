@@ -6,11 +6,11 @@ summary: A progress bar in a terminal, and a line a minute everywhere else.
 
 # How far it is
 
-Whoever waits for hours wants to know how many hours, and whether it is worth it. In a
-terminal, a run shows a bar with the frames, the speed, the time left, and the average
-score at the moment. Where nobody looks on, in the log file of a cluster for instance, a
-bar would be a megabyte of junk. There it prints a line a minute. It does the same in a
-terminal that says it has no rows, as do those that some programs open.
+If you wait for hours, you want to know how many, and whether it is worth it. In a
+terminal, a run shows a bar with the frames, the speed, the time left, and the current
+average score. Where nobody is watching, in a cluster's log file for instance, a bar
+would be a megabyte of junk. There the run prints a line a minute. It does the same in a
+terminal that says it has no rows, as some programs' terminals do.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ class Bar:
     """
     ## The bar
 
-    It writes to the standard error stream, and leaves the other one to results.
+    It writes to standard error, and leaves standard output to results.
 
     Args:
         experiment: whose progress it shows.
@@ -58,7 +58,7 @@ class Bar:
         with contextlib.suppress(OSError):
             if self._bar is not None:
                 self._bar.set_postfix_str(self._score(), refresh=False)
-                # The last update may go a little further than to the end.
+                # The last update may go a little beyond the end.
                 shown = min(self._experiment.frames, self._bar.total)
                 self._bar.update(shown - self._bar.n)
             elif time.monotonic() >= self._next_line:
@@ -82,7 +82,7 @@ class Bar:
         return f"return {sum(score['r'] for score in recent) / len(recent):.1f}"
 
     def close(self) -> None:
-        """Leave the bar as it is, or say in a line how far it came."""
+        """Leave the bar as it is, or say in a line how far the run got."""
         if self._bar is not None:
             with contextlib.suppress(OSError):
                 self._bar.close()
@@ -94,10 +94,10 @@ def say(line: str) -> None:
     """
     ## A line of text
 
-    It goes to the standard error stream, if anybody has that open.
+    It goes to standard error, if that is open.
 
     Args:
-        line: what is to be said.
+        line: what to say.
     """
     with contextlib.suppress(OSError):
         if sys.stderr is not None:

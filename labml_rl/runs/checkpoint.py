@@ -7,15 +7,15 @@ summary: A run in a single file, written so that no accident can damage it.
 # Checkpoints
 
 A long run gets interrupted: the machine is needed for something else, the power fails,
-somebody presses Ctrl-C. So from time to time a run writes down all that it consists of,
-in a **checkpoint**, and can later go on from there.
+someone presses Ctrl-C. So from time to time a run writes all that it consists of to a
+**checkpoint**, from which it can later go on.
 
 This page writes checkpoints and reads them, and promises four things about them:
 
 - There is always a whole one. A run that dies while it writes, or a disk that is full,
   leaves the previous checkpoint as it was.
-- If a disk gives back something other than what it was given, that is noticed.
-- Opening one from a stranger is safe. No code in it is ever executed.
+- If a disk gives back anything other than what it was given, the error is noticed.
+- Opening a stranger's checkpoint is safe. No code in it is ever executed.
 - Other programs can read the weights. The format is
   [safetensors](https://huggingface.co/docs/safetensors), which is widely used.
 
@@ -31,16 +31,16 @@ state = checkpoint.load("run.safetensors")
 
 !!! warning "A run from a stranger"
     Its checkpoint is safe, but its folder holds more than that. `run.json` may name an
-    environment, with [the module that registers it](../environments.py), and to watch
-    the agent is to import that module. And whoever *resumes* a run hands its saved
-    games to the emulator, which does not check them. So look at `game` in `run.json`
-    before you watch, and resume only what comes from people that you trust.
+    environment, with [the module that registers it](../environments.py), and watching
+    the agent imports that module. *Resuming* a run hands its saved games to the
+    emulator, which does not check them. So look at `game` in `run.json` before you
+    watch, and resume only runs from people you trust.
 
 !!! warning "torch.load runs what it is told to"
-    Files of `torch.save` are pickles: lists of instructions for making objects, with
-    any function of Python among them. To open one is to run the program of whoever
-    wrote it. `weights_only=True` forbids most of that, but then most of what a run
-    consists of can't be read, either.
+    Files of `torch.save` are pickles: lists of instructions for making objects, which
+    may call any Python function. To open one is to run its author's program.
+    `weights_only=True` forbids most of that, but then most of what a run consists of
+    can't be read.
 """
 
 import contextlib
@@ -57,12 +57,12 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-# A reader that finds another version in the file does not guess. The number goes up
+# A reader that finds a different version in the file does not guess. The number goes up
 # when an older reader would misunderstand the file.
 FORMAT = "labml_rl.checkpoint"
 VERSION = "2"
 METADATA = "__metadata__"
-# Beyond that many bytes of it, the library that reads a file takes it for damaged.
+# If the table is longer than this, the library that reads a file calls it damaged.
 LONGEST = 100_000_000
 PARTIAL = ".partial"  # the end of the name of a file that is being written
 TREE = ""  # the name of the tree among the checksums: no array has it
@@ -99,9 +99,9 @@ def _flatten(value: State, name: str, tensors: dict[str, Tensor]) -> Any:
     ## The tree and its leaves
 
     What a run knows is a tree: dictionaries in dictionaries, with lists in them, and at
-    the leaves numbers and arrays. The file has two parts. All arrays stand side by
+    the leaves numbers and arrays. The file has two parts. The arrays are kept side by
     side, each under the names on the way to it: `network.body.layers.0.weight`. The
-    tree itself is text, and where an array was, it has the name.
+    tree itself is text, with a name in place of each array.
 
     The text is JSON. That has no tuples, no bytes, and no dictionaries with numbers for
     keys, so these are written as `{"tuple": […]}` and the like. Whole numbers may have
@@ -125,8 +125,8 @@ def _flatten(value: State, name: str, tensors: dict[str, Tensor]) -> Any:
         What JSON can write.
 
     Raises:
-        TypeError: if there is something else in the tree.
-        ValueError: if an array would have the name of another, or none.
+        TypeError: if there is anything else in the tree.
+        ValueError: if an array would have another's name, or no name.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -159,7 +159,8 @@ def _as_tensor(value: Any, name: str) -> tuple[str, Tensor]:
         return "bytes", torch.from_numpy(np.frombuffer(value, np.uint8).copy())
     kind = "tensor"
     if isinstance(value, np.ndarray):
-        # PyTorch takes no array that is read backwards, nor one that is not to change.
+        # PyTorch takes neither an array that is read backwards nor one that is
+        # read-only.
         kind, flags = "array", value.flags
         value = value if flags.c_contiguous and flags.writeable else value.copy("C")
         with contextlib.suppress(TypeError):
@@ -175,14 +176,14 @@ def save(path: str | Path, state: State) -> None:
     ## Write
 
     Args:
-        path: where to.
+        path: where to write it.
         state: a tree of dictionaries, lists, tuples, strings, numbers, `None`, bytes,
             NumPy arrays and tensors.
 
     Raises:
         CheckpointError: if the file can't be written.
-        TypeError: if there is something else in the tree.
-        ValueError: if an array would have the name of another, or none.
+        TypeError: if there is anything else in the tree.
+        ValueError: if an array would have another's name, or no name.
     """
     path = Path(path)
     tensors: dict[str, Tensor] = {}
@@ -206,28 +207,28 @@ def whole(path: Path) -> Iterator[BinaryIO]:
     """
     ### Whole or not at all
 
-    The new file gets its name only when it is complete, and on the disk, not just on
-    the way there. The system changes names all at once: at any moment, the name leads
-    to the whole old file or to the whole new one.
+    The new file gets its name only once it is complete and on the disk, not just on the
+    way there. The system changes a name in one step: at any moment, it leads to the
+    whole old file or to the whole new one.
 
     !!! warning "On the way there"
-        `fsync` waits until the disk has it. Without that, the name can get to the disk
+        `fsync` waits until the file is on the disk. Without it, the name can get there
         before the contents do, and after a power failure there is a file with the right
-        name, the right size, and zeros. The name itself is kept in the folder, so the
-        folder is waited for, too.
+        name, the right size, and nothing but zeros. The name itself is kept in the
+        folder, so we wait for the folder, too.
 
     Args:
         path: of the file.
 
     Yields:
-        The new one, to be written.
+        The new file, to write to.
 
     Raises:
-        OSError: if it can't be written. The old one is still there, then.
+        OSError: if it can't be written. The old file is then still there.
     """
     partial = path.with_name(path.name + PARTIAL)
     try:
-        # The folder may be a stranger's, and a link of this name would lead anywhere.
+        # The folder may be a stranger's, and a link of this name could lead anywhere.
         partial.unlink(missing_ok=True)
         with open(partial, "xb") as file:
             yield file
@@ -245,8 +246,8 @@ def _wait_for_name(folder: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some file systems, those of other machines above all, can't do this for a
-        # folder. The new file has its name all the same, so nothing has failed.
+        # Some file systems, network ones above all, can't do this for a folder. The new
+        # file has its name all the same, so nothing has failed.
         if error.errno not in (errno.EINVAL, errno.EBADF, errno.ENOTSUP):
             raise
     finally:
@@ -259,14 +260,14 @@ def _write(
     """
     ### The format
 
-    A safetensors file begins with a number of 8 bytes, the length of what follows: a
+    A safetensors file begins with an 8-byte number, the length of what follows: a
     table, in JSON, of where each array is. Then come the arrays, as they are in memory.
-    There is nothing else to it, and we write it ourselves. The library that reads it
-    could write it as well, but chooses the temporary file itself. It leaves that behind
-    if it is killed, and nobody but its owner may read the result.
+    That is all there is to it, so we write it ourselves. The library that reads it
+    could write it as well, but picks its own temporary file, leaves that behind if it
+    is killed, and lets only the owner read the result.
 
-    The largest numbers come first, and the table is filled up to a multiple of 8. So
-    each number lies where processors like to find it.
+    The widest numbers come first, and the table is padded to a multiple of 8 bytes. So
+    each number is where processors like to find it.
     """
     names = sorted(tensors, key=lambda name: -tensors[name].element_size())
     table: dict[str, Any] = {METADATA: metadata}
@@ -306,9 +307,9 @@ def checksum(tensor: Tensor) -> int:
     ### What was written
 
     A disk can give back a different bit from the one it was given, and so can a copy
-    over the network. In a weight that is easily overlooked: an agent that plays a
-    little worse raises no error. So the arrays' checksums are stored beside them, and
-    whoever reads an array computes its sum again. It costs a second or two for 5 GB.
+    over the network. In a weight, that is easy to overlook: an agent that plays a
+    little worse raises no error. So a checksum of each array is stored with it, and
+    computed again when the array is read. For 5 GB this takes a second or two.
 
     Args:
         tensor: an array, in main memory.
@@ -325,16 +326,16 @@ def load(path: str | Path, *, only: Collection[str | int] | None = None) -> Stat
 
     Args:
         path: a file that [save][] wrote.
-        only: which entries of the state are wanted; `None` is all. Nothing else is
+        only: which entries of the state are wanted; `None` means all. Nothing else is
             read. (The replay memory of DQN is 7 GB.)
 
     Returns:
         The same tree. Tensors are in main memory, wherever they were before, and a
-        single number of NumPy is one of Python's.
+        single NumPy number is now one of Python's.
 
     Raises:
-        CheckpointError: if there is none, if it is broken, if it is not what was
-            written, or if it is of another version.
+        CheckpointError: if there is no such file, or if it is broken, not what was
+            written, or of another version.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -353,7 +354,7 @@ def load(path: str | Path, *, only: Collection[str | int] | None = None) -> Stat
                 if name in found:
                     raise ValueError(f"{name} is in it twice")
                 found.add(name)
-                # What the library gives is a view of the file.
+                # The library gives a view of the file.
                 tensor: Tensor = file.get_tensor(name).clone()
                 if sums[name] != checksum(tensor):
                     raise _damaged(path, name)
@@ -361,7 +362,7 @@ def load(path: str | Path, *, only: Collection[str | int] | None = None) -> Stat
 
             return _restore(flat, find)
     except FileNotFoundError as error:
-        # The library says so of a file that it may not read, too.
+        # The library says the same of a file that it may not read.
         if os.path.exists(path):
             raise CheckpointError(f"{path} can't be read: no permission") from error
         raise CheckpointError(f"there is no checkpoint {path}") from error
@@ -422,15 +423,15 @@ def load_weights(network: nn.Module, weights: dict[str, Tensor]) -> None:
     ## Weights into a network
 
     PyTorch has a function for this, `load_state_dict`. Where network and weights do not
-    fit, it prints a page. The usual cause is a checkpoint of another game, or of other
-    settings, and that can be said in a few words.
+    match, it prints a page. The usual cause is a checkpoint of another game, or of
+    other settings, which takes only a few words to say.
 
     Args:
         network: what gets the weights.
-        weights: those of a network that was made in the same way.
+        weights: those of a network made in the same way.
 
     Raises:
-        CheckpointError: if they don't fit; it names what differs.
+        CheckpointError: if they don't fit; the message names what differs.
     """
     if not isinstance(weights, dict):
         raise CheckpointError("the checkpoint has something else for weights")
@@ -451,7 +452,7 @@ def load_weights(network: nn.Module, weights: dict[str, Tensor]) -> None:
     network.load_state_dict(weights)
 
 
-# What a layer adds by `get_extra_state` may be anything.
+# What a layer adds through `get_extra_state` may be anything.
 def _shapes(weights: dict[str, Any]) -> dict[str, str]:
     def described(value: Any) -> str:
         if isinstance(value, Tensor):

@@ -7,8 +7,8 @@ summary: How settings become options, and mistakes become sentences.
 # The command line
 
 An algorithm has two to four dozen settings. Each needs a value, an explanation, and a
-refusal of what makes no sense. Nobody should have to write that twice, once for the
-code and once for the command line:
+check that refuses nonsense. Nobody should have to write that twice, once for the code
+and once for the command line:
 
 ```sh
 labml-rl train ppo --game Breakout --seed 2
@@ -17,9 +17,9 @@ labml-rl watch runs/ppo/breakout/seed-2
 labml-rl compare runs/ppo/breakout/seed-*
 ```
 
-This page makes a program of an experiment. The options are the fields of the
-algorithm's `Settings`, and `--help` says of each what its docstring says. An experiment
-of your own gets the same with two lines at the end of its module:
+This page turns an experiment into a program. The options are the fields of the
+algorithm's `Settings`, and `--help` explains each in the words of its docstring. An
+experiment of your own gets the same with two lines at the end of its module:
 
 ```python
 if __name__ == "__main__":
@@ -93,8 +93,8 @@ def find_experiment(algorithm: str) -> type[Experiment[Any]]:
 def program_of(experiment_class: type[Experiment[Any]] | None) -> str:
     """
     The book's program has two names. `python -m labml_rl` finds modules in the current
-    folder, and `labml-rl` does not. So whoever began with one goes on with it: [the
-    environment](../environments.py) may be in such a module.
+    folder, and `labml-rl` does not. So a run that was begun with one goes on with it:
+    [the environment](../environments.py) may be in such a module.
 
     Args:
         experiment_class: that of the algorithm; `None` is any of the book's.
@@ -117,13 +117,14 @@ class Keeping:
     """
     ## Options of every run
 
-    These decide where a run is kept, and nothing of how it goes.
+    These decide where a run is kept, and nothing about how it goes.
 
     Args:
-        runs: the folder of all runs. Each gets one of its own in there, by algorithm,
+        runs: the folder of all runs. Each run gets one in there, named after algorithm,
             game and seed.
-        folder: the folder of this run, if it is to be another.
-        checkpoint_minutes: how often to save a checkpoint: so much work is at risk.
+        folder: the folder of this run, if it is to be a different one.
+        checkpoint_minutes: how often to save a checkpoint, and so how much work is at
+            risk.
     """
 
     runs: Path = Path("runs")
@@ -148,7 +149,7 @@ def plain_help(documented: type[Any]) -> str:
     # A sentence that ends in a colon leads up to an example, and help has none.
     summary = re.sub(r"(^|(?<=\.) )[^.]*:$", "", summary)
 
-    # Of what is said twice, the last counts: bases come first.
+    # Where something is said twice, the last counts: bases come first.
     bases = reversed(documented.__mro__[:-1])
     arguments = "\n".join(_parts(each)[1] for each in bases)
     text = f"{summary}\n\nArgs:\n{arguments}"
@@ -159,7 +160,7 @@ def plain_help(documented: type[Any]) -> str:
 
 def _parts(documented: type[Any]) -> tuple[str, str]:
     own = documented.__doc__ or ""
-    # Of a class without a docstring, `dataclass` writes how to call it.
+    # For a class without a docstring, `dataclass` writes how to call it.
     if own.startswith(f"{documented.__name__}("):
         own = ""
     text, _, rest = cleandoc(own).partition("Args:\n")
@@ -172,7 +173,7 @@ def whole_number(text: str) -> int:
     """
     ## Large numbers
 
-    Forty million is easily mistyped. It may be written as `40_000_000` and as `4e7`.
+    Forty million is easily mistyped. It may be written as `40_000_000` or as `4e7`.
 
     Args:
         text: what was typed.
@@ -181,7 +182,7 @@ def whole_number(text: str) -> int:
         The number.
 
     Raises:
-        ValueError: if it is none, or not a whole one.
+        ValueError: if it is not a number, or not a whole one.
     """
     try:
         return int(text)
@@ -223,7 +224,8 @@ def parse(
     """
     ## Options
 
-    [tyro](https://brentyi.github.io/tyro/) makes options of the fields of dataclasses.
+    [tyro](https://brentyi.github.io/tyro/) turns the fields of dataclasses into
+    options.
 
     Args:
         parts: dataclasses by name. All their fields become options side by side.
@@ -234,7 +236,8 @@ def parse(
     Returns:
         One of each.
     """
-    # tyro takes its help from the docstring. So it gets classes that differ in that.
+    # tyro takes its help from the docstring. So it gets classes that differ only in
+    # that.
     plain = {
         name: type(part.__name__, (part,), {"__doc__": plain_help(part)})
         for name, part in parts.items()
@@ -275,7 +278,7 @@ def train(
         command: what was typed before.
 
     Raises:
-        RunError: if a setting has the name of an option that each program has.
+        RunError: if a setting has the name of an option that every program has.
     """
     kept = {each.name for each in fields(Keeping)}
     if taken := kept & {each.name for each in fields(experiment_class.settings_class)}:
@@ -333,7 +336,8 @@ def resume(
             total_frames: make the run longer than was planned. That can't be done where
                 something follows a plan, as the learning rate of A2C, PPO and IMPALA
                 does.
-            checkpoint_minutes: how often to save a checkpoint: so much work is at risk.
+            checkpoint_minutes: how often to save a checkpoint, and so how much work is
+                at risk.
         """
         return folder, total_frames, checkpoint_minutes
 
@@ -453,7 +457,7 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
 
     A mistake in what was typed is answered with a sentence, and the exit status 2. A
     run that fails later ends with 1, and one that was stopped with 128 plus the number
-    of the signal, as programs do. With `python -X dev`, all errors come with their
+    of the signal, as programs do. With `python -X dev`, every error comes with its
     traceback.
 
     A worker that [died without a word][labml_rl.process.WorkerDiedError] gets a
@@ -479,12 +483,12 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
         if (sys.flags.dev_mode and not had_enough) or _can_print():
             raise
         _print_no_more()
-        # Whoever read what was printed has had enough: `labml-rl watch RUN | head`.
+        # The reader of the output has had enough: `labml-rl watch RUN | head`.
         status = 128 + signal.SIGPIPE if had_enough else 1
         if not had_enough:
             message = f"labml-rl: what was to be printed can't be: {error.strerror}"
     except ModuleNotFoundError as error:
-        # What an environment of your own needs is named with a traceback.
+        # A module that your own environment needs is named with a traceback.
         found = missing(error) if loop.raised_by_the_book(error) else ""
         if sys.flags.dev_mode or not found:
             raise
@@ -504,7 +508,8 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     except KeyboardInterrupt:
         status = 128 + signal.SIGINT
     if message:
-        # Words of a run.json are in it, and some characters are orders to a terminal.
+        # Words from a run.json may be in it, and some characters are orders to a
+        # terminal.
         print(re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", message), file=sys.stderr)
     sys.exit(status)
 
@@ -518,8 +523,8 @@ def _print_all_of(do: Callable[..., None], *arguments: Any, **options: Any) -> N
     sys.stdout.flush()
 
 
-# An error may be of some other file, or of a pipe to a simulator. So we try to print
-# once more.
+# An error may be about some other file, or about a pipe to a simulator. So we try to
+# print once more.
 def _can_print() -> bool:
     try:
         print(flush=True)
@@ -528,6 +533,6 @@ def _can_print() -> bool:
     return True
 
 
-# Python would try once more in the end.
+# Python would try once more at the end.
 def _print_no_more() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

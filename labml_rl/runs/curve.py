@@ -2,14 +2,14 @@
 ---
 title: The curve
 summary: >-
-  How a run comes along, as rows of a CSV file and in TensorBoard, the same after any
+  How a run is getting on, as rows of a CSV file and in TensorBoard, the same after any
   number of stops.
 ---
 
 # The curve
 
-This is what everybody looks at: how the score goes up with the frames. A row of the
-curve tells what the run has been doing since the row before.
+This is what everybody looks at: how the score rises with the frames. Each row of the
+curve says what the run has been doing since the row before.
 
 | column | what it holds |
 |---|---|
@@ -18,27 +18,27 @@ curve tells what the run has been doing since the row before.
 | `seconds` | how long it has taken, without the time in which it was stopped |
 | `steps_per_second` | how many steps of the agent a second, since the row before |
 | `episodes` | how many games have ended |
-| `return_mean` | the points of a game, on average of the last 100 that ended |
-| `length_mean` | its length in steps, the same |
-| and so on | what the algorithm measures, on average since the row before |
+| `return_mean` | the points of a game, averaged over the last 100 that ended |
+| `length_mean` | its length in steps, averaged likewise |
+| and so on | what the algorithm measures, averaged since the row before |
 
-What an algorithm's [update][labml_rl.runs.experiment.Experiment.update] returns gets a
-column, so one more name there is one more column. In an experiment derived from PPO,
-add it to the dictionary that [losses][labml_rl.ppo.experiment.Experiment.losses]
-returns, and in one derived from DQN to [that of
-DQN][labml_rl.dqn.experiment.Experiment.losses] and to `measured`. Of what an
-environment says in its `info`, only the score comes this far. How often a goal was
-reached, for example, has to be counted in the environment, and written down there.
+Everything that an algorithm's [update][labml_rl.runs.experiment.Experiment.update]
+returns gets a column, so a new name there is a new column. In an experiment derived
+from PPO, add it to the dictionary that
+[losses][labml_rl.ppo.experiment.Experiment.losses] returns, and in one derived from DQN
+to [that of DQN][labml_rl.dqn.experiment.Experiment.losses] and to `measured`. Of what
+an environment says in its `info`, only the score gets this far. How often a goal was
+reached, for example, has to be counted and written down by the environment itself.
 
-Where there was nothing to measure, as before the first game has ended, a cell is empty.
+A cell is empty where there was nothing to measure, as before the first game has ended.
 
 `tensorboard --logdir runs` draws the curves of all runs below that folder. If you use
 Weights & Biases, call `wandb.init(sync_tensorboard=True)` before
 [train][labml_rl.runs.loop.train], and they are there as well.
 
-Runs that differ in nothing but the seed have their rows at the same frames, once all
-are over and if none was made longer. So the mean of several, and how far they are
-apart, is a matter of a few lines (where one has no score yet, neither has the mean):
+Runs that differ only in the seed have their rows at the same frames, once they are all
+over and if none was made longer. So their mean, and how far apart they are, take only a
+few lines (where one has no score yet, the mean has none either):
 
 ```python
 from glob import glob
@@ -56,15 +56,14 @@ highest = np.max(scores, axis=0)
 ```
 
 Ten million frames are 2,442 updates of PPO, and 31,250 of A2C. Nobody wants that many
-rows. A curve has 500 at most, whatever the length of the run, and then it can be kept
-for ever. One of a run that was made longer has a few hundred more.
+rows. So a curve has 500 at most, however long the run, and can be kept for ever. That
+of a run that was made longer has a few hundred more.
 
 !!! warning "Which average?"
-    The 100 games that ended last are not the 100 that were begun last. An agent that
-    sometimes plays for long and well has its good games counted late. And all of them
-    were played by an agent that was still trying things out, and changed meanwhile. The
-    curve tells whether it learns. [How well it plays](../watch/scores.py) is another
-    question.
+    The 100 games that ended last are not the 100 that began last. If an agent sometimes
+    plays long and well, its good games are counted late. And all 100 were played by an
+    agent that was still trying things out, and still changing. The curve tells you
+    whether it learns. [How well it plays](../watch/scores.py) is another question.
 """
 
 import contextlib
@@ -117,7 +116,7 @@ class Curve:
 
     @property
     def seconds(self) -> float:
-        """For how long the run has been going, over all sessions."""
+        """How long the run has been going, over all sessions."""
         return self._before + time.monotonic() - self._began
 
     def begin(self) -> None:
@@ -126,8 +125,8 @@ class Curve:
 
         All rows so far are in the [checkpoint][Curve.get_state], and the file is
         written anew from there. What the run did after that checkpoint is done again,
-        so those rows must go. TensorBoard's files can't be shortened; it is told from
-        which frame on to forget what it has.
+        so those rows must go. TensorBoard's files can't be shortened, so it is told to
+        forget what it has from this frame on.
         """
         self._began = time.monotonic()
         header = [_as_csv(self.rows[0])] if self.rows else []
@@ -150,8 +149,8 @@ class Curve:
             metrics: what the update measured.
 
         Raises:
-            KeyError: if they are not the same as before, or if one has the name of a
-                column that each curve has.
+            KeyError: if their names are not the same as before, or if one is that of a
+                column that every curve has.
         """
         if not self._sums:
             if taken := metrics.keys() & {"frames", *OF_THE_RUN}:
@@ -226,8 +225,8 @@ class Curve:
         """
         ### The state
 
-        The rows are part of it. A file that another program has opened, or that had not
-        reached the disk when the power failed, is thus not needed to go on.
+        The rows are part of it. So going on does not depend on a file that another
+        program may have open, or that had not reached the disk when the power failed.
         """
         return {
             "rows": [dict(row) for row in self.rows],
@@ -261,9 +260,9 @@ def said_once() -> Iterator[None]:
     """
     ### A full disk
 
-    TensorBoard writes in a thread of its own. When that fails, Python prints where the
-    thread was, over some forty lines, and the next row raises the same error here,
-    where it is reported in a sentence. So within this, the thread says nothing.
+    TensorBoard writes in its own thread. When that fails, Python prints some forty
+    lines about where the thread was, and the next row raises the same error here, where
+    it is reported in a sentence. So inside this context, the thread says nothing.
     """
     before = threading.excepthook
 

@@ -8,10 +8,10 @@ summary: What a run consists of, so that it can be stopped anywhere and go on un
 
 An **experiment** is an algorithm at work on a game: games, a network, an optimiser, and
 dice, that is, generators of random numbers. Each algorithm of this book has its own
-experiment, and all have to be seeded, watched, stopped, saved and continued. What that
-takes is on this page, once. An algorithm derives its experiment from [Experiment][],
-and adds how it plays and learns. Here is a whole one. It knows of no reward but the
-next, so it will not get far:
+experiment, and all have to be seeded, watched, stopped, saved and continued. All that
+is on this page, once. An algorithm derives its experiment from [Experiment][], and adds
+how it plays and learns. Here is a complete one. It looks no further than the next
+reward, so it will not get far:
 
 ```python
 import torch
@@ -90,30 +90,31 @@ if __name__ == "__main__":
     runs.main(OneStep)
 ```
 
-In a file of its own it is a program already. `python one_step.py --game CartPole-v1
---workers 0` trains, and can be interrupted, resumed and watched. (With `--workers 0`
-the program plays the poles itself: a step of theirs takes less time than a message to
-another process.)
+Saved in a file, this is already a program.
+`python one_step.py --game CartPole-v1 --workers 0` trains, and can be interrupted,
+resumed and watched. (With `--workers 0` the program runs the games itself: a step of
+CartPole takes less time than a message to another process.)
 
 ## The same numbers: reproducibility
 
 A run that was stopped and continued must come to the same end as one that was not, bit
 for bit. Not that anyone needs these very numbers. But "about the same" can't be tested,
 and what can't be tested breaks. An optimiser that forgets its averages, or dice that
-begin again, cost a little of the score at each stop, and nobody ever sees why.
+start over, cost a little of the score at each stop, and nobody ever finds out why.
 
 So everything that decides what happens next is in the state: weights, the optimiser's
-averages, all dice, and the games in the middle of play. Even the number of threads is:
-with another, PyTorch adds up in another order, and the last digits differ. (So they do
-if a run is resumed on a machine with fewer cores. And in a few games, and with sticky
-actions, [the emulator's own state][labml_rl.game.Game.get_state] lacks something.)
+averages, all dice, and the games in the middle of play. So is the number of threads:
+with a different one, PyTorch adds in a different order, and the last digits differ.
+(They also differ if a run is resumed on a machine with fewer cores. And in a few games,
+and with sticky actions, [the emulator's own state][labml_rl.game.Game.get_state] is
+incomplete.)
 
 !!! warning "On a GPU"
-    A GPU adds up numbers in the order in which its threads come along, unless it is
-    told not to, and each order rounds differently. There, two runs with the same seed
-    differ after a while, stopped or not. The state is complete all the same. (A program
-    of your own can ask for one order, with `torch.use_deterministic_algorithms(True)`.
-    That is often slower, and nobody has tried it here.)
+    A GPU adds numbers in the order in which its threads arrive, unless it is told not
+    to, and each order rounds differently. There, two runs with the same seed differ
+    after a while, stopped or not. The state is complete all the same. (Your own program
+    can ask for a fixed order, with `torch.use_deterministic_algorithms(True)`. That is
+    often slower, and nobody has tried it here.)
 """
 
 import inspect
@@ -156,11 +157,11 @@ class Settings:
     """
     ## Settings
 
-    What decides the course of a run stands in one place, and never changes. Each
+    Everything that decides the course of a run is in one place, and never changes. Each
     algorithm adds its own. The program's `--help` is made from this list.
 
-    For one of your own, or for another default, derive from the settings of the
-    algorithm. The line with `@dataclass` is needed there, too:
+    To add a setting, or to change a default, derive from the algorithm's settings. The
+    `@dataclass` line is needed there, too:
 
     ```python
     from dataclasses import dataclass
@@ -176,26 +177,27 @@ class Settings:
         settings_class = Settings
     ```
 
-    The experiment then has it as `self.settings.penalty`, and its program as
+    The experiment then sees it as `self.settings.penalty`, and its program as
     `--penalty`.
 
     Args:
-        game: an Atari game, as `Breakout`, or an environment of Gymnasium, as
+        game: an Atari game, such as `Breakout`, or a Gymnasium environment, such as
             `CartPole-v1`. One of your own is `package:Name-v1`, with the package that
             registers it.
-        seed: decides all that is random. Runs with different seeds show how much of a
+        seed: decides everything random. Runs with different seeds show how much of a
             result is luck.
         total_frames: how long to learn, in frames of the emulator. There are 4 in a
             step of the agent, and 1 if the environment is not an Atari game.
         num_envs: how many games are played at once. With more of them, and nothing else
-            changed, there are fewer updates in as many frames.
-        workers: how many processes play them. None is one for each core, and 0 plays
-            all in the agent's own.
+            changed, the same number of frames makes fewer updates.
+        workers: how many processes play them. None means one for each core; with 0, the
+            agent's own process plays them all.
         device: where the network is: `cpu`, `cuda`, or `auto` for a GPU if there is
             one. (The GPU of a Mac is `mps`. Nobody has tried it.)
         evaluate_every_frames: how often [the agent is
-            measured](../watch/best.py), and kept if it is the best so far; 0 is never.
-        evaluation_games: how many games it plays for that.
+            measured](../watch/best.py), and kept if it is the best so far; 0 means
+            never.
+        evaluation_games: how many games it plays each time.
     """
 
     game: str = "Breakout"
@@ -223,10 +225,9 @@ class Settings:
 
         Some settings may be left to the machine: how many workers there are, and
         whether to use a GPU. They are decided when a run begins, and written down. Then
-        anyone can see later how it was, and the run is resumed in the same way,
-        wherever that is: who plays which game may change the last digit of a number.
-        (Runs that are older than this function have what was left open, and decide it
-        anew.)
+        anyone can see later what they were, and the run is resumed in the same way on
+        any machine: which worker plays which game may change the last digit of a
+        number. (Runs older than this function left them open, and decide them anew.)
 
         Returns:
             The same, with nothing left open.
@@ -243,14 +244,14 @@ def check_heard(settings_class: type[Settings]) -> None:
     ### Settings that nobody hears
 
     `@dataclass` makes a setting of each name that has a type after it. Without
-    `@dataclass`, or without the type, Python makes an ordinary attribute, which nobody
-    asks for, and the run would learn with a number other than the one written there.
+    `@dataclass`, or without the type, Python makes an ordinary attribute, which nothing
+    reads, and the run learns with a different number from the one written there.
 
     Args:
         settings_class: of an algorithm.
 
     Raises:
-        ValueError: if something in it, or in what it is derived from, is no setting.
+        ValueError: if something in it, or in a class it derives from, is not a setting.
     """
     known = {each.name: each.default for each in fields(settings_class)}
     for each in settings_class.__mro__:
@@ -281,17 +282,17 @@ def check_kinds(settings: Settings) -> None:
     """
     ### Settings of another kind
 
-    Python takes anything for a setting. With `double="no"` it would be switched on, and
-    with `optimizer_name="sgd"` a run would learn with RMSProp and note that it was SGD.
-    A program refuses such things when they are typed, and this does so in Python.
+    Python accepts any value for a setting. With `double="no"` double would be switched
+    on, and with `optimizer_name="sgd"` a run would learn with RMSProp and record SGD. A
+    program refuses such values when they are typed; this does the same in Python.
 
     Args:
-        settings: those to check. Some of your own may be neither a switch nor a number
-            nor a choice, and these are not looked at.
+        settings: those to check. Any of your own that are neither a switch nor a number
+            nor a choice are not looked at.
 
     Raises:
-        ValueError: if one is of another kind than it should be; it says which, and what
-            would be right.
+        ValueError: if one is of the wrong kind; the message says which, and what would
+            be right.
     """
     hints = get_type_hints(type(settings))  # types, even where they are kept as text
     for each in fields(settings):
@@ -326,18 +327,19 @@ def require(
     """
     ### Settings that make sense
 
-    A run with a setting that makes no sense fails after an hour, or, what is worse,
-    does not fail.
+    A run with a setting that makes no sense fails after an hour, or, worse, does not
+    fail.
 
     Args:
         settings: those to check.
-        names: of those that the limits are for. `None` is within all limits.
+        names: which of them the limits are for. `None` is within all limits.
         at_least: the lowest.
         above: what all must exceed.
         at_most: the highest.
 
     Raises:
-        ValueError: if one is beyond; it says which, and what would be right.
+        ValueError: if one is out of bounds; the message says which, and what would be
+            right.
     """
     words = {"at least": at_least, "above": above, "at most": at_most}
     given = {word: limit for word, limit in words.items() if math.isfinite(limit)}
@@ -379,8 +381,8 @@ class Thoughts:
     """
     ## Thoughts
 
-    What a network has to say about a few observations. [Whoever watches it
-    play](../watch/__init__.py) wants to see that.
+    What a network has to say about a few observations, for [those who watch it
+    play](../watch/__init__.py).
 
     Args:
         probabilities: with which the agent takes each action, shape `(N, A)`.
@@ -406,9 +408,9 @@ class NotFiniteError(ArithmeticError):
     """
     ## When numbers explode
 
-    A weight that has become infinite, or NaN, stays that way, and makes all others so.
-    A run that has come to this point learns nothing more, but it still plays, and draws
-    curves. So it stops with this error, before it writes a checkpoint.
+    A weight that has become infinite, or NaN, stays that way, and makes all the others
+    so. A run that has reached this point learns nothing more, but still plays, and
+    draws curves. So it stops with this error, before it writes a checkpoint.
     """
 
 
@@ -416,13 +418,13 @@ def as_number(name: str, value: Any) -> float | None:
     """
     Args:
         name: of what an update measured.
-        value: what it found; a tensor or an array may have a single entry.
+        value: what it found; a tensor or an array with a single entry will do.
 
     Returns:
-        The number. A tensor of losses would keep all that was computed for it.
+        The number. A tensor would keep alive all that was computed for it.
 
     Raises:
-        TypeError: if it is none.
+        TypeError: if it is not a number.
     """
     if value is None:
         return None
@@ -440,11 +442,12 @@ class Playing(Protocol):
     """
     ## What is saved of games
 
-    A batch of [games][labml_rl.batch.Games] can do this, and so can what plays them.
+    A batch of [games][labml_rl.batch.Games] can do this, and so can anything that plays
+    them.
     """
 
     def get_states(self) -> list[Any]:
-        """How all games stand."""
+        """The state of every game."""
 
     def set_states(self, states: Sequence[Any]) -> Any:
         """Go on from there, with the observations that are returned."""
@@ -460,8 +463,8 @@ class Experiment(ABC, Generic[S]):
     """
     ## The experiment
 
-    The experiment of an algorithm has, once it is made, the attributes `games`,
-    `network` and `optimizer`.
+    Once made, the experiment of an algorithm has the attributes `games`, `network` and
+    `optimizer`.
 
     Args:
         settings: of the algorithm.
@@ -473,8 +476,8 @@ class Experiment(ABC, Generic[S]):
     algorithm: ClassVar[str]  # its name: "ppo"
     settings_class: ClassVar[type[Settings]]
 
-    # How its agents decide when it counts: None draws actions from the policy. With a
-    # number they take the best action, and any with this probability.
+    # How its agents decide when it counts: with None they draw actions from the policy.
+    # With a number they take the best action, or, with this probability, any.
     evaluation_epsilon: ClassVar[float | None] = None
 
     games: Playing
@@ -494,10 +497,10 @@ class Experiment(ABC, Generic[S]):
         # !!! warning "One seed for everything"
         #     Dice with the same seed throw the same numbers. If the weights and the
         #     actions were drawn from such dice, the first actions would follow from the
-        #     weights. So each has a seed of its own, drawn from the run's, and none of
-        #     the games' is among them. (The weights are drawn from PyTorch's own dice,
-        #     which all of a program has in common. If yours throws them, too, set their
-        #     seed after the experiment is made.)
+        #     weights. So each has its own seed, drawn from the run's, and none of these
+        #     is a game's. (The weights are drawn from PyTorch's own dice, which the
+        #     whole program shares. If yours throws them, too, set their seed after
+        #     making the experiment.)
         dice = np.random.SeedSequence(settings.seed).spawn(2)
         weights, actions = (int(each.generate_state(1)[0]) for each in dice)
         torch.manual_seed(weights)
@@ -565,12 +568,12 @@ class Experiment(ABC, Generic[S]):
     def update(self) -> Metrics:
         """
         One round of playing and learning. It counts up `frames`, and adds to `scores`
-        what ended.
+        those of the games that ended.
 
         Returns:
-            What is worth plotting: losses and the like, the same names each time.
-            `None` is for what there was nothing of: the loss of a round that only
-            played.
+            What is worth plotting: losses and the like, under the same names each time.
+            A value is `None` where there was nothing to measure: the loss of a round
+            that only played.
         """
 
     def make_games(self, **options: Any) -> Games:
@@ -578,7 +581,7 @@ class Experiment(ABC, Generic[S]):
         ### The parts
 
         Args:
-            options: for [make_environments][]. Those that do not hold when the agent is
+            options: those for [make_environments][] that do not hold when the agent is
                 watched, such as `copy=False`.
 
         Returns:
@@ -602,8 +605,8 @@ class Experiment(ABC, Generic[S]):
             What [Experiment.update][] measured, and the scores of the games that ended.
 
         Raises:
-            NotFiniteError: if one of these numbers is not finite, or a weight.
-            TypeError: if it returned something else, or something else among these.
+            NotFiniteError: if one of these numbers, or a weight, is not finite.
+            TypeError: if it did not return numbers by name.
             ValueError: if it has not counted up `frames`.
         """
         before = self.frames
@@ -643,7 +646,7 @@ class Experiment(ABC, Generic[S]):
     @property
     def growth(self) -> int:
         """
-        By how many bytes the last checkpoint will be larger than the first: for each
+        How many bytes larger the last checkpoint will be than the first: for each
         weight, Adam will remember two averages.
         """
         return 2 * sum(each.nbytes for each in self.network.parameters())
@@ -655,9 +658,9 @@ class Experiment(ABC, Generic[S]):
         An algorithm that has more to remember adds it to the dictionary.
 
         Returns:
-            A tree, as [checkpoint.save][labml_rl.runs.checkpoint.save] takes it. Its
-            tensors are those that learning goes on to change: `copy.deepcopy` keeps
-            them as they are.
+            A tree that [checkpoint.save][labml_rl.runs.checkpoint.save] takes. Its
+            tensors are the ones that learning will go on changing; `copy.deepcopy`
+            keeps them as they are.
         """
         return {
             "network": self.network.state_dict(),
@@ -673,19 +676,19 @@ class Experiment(ABC, Generic[S]):
 
     def set_state(self, state: State) -> Any:
         """
-        An experiment of the same settings goes on from there.
+        An experiment with the same settings goes on from there.
 
         Args:
             state: what [Experiment.get_state][] returned.
 
         Returns:
-            The observations on which the agent has not acted yet. An algorithm has
-            these somewhere, and must put them there.
+            The observations on which the agent has not acted yet. An algorithm keeps
+            these somewhere, and must put them back there.
         """
         load_weights(self.network, state["network"])
         load_optimizer(self.optimizer, state["optimizer"])
         self._set_dice(state["dice"])
-        # Older checkpoints do not say. More than there are cores would be very slow.
+        # Older checkpoints do not say. More threads than cores would be very slow.
         threads = state.get("threads", torch.get_num_threads())
         torch.set_num_threads(min(threads, available_cores()))
         self.frames, self.updates = state["frames"], state["updates"]
@@ -725,17 +728,17 @@ def load_optimizer(optimizer: torch.optim.Optimizer, state: State) -> None:
 
     !!! warning "In which order"
         It lays them out in memory as the weights are. A file knows nothing of layouts,
-        and what is read from one lies row by row. But weights may lie differently: with
+        and what is read from one is laid out row by row. Weights need not be: with
         `channels_last`, for instance, which is what makes a network fast. With
-        `fused=True` Adam goes through both memories in order, without looking, and each
-        weight gets the averages of another. There is no error, and the agent is a
+        `fused=True` Adam goes through both in the order of memory, without looking, and
+        each weight gets the averages of another. There is no error, and the agent is a
         little worse after each stop. So the averages are laid out again here.
 
     Args:
         optimizer: of the same parameters.
         state: its `state_dict()`.
     """
-    # A learning rate that is a tensor may be known by its address, to a CUDA graph.
+    # A learning rate that is a tensor may be known to a CUDA graph by its address.
     kept = [
         {name: each for name, each in group.items() if isinstance(each, Tensor)}
         for group in optimizer.param_groups

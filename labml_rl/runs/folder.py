@@ -6,9 +6,8 @@ summary: Where a run keeps its settings, its curve and its checkpoint.
 
 # The folder of a run
 
-A curve is worth something only as long as one knows what it is a curve of. So whatever
-a run leaves behind lies in one folder, together with all that is needed to run it once
-more:
+A curve is worth something only as long as you know what it is a curve of. So all that a
+run leaves behind is in one folder, together with what is needed to run it again:
 
 ```text
 runs/ppo/breakout/seed-1/
@@ -21,9 +20,9 @@ runs/ppo/breakout/seed-1/
     .lock                    held by whoever runs it
 ```
 
-This page makes such a folder, and sees to it that no run ever overwrites another. It
-could happen more easily than one thinks: a command is called again from the shell's
-history, and what took a week is gone.
+This page creates such a folder, and makes sure that no run ever overwrites another.
+That could happen more easily than you think: you call up a command from the shell's
+history, and a week's work is gone.
 """
 
 import contextlib
@@ -41,7 +40,7 @@ from labml_rl.game import find_game
 from labml_rl.runs.checkpoint import PARTIAL, whole
 from labml_rl.runs.experiment import Settings
 
-EVENTS = "events.out.tfevents."  # how TensorBoard calls its files
+EVENTS = "events.out.tfevents."  # what TensorBoard calls its files
 
 
 class RunError(RuntimeError):
@@ -55,7 +54,7 @@ class RunError(RuntimeError):
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
     """
-    Around whatever writes.
+    Wrap this around anything that writes.
 
     Raises:
         RunError: if it fails; the message names the file and the reason.
@@ -84,7 +83,7 @@ def default_folder(root: str | Path, algorithm: str, settings: Settings) -> Path
         settings: of the run.
 
     Returns:
-        `root/ppo/breakout/seed-1`, in whatever spelling the game was given.
+        `root/ppo/breakout/seed-1`, however the name of the game was spelled.
 
     Raises:
         ValueError: if there is no such game.
@@ -121,7 +120,7 @@ class RunFolder:
         planned: bool = False,
     ) -> None:
         self._given, self.resumed_by, self.planned = Path(path), resumed_by, planned
-        # An environment may change the folder that a relative path begins in.
+        # An environment may change the folder that a relative path starts from.
         self.path = self._given.absolute()
         self.record = self.path / "run.json"
         self.curve = self.path / "progress.csv"
@@ -149,7 +148,7 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         self._take()
 
-        # Somebody may have been faster.
+        # Another program may have been faster.
         self._check_free()
 
     def _check_free(self) -> None:
@@ -172,7 +171,7 @@ class RunFolder:
         if not self.path.exists():
             return
 
-        # What is half written, nobody misses: a program was killed while it began.
+        # Half-written files can be ignored: a program was killed while it was starting.
         names = {each.name for each in self.path.iterdir()}
         found = {each for each in names if not each.endswith(PARTIAL)}
         found.discard(self.lock.name)
@@ -196,7 +195,7 @@ class RunFolder:
             What `run.json` says.
 
         Raises:
-            RunError: if there is no run in it, or if somebody is running it.
+            RunError: if there is no run in it, or if it is already running.
         """
         self.read_record()
         self._take()
@@ -206,14 +205,14 @@ class RunFolder:
         """
         ### One at a time
 
-        Two programs that go on with the same run would overwrite each other's
-        checkpoints in turn. So whoever works on a folder holds a lock on a file in it.
+        Two programs that went on with the same run would overwrite each other's
+        checkpoints. So a program that works on a folder holds a lock on a file in it.
         The system takes the lock back when the program ends, however it ends. (The
-        folder itself would not do: on a disk of another machine, what is to be locked
-        must be open for writing, and a folder can't be.)
+        folder itself would not do: on another machine's disk, what is locked must first
+        be opened for writing, and a folder can't be.)
 
-        On a disk of this machine, the worker processes share the lock. When the program
-        is killed they notice, and leave. That takes a moment, for which we wait.
+        On a local disk, the worker processes share the lock. When the program is killed
+        they notice, and leave. That takes a moment, so we wait.
         """
         try:
             options = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
@@ -221,7 +220,7 @@ class RunFolder:
         except FileNotFoundError as error:
             raise RunError(f"{self} was taken back just now; try again") from error
         except OSError:
-            # It may be somebody else's, and then it can be locked by who may read it.
+            # It may be another user's, and then anyone who may read it can lock it.
             try:
                 self._lock = os.open(self.lock, os.O_RDONLY)
             except OSError:
@@ -237,10 +236,10 @@ class RunFolder:
                 self._release()
                 raise RunError(f"{self} is running right now") from error
             except OSError:
-                # Some file systems on other machines know no locks.
+                # Some file systems on other machines have no locks.
                 self._release()
             else:
-                # Who had it before may have taken the folder back, and this with it.
+                # Its last owner may have removed the folder, and this file with it.
                 if os.fstat(self._lock).st_nlink == 0:
                     self._release()
                     self._take()
@@ -252,11 +251,11 @@ class RunFolder:
             self._lock = None
 
     def discard(self) -> None:
-        """Take a claimed folder back, where the run could not begin."""
+        """Remove a claimed folder whose run could not begin."""
         states = (self.checkpoint, self.best)
         tables = (self.record, self.curve, self.evaluations)
         events = self.path.glob(f"{EVENTS}*")
-        # Whatever is in the way of this was in the way of the run, and was said.
+        # Whatever is in the way of this was in the way of the run, and was reported.
         with contextlib.suppress(OSError):
             for path in (*states, *tables, *events, self.lock):
                 path.unlink(missing_ok=True)
@@ -268,7 +267,7 @@ class RunFolder:
 
     def __exit__(self, *_: object) -> None:
         if self._lock is not None:
-            # With this, the workers have no lock to share any more.
+            # After this, the workers no longer have a lock to share.
             fcntl.flock(self._lock, fcntl.LOCK_UN)
         self._release()
 

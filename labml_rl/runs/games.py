@@ -6,15 +6,16 @@ summary: What an agent meets in a game, and how much of that holds when it is me
 
 # Settings of Atari games
 
-Some things about a game are chosen, and all algorithms of the book have the same
-choice. There are two kinds:
+Some things about a game can be chosen, and all the algorithms in the book offer the
+same choices. There are two kinds:
 
 - What **the game** is: which actions there are, and whether they are always obeyed. An
   agent that learned in such a game is watched and measured in it, too.
 - What helps **to learn** it: what counts as a reward, and where an episode ends. These
-  are not for measuring. [Scores](../watch/scores.py) are raw points of whole games.
+  do not hold when an agent is measured: [scores](../watch/scores.py) are the raw points
+  of whole games.
 
-Anything else that Gymnasium has, such as CartPole, has none of these.
+Other Gymnasium environments, such as CartPole, have none of these.
 """
 
 from dataclasses import dataclass
@@ -33,12 +34,12 @@ class GameSettings(Settings):
     Args:
         clip_rewards: learn from the sign of a reward alone, in Atari games. Scores are
             raw in any case.
-        episodic_life: in Atari games, an episode ends with each life that is lost.
-            Scores are of whole games in any case.
+        episodic_life: in Atari games, each lost life ends an episode. Scores are of
+            whole games in any case.
         sticky_actions: the probability that an Atari game ignores an action and repeats
             the one before.
-        full_action_space: let the agent have all 18 actions in each Atari game, and not
-            only those that do something in it.
+        full_action_space: give the agent all 18 actions in every Atari game, not only
+            those that do something in it.
     """
 
     clip_rewards: bool = True
@@ -75,7 +76,7 @@ class GameExperiment(Experiment[S]):
             that hold when the agent is watched, too.
 
         Raises:
-            ValueError: if there are any for something that is no Atari game.
+            ValueError: if there are any for a game that is not an Atari game.
         """
         options = {
             "sticky_actions": settings.sticky_actions,

@@ -6,8 +6,8 @@ summary: Train, save, stop cleanly, and go on.
 
 # The loop
 
-Around all learning there is a loop: update, write down, save now and then. This page
-has it, and two functions for nearly everybody who does not use the command line:
+Around all learning there is a loop: update, record, save now and then. It is on this
+page, with two functions for nearly everyone who does not use the command line:
 
 ```python
 from labml_rl import runs
@@ -25,9 +25,9 @@ if __name__ == "__main__":
     runs.resume(SmallPPO, folder)
 ```
 
-Many runs are a loop around the two. A folder is named by algorithm, game and seed
-alone, so where anything else differs, give each a folder. Stopped and started again,
-this goes on where it was:
+For many runs, put a loop around the two. A folder is named after algorithm, game and
+seed alone, so where anything else differs, give each run a folder. Stopped and started
+again, this goes on from where it was:
 
 ```python
 from pathlib import Path
@@ -48,12 +48,12 @@ if __name__ == "__main__":
 On the command line these are `labml-rl train` and `labml-rl resume`. (If your own
 program shares its cores with others, start it with `GOMP_SPINCOUNT=4000`, or it may
 take many times as long. [Another page](../speed.py) says why.) Both functions work in a
-*Jupyter* notebook, too, and the button that stops a cell there is a Ctrl-C. But where
-processes are not forked, as on a Mac, and on Linux from Python 3.14 on, a worker can't
+*Jupyter* notebook, too, where the button that stops a cell works like Ctrl-C. But where
+processes are not forked, as on a Mac, or on Linux from Python 3.14 on, a worker can't
 find a network that is defined in the notebook. It needs a module of its own, or the
 settings `workers=0` or `players=False`.
 
-A run can end in six ways, and in each of them it is clear what is left:
+A run can end in six ways, and for each it is clear what is left:
 
 | what happens | what is left |
 |---|---|
@@ -64,7 +64,7 @@ A run can end in six ways, and in each of them it is clear what is left:
 | a loss is NaN, the disk is full | the previous checkpoint, and an error that says so |
 | a worker is killed | the previous checkpoint, and an error that says so |
 
-When a machine is out of memory, it kills a program: a worker, or the run itself.
+A machine that runs out of memory kills a program: a worker, or the run itself.
 """
 
 import contextlib
@@ -173,7 +173,7 @@ class Run:
         self.record["sessions"].append(session(0, type(self.experiment)))
         self.save()
 
-        # The last one is larger, and while it is written, the one before is there.
+        # The last one is larger, and the one before stays while it is being written.
         first = self.folder.checkpoint.stat().st_size
         needed = 2 * (first + self.experiment.growth)
         free = shutil.disk_usage(self.folder.path).free
@@ -188,8 +188,8 @@ class Run:
         ### Before the next frame
 
         Raises:
-            CheckpointError: if the checkpoint is missing, broken, or another's.
-            RunError: if a setting in `run.json` is another than it was.
+            CheckpointError: if the checkpoint is missing, broken, or of another run.
+            RunError: if a setting in `run.json` is not what it was.
         """
         state = checkpoint.load(self.folder.checkpoint)
         of = origin(self.experiment.algorithm, self.experiment.settings)
@@ -200,7 +200,7 @@ class Run:
             self.best.set_state(state.pop("evaluations"))
             self.experiment.set_state(state)
         except KeyError as error:
-            # An environment that plays its episode again may have one of its own.
+            # An environment that plays its episode again may raise one of its own.
             if not raised_by_the_book(error):
                 raise
             raise checkpoint.CheckpointError(
@@ -233,14 +233,14 @@ class Run:
         """
         ### To the end
 
-        The clock decides when a checkpoint is written, and nothing else. To save
-        changes no number, so a run on a slow disk learns the same.
+        The clock decides when a checkpoint is written, and nothing else. Saving changes
+        no number, so a run on a slow disk learns the same.
 
         Args:
             checkpoint_minutes: how much work to risk.
 
         Raises:
-            Stopped: if somebody stopped it.
+            Stopped: if it was stopped.
             NotFiniteError: if a number is not finite; it says what to do.
         """
         self.curve.begin()
@@ -272,8 +272,8 @@ class Run:
     def _loop(self, bar: Bar, ear: Ear, seconds: float) -> None:
         due = time.monotonic() + seconds
         while True:
-            # Whoever stops a run need not wait for games that only measure. They are
-            # played when it goes on.
+            # Stopping a run need not wait for games that only measure. They are played
+            # when it goes on.
             if self.best.due:
                 self.best.look(lambda: bool(ear.heard) and not self.experiment.done)
             if self.experiment.done or ear.heard is not None:
@@ -319,16 +319,17 @@ def train(
     ## Train
 
     A run that fails in its first update has learned nothing, and leaves nothing behind.
-    So while you are still writing an algorithm, you can try again at once. Only if it
-    fails because a number is not finite, its folder stays.
+    So while you are still writing an algorithm, you can try again at once. Its folder
+    stays only if it fails because a number is not finite.
 
     Args:
         experiment_class: that of the algorithm.
         settings: its own.
-        folder: where to; `None` is [a folder below `runs`][default_folder].
+        folder: where to keep it; `None` is [a folder below `runs`][default_folder].
         runs: the folder of all runs.
-        checkpoint_minutes: how often to save a checkpoint: so much work is at risk.
-        command: to be noted in `run.json`, as what does the same again.
+        checkpoint_minutes: how often to save a checkpoint, and so how much work is at
+            risk.
+        command: noted in `run.json` as the way to do the same again.
         program: on whose command line the run can be [resumed][way_to_resume].
 
     Returns:
@@ -336,10 +337,10 @@ def train(
 
     Raises:
         RunError: if it can't begin, if the settings are those of another algorithm or
-            can't be kept, or if an algorithm of your own has no name, or that of one of
-            the book's, or a method that should be static.
+            can't be kept, or if an algorithm of your own has no name, has the name of
+            one of the book's, or has a method that should be static.
         CheckpointError: if a checkpoint can't be written.
-        Stopped: if somebody stopped it.
+        Stopped: if it was stopped.
         NotFiniteError: if a number is not finite.
     """
     check_minutes(checkpoint_minutes)
@@ -420,8 +421,8 @@ def way_to_resume(
         program: the beginning of its command line; `None` is that of the book, if it
             [knows the algorithm](../algorithms.py).
         total_frames: if it is to be [longer][lengthen].
-        checkpoint_minutes: how often to save a checkpoint: so much work is at risk.
-            `run.json` does not have that, since it changes no number.
+        checkpoint_minutes: how often to save a checkpoint, and so how much work is at
+            risk. `run.json` does not have that, since it changes no number.
 
     Returns:
         What to type; a line of Python where there is no program.
@@ -457,8 +458,9 @@ def resume(
     Args:
         experiment_class: that of the algorithm.
         folder: of the run. If it is finished, nothing is done.
-        total_frames: make it [longer][lengthen] than it was planned.
-        checkpoint_minutes: how often to save a checkpoint: so much work is at risk.
+        total_frames: make it [longer][lengthen] than planned.
+        checkpoint_minutes: how often to save a checkpoint, and so how much work is at
+            risk.
         program: on whose command line the run can be [resumed again][way_to_resume].
 
     Returns:
@@ -468,7 +470,7 @@ def resume(
         RunError: if there is no such run, if it is running right now, if it can't be
             made longer, or if its device is not here.
         CheckpointError: if its checkpoint does not fit.
-        Stopped: if somebody stopped it.
+        Stopped: if it was stopped.
         NotFiniteError: if a number is not finite.
     """
     check_minutes(checkpoint_minutes)
@@ -519,7 +521,8 @@ def why_not_the_same(experiment: Experiment[Any]) -> str | None:
         experiment: of a run that goes on.
 
     Returns:
-        What the emulator has not saved of its games, in words. `None` is nothing.
+        What the emulator has not saved of its games, in words; `None` if there is
+        nothing.
     """
     settings = experiment.settings
     if not is_atari(settings.game):
@@ -558,16 +561,16 @@ def lengthen(
     """
     ### Longer than planned
 
-    The curve still rises, and the run is over. If nothing in it [depends on how long it
-    was planned to be][Experiment.needs_plan], it may go on, and comes to the same
-    weights as one that was planned that long from the beginning. Only the rows of its
-    curve, and the frames at which the agent is [measured and kept](../watch/best.py),
-    may differ after the point where the shorter run ended: there, DQN breaks off an
-    update. If something does depend on it, the longer run would be one that nobody
-    could do again with any settings, and it is refused.
+    The curve is still rising, but the run is over. If nothing in it [depends on how
+    long it was planned to be][Experiment.needs_plan], it may go on, and ends with the
+    same weights as one that was planned to be that long from the beginning. Only the
+    rows of its curve, and the frames at which the agent is [measured and
+    kept](../watch/best.py), may differ after the point where the shorter run ended:
+    there, DQN breaks off an update. If something does depend on it, no settings could
+    repeat the longer run, and it is refused.
 
-    So it is with A2C, PPO and IMPALA, whose learning rate is 0 at the end. But a new
-    run can begin with the weights that the old one ended with (*fine-tuning*). It
+    That is the case with A2C, PPO and IMPALA, whose learning rate is 0 at the end. But
+    a new run can begin with the weights that the old one ended with (*fine-tuning*). It
     counts its frames from 0, its optimiser remembers nothing, and its learning rate
     begins anew. Give it the game of the old run (here `--game Pong`), and leave the old
     checkpoint where it is, since the new run reads it again whenever it is resumed:
@@ -624,10 +627,10 @@ def lengthen(
         experiment_class: that of the algorithm.
         folder: of the run.
         record: what `run.json` says. It is changed to the longer plan.
-        total_frames: how many frames it shall have.
+        total_frames: how many frames it is to have.
 
     Raises:
-        RunError: if it can't be longer, or if that would not be longer.
+        RunError: if it can't be made longer, or if that many would not make it so.
     """
     settings = settings_of(record, experiment_class.settings_class)
     if total_frames <= settings.total_frames:
@@ -648,11 +651,12 @@ def lengthen(
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
     """
-    Whatever in the book gets a value that makes no sense raises a `ValueError`. Here
-    each becomes a `RunError`, so that whoever types a wrong name sees a sentence.
+    Anything in the book that is given a value that makes no sense raises a
+    `ValueError`. Here each becomes a `RunError`, so that a mistyped name is answered
+    with a sentence.
 
-    One from elsewhere, such as an environment of your own, is a mistake in there. It
-    stays as it is, since whoever looks for the mistake needs the traceback.
+    One from elsewhere, such as an environment of your own, is a mistake in that code.
+    It stays as it is, since you need the traceback to find the mistake.
 
     Raises:
         RunError: for each `ValueError` of the book inside.
@@ -666,7 +670,7 @@ def refused() -> Iterator[None]:
 
 
 def raised_by_the_book(error: Exception) -> bool:
-    """Whether it was raised by a line of the book, and not by one that was called."""
+    """Whether it was raised by a line of the book, and not by one that it called."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     module = frame.f_globals.get("__name__", "")
     return bool(f"{module}.".startswith(f"{PACKAGE}."))
@@ -675,7 +679,7 @@ def raised_by_the_book(error: Exception) -> bool:
 def check_minutes(minutes: float) -> None:
     """
     Raises:
-        RunError: if there can't be so many from one checkpoint to the next.
+        RunError: if there can't be that many from one checkpoint to the next.
     """
     if not minutes >= 0:
         raise RunError(f"checkpoint_minutes must be at least 0, not {minutes}")

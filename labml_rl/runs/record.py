@@ -7,9 +7,9 @@ summary: Settings, commit, versions and machine, so that a curve can be trusted 
 # What was run
 
 A curve without its settings is worthless, and after a year nobody remembers them. So
-each run writes down, in `run.json`, all that one has to know to do the same again: the
-command, every setting, the commit of the code, the versions of what it stands on, and
-the machine. Only then is a run **reproducible**.
+each run writes down, in `run.json`, everything you need to know to do the same again:
+the command, every setting, the commit of the code, the versions of what it builds on,
+and the machine. Only then is a run **reproducible**.
 """
 
 import json
@@ -52,16 +52,16 @@ def new_record(
 
     Args:
         experiment_class: that of the algorithm.
-        command: that does the same again.
-        settings: all, those that nobody changed among them. Defaults change with the
+        command: one that does the same again.
+        settings: all of them, even those that nobody changed. Defaults change over the
             years.
 
     Returns:
-        What is in `run.json`: this, how far it came, how long that took, and for each
-        [session][] when it began, at which frame, and on what.
+        What is in `run.json`: this, how far the run got, how long that took, and for
+        each [session][] when it began, at which frame, and on what.
 
     Raises:
-        RunError: if a setting would not [come back][settings_of] from there as it is.
+        RunError: if a setting would not [come back][settings_of] from there as it was.
     """
     check_kept(settings)
     return {
@@ -80,15 +80,15 @@ def check_kept(settings: Settings) -> None:
     """
     ### What can be kept
 
-    JSON has no paths and no classes, and can't tell lists from tuples, or whether the
-    key of a dictionary was a number. If that were noticed only when a run is resumed,
-    it would be too late.
+    JSON has no paths and no classes, and can't tell lists from tuples, or say whether
+    the key of a dictionary was a number. Noticing that only when a run is resumed would
+    be too late.
 
     Args:
-        settings: of a run that begins.
+        settings: of a new run.
 
     Raises:
-        RunError: if one would not come back as it is; it says which.
+        RunError: if one would not come back as it was; the message says which.
     """
     for each in fields(settings):
         value = getattr(settings, each.name)
@@ -132,15 +132,15 @@ def is_of_the_book(experiment_class: type[Experiment[Any]]) -> bool:
 
 def settings_of(record: dict[str, Any], settings_class: type[Settings]) -> Settings:
     """
-    A run may be older than a setting. Then it has the default: a setting that is added
-    to an algorithm must have one with which everything stays as it was.
+    A run may be older than a setting. Then it gets the default: a setting added to an
+    algorithm must have a default that leaves everything as it was.
 
     Args:
         record: what `run.json` says.
         settings_class: that of the algorithm.
 
     Raises:
-        RunError: if the algorithm of today has no such settings, or refuses these.
+        RunError: if today's algorithm has no such settings, or refuses them.
     """
     found = {name: from_json(value) for name, value in record["settings"].items()}
     known = {each.name for each in fields(settings_class)}
@@ -204,16 +204,16 @@ def session(frames: int, experiment_class: type[Experiment[Any]]) -> dict[str, A
     ## On what it was run
 
     Args:
-        frames: how many the run has had, when this session of it begins.
+        frames: how many the run has had when this session begins.
         experiment_class: that of the algorithm.
 
     Returns:
         The time, the commit, the versions, the machine, and a
-        [fingerprint](../fingerprint.py) of each module of the book that is in use. By
-        these one can tell later whether the curve was made by the code that stands
+        [fingerprint](../fingerprint.py) of each module of the book that is in use. From
+        these you can tell later whether the curve was made by the code that is shown
         beside it. For an experiment of your own, the fingerprint and the commit of its
-        module are noted as well. What that imports, such as a network in another file,
-        is not.
+        module are noted as well. What that module imports, such as a network in another
+        file, is not covered.
     """
     return {
         "from_frames": frames,
@@ -227,7 +227,7 @@ def session(frames: int, experiment_class: type[Experiment[Any]]) -> dict[str, A
 
 
 # The commit counts only if the file is in it. Otherwise it was installed, and the
-# repository that surrounds it is another.
+# repository around it is another one.
 def _commit(file: Path, what: str) -> dict[str, Any]:
     if _git(file.parent, "ls-files", "--error-unmatch", file.name) is None:
         return {"commit": None, "uncommitted_changes": None}
@@ -266,7 +266,7 @@ def machine() -> dict[str, Any]:
     """
     Returns:
         Processor, cores, threads, memory, GPU and system. Speeds mean nothing without
-        these, and with another number of threads the last digits differ.
+        these, and with a different number of threads the last digits differ.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     gpus = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
@@ -309,7 +309,8 @@ def _own_sources(experiment_class: type[Experiment[Any]]) -> dict[str, Any]:
             continue
         file = Path(name)
         if file.suffix == ".py" and not file.is_relative_to(PACKAGE):
-            # An editor may have put a mark in front of it, or another encoding.
+            # An editor may have put a mark in front of it, or saved it in another
+            # encoding.
             with tokenize.open(file) as text:
                 source = fingerprint(text.read())
             found[str(file)] = {"fingerprint": source, **_commit(file, file.name)}

@@ -6,8 +6,8 @@ summary: Ctrl-C between two updates, and not in the middle of one.
 
 # To be stopped
 
-Hardly a run of three days goes through without somebody stopping it. This page listens
-for that, so that [the loop](loop.py) can save first.
+Few three-day runs finish without being stopped on the way. This page listens for that,
+so that [the loop](loop.py) can save first.
 """
 
 import atexit
@@ -24,7 +24,8 @@ from typing import Any, ClassVar
 
 from labml_rl.process import STOP_SIGNALS
 
-# What comes so soon after a signal is its echo. Later, these are in a hurry.
+# What comes so soon after a signal is its echo. Later, these come from someone in a
+# hurry.
 ECHO_SECONDS = 2.0
 IN_A_HURRY = (signal.SIGINT, signal.SIGTERM)
 HINT = b"\nStopping after this update. Ctrl-C after two seconds stops at once.\n"
@@ -34,8 +35,7 @@ class Stopped(KeyboardInterrupt):
     """
     ## Stopped
 
-    A run that somebody stopped ends with this. In a notebook, Ctrl-C always ends with
-    it.
+    A run that is stopped ends with this. In a notebook, Ctrl-C always ends with it.
 
     Args:
         number: of the signal.
@@ -51,28 +51,28 @@ class Ear:
     """
     ## Listening for signals
 
-    Ctrl-C sends the signal SIGINT, a machine that shuts down SIGTERM, and a terminal
-    that is closed SIGHUP. Python would end the program in the middle of whatever it is
-    doing. Inside `with Ear() as ear:` they only leave a note, and the loop looks at it
-    between two updates.
+    Ctrl-C sends the signal SIGINT, a machine that is shutting down SIGTERM, and a
+    terminal that is closed SIGHUP. Python would end the program in the middle of
+    whatever it is doing. Inside `with Ear() as ear:` they only leave a note, and the
+    loop looks at it between two updates.
 
     Often all processes of a program get the signal. [Workers][labml_rl.process.Worker]
-    ignore it, so that the update can be ended with their help.
+    ignore it, so that they can help to finish the update.
 
-    A second Ctrl-C, two seconds later or more, stops at once, for those who can't wait,
+    A second Ctrl-C, two seconds or more later, stops at once, for those who can't wait,
     and so does a second SIGTERM. Both raise a `KeyboardInterrupt`, so that the program
-    can still say what is left. (What a script starts with `&` ignores SIGINT: shells
-    want it so. Send SIGTERM to that.)
+    can still say what is left. (A program that a script starts with `&` ignores SIGINT:
+    shells arrange that. Send it SIGTERM.)
 
     !!! warning "Once is not always one signal"
         A shell whose terminal is closed sends its programs SIGHUP twice within a
         millisecond, systemd sends SIGHUP right after SIGTERM, and a program that has
-        started another often hands on a Ctrl-C that the other has had as well. Nobody
-        means any of these as a second one. So for two seconds all are ignored, and a
+        started another often passes on a Ctrl-C that the other has already had. None of
+        these is meant as a second signal. So for two seconds all are ignored, and a
         further SIGHUP always is.
     """
 
-    latest: ClassVar[float] = -math.inf  # when one has heard a first signal
+    latest: ClassVar[float] = -math.inf  # when one last heard a first signal
 
     def __init__(self) -> None:
         self.heard: int | None = None
@@ -83,7 +83,7 @@ class Ear:
         if threading.current_thread() is not threading.main_thread():
             return self
         for each in STOP_SIGNALS:
-            # `nohup` has a program ignore some, and that is to stay so.
+            # `nohup` makes a program ignore some, and it must go on doing so.
             before = signal.getsignal(each)
             if before not in (signal.SIG_IGN, None):
                 self._before[each] = before
@@ -95,8 +95,8 @@ class Ear:
             self.heard = number
             Ear.latest = time.monotonic()
 
-            # `print` could be in the middle of a line of its own. And if 2 was closed
-            # from the start, it is the number of some other file.
+            # `print` could itself be in the middle of a line. And if 2 was closed from
+            # the start, it may now be the number of some other file.
             if sys.__stderr__ is not None:
                 with contextlib.suppress(OSError):
                     os.write(2, HINT)
@@ -115,7 +115,7 @@ class Ear:
 
 
 def is_echo() -> bool:
-    """Whether a signal that comes now is one with the latest."""
+    """Whether a signal that comes now is an echo of the latest."""
     return time.monotonic() - Ear.latest < ECHO_SECONDS
 
 
@@ -124,12 +124,12 @@ def tidy() -> Iterator[None]:
     """
     ## Whatever else is stopped
 
-    Without a word from us, SIGTERM and SIGHUP end a program where it stands, and half
-    of a film stays on the disk. Within this they end it as Ctrl-C does: all that is
-    open is closed on the way out, and what is half written is deleted.
+    Left alone, SIGTERM and SIGHUP end a program on the spot, and half a film stays on
+    the disk. Inside this context they end it as Ctrl-C does: all that is open is closed
+    on the way out, and what is half written is deleted.
 
-    While all that is open is being closed, an echo does nothing: it would cut off the
-    words that say how to go on. That holds until two seconds have gone by.
+    While things are being closed, an echo does nothing: it would cut off the words that
+    say how to go on. That lasts until two seconds have passed.
 
     Raises:
         Stopped: if one of them comes. It says nothing, since nothing is left.
@@ -149,7 +149,8 @@ def tidy() -> Iterator[None]:
     is_ending = False
     if threading.current_thread() is threading.main_thread():
         for each in STOP_SIGNALS:
-            # Whoever has another answer to it, or none, is to keep that.
+            # A program that answers it in another way, or ignores it, is to go on doing
+            # so.
             if signal.getsignal(each) in (signal.SIG_DFL, signal.default_int_handler):
                 before[each] = signal.signal(each, stop)
     try:
@@ -160,6 +161,6 @@ def tidy() -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, stop_later if is_ending else handler)
-            # The last thing that Python does would be to give that back to the system.
+            # Or the last thing that Python did would be to give it back to the system.
             if is_ending:
                 atexit.register(signal.signal, each, signal.SIG_IGN)

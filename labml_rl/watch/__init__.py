@@ -24,63 +24,64 @@ shows [what the agent expects](picture.py), and what it is about to do.
 ## What a score means
 
 "It scores 400 in Breakout" can mean many things. An agent is measured by an
-**evaluation**, and two of them can be compared only if all of these were the same:
+**evaluation**, and two evaluations can be compared only if all of these were the same:
 
-- **Whole games.** In training, an episode may end with each lost life. A score is of
-  the whole game: in Breakout, of all five lives.
-- **Raw points.** In training, rewards may be clipped to their sign: a brick of 7 points
-  counts 1. A score has the 7.
+- **Whole games.** In training, an episode may end with each lost life. A score is for
+  the whole game: in Breakout, for all five lives.
+- **Raw points.** In training, rewards may be clipped to their sign: a 7-point brick
+  counts as 1. A score counts all 7.
 - **How it decides.** The agents of A2C, PPO and IMPALA learned with actions drawn from
-  their policy, and play so here. Those of DQN take the best action, or with probability
-  0.05 one at random, as its authors had it. Those of PQN do the same with probability
-  0.001, as at the end of their training (for games). `--greedy` and `--epsilon` change
-  that. To be greedy (in other libraries: *deterministic*) is [not always
-  better](#is-greedy-better).
+  their policy, and play that way here. Those of DQN take the best action, or with
+  probability 0.05 one at random, as its authors did. Those of PQN do the same with
+  probability 0.001, as at the end of their training (for games). `--greedy` and
+  `--epsilon` change that. Being greedy (in other libraries: *deterministic*) is [not
+  always better](#is-greedy-better).
 - **How games begin and end.** They begin with up to 30
   [no-ops][labml_rl.game.GameOptions], so that they don't all begin alike, and end after
   30 minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away
-  for ever never gets a score. With a longer one, scores are higher wherever an agent
+  for ever never gets a score. With a longer cap, scores are higher wherever an agent
   can play on and on.
 - **Sticky actions** or not: whether the game now and then ignores an action and repeats
   the one before. As in training; `--sticky-actions` changes that.
 - **Who presses the button.** In Breakout there is no ball until someone presses it. If
   that was done [for the agent in its training][labml_rl.game.Game.reset], it has never
-  seen a screen without a ball, and may wait for ever. So it is done here as well. With
-  `--no-serve` only the first ball of a game is served; after a lost life it is left to
-  the agent.
-- **New seeds.** They draw other numbers of no-ops, and throw other dice for the agent
-  and for sticky actions. Without sticky actions there are only thirty beginnings, and
-  training has seen them all. What tells two games apart then is chance in the agent's
-  actions. With `--greedy` there is none: many Atari games then have only thirty
-  different courses, however often they are played, and the standard error is too small.
+  seen a screen without a ball, and may wait for ever. So the button is pressed here as
+  well. With `--no-serve` only the first ball of a game is served; after a lost life it
+  is left to the agent.
+- **New seeds.** They draw different numbers of no-ops, and throw different dice for the
+  agent and for sticky actions. Without sticky actions there are only thirty beginnings,
+  and training has seen them all. Only chance in the agent's actions then makes two
+  games differ. With `--greedy` there is no chance: many Atari games then have only
+  thirty different courses, however often they are played, and the standard error is too
+  small.
 
-All of it is printed below the scores, and belongs wherever they are quoted. (The number
-that a run shows while it learns is [another one](../runs/curve.py): a mean over the
+All this is printed below the scores, and belongs wherever they are quoted. (The number
+that a run shows while it learns is [a different one](../runs/curve.py): a mean over the
 last hundred games, played by an agent that was still changing.)
 
 A point is worth little in one game and much in another. So to compare across games,
-papers give [human-normalised](many.py#one-scale) scores, 0% for play at random and 100%
-for that of a human tester. How to make one number of many such scores has [a page of
-its own](many.py).
+papers give [human-normalised](many.py#one-scale) scores, 0% for random play and 100%
+for that of a human tester. How to turn many such scores into one number is on [its own
+page](many.py).
 
-Nor is 100% the play of a master. The tester of *Nature* had practised each game for
+Nor is 100% the play of a master. The tester in *Nature* had practised each game for
 about two hours, and played it for five minutes at a time. [Toromanoff et al.
 (2019)](https://arxiv.org/abs/1908.04683) compare agents with people's world records
 instead. By that measure, they argue, what has been called superhuman may not be.
 
-Most of these rules are those of the papers from which the algorithms come. (The DQN
-paper cut games off after 5 minutes, and the PPO paper counted games of training.)
-[Machado et al. (2018)](https://doi.org/10.1613/jair.5699) propose others, and many
-newer papers follow them: actions are sticky with a probability of 0.25, a lost life
-ends no episode, an agent has all 18 actions in each game, and what counts are the games
-of training, at several moments, and not those of the best agent. With `--sticky-actions
-0.25 --no-episodic-life --full-action-space` a run is trained like that, and its curve
-has the scores.
+Most of these rules are those of the papers that the algorithms come from. (The DQN
+paper cut games off after 5 minutes, and the PPO paper counted training games.) [Machado
+et al. (2018)](https://doi.org/10.1613/jair.5699) propose others, and many newer papers
+follow them: actions are sticky with a probability of 0.25, a lost life does not end an
+episode, an agent has all 18 actions in every game, and the scores are those of training
+games, at several points, and not those of the best agent. With
+`--sticky-actions 0.25 --no-episodic-life --full-action-space` a run is trained like
+that, and its curve has the scores.
 
 ## Is greedy better?
 
-To take the most likely action each time sounds like an agent without its slips. But
-whoever always does the same where it sees the same can be caught in a loop, and nothing
+Taking the most likely action each time sounds like playing without slips. But an agent
+that always does the same when it sees the same can be caught in a loop, and nothing
 gets it out again. Try it with the agent of [the
 film](../ppo/experiment.py#what-it-has-learned):
 
@@ -89,18 +90,18 @@ labml-rl watch results/runs/ppo/breakout/seed-1 \
     --games 8 --frames-cap 20000 --greedy
 ```
 
-All eight games are still going on when they are cut off, with 302 to 423 points: the
-agent returns a ball that flies the same way for ever, and meets no brick. Without
-`--greedy`, seven of the eight are over by then, and the mean is 517 in place of 381.
+All eight games are still going when they are cut off, with 302 to 423 points: the agent
+returns a ball that flies the same way for ever, and hits no brick. Without `--greedy`,
+seven of the eight are over by then, and the mean is 517 instead of 381.
 
 ## How many games
 
 Ten games whose standard deviation is a third of their mean give an average that is
 right to about a tenth. That is its [standard
 error][labml_rl.watch.scores.Result.standard_error], which is printed beside it. If two
-agents differ by less than three times as much, it may be luck: play more games. To
-compare two *algorithms*, no number of games will do: train several seeds of each, and
-[set them side by side](compare.py).
+agents differ by less than three times that, it may be luck: play more games. To compare
+two *algorithms*, no number of games will do: train several seeds of each, and [set them
+side by side](compare.py).
 
 !!! warning "The best of many"
     Measure a hundred checkpoints and report the best one, and you report luck. If all
@@ -135,11 +136,11 @@ class Watching:
 
     Args:
         run: the folder of the run.
-        best: watch [the best so far](best.py), in place of the last.
+        best: watch [the best so far](best.py), instead of the last.
         games: how many to play and count; 0 only makes the film.
         video: where to write a film of one more game, an mp4.
-        all_frames: film all 60 frames a second, in place of 15 pictures.
-        workers: how many processes play. None is one for each core.
+        all_frames: film all 60 frames a second, instead of 15 pictures.
+        workers: how many processes play. None means one for each core.
         device: where the network is: `cpu`, `cuda`, or `auto` for a GPU if there is
             one.
     """
@@ -184,7 +185,7 @@ def watch(
     saved = Saved.of(watching.run, experiment_class, best=watching.best)
     try:
         with refused():
-            # The film comes first. Whatever is missing to make one is missed at once.
+            # The film comes first. Anything missing to make one is noticed at once.
             if watching.video is not None:
                 # What writes films is needed for nothing else, and may not be there.
                 game = import_module(".video", __package__).film(
@@ -268,8 +269,8 @@ def main(
 # ## Questions
 #
 # 1. In ten games an agent scores 400 on average, with a standard deviation of 120.
-#    Another scores 460, with the same. Is it better?
-# 2. How many games would it take until both standard errors are 12?
+#    Another scores 460, with the same deviation. Is it better?
+# 2. How many games would it take for both standard errors to be 12?
 # 3. The curve of a run ends at 300, and the agent scores 350 when it is watched. Which
 #    is right?
 #
@@ -278,5 +279,5 @@ def main(
 #        60 is less than three times that.
 #     2. A hundred: $120 / \sqrt{100} = 12$.
 #     3. Both. The curve is of the last hundred games of training, by an agent that was
-#        still changing, and with DQN one that explored at another rate. When it is
-#        watched, the last agent plays other games.
+#        still changing, and with DQN one that explored at a different rate. When it is
+#        watched, the final agent plays other games.

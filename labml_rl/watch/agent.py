@@ -1,15 +1,15 @@
 """
 ---
 title: A trained agent
-summary: The network of a run, and how actions are made of what it says.
+summary: The network of a run, and how what it says becomes an action.
 ---
 
 # A trained agent
 
 After training, all that is left of an agent is a folder. This page makes an agent
 out of it again: it builds the network as it was built then, gives it its weights, and
-lets it act. In a program of your own, this is a game of Breakout, with the agent that
-comes with the book:
+lets it act. In your own program, a game of Breakout by the agent that comes with the
+book looks like this:
 
 ```python
 import numpy as np
@@ -37,7 +37,7 @@ info["episode"]["r"]  # its points
 ```
 
 An episode may be one life of several. The game is over when `info` has its score. A
-forward hook of PyTorch on `agent.network.body` shows what the network sees on the way.
+PyTorch forward hook on `agent.network.body` shows what the network sees on the way.
 """
 
 from dataclasses import dataclass
@@ -75,25 +75,25 @@ class Protocol:
     """
     ## The protocol
 
-    How the agent plays when it counts. What is not said here is [as in
+    How the agent plays when it counts. Anything not said here is [as in
     training](__init__.py).
 
     Args:
-        greedy: take the likeliest action, in place of drawing one from the policy; or
-            with DQN and PQN, the best one always.
+        greedy: take the likeliest action, instead of drawing one from the policy; or
+            with DQN and PQN, always the best one.
         epsilon: with this probability, take any action instead, so that the agent can't
-            get stuck. None is what is usual: 0.05 for DQN and 0.001 for PQN, unless
+            get stuck. None means the usual one: 0.05 for DQN and 0.001 for PQN, unless
             they are to be greedy, and 0 for those that draw their actions.
         sticky_actions: with this probability an Atari game ignores an action and
-            repeats the one before. None is as in training.
-        serve: press the button for the agent after each life that is lost, if that was
-            done in its training. Otherwise the agent has to do so itself.
+            repeats the one before. None means as in training.
+        serve: press the button for the agent after each lost life, if that was done in
+            its training. Otherwise the agent has to do so itself.
         noop_max: each Atari game begins with 1 to this many frames without an action,
-            so that they don't all begin alike; 0 is none.
-        frames_cap: an Atari game is cut off after this many frames. None is 108,000,
+            so that they don't all begin alike; 0 means none.
+        frames_cap: an Atari game is cut off after this many frames. None means 108,000,
             half an hour of play. For other environments it is a number of steps, and
             None leaves it to them.
-        seed: decides all that is random, and has nothing to do with that of the run.
+        seed: decides everything random, and has nothing to do with the run's.
     """
 
     greedy: bool = False
@@ -119,7 +119,7 @@ class Saved:
         experiment_class: that of its algorithm.
         settings: those it was run with.
         weights: of its network.
-        frames: how many it had had.
+        frames: how many the run had had.
     """
 
     experiment_class: type[Experiment[Any]]
@@ -140,11 +140,11 @@ class Saved:
         Args:
             path: the folder of the run.
             experiment_class: that of its algorithm.
-            best: the [best so far](best.py), in place of the last.
+            best: the [best so far](best.py), instead of the last.
 
         Raises:
-            RunError: if there is no such run, or if `best` is asked for and it has kept
-                none.
+            RunError: if there is no such run, or if `best` is asked for and the run has
+                kept none.
             CheckpointError: if its checkpoint is gone, or can't be read.
         """
         folder = RunFolder(path)
@@ -177,8 +177,8 @@ class Saved:
     @property
     def value_is(self) -> str:
         """
-        What a value counts is what the agent was paid in its training, and that need
-        not be points.
+        A value counts what the agent was paid in its training, which need not be
+        points.
         """
         clipped = is_atari(self.settings.game) and getattr(
             self.settings, "clip_rewards", False
@@ -191,7 +191,7 @@ class Saved:
             protocol: how it is to be played.
 
         Returns:
-            With what probability it takes any action.
+            The probability with which it takes any action.
         """
         if protocol.epsilon is not None:
             return protocol.epsilon
@@ -242,7 +242,7 @@ class Saved:
             )
         return options | {
             "clip_rewards": False,
-            # Scores are those of whole games, with this or without. It only says
+            # Scores are those of whole games, with or without this. It only says
             # whether the button is pressed after a lost life, as in training.
             "episodic_life": protocol.serve
             and getattr(self.settings, "episodic_life", GameOptions.episodic_life),
@@ -289,14 +289,14 @@ def check_registered(name: str) -> None:
     """
     ### An environment of your own
 
-    Gymnasium knows of it only after some code has registered it. If that is in the
+    Gymnasium knows of it only after some code has registered it. If that code is in the
     program that trained, no other program finds it.
 
     Args:
-        name: of an environment that is no Atari game.
+        name: of an environment that is not an Atari game.
 
     Raises:
-        ValueError: if there is none, with a remedy.
+        ValueError: if there is no such environment; the message has a remedy.
     """
     if ":" in name:
         return
@@ -322,9 +322,9 @@ class Agent:
         protocol: how it decides.
         device: where the network is to be: `cpu`, `cuda`, or `auto` for a GPU if there
             is one.
-        purpose: [what it plays for][labml_rl.watch.scores.seed_of]. Many games begin in
-            one of a few ways. With the same dice, a game that is filmed could be one
-            that was measured.
+        purpose: [what it plays for][labml_rl.watch.scores.seed_of]. Many games have
+            only a few beginnings. With the same dice, a game that is filmed could be
+            one that was measured.
     """
 
     def __init__(
@@ -377,8 +377,8 @@ class Agent:
         if self._greedy:
             actions = chances.argmax(1)
         else:
-            # Each action has a share of the line from 0 to 1. The one whose share a
-            # random number falls into is drawn.
+            # Each action has a share of the line from 0 to 1. A random number falls
+            # into one of these shares, and draws that action.
             ends = chances.cumsum(1) / chances.sum(1, keepdims=True)
             actions = (self._dice.random((len(chances), 1)) >= ends[:, :-1]).sum(1)
         anything = self._dice.integers(chances.shape[1], size=len(chances))
@@ -389,11 +389,11 @@ class Agent:
         """
         ### When an episode ends
 
-        What it [remembers](../ppo/remembering.py) of it, if it remembers anything, is
-        wiped out, as in its training.
+        What the agent [remembers](../ppo/remembering.py) of it, if anything, is wiped
+        out, as in its training.
 
         Args:
-            ended: in which of the games one did, shape `(N,)`.
+            ended: in which of the games one has ended, shape `(N,)`.
         """
         rows = torch.from_numpy(ended).to(self.device)[:, None]
         self._notes = [notes.masked_fill(rows, 0.0) for notes in self._notes]

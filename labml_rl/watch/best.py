@@ -21,27 +21,27 @@ labml-rl watch runs/fast-dqn/ms_pacman/seed-1 --best
 ```
 
 The folder of the run then has two more files: `evaluations.csv`, with a row for each
-time that it was measured, and `best.safetensors`, with the weights of the best.
+time the agent was measured, and `best.safetensors`, with the weights of the best.
 
 ## Why not by the scores of training
 
-After each game of training there is a score, for free. But that is the score of an
-agent that tries things out, and that changes while it plays. Here the agent stays as it
-is, decides [in the way that is usual for its algorithm](agent.py), and plays games that
-it never learns from. Those are the same each time, so that no agent has an easier task
-than another.
+Each training game gives a score for free. But that is the score of an agent that is
+trying things out, and changing while it plays. Here the agent stays as it is, decides
+[in the way that is usual for its algorithm](agent.py), and plays games that it never
+learns from. These games are the same each time, so no agent has an easier task than
+another.
 
 !!! warning "The best has been lucky"
-    Of twenty agents that play equally well, one has the highest score, and luck has
-    chosen it: that score is too high, by about two standard errors. It is good for
-    choosing, and never to be published. What counts is what the chosen one scores
-    afterwards, in games with [yet other seeds][labml_rl.watch.scores.seed_of].
+    Of twenty agents that play equally well, one has the highest score, and luck chose
+    it: that score is too high, by about two standard errors. It is good for choosing,
+    but should never be published. What counts is what the chosen one scores afterwards,
+    in games with [yet other seeds][labml_rl.watch.scores.seed_of].
 
 !!! warning "A run must not notice"
-    To measure an agent, a new network is made. Its weights begin at random, and that
-    uses up some of PyTorch's random numbers. Training would then go on with others,
-    and end differently, only because it was measured. So the state of the random
-    numbers is saved before, and put back after.
+    To measure an agent, a new network is made. Its weights begin at random, which uses
+    up some of PyTorch's random numbers. Training would then go on with others, and end
+    differently, just because the agent was measured. So the state of the random numbers
+    is saved first, and put back afterwards.
 """
 
 import csv
@@ -63,7 +63,7 @@ Row = dict[str, Any]
 
 
 class Later(Exception):  # noqa: N818 - it is no mistake
-    """The games that measure can wait: somebody wants the run to stop."""
+    """The games that measure can wait: the run is to stop."""
 
 
 class Best:
@@ -81,7 +81,7 @@ class Best:
 
     @property
     def due(self) -> bool:
-        """Whether it is time. Frames decide that, and no clock."""
+        """Whether it is time. Frames decide that, not a clock."""
         every = self._experiment.settings.evaluate_every_frames
         if not every:
             return False
@@ -150,9 +150,9 @@ class Best:
         """
         ### The state
 
-        A run that goes on from a checkpoint does again what it had done after it, to
-        the same numbers. Until then, `best.safetensors` may hold a better agent than
-        the run knows of, the one that it will come upon again.
+        A run that goes on from a checkpoint repeats what it had done since, to the same
+        numbers. Until then, `best.safetensors` may hold a better agent than the run
+        knows of: one that it will come upon again.
         """
         return [dict(row) for row in self.rows]
 

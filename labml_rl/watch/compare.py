@@ -7,7 +7,7 @@ summary: Several runs of several algorithms, played, normalised, and set side by
 # Which one is better
 
 Two algorithms have been trained on some games, each with one seed or more. This page
-lets all their agents play, and sets side by side what they score:
+lets all their agents play, and sets their scores side by side:
 
 ```sh
 labml-rl compare runs/ppo/*/seed-* runs/a2c/*/seed-*
@@ -33,21 +33,21 @@ median of 57, about                28%               2%
 ```
 
 That is what it says of the book's [runs in five
-games](../../results.md#five-games-by-ppo-and-a2c), one of PPO and one of A2C (that of
-seed 2) in each. There is a row for each game: the mean score of its runs, with the
+games](../../results.md#five-games-by-ppo-and-a2c), one of PPO and one of A2C (the one
+with seed 2) in each. There is a row for each game: the mean score of its runs, with the
 standard error of that mean if there are several, and how far it is [from random play to
 a human][labml_rl.watch.many.human_normalised]. Below them is a summary of the games
 that all sides have played and for which a human tester's score is known. It gives the
 [usual averages][labml_rl.watch.many.interquartile_mean], an
 [interval][labml_rl.watch.many.interval] if there are three seeds or more, and the
-[median of 57 games][labml_rl.watch.many.estimated_median] if the five that tell it, as
-here, are among them.
+[median of 57 games][labml_rl.watch.many.estimated_median] if the five that predict it
+are among them, as here.
 
 You need not say which run is on which side. Runs that differ only in their game and
 seed, or in how they were computed, belong together. Where another setting is different,
-or the number of frames, there are two sides, and the program says in what they differ.
-Of *code*, it compares only your own. The commits in `run.json` tell whether the book's
-code was the same.
+or the number of frames, there are two sides, and the program says how they differ. The
+only *code* that it compares is your own. The commits in `run.json` tell you whether the
+book's code was the same.
 
 An algorithm of your own is compared by [your own program](../runs/command.py), which
 knows the book's as well: `python mine.py compare runs/*/pong/seed-*`. To compare two of
@@ -57,7 +57,7 @@ are two sides.
 !!! warning "What a comparison has to have"
     The same games and frames for both, the same protocol, and as much care with the
     settings of the one as with those of the other. (With [an epsilon that is too
-    large][labml_rl.a2c.RMSProp], A2C came to 4% in these games, in place of 16%.) This
+    large][labml_rl.a2c.RMSProp], A2C reached 4% in these games, instead of 16%.) This
     program shows the frames. Below the table, where the example above ends, it shows
     the protocol of each side as well, since by default [all play as in their
     training](agent.py), and that need not be the same: DQN takes one action in twenty
@@ -106,7 +106,7 @@ MAY_DIFFER = {
     *("evaluate_every_frames", "evaluation_games"),
 }
 
-# Of two runs, the bootstrap makes an interval that is [much too
+# From two runs, the bootstrap makes an interval that is [much too
 # narrow][labml_rl.watch.many.interval].
 ENOUGH_RUNS = 3
 
@@ -118,9 +118,9 @@ class Comparing:
 
     Args:
         folders: the folder of each run.
-        best: compare the [best so far](best.py) of each run, in place of the last.
+        best: compare the [best so far](best.py) of each run, instead of the last.
         games: how many each agent plays.
-        workers: how many processes play. None is one for each core.
+        workers: how many processes play. None means one for each core.
         device: where the networks are: `cpu`, `cuda`, or `auto` for a GPU if there is
             one.
     """
@@ -148,7 +148,7 @@ class Side:
 
     Args:
         algorithm: its name.
-        frames: how many all its runs have had.
+        frames: how many each of its runs has had.
         settings: what else they have in common.
         best: whether the best of each run plays, and not the last.
         runs: the folder of each run and what it has saved, by game and seed.
@@ -175,7 +175,7 @@ class Side:
             sides: all of them.
 
         Returns:
-            What it is called, with the settings in which it is not like another side
+            What it is called, with the settings in which it differs from another side
             with its algorithm.
         """
         rivals = [each for each in sides if each.algorithm == self.algorithm]
@@ -225,7 +225,7 @@ def sides_of(
     for folder in folders:
         record = RunFolder(folder).read_record()
         kind = record.get("algorithm")
-        # Not by its module: the same class may be in `__main__` now, or was then.
+        # Not by its module: the same class may be in `__main__` now, or have been then.
         if own is None or kind in ALGORITHMS:
             experiment = experiment_of(folder)
         elif kind == own.algorithm:
@@ -237,7 +237,8 @@ def sides_of(
                 "experiment, with a setting that switches between them"
             )
 
-        # It is loaded now, so that what is missing is missed before anybody plays.
+        # It is loaded now, so that anything missing is noticed before any game is
+        # played.
         saved = Saved.of(folder, experiment, best=best)
         values = asdict(saved.settings)
         settings = {
@@ -249,7 +250,7 @@ def sides_of(
             # How often, and how well, the best was looked for.
             settings["evaluated every"] = values["evaluate_every_frames"]
             settings["evaluation games"] = values["evaluation_games"]
-        # A run that was killed may have come further than `run.json` says.
+        # A run that was killed may have got further than `run.json` says.
         frames = record["frames"] if best else saved.frames
         new = Side(record["algorithm"], frames, settings, best)
         side = next((each for each in sides if each.kind == new.kind), new)
@@ -347,8 +348,8 @@ def rows_of(sides: Sequence[Side]) -> Iterator[tuple[str, list[str]]]:
         sides: with their points.
 
     Yields:
-        What a row is of, and what it says of each side. Where it is the same for all,
-        there is nothing of a side.
+        What a row is about, and what it says of each side. Where it is the same for
+        all, nothing is said of any side.
     """
     games = list(dict.fromkeys(game for side in sides for game in side.points))
     for game in games:
@@ -400,7 +401,7 @@ def table_of(sides: Sequence[Side]) -> list[str]:
         sides: with their points.
 
     Returns:
-        The lines of the table, with columns as wide as it takes.
+        The lines of the table, with columns as wide as they need to be.
     """
     letters = list(ascii_uppercase[: len(sides)])
     rows = [("", letters), *rows_of(sides)]

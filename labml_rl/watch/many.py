@@ -12,12 +12,12 @@ symbols:
 
 Is a new algorithm better than an old one? A single game can't tell: what helps in Pong
 may do harm in Q\*bert. So papers take many games, 57 as a rule, and train several
-agents for each, from different seeds. That makes hundreds of scores, and everybody asks
-for *one* number.
+agents for each, from different seeds. That makes hundreds of scores, and everyone wants
+*one* number.
 
-There are several, and they need not agree on who is better. This page computes those
-that are usual, and how sure they are, and shows how five games can stand for 57. [With
-runs of your own](compare.py), `labml-rl compare` does it. In a program:
+There are several, and they need not agree on which is better. This page computes the
+usual ones, and how sure they are, and shows how five games can stand for 57. [With runs
+of your own](compare.py), `labml-rl compare` does it. In a program:
 
 ```python
 from labml_rl.watch.many import (
@@ -32,8 +32,8 @@ scores = normalised_scores(points)
 interquartile_mean(scores), interval(scores)
 ```
 
-An environment of your own needs no common scale while it is the only one. Give a row
-for each run, and one column:
+A single environment of your own needs no common scale. Give a row for each run, and one
+column:
 
 ```python
 import numpy as np
@@ -54,7 +54,7 @@ Scores = NDArray[np.float64]
 # ## One scale
 #
 # A hundred points are a lot in Breakout, and nothing in Q\*bert. On a scale that all
-# games share, play at random is 0 and a human tester is 1:
+# games share, random play is 0 and a human tester is 1:
 #
 # $$\frac{\text{score} - \text{random play}}{\text{human} - \text{random play}}$$
 #
@@ -63,7 +63,7 @@ Scores = NDArray[np.float64]
 # [DQN Zoo](https://github.com/google-deepmind/dqn_zoo), in its `atari_data.py`.
 #
 # !!! warning "Which human"
-#     In Ms. Pac-Man, the tester of these numbers had 6,951.6 points, and that of
+#     In Ms. Pac-Man, the tester behind these numbers had 6,951.6 points, and the one in
 #     [*Nature*](https://doi.org/10.1038/nature14236), who played 49 games (extended
 #     data, table 2), 15,693. An agent with 3,000 points is at 41% by one and at 18% by
 #     the other. So such a score means nothing unless it says whose numbers it uses.
@@ -143,7 +143,7 @@ def checked(scores: ArrayLike) -> Scores:
         The same in an array.
 
     Raises:
-        ValueError: if the shape is another, or a score is no number.
+        ValueError: if the shape is wrong, or a score is not a number.
     """
     array = np.asarray(scores, dtype=np.float64)
     if array.ndim < 2 or not array.size:
@@ -161,7 +161,7 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
     ## Which average
 
     These are the best scores of [Rainbow](../dqn/rainbow.py) in 200 million frames, in
-    those 54 of the 57 games for which we have them from [its
+    the 54 of the 57 games for which we have them from [its
     paper](https://arxiv.org/abs/1710.02298). Each dot is a game:
 
     ![Human-normalised scores of Rainbow in 54 games, from the worst to the best, on a
@@ -170,13 +170,13 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
     reach](../../assets/figures/many-averages.svg)
 
     - The **mean** is 1,389%, and only eight games are that good. Nearly half of it
-      comes from a single one. In Video Pinball the tester was hardly better than random
-      play, so that Rainbow is at 36,689%. For a high mean, work on Video Pinball.
-    - The **median** is 227%: half of the games are better, and half are worse. How much
-      worse, it does not say. An agent that scores 0 in 26 of the 54 games can have the
+      comes from a single game. In Video Pinball the tester was hardly better than
+      random play, so Rainbow is at 36,689%. For a high mean, work on Video Pinball.
+    - The **median** is 227%: half of the games are better, and half are worse. It does
+      not say how much worse. An agent that scores 0 in 26 of the 54 games can have the
       same median.
     - The **interquartile mean**, or IQM, is the mean of the middle half, 271%. A
-      quarter of all scores is left out at the top, where one game can outweigh all
+      quarter of all scores is left out at the top, where one game can outweigh all the
       others, and a quarter at the bottom. [Agarwal et al.
       (2021)](https://arxiv.org/abs/2108.13264) recommend it, since it is not as easily
       moved by chance as the median. Their library,
@@ -188,20 +188,20 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
     average over the games. It is a half if both are equally good. And a **performance
     profile** is a curve: the share of runs that are above a score, for each score.
 
-    Here the scores of all runs count on their own, and those of one game are not
-    averaged first. In the example at the top, they are 115.0% and 115.9% in Pong, and
-    1,425% and 1,501% in Breakout. A quarter of four is one, which is left out at each
-    end. So what counts is the mean of 115.9% and 1,425%, which is 770%.
+    Here the score of each run counts on its own; those of one game are not averaged
+    first. In the example at the top, they are 115.0% and 115.9% in Pong, and 1,425% and
+    1,501% in Breakout. A quarter of four is one, which is left out at each end. So what
+    counts is the mean of 115.9% and 1,425%, which is 770%.
 
     Args:
         scores: human-normalised, shape `(…, R, G)` for `R` runs of `G` games.
 
     Returns:
-        Their interquartile mean, shape `(…)`. If a quarter is no whole number of
-        scores, the next lower number of them is left out at each end.
+        Their interquartile mean, shape `(…)`. If a quarter is not a whole number of
+        scores, it is rounded down.
 
     Raises:
-        ValueError: if the shape is another, or a score is no number.
+        ValueError: if the shape is wrong, or a score is not a number.
     """
     array = checked(scores)
     each = np.sort(array.reshape(*array.shape[:-2], -1))  # (…, R · G)
@@ -221,38 +221,38 @@ def interval(
     """
     ## How sure
 
-    With other seeds, other agents would have come out, and another number. How
-    different could it be? Hardly anybody can train everything a hundred times to find
-    out. The **bootstrap** pretends to have done so: it draws as many runs as there are
-    out of those that there are, some of them twice and some not at all, and computes
-    the number again. It does so two thousand times. What the middle 95% of all these
-    numbers span is the **interval**. (To [bootstrap](../returns.py) a return is
-    something else: the two have only their name in common.)
+    With other seeds there would have been other agents, and another number. How
+    different could it be? Hardly anyone can train everything a hundred times to find
+    out. The **bootstrap** pretends to have done so: from the runs that there are it
+    draws the same number, some of them twice and some not at all, and computes the
+    number anew. It does so two thousand times. The middle 95% of all these numbers span
+    the **interval**. (To [bootstrap](../returns.py) a return is something else: the two
+    have only their name in common.)
 
-    If the intervals of two algorithms are far apart, seeds are not a likely reason. If
+    If the intervals of two algorithms are far apart, seeds are an unlikely reason. If
     they overlap, that does not prove that the two are equally good.
 
-    Runs are drawn in each game by itself. Otherwise a draw might have no Pong at all,
+    Runs are drawn for each game separately. Otherwise a draw might have no Pong at all,
     and three of Q\\*bert. This is called *stratified*.
 
     !!! warning "With few runs it is too narrow"
-        Three runs can be drawn in few ways only, and all of them lie between the worst
-        and the best of the three. We tried it out with made-up scores: normally
+        Three runs can be drawn in only a few ways, and all the results lie between the
+        worst and the best of the three. We tried it out with made-up scores: normally
         distributed, with a standard deviation of a third of a game's mean. (These means
         differ widely: nine of ten lie between 0.2 and 5.) How often is the true number
         in the interval? It should be 95 times out of 100. With three runs of each of
         five games it was 77, with ten 91. With 57 games it was 87 with three runs, and
         93 with ten.
 
-    And no interval knows what else was different: the code, the settings, how long it
-    was trained, and how often somebody tried before.
+    And no interval knows what else was different: the code, the settings, how long the
+    agents were trained, and how often someone had tried before.
 
     Args:
         scores: human-normalised, shape `(R, G)`.
-        statistic: what is computed of scores of shape `(…, R, G)`. What it returns is
-            of shape `(…)`. For the mean, that is `lambda s: s.mean(axis=(-2, -1))`.
+        statistic: what is computed from scores of shape `(…, R, G)`. It returns the
+            shape `(…)`. For the mean, that is `lambda s: s.mean(axis=(-2, -1))`.
         draws: how often.
-        confidence: how much of the draws lies in the interval.
+        confidence: what share of the draws lies in the interval.
         seed: of the draws.
 
     Returns:
@@ -260,8 +260,8 @@ def interval(
 
     Raises:
         ValueError: if there are fewer than two runs of each game, since one does not
-            say how far runs are apart. If a score is no number, or an argument makes no
-            sense.
+            say how far apart runs are, if a score is not a number, or if an argument
+            makes no sense.
     """
     array = checked(scores)
     if array.ndim != 2 or not 0 < confidence < 1 or draws < 1:
@@ -291,12 +291,12 @@ def interval(
 
 # ## Five games for 57
 #
-# 57 games with five seeds are 285 trainings, and hardly anybody outside of a few large
-# firms does that. But games are alike: an algorithm that is good in one is mostly good
-# in its relatives. So [Aitchison et al. (2022)](https://arxiv.org/abs/2210.02019)
-# looked for the five games from which the median of all 57 can best be told, given the
-# published scores of 62 algorithms. They found these, with these weights, and [in this
-# book PPO and A2C](../../results.md#five-games-by-ppo-and-a2c) have learned them:
+# 57 games with five seeds are 285 training runs, and hardly anyone outside a few large
+# firms does that. But games are alike: an algorithm that is good at one is mostly good
+# at its relatives. So [Aitchison et al. (2022)](https://arxiv.org/abs/2210.02019)
+# looked for the five games that best predict the median of all 57, given the published
+# scores of 62 algorithms. They found these, with these weights, and [in this book PPO
+# and A2C](../../results.md#five-games-by-ppo-and-a2c) have learned them:
 WEIGHTS = {
     "battle_zone": 0.3820,
     "double_dunk": 0.0679,
@@ -305,7 +305,7 @@ WEIGHTS = {
     "qbert": 0.0805,
 }
 
-# The authors took only algorithms whose median is above this.
+# The authors used only algorithms whose median is above this.
 LEAST_MEDIAN = 0.4
 
 
@@ -318,10 +318,10 @@ def estimated_median(scores: ArrayLike) -> Scores:
 
     $$10^{\sum_g w_g \log_{10} (1 + \max(0, s_g))} - 1$$
 
-    per cent. So the logarithms of the scores are averaged: twice the score in Battle
-    Zone counts the same, whether it is from 20 to 40 or from 200 to 400. Here is what
-    it says of the seven algorithms of Rainbow's paper, and the median of all games that
-    this paper gives. (The prioritised one and the dueling one are double as well.)
+    per cent. So the logarithms of the scores are averaged: doubling the score in Battle
+    Zone counts the same, whether from 20 to 40 or from 200 to 400. Here is what it says
+    of the seven algorithms in Rainbow's paper, and the median of all games, as the
+    paper gives it. (The prioritised and the dueling one are double as well.)
 
     | algorithm | five games | 57 games |
     |---|---|---|
@@ -334,15 +334,15 @@ def estimated_median(scores: ArrayLike) -> Scores:
     | Rainbow | 225% | 223% |
 
     No estimate is off by more than a seventh. But prioritised DQN, which is the fourth
-    best by 57 games, is the second best by five: five games do not tell apart what is
+    best by 57 games, is the second best by five: five games cannot tell apart what is
     this close together. The authors give 10% as the mean error for algorithms that the
     weights were not fitted to.
 
     !!! warning "Not for agents that have learned little"
-        All of the 62 algorithms had a median of more than 40%. (So had these seven,
-        which were among them.) Nobody has tried the estimate on an agent that is worse
-        than that. And it is a little off by itself: as the weights add up to 0.965, an
-        agent that plays like the human in all five games gets 85%.
+        All 62 algorithms had a median of more than 40%. (So had these seven, which were
+        among them.) Nobody has tried the estimate on an agent that is worse than that.
+        And it is a little off in any case: as the weights add up to 0.965, an agent
+        that plays like the human in all five games gets 85%.
 
     Args:
         scores: human-normalised, 1 for the human, shape `(…, R, 5)`: the games of
@@ -352,7 +352,7 @@ def estimated_median(scores: ArrayLike) -> Scores:
         The estimate, 1 for the human, shape `(…)`.
 
     Raises:
-        ValueError: if there are not five games, or if a score is no number.
+        ValueError: if there are not five games, or if a score is not a number.
     """
     array = checked(scores)
     if array.shape[-1] != len(WEIGHTS):

@@ -16,9 +16,9 @@ marks below it, and nine bars, of which one is
 orange](../../assets/films/run-fast-dqn-mspacman-seed-1.webp)
 
 *[Ms. Pac-Man](../dqn/mspacman.py), played by DQN. The green marks are points that were
-scored. The bars are what DQN and PQN expect of each action, drawn so that the best has
-a full one and the worst a short one, however close they are; with A2C and PPO they are
-how likely each is to be taken. The action that was taken is orange. [The picture in
+scored. The bars show what DQN and PQN expect of each action, drawn so that the best has
+a full one and the worst a short one, however close they are; with A2C and PPO they show
+how likely each is to be taken. The action that was taken is orange. [The picture at
 full size](../../assets/films/run-fast-dqn-mspacman-seed-1.webp).*
 
 An agent that has learned [how likely each return is](../dqn/distribution.py) shows that
@@ -41,7 +41,7 @@ WIDTH, HEIGHT = 1280, 720
 MARGIN = 40
 LEFT, RIGHT = 600, WIDTH - MARGIN  # of the panel beside the game
 CURVE_TOP, CURVE_BOTTOM = 182, 400
-START = LEFT + 70  # of the curve; numbers stand to the left of it
+START = LEFT + 70  # of the curve; numbers are to the left of it
 BARS_TOP, BARS_BOTTOM = 470, HEIGHT - MARGIN
 
 Colour = tuple[int, int, int]
@@ -68,7 +68,7 @@ class Said:
 
     Args:
         score: so far, this step included.
-        points: that were scored in this step.
+        points: those scored in this step.
         value: the return that the agent expects.
         bars: a number for each action: its probability, or what the agent expects of
             it.
@@ -205,7 +205,7 @@ class Painter:
         return words
 
     def _range(self, values: Any) -> tuple[float, float]:
-        """From where to where the curve goes, and with it all that is not unlikely."""
+        """How low and how high the curve goes, with all that is not unlikely."""
         ends = [float(values.min()), float(values.max())]
         for said in self._seen:
             ends += [
@@ -239,7 +239,7 @@ class Painter:
                 np.ptp(numbers), 1e-9
             )
 
-        # Up to nine actions stand below each other, and eighteen in two columns.
+        # Up to nine actions go into one column, and eighteen into two.
         columns = 1 if len(numbers) <= 9 else 2
         rows = -(-len(numbers) // columns)
         height = min((BARS_BOTTOM - BARS_TOP) / rows, 44)
@@ -272,7 +272,7 @@ class Painter:
         ### The game
 
         The pixels of an old console are squares, and stay squares: each becomes three
-        by three. Whatever is larger is made to fit.
+        by three. Anything larger is made to fit.
 
         Args:
             panel: what [Painter.panel][] returned.

@@ -20,7 +20,7 @@ result = measure(saved, Protocol(), games=10)
 result.mean, result.standard_error
 ```
 
-(This run comes with the book.) Games are played for three purposes, each with other
+(This run comes with the book.) Games are played for three purposes, each with its own
 seeds: to measure an agent, to film it, and to [choose the best](best.py).
 
 Any other policy can be measured by the same rules. It needs no run, and no network:
@@ -75,8 +75,8 @@ class Played:
     ## A game
 
     Args:
-        points: all that were scored in it. In other environments than Atari games, the
-            score that the environment gives itself in `info`, or the sum of the
+        points: all that were scored in it. In environments other than Atari games, the
+            score that the environment itself gives in `info`, or the sum of the
             rewards.
         steps: how many actions it had.
         capped: whether it was cut off.
@@ -115,7 +115,7 @@ class Result:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation: how far apart games are. NaN of a single one."""
+        """The standard deviation: how far apart games are. NaN for a single one."""
         return stdev(self.points) if len(self.points) > 1 else float("nan")
 
     @property
@@ -124,22 +124,23 @@ class Result:
         ### How sure
 
         Measured again, the average would differ. The standard error is how far it
-        typically lies from the average of very many games,
+        typically is from the average of very many games,
 
         $$\frac{\sigma}{\sqrt{n}}$$
 
         for $n$ games with the standard deviation $\sigma$. Two agents whose averages
-        are less than three of these apart may well be equally good. (The difference of
-        two averages has a standard error, too, $\sqrt{2}$ times as large if both have
-        the same. So three standard errors of an average are about two of the
+        are less than three of these apart may well be equally good. (The difference
+        between two averages has a standard error, too, $\sqrt{2}$ times as large if
+        both have the same. So three standard errors of an average are about two of the
         difference. By chance alone, equal agents come out that far apart once in thirty
         times, and once in twenty with ten games each.)
 
-        !!! warning "It speaks of this agent"
-            Another seed of training gives another agent, and no number of games with
-            one of them can tell how far apart these are. To compare *algorithms*, train
+        !!! warning "It is about this agent"
+            Another training seed gives another agent, and no number of games with one
+            of them can tell how far apart the two are. To compare *algorithms*, train
             several. [Agarwal et al. (2021)](https://arxiv.org/abs/2108.13264) show how
-            few seeds mislead. The next page has [what they recommend](many.py).
+            misleading a few seeds can be. The next page has [what they
+            recommend](many.py).
         """
         return self.deviation / math.sqrt(len(self.points))
 
@@ -170,8 +171,8 @@ def games_of_each(games: int) -> list[int]:
 
     !!! warning "The first ten to end"
         It is tempting to let sixteen games run and to count those that end first. But
-        short games end first. In games where a good agent plays for long, the average
-        of these is too low, and where the good ones are quick, it is too high.
+        short games end first. In games where a good agent plays for long, their average
+        is too low, and where good agents are quick, it is too high.
 
     Args:
         games: how many in all.
@@ -207,12 +208,13 @@ def measure(
         workers: how many processes play them; `None` is one for each core.
         device: see [Agent][labml_rl.watch.agent.Agent].
         purpose: see [seed_of][].
-        report: is told of each game as soon as it has ended.
-        before_step: is called before each step. What it raises ends the measurement.
+        report: is told of each game as soon as it ends.
+        before_step: is called before each step. Anything it raises ends the
+            measurement.
 
     Returns:
         All games: those of the first environment, those of the second, and so on. The
-        same call gives the same.
+        same call gives the same games.
 
     Raises:
         ValueError: if that can't be played.

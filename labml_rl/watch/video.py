@@ -8,10 +8,10 @@ summary: One game as a video, with what the agent expected and meant to do.
 
 Numbers say how well an agent plays, but only a film shows *how*: that it has dug a
 tunnel at the side of the wall, or that it hides in a corner where nothing shoots. This
-page films a whole game, as an mp4 that every browser plays. It needs no display, so
-that it works on a server, too (*headless*). But there is no window in which to watch
-live (`render_mode="human"`). Each picture of the film is [the game and what the agent
-thinks of it](picture.py), and [Ms. Pac-Man](../dqn/mspacman.py) shows one.
+page films a whole game, as an mp4 that every browser plays. It needs no display, so it
+works on a server, too (*headless*). But there is no window in which to watch live
+(`render_mode="human"`). Each picture of the film is [the game and what the agent thinks
+of it](picture.py), and [Ms. Pac-Man](../dqn/mspacman.py) shows one.
 """
 
 import contextlib
@@ -43,14 +43,14 @@ class Camera:
     """
     ## The camera
 
-    It stands between game and emulator, and keeps every frame that goes by.
+    It sits between game and emulator, and keeps every frame that goes by.
 
     !!! warning "One frame is not enough"
-        Many games [draw an object in every other frame only](../screen.py). A film of
+        Many games [draw an object only in every other frame](../screen.py). A film of
         each step's last frame shows Asteroids without the ship, from beginning to end.
 
     Args:
-        emulator: what is filmed. All else is handed on to it.
+        emulator: what is filmed. Everything else is passed on to it.
     """
 
     def __init__(self, emulator: Emulator) -> None:
@@ -83,8 +83,8 @@ class Stage:
     Args:
         saved: whose game it is.
         protocol: how it is played.
-        all_frames: whether to show all frames of a step, or one picture that has what
-            is in the last two of them.
+        all_frames: whether to show all frames of a step, or one picture that combines
+            the last two of them.
     """
 
     def __init__(self, saved: Saved, protocol: Protocol, *, all_frames: bool) -> None:
@@ -139,7 +139,7 @@ class Stage:
         """
         Returns:
             The next observation, the points, whether an episode ended, and the game, if
-            it ended, too.
+            that ended, too.
         """
         observation, reward, terminated, truncated, info = self.env.step(action)
         ended = terminated or truncated
@@ -158,7 +158,7 @@ class Stage:
             What there was to see in the last step, shapes `(height, width, 3)`.
 
         Raises:
-            ValueError: if an environment shows something else than a picture.
+            ValueError: if an environment shows something other than a picture.
         """
         frames = [] if self._camera is None else self._camera.take()
         if not frames:
@@ -169,7 +169,7 @@ class Stage:
 
     def _rendered(self) -> Pixels:
         picture = np.asarray(self.env.render())
-        # Colours from 0 to 1 would become a film that is black.
+        # Colours from 0 to 1 would become a black film.
         is_picture = picture.shape[2:] == (3,) and picture.size > 0
         if picture.dtype.kind not in "ui" or not is_picture:
             raise ValueError(
@@ -187,7 +187,7 @@ class Video:
     H.264, which every browser plays. It gets its name when it is complete.
 
     Args:
-        path: where to.
+        path: where to write it.
         rate: pictures a second.
     """
 
@@ -244,19 +244,19 @@ def film(
         saved: the agent.
         protocol: how it plays.
         path: of the video.
-        all_frames: show all 60 frames a second of an Atari game, in place of 15
+        all_frames: show all 60 frames a second of an Atari game, instead of 15
             pictures.
         device: see [Agent][labml_rl.watch.agent.Agent].
 
     Returns:
-        The game. It is none of those that are measured with the same seed.
+        The game. It is not one of those that are measured with the same seed.
 
     Raises:
         RunError: if the video can't be written.
         ValueError: if that can't be played.
         RuntimeError: if the environment calls `sys.exit`.
     """
-    # An environment may change the folder that a relative path begins in.
+    # An environment may change the folder that a relative path starts from.
     whole = Path(path).absolute()
     with staying(saved.settings.game):
         return _film(saved, protocol, whole, all_frames=all_frames, device=device)

@@ -233,7 +233,7 @@ def test_the_example_of_the_page_is_what_the_kept_runs_come_to():
     before, now = (
         f"{five[side]['interquartile_mean']:.0%}" for side in ("large-epsilon", "a2c")
     )
-    assert f"came to {before} in these games, in place of {now}" in compare.__doc__
+    assert f"reached {before} in these games, instead of {now}" in compare.__doc__
 
 
 def test_a_median_of_which_nobody_knows_anything_is_called_so():

@@ -45,9 +45,9 @@ def test_help_is_the_docstring_in_plain_words(capsys):
     joined = " ".join(said.replace("│", " ").split())
     assert "Those of a small experiment." in joined
     assert "how many a round has, see Tiny and num_envs. (default: 4)" in joined
-    assert "an Atari game, as Breakout, or an environment of Gymnasium" in joined
+    assert "an Atari game, such as Breakout, or a Gymnasium environment" in joined
     assert "(default: CartPole-v1)" in joined
-    assert "how often to save a checkpoint: so much work is at risk" in joined
+    assert "how often to save a checkpoint, and so how much work is at risk" in joined
     for mark in ("##", "`", "](", "]["):
         assert mark not in said
 
