@@ -9,13 +9,14 @@ summary: How annotated Python becomes the pages of this book.
 These pages are made by `sidebyside`, a program that comes with them. It turns annotated
 Python modules into pages, with the prose on the left and the code on the right. It is
 annotated itself, so its own modules are the chapters that follow. You can read about
-reinforcement learning without them. Read on if you want such pages of your own code, or
-wonder how the left side of a page comes to know the right.
+reinforcement learning without them. Read on if you want pages like these for your own
+code, or wonder how the left side of a page knows about the right.
 
-In these chapters, *the book* is all the modules of one site, whatever they are about.
+In these chapters, *the book* means all the modules of one site, whatever they are
+about.
 
-It takes four stages from a file to a page. Each is a function without side effects, and
-each has a page that explains it:
+A file becomes a page in four stages. Each is a function without side effects, and each
+has a page that explains it:
 
 1. [read][sidebyside.read]: bytes become lines, tokens and a syntax tree.
 2. [split][sidebyside.split]: lines become sections, each with its prose and its code.
@@ -29,8 +30,8 @@ The press never imports or runs a module that it renders. It reads text.
 ## Your own modules
 
 The site engine is MkDocs, and the press is a [plugin][sidebyside.plugin] for it. Both
-need Python 3.11 or newer. They are installed from a copy of this project's repository,
-in the environment of your own project:
+need Python 3.11 or newer. Install them from a copy of this project's repository, into
+the environment of your own project:
 
 ```sh
 pip install 'path/to/the/copy[docs]'
@@ -39,7 +40,7 @@ pip install 'path/to/the/copy[docs]'
 (On a Mac with an Intel processor, pip compiles `quickjs-ng`, which sets the formulas,
 and needs a C compiler for that.)
 
-Then write a first page, `docs/index.md`, and beside the folder `docs` a `mkdocs.yml`:
+Then write a first page, `docs/index.md`, and a `mkdocs.yml` beside the folder `docs`:
 
 ```yaml
 site_name: Your project
@@ -64,13 +65,13 @@ mkdocs build # writes the site into the folder site/
 
 Without `nav`, MkDocs lists all pages by itself. With another plugin,
 `mkdocs-literate-nav`, a line `- Code: your_package/` stands for all pages of the
-package. The [options][sidebyside.plugin.Options] of the press can leave modules out,
-and more.
+package. The press has [options][sidebyside.plugin.Options] for leaving modules out, and
+for other things.
 
-The plugin adds the extensions of Markdown that it needs. With the following as well,
-prose may have tabs, tasks and diagrams, headings have links, and a link to a heading
-that does not exist is a warning. (Material loads Mermaid, which draws the diagrams,
-from another host.)
+The plugin adds the Markdown extensions that it needs. With the following as well, prose
+can have tabs, task lists and diagrams, headings get links, and a link to a heading that
+does not exist gives a warning. (Material loads Mermaid, which draws the diagrams, from
+another host.)
 
 ```yaml
 markdown_extensions:
@@ -91,7 +92,7 @@ validation:
 
 ## How a module is written
 
-Here is a small one, `your_package/kiln.py`:
+Here is a small module, `your_package/kiln.py`:
 
 ```python
 '''
@@ -133,51 +134,50 @@ types, and the formula; on the right the signature of fire, and the
 loop](../assets/screenshots/example-light.png#only-light)![The same in
 dark colours](../assets/screenshots/example-dark.png#only-dark)
 
-The text below the title opens the page. Then `fire` has a row of its own, in which the
-docstring stands beside the signature, with the types of the arguments filled in. The
-comment begins another row, beside the loop. And a reader who points at $T$ sees `heat`
-light up in the code. (The docstrings have single quotes here because this page is one
-itself. In your modules they may have double ones.)
+The text below the title opens the page. Then `fire` has its own row, with the docstring
+beside the signature and the types of the arguments filled in. The comment begins
+another row, beside the loop. And a reader who points at $T$ sees `heat` light up in the
+code. (The docstrings have single quotes here because this page is itself a docstring.
+In your modules they can have double ones.)
 
-Such a row is a *section* of the module: a piece of prose, and the code that it speaks
-of. The conventions are those of pylit, with which labml.ai has made its annotated
-implementations.
+Such a row is a *section* of the module: a piece of prose, and the code it is about. The
+conventions are those of pylit, which labml.ai used for its annotated implementations.
 
-- A module's docstring may open with front matter between two lines `---`: a `title`, a
-  `summary` for search engines, and [`symbols`][sidebyside.symbols], which tie formulas
-  to names. What else it says, such as `tags`, reaches the site engine. Then comes
-  `# Title`.
+- A module's docstring may open with front matter between two lines of `---`: a `title`,
+  a `summary` for search engines, and [`symbols`][sidebyside.symbols], which tie
+  formulas to names. Any other keys, such as `tags`, are passed on to the site engine.
+  Then comes `# Title`.
 - The docstring of a class or function is the prose beside its signature, and beside its
   body up to the first comment. It may begin with a heading.
 - A string right after an assignment, in a module or a class, is the prose beside it.
 - `Args:`, `Returns:` and `Raises:` are written in Google's style and without types,
   which come from the signature.
-- A block of whole-line comments begins a section, wherever it stands, even in a call.
+- A block of whole-line comments begins a section, wherever it is, even inside a call.
 - A `#` alone on a line begins a section without prose.
 - Lines that are only drawn, such as `# -----`, are left out. `# ---- Helpers ----` is a
   title.
 - Other comments stay in the code: those at the end of a line of code, those inside a
-  signature, those that speak to tools, such as `# noqa`, and licences at the top.
-- Docstrings with a backslash are raw: an `r` stands before their quotes.
-- An example that begins with `>>>`, as `doctest` runs it, is set as code, with or
-  without a fence.
+  signature, those meant for tools, such as `# noqa`, and licences at the top.
+- Docstrings with a backslash are raw, with an `r` before their quotes.
+- An example for `doctest`, which begins with `>>>`, is set as code, with or without a
+  fence.
 
-Prose is Markdown, as on every page of the site, except for what [would break a
+Prose is Markdown, as on every page of the site, except for anything that [would break a
 page][sidebyside.guard]:
 
 - `[Game.step][]` [links][sidebyside.links] to a definition, and `[the game](game.py)`
   to a module.
-- `$\gamma$` is a [formula][sidebyside.mathematics]. So is what stands between two `$$`,
-  and `\begin{align}` up to `\end{align}` on lines of its own; but not what stands
-  between `\(` and `\)`, or in a fence.
-- The path of a picture starts at the page, not at the module. The page of
-  `tide/__init__.py` is `tide/index.md`, so in that module `![A wave](wave.svg)` stands
-  for the file `docs/tide/wave.svg`.
-- Most tags of HTML, `[TOC]` and `--8<--` are shown as they were written.
+- `$\gamma$` is a [formula][sidebyside.mathematics]. So is anything between two `$$`, or
+  from `\begin{align}` to `\end{align}` on lines of their own. Text between `\(` and
+  `\)`, or in a fence, is not.
+- The path of a picture starts from the page, not from the module. The page of
+  `tide/__init__.py` is `tide/index.md`, so in that module `![A wave](wave.svg)` means
+  the file `docs/tide/wave.svg`.
+- Most HTML tags, `[TOC]` and `--8<--` are shown as they were written.
 - `__name__` is not bold: it is a name.
 
-A page that `sidebyside page` makes as [one file][sidebyside.standalone] has no scripts.
-So no symbols light up in it, and tabs and diagrams do not work.
+A page that `sidebyside page` makes as [one file][sidebyside.standalone] has no scripts,
+so no symbols light up on it, and tabs and diagrams do not work.
 
 ## Other people's code
 
@@ -188,9 +188,9 @@ Epytext, docstrings of variables, examples for `doctest`, and modules that were
 annotated for pylit. Comments may have [frames][sidebyside.prose.undecorated] and mark
 the [cells][sidebyside.split.CELL] of a notebook. Where no docstring has a heading, [the
 outline names the classes and functions][sidebyside.weave.outlined]. Where a module
-begins with a long text that has headings, [that text stands across the
-page][sidebyside.weave.is_essay], and the two columns begin below it. So does a long
-text that has no code.
+begins with a long text that has headings, [that text spans the
+page][sidebyside.weave.is_essay], and the two columns begin below it. A long text
+without code spans the page, too.
 
 Besides pictures, prose may have [films][sidebyside.markdown.Films], written
 `![A game](game.mp4)`, and [series of pictures with a
@@ -202,27 +202,27 @@ function][sidebyside.tested].
 ## What it does not do
 
 The press runs no code, so a page shows no output and no plots: for these there is
-[mkdocs-gallery](https://smarie.github.io/mkdocs-gallery/). It makes no notebooks. And
-it knows only Python, where [Pycco](https://pycco-docs.github.io/pycco/) knows more than
-a dozen languages.
+[mkdocs-gallery](https://smarie.github.io/mkdocs-gallery/). The press makes no
+notebooks. And it knows only Python, whereas
+[Pycco](https://pycco-docs.github.io/pycco/) knows more than a dozen languages.
 
 ## Without a site
 
-The [command line][sidebyside.cli] makes one HTML file of a module, or Markdown for
-another site engine.
+The [command line][sidebyside.cli] turns a module into one HTML file, or into Markdown
+for another site engine.
 
 ## Mistakes
 
 A link to a definition that does not exist, a formula that can't be set, front matter
-that is not YAML, and a module that is not Python stop the build. The message names the
-place, and says what would be right:
+that is not YAML, and a module that is not Python stop the build. The message says where
+the mistake is, and what would be right:
 
 ```text
 your_package/kiln.py:9: a link to `fier`, which is defined nowhere. Did you mean `fire`?
 ```
 
-While you write, `mkdocs serve` goes on, and shows the mistake in place of the page
-until you have corrected it.
+While you write, `mkdocs serve` keeps running, and shows the mistake in place of the
+page until you have corrected it.
 
 For continuous integration there are two commands. Both fail if something is wrong:
 
@@ -231,14 +231,14 @@ sidebyside check your_package
 mkdocs build --strict
 ```
 
-The first [looks for bad habits as well][sidebyside.check], such as code that was
-commented out. The second also stops at what is otherwise only a warning, such as a
-picture that does not exist.
+The first [looks for bad habits as well][sidebyside.check], such as commented-out code.
+The second also stops at anything that is otherwise only a warning, such as a picture
+that does not exist.
 
 ## How pages look
 
-Colours and fonts are those of the theme. To change them, or the layout, name a
-stylesheet of your own in `extra_css`. This one gives the prose more room:
+Colours and fonts are those of the theme. To change them, or the layout, add your own
+stylesheet to `extra_css`. This one gives the prose more room:
 
 ```css
 .md-main {
@@ -246,6 +246,6 @@ stylesheet of your own in `extra_css`. This one gives the prose more room:
 }
 ```
 
-What stands on a page, and in which order, is in [templates that a site can
+What is on a page, and in what order, is decided by [templates that a site can
 replace][sidebyside.render.environment].
 """

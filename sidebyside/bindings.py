@@ -1,15 +1,15 @@
 """
 ---
 title: Bindings
-summary: One walk through a syntax tree finds all that each scope binds.
+summary: One walk through a syntax tree finds everything that each scope binds.
 ---
 
 # Bindings
 
-In Python a dozen statements give a meaning to a name: an assignment, a loop, an import,
-a pattern. This page knows them all. It walks through the syntax tree of a module once,
-opens a [scope][sidebyside.scopes] where Python does, and writes down what is bound
-there and what is used.
+In Python a dozen kinds of statement can give a name its meaning: an assignment, a loop,
+an import, a pattern. This page knows them all. It walks through the syntax tree of a
+module once, opens a [scope][sidebyside.scopes] where Python does, and writes down what
+is bound there and what is used.
 """
 
 import ast
@@ -23,8 +23,8 @@ from sidebyside.scopes import Binding, Kind, Scope, Scopes, Use, Way, class_of, 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Step = Callable[["Walk", Any, Scope], None]
 STEPS: dict[type[ast.AST], Step] = {}
-# The fields of each type of node that may hold other nodes, the last one first. Whether
-# a name is read and what an operator does are nodes, too, but have no parts.
+# The fields of each type of node that may hold other nodes, the last one first. The
+# nodes that say whether a name is read and what an operator does have no parts.
 NO_PARTS = ("ctx", "op", "ops", "kwd_attrs")
 PARTS = {
     kind: [name for name in kind._fields[::-1] if name not in NO_PARTS]
@@ -34,7 +34,7 @@ PARTS = {
 
 
 def on(*names: str) -> Callable[[Step], Step]:
-    """Register what has to be done at nodes of these types, if this Python has them."""
+    """Register what to do at nodes of these types, if this Python has them."""
 
     def register(step: Step) -> Step:
         for name in names:
@@ -50,7 +50,7 @@ class Walk:
     ## The walk
 
     It keeps its own stack, so that no program is nested too deeply for it. Each node is
-    visited once, with the scope that it stands in.
+    visited once, with the scope that it is in.
     """
 
     def __init__(self, source: Source) -> None:
@@ -107,7 +107,7 @@ class Walk:
         ### Annotations
 
         A string in an annotation is an expression too, if it parses as one. Its
-        positions are counted from its own beginning, and have to be moved.
+        positions are counted from its own beginning, and have to be shifted.
         """
         parts = [node] if node else []
         while parts:
@@ -139,8 +139,9 @@ class Walk:
         """
         ### What can be told only at the end
 
-        What `global` and `nonlocal` names are bound to belongs to the scope they name,
-        and `self.name = …` to the class, if `self` is the first parameter of a method.
+        The bindings of `global` and `nonlocal` names belong to the scope that these
+        words name, and `self.name = …` to the class, if `self` is the first parameter
+        of a method.
         """
         for scope in self.scopes:
             for name, is_global in scope.elsewhere.items():
@@ -170,7 +171,7 @@ def scopes(source: Source) -> Scopes:
 
 @once
 def imports(source: Source) -> dict[str, str]:
-    """The names that a module imports, each with the full name of what that is."""
+    """The names that a module imports, each with the full name of what it means."""
     bindings = scopes(source).module.bindings
     return {name: last.origin for name, (*_, last) in bindings.items() if last.origin}
 
@@ -179,7 +180,7 @@ def origin_of(name: str, level: int, source: Source) -> str:
     """
     Args:
         name: what is imported, as the import spells it, without dots in front.
-        level: how many dots stand in front of it.
+        level: how many dots are in front of it.
         source: the module that imports it.
 
     Returns:
@@ -199,7 +200,7 @@ def may_bring(module: Scope, name: str) -> bool:
 
     Returns:
         Whether `from module import *` brings it, if it is there. An `__all__` that is
-        put together from several lists is not known, and brings nothing.
+        put together from several lists counts as unknown, and brings nothing.
     """
     match module.bindings.get("__all__"):
         case [Binding(value=ast.List(elts=elts) | ast.Tuple(elts=elts))]:
@@ -217,8 +218,8 @@ def parsed(string: ast.Constant, text: str) -> ast.expr | None:
             pass
         case _:
             return None
-    # This supposes one quote and no prefix. With others, no name is found at the place
-    # that is worked out here, and there is no link.
+    # This supposes one quote and no prefix. Otherwise no name is found at the place
+    # worked out here, and there is no link.
     for node in ast.walk(expression):
         if isinstance(node, ast.expr):
             node.lineno += string.lineno - 1
@@ -398,7 +399,7 @@ def _lambda(walk: Walk, node: ast.Lambda, scope: Scope) -> None:
 
 
 def parameters(walk: Walk, node: ast.arguments, outer: Scope, inner: Scope) -> None:
-    """Bind parameters inside; their types and defaults stand outside."""
+    """Bind parameters inside; their types and defaults belong outside."""
     positional = [*node.posonlyargs, *node.args]
     for position, argument in enumerate([*positional, *node.kwonlyargs]):
         binding = binding_at(
@@ -434,7 +435,7 @@ def _alias(walk: Walk, node: Any, scope: Scope) -> None:
 
 
 def type_parameters(walk: Walk, node: Any, scope: Scope) -> Scope:
-    """The scope of `[T]` in `def f[T]`; where there is none, the scope around."""
+    """The scope of `[T]` in `def f[T]`; without a `[T]`, the scope around it."""
     found = getattr(node, "type_params", None)
     if not found:
         return scope
@@ -460,5 +461,5 @@ def _comprehension(walk: Walk, node: Any, scope: Scope) -> None:
             walk.push([node.key, node.value], inner)
         case _:
             walk.push([node.elt], inner)
-    # The first iterable is evaluated outside, where the comprehension stands.
+    # The first iterable is evaluated outside, where the comprehension is.
     walk.push([first], scope)

@@ -24,7 +24,7 @@ from sidebyside.read import Source
 from sidebyside.references import Reference, references
 from sidebyside.weave import Crossing, Use, anchored
 
-# Whoever reads a page of code knows these. A link at each would be noise.
+# Every reader of code knows these. A link at each would be noise.
 WELL_KNOWN = {
     *("bool", "bytes", "dict", "float", "int", "len", "list", "object", "print"),
     *("range", "set", "str", "tuple", "type"),
@@ -58,8 +58,9 @@ class Asked(Mapping[str, Place]):
     """
     ## What a page asked for
 
-    A page links to a few of all definitions. When one of the others moves, the page
-    need not be made again. So this mapping notes what it was asked, and what it said.
+    A page links to only a few of all definitions. When one of the others moves, the
+    page need not be made again. So this mapping notes what it was asked, and what it
+    answered.
 
     Args:
         places: what can be asked for.
@@ -79,7 +80,7 @@ class Asked(Mapping[str, Place]):
         return iter(self.places)
 
     def __len__(self) -> int:
-        """How much can be asked for."""
+        """How many names can be asked for."""
         return len(self.places)
 
     def is_same_in(self, places: Mapping[str, Place]) -> bool:
@@ -91,7 +92,7 @@ class Known:
     """
     ## What is known of a module
 
-    An author who serves the book saves one module, and most others are as they were.
+    When an author who serves the book saves one module, most others are as they were.
 
     Args:
         references: what its names stand for.
@@ -119,9 +120,9 @@ def cross(
         outside: what is documented elsewhere.
         use_directory_urls: how the site engine makes addresses from paths; `None` if it
             makes links to sources lead to their pages itself, in HTML too.
-        known: what is known of modules from the build before. That of a module holds
-            while `outside` and `use_directory_urls` are the same, and the code of all
-            modules that it [reaches][sidebyside.references.reach]. What is found is
+        known: what is known of modules from the build before. For a module it holds as
+            long as `outside`, `use_directory_urls` and the code of all modules that it
+            [reaches][sidebyside.references.reach] are the same. Anything found here is
             added.
 
     Returns:
@@ -179,10 +180,10 @@ def names_that_share(
     pages: Mapping[str, Source], places: Mapping[str, Place]
 ) -> dict[str, str]:
     """
-    The names that stand in one section with others, as where a module sets its
-    constants. Each is given as code in that section would say it, without the module.
-    Whoever looks at the uses of such a section asks which of the names is used. What a
-    class or a function defines is a part of it, and is not among these.
+    The names that share a section with others, as where a module sets its constants.
+    Each is given as code in that section would write it, without the module. A reader
+    who looks at the uses of such a section asks which of the names is used. Names that
+    a class or a function defines are part of it, and are not among these.
 
     Args:
         pages: the modules, by the paths of their pages.
@@ -222,11 +223,11 @@ def code_links(
     """
     ## Links in the code
 
-    A name that leads to the section where it stands needs no link. Of all links on a
-    page that lead to one place, the Tab key stops only at the first. Otherwise a reader
-    without a mouse would press it hundreds of times to get past the code. All links can
-    be followed with a pointer, and the script of the page opens those of a section for
-    readers who come to it with a key.
+    A name that leads to its own section needs no link. Of all links on a page that lead
+    to one place, the Tab key stops only at the first. Otherwise a reader without a
+    mouse would press it hundreds of times to get past the code. All links can be
+    followed with a pointer, and the script of the page opens those of a section for
+    readers who reach it with the keyboard.
 
     Args:
         references: the references of one module.
@@ -269,7 +270,7 @@ def code_links(
 def instance_attributes(book: Book) -> set[str]:
     """
     What methods assign to `self`. The section that does so is mostly `__init__`, and
-    whoever uses the attribute does not use `__init__`.
+    code that uses the attribute does not use `__init__`.
     """
     return {
         f"{scope.name}.{name}"

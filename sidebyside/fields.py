@@ -9,15 +9,15 @@ summary: "Args, Returns and Raises: from three styles to a list with types."
 A docstring in Google's style ends with `Args:`, `Returns:` and `Raises:`, each with an
 indented list. Markdown knows nothing of that style and would run the list together into
 one paragraph. This stage turns each into a definition list, and fills in the types from
-the signature, where they are written once already. What stands below an item keeps its
-own layout: a nested list, a box, a fence.
+the signature, where they are already written. A nested list, a box or a fence below an
+item keeps its own layout.
 
 In the same style, `Note:` and `Warning:` with indented text below become boxes. Code
 below `Example:`, or below an item, has [a fence][sidebyside.rst.open_code] by now, if
 Python can read it and it does something.
 
 Code that was written for Sphinx has other styles: NumPy's, with a line of dashes below
-`Parameters`, and `:param name:`. They become the same lists. And so does a
+`Parameters`, and `:param name:`. These become the same lists, and so does a
 [definition list][set_terms] of reStructuredText.
 """
 
@@ -79,7 +79,7 @@ ITEM = re.compile(
     rf"(?P<name>{NAME}(?:, *{NAME})*)(?: ?(?P<type>{ROUND}))?(?::| :)(?:\s+|$)"
 )
 NAMES = re.compile(rf"{NAME}(?:, *{NAME})*(?:, *\.\.\.)?")
-# Errors of which nothing is said.
+# Errors without a description.
 ERROR = r"(?:\w+\.)*[A-Z]\w*"
 ERRORS = re.compile(rf"{ERROR}(?:, *{ERROR})*")
 
@@ -88,7 +88,7 @@ VALUE = rf"""(?:'[^'\n]+'|"[^"\n]+"|``[^`\n]+``)(?: {ROUND})?"""
 WORD = rf"(?:{NAME}|{VALUE})"
 TERM = re.compile(
     rf"(?P<name>{WORD}(?:, *{WORD})*)"
-    # `x : int`, and ``x (`int`, *optional*):``, as Hugging Face has it.
+    # `x : int`, and ``x (`int`, *optional*):``, as Hugging Face writes it.
     rf"(?:(?P<colon> ?: )(?P<type>\S[^\n]*)| (?P<round>(?=\(\[?`){ROUND}):)?"
 )
 SENTENCE = re.compile(r"\b(?:\w+ ){4}\w+")
@@ -110,7 +110,7 @@ PROSE = re.compile(
     "False|True|(?:Notes?|Warnings?|Tips?|Examples?|Hints?|Important|Caution|Default"
     "|Usage|Otherwise|or|of|optional|Remarks?|Returns?|See|TODO|Todo|Yields?)$"
 )
-# Of these, the first is what is yielded.
+# The first parameter of these is the type that is yielded.
 GIVES = re.compile("(?:Async)?(?:Iterator|Iterable|Generator)")
 QUOTED = re.compile(r"""(['"])([^'"]*)\1""")
 
@@ -149,8 +149,8 @@ def types_of(node: Definer) -> dict[str, str]:
 
 def spelled(node: ast.expr) -> str:
     """
-    A type as text, without the quotes of what is defined only later. Most are a single
-    name, for which `unparse` would take too long.
+    A type as text, without the quotes around names that are defined only later. Most
+    types are a single name, for which `unparse` would take too long.
     """
     if isinstance(node, ast.Name):
         return node.id
@@ -218,7 +218,7 @@ class Entry(NamedTuple):
         number: its line.
         name: what it is about, if it has a name.
         type: the type, if that is written here.
-        text: what is said of it.
+        text: what is said about it.
     """
 
     number: int
@@ -245,7 +245,7 @@ class Listing(NamedTuple):
 
 
 def listings(prose: Prose) -> Iterator[Listing]:
-    """The lists of a docstring, for whoever wants to know what they name."""
+    """The lists of a docstring, for callers that need the names in them."""
     if has_fields(prose):
         for piece in pieces(prose.lines, True):
             if isinstance(piece, Listing):
@@ -325,9 +325,9 @@ def set_terms(lines: Sequence[tuple[int, str]], depth: int = 0) -> Lines:
     """
     ## reStructuredText's style
 
-    A line with deeper ones right below it is a term with its definition. By that rule
-    any sentence whose second line hangs would be a term, so here only names and values
-    are.
+    A line with deeper ones directly below it is a term with its definition. By that
+    rule, any sentence whose second line hangs would be a term, so here only names and
+    values are terms.
 
     Args:
         lines: the lines of a docstring around its lists, or those of an item.
@@ -413,7 +413,7 @@ def is_block(text: Sequence[tuple[int, str]]) -> bool:
 
 
 def below(lines: Lines, at: int) -> Lines:
-    """What is indented below a title in Google's style."""
+    """The lines that are indented below a title in Google's style."""
     body = indented(lines[at + 1 :]) if is_title(lines[at][1]) else ()
     return body if any(text for _, text in body) else ()
 
@@ -432,7 +432,7 @@ def google_section(
     Args:
         number: the number of a line.
         text: that line, `Args:` or another title.
-        body: what is indented below it.
+        body: the lines that are indented below it.
     """
     title = TITLES[text[:-1]]
     if title in LISTS:
@@ -446,8 +446,8 @@ def google_section(
 
 def google_entries(body: Lines, title: str) -> Iterator[Entry]:
     """
-    Items of the form `name (type): text`, with more text below that may be indented.
-    What is returned has at most a type in front, and is otherwise one text.
+    Items of the form `name (type): text`, with more text below that may be indented. A
+    return value has at most a type in front, and is otherwise one text.
     """
     lines = dedented(body)
     starts = [*item_starts(lines, title)]
@@ -472,7 +472,8 @@ def item_starts(lines: Lines, title: str) -> Iterator[tuple[int, str, str, str]]
     ]
     items = [(at, ITEM.match(lines[at][1])) for at in outer]
     comes_back = title in ("Returns", "Yields")
-    # Several names may come back. A single word with a colon is likelier a sentence.
+    # Several names may come back. A single word with a colon is more likely to begin a
+    # sentence.
     has_names = (
         comes_back
         and len(items) > 1
@@ -493,9 +494,9 @@ def item_starts(lines: Lines, title: str) -> Iterator[tuple[int, str, str, str]]
 def hung(lines: Lines) -> Lines:
     """
     The lines below the first one of an item. Those that hang, which means that they are
-    indented, are moved to the left. From the first line that is not indented, all stay
-    where they are: what is indented there belongs to a line above it, as the body of a
-    fence or of a box does.
+    indented, are moved to the left. From the first line that is not indented on, all
+    stay where they are: an indented line there belongs to a line above it, like the
+    body of a fence or of a box.
     """
     outer = (at for at, (_, text) in enumerate(lines) if text and text[0] != " ")
     end = next(outer, len(lines))
@@ -554,9 +555,9 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
     """
     ## NumPy's style
 
-    Items of the form `name : type`, each with indented text below it. What is returned
-    needs no name, and some authors describe it in a sentence instead. And some indent
-    all of the list.
+    Items of the form `name : type`, each with indented text below it. A return value
+    needs no name, and some authors describe it in a sentence instead. Some indent the
+    whole list.
     """
     front = indented(body)
     body = (*trimmed(front), *body[len(front) :])
@@ -571,7 +572,7 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
         text = indented(body[at + 1 :])
         at += 1 + len(text)
         if not head:
-            # Indented lines after a block go on with it.
+            # Indented lines after a block belong to it.
             if any(line for _, line in text):
                 yield Entry(number, "", "", text)
             continue
@@ -580,7 +581,7 @@ def numpy_entries(body: Lines, title: str) -> Iterator[Entry]:
             name, colon, kind = clean(match[1]), ":", clean(head[match.end() :])
         name = name.replace("\\", "")
         if title == "See also" and re.fullmatch(r"[\w.]+(?:, *[\w.]+)*", name):
-            # As roles, these names lead to their definitions, if these are known.
+            # As roles, these names lead to their definitions, if those are known.
             name = ", ".join(f":obj:`{each}`" for each in re.split(", *", name))
         if title in ("Methods", "See also"):
             yield Entry(number, name, "", ((number, kind), *text) if kind else text)
@@ -633,7 +634,7 @@ def colons(lines: Lines) -> Iterator[tuple[int, str]]:
 def sphinx_lists(body: Lines) -> Iterator[Listing | tuple[int, str]]:
     """
     The lists in the lines that [colons][] finds: of arguments, of errors, and so on.
-    What belongs to none stands below them as it was written.
+    Lines that belong to no list come below them, as they were written.
     """
     entries = [*sphinx_entries(body)]
     for title in SPHINX:
@@ -646,8 +647,8 @@ def sphinx_lists(body: Lines) -> Iterator[Listing | tuple[int, str]]:
 
 def sphinx_entries(body: Lines) -> Iterator[tuple[str, Entry]]:
     """
-    Items of the form `:param name: text`, each with the title that it belongs to. Those
-    of no list have an empty one.
+    Items of the form `:param name: text`, each with the title that it belongs to. Items
+    of no list have an empty title.
     """
     types: dict[str, list[Entry]] = {}
     found: list[tuple[str, Entry]] = []
@@ -673,7 +674,7 @@ def sphinx_entries(body: Lines) -> Iterator[tuple[str, Entry]]:
         else:
             yield "", Entry(number, "", "", body[start:stop])
     for title, entry in found:
-        # Without a name, a type is that of what is returned, and not of what is raised.
+        # Without a name, a type is that of the return value, and not of an error.
         given = [] if title == "Raises" else types.pop(entry.name, [])
         kinds = [entry.type, *(each.type for each in given)]
         yield title, entry._replace(type=", ".join(dict.fromkeys(filter(None, kinds))))

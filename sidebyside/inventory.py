@@ -1,15 +1,15 @@
 """
 ---
 title: Inventories
-summary: Where the documentation of other people's names is, without asking the network.
+summary: Where other people's names are documented, without asking the network.
 ---
 
 # Inventories
 
 A line such as `np.maximum(a, b)` leads out of the book. All documentation made by
-Sphinx carries a list of what it describes and where, `objects.inv`. This page distils
-such a list into a small text file, which is stored with the press. A build reads that
-file, and asks nobody.
+Sphinx comes with a list of what it describes and where, `objects.inv`. This page
+distils such a list into a small text file, which is stored with the press. A build
+reads that file, and asks nobody.
 
 ```text
 https://docs.python.org/3/
@@ -24,12 +24,11 @@ and the prefix of the names on it, if they share one, and a line for each sort o
 modules, functions and data, classes. A name that begins with a dot continues the
 prefix. Its anchor on the page is the name itself, as Sphinx sets it.
 
-A site can name lists of its own, as they are, for what is not in the press's: see the
-options of [the plugin][sidebyside.plugin.Options].
+A site can give its own lists, as they are, for names that are not in the press's: see
+the options of [the plugin][sidebyside.plugin.Options].
 
-Other lists are short enough to be written by hand. There a `*` in a path stands for the
-name, where each name has a page of its own; and a path with a `#` is all there is to
-the address.
+Other lists are short enough to be written by hand. In these, a `*` in a path stands for
+the name, where each name has its own page; and a path with a `#` is the whole address.
 
 To make Python's list again:
 
@@ -61,7 +60,7 @@ REMOVED = {
 }
 SORTS = {"module": "m", "class": "c", "exception": "c"}
 HEADER = b"# Sphinx inventory version 2\n"
-# A name, what it is, how much search makes of it, where it is, and what to call it.
+# A name, what it is, how highly a search ranks it, where it is, and what to call it.
 LINE = re.compile(r"(\S+)\s+py:(\w+)\s+-?\d+\s+(\S+)\s+\S")
 
 
@@ -130,7 +129,7 @@ def own_inventory(base: str, data: bytes) -> dict[str, Entry]:
         All Python names in it.
 
     Raises:
-        ValueError: if this is no such list.
+        ValueError: if this is not such a list.
     """
     base = f"{base.rstrip('/')}/"
     entries: dict[str, Entry] = {}
@@ -163,8 +162,8 @@ def distill(base: str, data: bytes) -> Iterator[str]:
     """
     ## Making one
 
-    Only the names of the library are of use here, without what newer versions have
-    removed. The few names whose anchor is not the name itself are left out as well.
+    Only the names of the library are of use here, without those that newer versions
+    have removed. The few names whose anchor is not the name itself are also left out.
 
     Args:
         base: the address of the documentation.
@@ -195,7 +194,7 @@ def distill(base: str, data: bytes) -> Iterator[str]:
 
 
 def shared_prefix(names: Iterable[str]) -> str:
-    """The dotted beginning that saves most: long, and in many of these names."""
+    """The dotted prefix that saves the most: long, and in many of these names."""
     counts: defaultdict[str, int] = defaultdict(int)
     for name in names:
         parts = name.split(".")

@@ -7,14 +7,14 @@ summary: From text to tokens, faster than Python's own tokenizer.
 # Lex
 
 A program is made of tokens: names, numbers, strings, operators, comments. The press
-needs them twice, to find out what is prose and to colour what is code. Python's own
+needs them twice: to find out what is prose, and to colour what is code. Python's own
 tokenizer and the usual library for colours took most of the time of a build, so this
 page does without either.
 
-One regular expression describes all tokens, and goes over the text from one to the
-next. It can be that simple because Python has already parsed the text: what gets here
-is a correct program, and there is no error left to find. The tests compare it with
-Python's tokenizer, token by token, on the modules of the standard library.
+One regular expression describes all tokens, and goes through the text from one token to
+the next. It can be that simple because Python has already parsed the text: only correct
+programs get here, with no errors left to find. The tests compare it with Python's
+tokenizer, token by token, on the modules of the standard library.
 """
 
 import re
@@ -35,13 +35,13 @@ COMMENT = "c"
 END = "e"  # the end of a line, wherever it stands
 OTHER = "x"  # a letter so rare that regular expressions don't know it for one
 
-# Only in f-strings, which are taken apart by themselves.
+# Only in f-strings, which are taken apart separately.
 ESCAPE = "b"
 FIELD = "i"  # the braces around an expression, and what says how to show it
 
 Token = tuple[str, int, int]
 
-# What stands between quotes. A backslash takes the next character along.
+# What is between quotes. A backslash takes the next character with it.
 INSIDE = {
     '"""': r'[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*',
     "'''": r"[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*",
@@ -127,8 +127,9 @@ def lex_up_to_format(text: str, at: int, tokens: list[Token]) -> int | None:
 
 # ## F-strings
 #
-# An f-string may hold any expression, and since Python 3.12 that may hold the very
-# quotes that the f-string is written with. So its end is found by going through it.
+# An f-string may hold any expression, and since Python 3.12 the expression may hold the
+# very quotes that the f-string is written with. So its end is found by going through
+# it.
 
 PIECE = re.compile(
     r"""
@@ -145,7 +146,7 @@ QUOTE = re.compile("\"\"\"|'''|\"|'")
 
 
 class Quotes(NamedTuple):
-    """The quotes around an f-string, and whether it is a raw one."""
+    """The quotes around an f-string, and whether it is raw."""
 
     mark: str
     raw: bool
@@ -160,8 +161,8 @@ def format_pieces(text: str, start: int) -> list[Token]:
         start: where the f-string's prefix begins.
 
     Returns:
-        Its text and its escapes, the braces of its fields, and in these fields all
-        tokens. The last piece ends with the last quote.
+        Its text and its escapes, the braces of its fields, and all tokens in these
+        fields. The last piece ends with the last quote.
     """
     opening = QUOTE.search(text, start)
     assert opening
@@ -215,7 +216,7 @@ def format_field(text: str, at: int, quotes: Quotes, pieces: list[Token]) -> int
 
     Args:
         text: the program.
-        at: where its opening brace stands.
+        at: where its opening brace is.
         quotes: the quotes around the f-string.
         pieces: where the pieces go.
 

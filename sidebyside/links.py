@@ -8,14 +8,14 @@ summary: "[Game.step][] finds the definition, or stops the build."
 
 In prose, `[Game.step][]` leads to the definition of that name, and `[one
 step][Game.step]` does so with words of the author's choice. A name is looked up from
-the inside out: first in the definitions around it, classes too, then in its module,
-then among the module's imports, then in the whole book, and last [where others have
-documented it][sidebyside.press.WithOutside], as with
+the inside out: first in the definitions around it, including classes, then in its
+module, then among the module's imports, then in the whole book, and last [where others
+have documented it][sidebyside.press.WithOutside], as with
 `[xml.etree.ElementTree.Element][]`. A name that is found nowhere stops the build, and
-the message suggests the nearest that exists.
+the message suggests the nearest name that exists.
 
-Code that was written for Sphinx says ``:meth:`Game.step` `` instead. That is a link if
-it can be, and code if not.
+Code that was written for Sphinx says ``:meth:`Game.step` `` instead. That becomes a
+link if it can, and code if not.
 
 `[the game](game.py)` leads from module to module where the code is read in an editor or
 on the pages of its repository. In the book it leads from page to page. Modules that
@@ -24,8 +24,8 @@ and these links lead there, too.
 
 ## From pages that are written by hand
 
-There, `[the game](../labml_rl/game.py)` leads to the page of the module, whether it is
-written as the files lie on the disk or as the pages lie on the site. And
+On a page written by hand, `[the game](../labml_rl/game.py)` leads to the page of the
+module, whether the path follows the files on disk or the pages on the site. And
 `[one step][labml_rl.game.Game.step]` leads to a definition, by its full name.
 """
 
@@ -48,8 +48,8 @@ from sidebyside.prose import CODE, INDEX, Prose
 from sidebyside.read import Source
 
 # An index of an index, `rewards[t][n]`, is not a link, and neither is an image. In the
-# words of a link, code and pictures may have brackets, and others have a backslash.
-# All of it begins with one of a few signs, so most letters need not be looked at twice.
+# words of a link, code and pictures may have brackets; all others need a backslash. All
+# of this begins with one of a few signs, so most letters need not be looked at twice.
 LINK = re.compile(
     r"""
     (?=[:\\`~>\[(]|^[ ])(?:
@@ -149,12 +149,12 @@ class Elsewhere(Place):
 
 @cache
 def relative(there: str, here: str) -> str:
-    """The path from one page to another, kept since links are many and pages few."""
+    """The path from one page to another, kept: there are many links and few pages."""
     return posixpath.relpath(there or ".", posixpath.dirname(here) or ".")
 
 
 def address(page: str, use_directory_urls: bool) -> str:
-    """Where the page of a source lies in the finished site."""
+    """Where the page of a source is in the finished site."""
     path = page.removesuffix(".md")
     if not use_directory_urls:
         return f"{path}.html"
@@ -170,9 +170,9 @@ def resolve(
     ## Looking a name up
 
     Args:
-        name: what stands in the link.
+        name: the name in the link.
         scope: the qualified name of the definition that the prose belongs to.
-        source: the module that it stands in.
+        source: the module that the prose is in.
         places: every definition and module of the book, by full name.
     """
     known = imports(source)
@@ -211,8 +211,8 @@ def set_links(
 
     Returns:
         The prose, with links to definitions as ordinary Markdown links, so that the
-        site engine checks them again with its own, and with links to modules as links
-        to their pages.
+        site engine checks them again along with its own, and with links to modules as
+        links to their pages.
     """
     here = source.page
 
@@ -244,14 +244,14 @@ def set_links_by_hand(
     """
     ### On a page that is written by hand
 
-    Other names than those of the book are left alone: another plugin may know them.
+    Names other than those of the book are left alone: another plugin may know them.
 
     Args:
         prose: the page.
         here: its path among the site's sources.
         places: every definition and module of the book, by full name.
         modules: the name of each module, by its file.
-        folder: where the page lies on the disk.
+        folder: where the page is on disk.
         report: what to do about a name of the book that is defined nowhere. If it
             returns, the link stays as it is.
     """
@@ -291,13 +291,13 @@ def replaced(
 
     Args:
         prose: any prose.
-        here: the page that it stands on.
-        named: finds a definition from its name, the line of the link, 0 if it need not
-            be found, and what is written there. If it finds nothing, the link stays as
-            it is; `NOWHERE` makes words of it.
+        here: the page that it is on.
+        named: finds a definition from its name, the line of the link (0 if the name
+            need not be found), and what is written there. If it finds nothing, the link
+            stays as it is; `NOWHERE` turns it into plain words.
         module: finds the page of a module from an address.
-        labels: the labels of addresses that are defined outside of this prose. What
-            refers to one is an ordinary link of Markdown.
+        labels: the labels of addresses that are defined outside this prose. A link that
+            uses one is an ordinary Markdown link.
     """
     text = prose.text
     if not any(sign in text for sign in ("](", "][", "]:", ":`", "`~", "[`")):
@@ -327,7 +327,7 @@ def replaced(
             label = match["name"] or words
             name = label.strip("` \n").removesuffix("()")
             is_name = NAME.fullmatch(name) is not None
-            # An empty second bracket is a link in any case.
+            # An empty second bracket is always a link.
             is_meant = is_name or (name and not match["name"])
             if not is_meant or normal(label) in references:
                 continue
@@ -355,18 +355,18 @@ def labels_of(proses: Iterable[Prose]) -> tuple[set[str], set[str]]:
     """
     ### Labels
 
-    `[^1]: …` defines a note, and `[docs]: …` an address. To Markdown, what one piece of
-    a page defines is known in all others. That is how a comment at the end of a module
-    can define what all of it uses. But two docstrings that call their first note `1`
-    would share one. And an address for `[1]` would make a link of every `[1]` in the
-    prose of the page.
+    `[^1]: …` defines a note, and `[docs]: …` an address. To Markdown, a label that one
+    piece of a page defines is known in all others. So a comment at the end of a module
+    can define the labels that the whole module uses. But two docstrings that call their
+    first note `1` would share one. And an address for `[1]` would make a link of every
+    `[1]` in the prose of the page.
 
     Args:
         proses: those of all sections of a page.
 
     Returns:
-        The labels that are known on the whole page, and those that are known in their
-        own sections alone: more than one section defines them, or they are the numbers
+        The labels that are known on the whole page, and those that are known only in
+        their own sections: more than one section defines them, or they are the numbers
         of addresses.
     """
     times = Counter(label for prose in proses for label in dict(labels_in(prose.text)))
@@ -377,7 +377,7 @@ def labels_of(proses: Iterable[Prose]) -> tuple[set[str], set[str]]:
 def labels_in(text: str) -> Iterator[tuple[str, str]]:
     """
     The labels that a text defines, as Markdown compares them, each with its address. A
-    note has none.
+    note has no address.
     """
     if "]:" in text:
         for match in LABEL.finditer(text):
@@ -389,15 +389,16 @@ def labels_in(text: str) -> Iterator[tuple[str, str]]:
 
 def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
     """
-    The prose of a section, with its own labels made unlike those of any other section.
+    The prose of a section, with its own labels made different from those of any other
+    section.
 
     Args:
         prose: the prose.
         anchor: its anchor.
-        local: the labels that are known in their own sections alone.
+        local: the labels that are known only in their own sections.
     """
     # To Markdown, labels of links are the same in capitals, and two anchors may differ
-    # in capitals alone. So labels of links get the number of a line, and no anchor.
+    # only in capitals. So labels of links get the number of a line, and not an anchor.
     labels = {
         label: f"^{anchor}-{label[1:]}"
         if label.startswith("^")
@@ -435,7 +436,8 @@ def set_labels(prose: Prose, anchor: str, local: Container[str]) -> Prose:
 def in_role(role: str) -> tuple[str, str]:
     """
     What a role of Sphinx shows, and the name that it leads to. A name in brackets as
-    Hugging Face has it, or one that begins with `~`, is taken for the inside of a role.
+    Hugging Face writes it, or one that begins with `~`, is treated as the inside of a
+    role.
     """
     if titled := re.fullmatch(r"(.+?)\s*<([^<>]+)>", role):
         return titled[1], titled[2].lstrip("~!.")
@@ -464,8 +466,8 @@ class Picture(NamedTuple):
     ## Pictures
 
     Args:
-        start: where it stands in the text, in characters.
-        address: where it can be found, as the author has written it.
+        start: where it is in the text, in characters.
+        address: where it can be found, as the author wrote it.
         is_html: whether it is written as HTML, and not as Markdown.
     """
 
@@ -501,15 +503,14 @@ def still_of(address: str) -> str | None:
     """
     ## Films
 
-    A picture whose file is a film becomes a player, and until somebody starts it, it
-    shows a still: a picture of the same name that lies beside it, `game.webp` for
-    `game.mp4`.
+    A picture whose file is a film becomes a player. Until it is started, it shows a
+    still: a picture of the same name beside the film, `game.webp` for `game.mp4`.
 
     Args:
         address: of a picture, or its path.
 
     Returns:
-        Where the still is, or nothing if it is no film.
+        Where the still is, or nothing if this is not a film.
     """
     film = re.fullmatch(r"(.+)\.(?:mp4|webm)", address)
     return f"{film[1]}.webp" if film else None
@@ -536,7 +537,7 @@ def file_of(address: str, folder: str) -> str | None:
 def nearest(name: str, module: str, places: Mapping[str, Place]) -> str:
     """
     A remedy: the name that was probably meant. Most often the name is right as it was
-    written, and only what should stand in front of it is missing.
+    written, and only the part that should come before it is missing.
     """
     inside = f"{module}."
     if ends := [full for full in places if full.endswith(f".{name}")]:

@@ -6,10 +6,10 @@ summary: What each name in the code stands for, if that is certain.
 
 # Names
 
-In the code of a page a name leads to its definition. Which one it means is worked out
-by Python's own rules, from [what each scope binds][sidebyside.scopes]; that two things
-are spelled alike counts for nothing. The type of `self.options` is known if it is
-written down somewhere, and so `self.options.stack` leads to the field of that class.
+In the code on a page, a name leads to its definition. Python's own rules decide which
+one it means, from [what each scope binds][sidebyside.scopes]; that two things are
+spelled alike counts for nothing. The type of `self.options` is known if it is written
+down somewhere, and so `self.options.stack` leads to the field of that class.
 
 A wrong link is worse than none. Where a name could mean two things, say a module or
 what stands in for it if the import fails, it leads nowhere.
@@ -76,8 +76,8 @@ class Book:
         self.classes: dict[str, Scope] = {}
         self.functions: dict[str, list[tuple[Definer, Scope]]] = {}
         self.quoted: dict[int, ast.expr] = {}
-        # Two classes or two functions of one name: nobody can say which of them a name
-        # inside belongs to.
+        # Two classes or two functions of one name: there is no telling which of them a
+        # name inside belongs to.
         self.doubtful: set[str] = set()
         for module in self.modules.values():
             self.quoted |= module.quoted
@@ -92,7 +92,7 @@ class Book:
             n for n, defined in self.functions.items() if len(defined) > 1
         }
         # What was found out is remembered: by the identity of a node or of a list of
-        # bindings, and else by name.
+        # bindings, and otherwise by name.
         self.known: dict[int, Thing | None] = {}
         self.meanings: dict[int, Thing | None] = {}
         self.exported: dict[tuple[str, str], bool] = {}
@@ -106,8 +106,8 @@ class Book:
         """
         ### A name in a scope
 
-        What no scope binds is a built-in, unless a module imports `*` from somewhere
-        unknown.
+        A name that no scope binds is a built-in, unless a module imports `*` from
+        somewhere unknown.
         """
         if found := find(name, scope, line):
             return self.meaning(name, *found)
@@ -162,7 +162,7 @@ class Book:
     def is_doubtful(self, name: str, scope: Scope, first: Binding) -> bool:
         """
         Whether a name may come from a later `*`, or its scope exists twice. A `*` that
-        brings what an import has brought already changes nothing.
+        brings what an import has already brought changes nothing.
         """
         if scope.name in self.doubtful:
             return True
@@ -236,7 +236,7 @@ class Book:
     def is_variable(self, node: ast.Name, scope: Scope) -> bool:
         """
         Whether a name is that of a variable in a function. Such a variable leads
-        nowhere, and what it holds matters only to whoever asks for an attribute of it.
+        nowhere, and what it holds matters only where an attribute of it is asked for.
         """
         local = (Kind.FUNCTION, Kind.COMPREHENSION)
         owner, bindings = scope, scope.bindings.get(node.id, [])
@@ -253,8 +253,8 @@ class Book:
         """
         ### An expression
 
-        Each is looked at once, whoever asks. Some depend on each other in a circle, or
-        stand at the end of a very long chain; those stay unknown.
+        Each is looked at once, however often it is asked for. Some depend on each other
+        in a circle, or come at the end of a very long chain; those stay unknown.
         """
         if node is None:
             return None
@@ -268,7 +268,7 @@ class Book:
         return self.known[key]
 
     def guarded(self, ask: Callable[[], Thing | None]) -> Thing | None:
-        """Ask, unless too many questions are waiting for this answer already."""
+        """Ask, unless too many questions are already waiting for this answer."""
         if self.depth >= DEPTH:
             return None
         self.depth += 1
@@ -307,7 +307,7 @@ class Book:
         return thing
 
     def common(self, nodes: Sequence[ast.expr], scope: Scope) -> Thing | None:
-        """What `a or b`, or `a if x else b`, is: a value, if all agree on its type."""
+        """The value of `a or b`, or `a if x else b`, if its parts agree on a type."""
         things = [
             self.evaluate(node, scope)
             for node in nodes
@@ -321,9 +321,9 @@ class Book:
         ### `base.name`
 
         Args:
-            base: what stands before the dot.
-            name: what stands after it.
-            scope: where this stands, since `__names` are private to their class.
+            base: what comes before the dot.
+            name: what comes after it.
+            scope: where this is used, since `__names` are private to their class.
         """
         what, full, kind = base
         if what is What.MODULE:
@@ -342,8 +342,8 @@ class Book:
 
     def is_own(self, name: str, base: Thing, scope: Scope) -> bool:
         """
-        Whether `base.__name` is what the class around has under that name: Python looks
-        for `_Class__name`, with the class in which that is written.
+        Whether `base.__name` is what the class around it has under that name: Python
+        looks for `_Class__name`, with the class in which the expression is written.
         """
         around = scope.around(Kind.CLASS)
         return (
@@ -358,8 +358,8 @@ class Book:
         """
         ### Looking through a class and its bases
 
-        In Python's order. The search ends at the first base that is not in the book,
-        because nobody here can tell all that such a class has.
+        The search goes in Python's order. It ends at the first base that is not in the
+        book, because there is no telling what else such a class has.
         """
         for base in self.order(of)[skip:]:
             scope = self.classes.get(base)

@@ -8,13 +8,13 @@ summary: >-
 
 # Pictures
 
-Two things about the pictures of a page trouble those who read it. All of them are
-loaded at once, even those at the end, to which many readers never come. And until a
-picture is there, nobody knows how tall it will be. Follow a link to a section, and
-it moves away while the pictures above it arrive.
+Pictures trouble the readers of a page in two ways. All of them are loaded at once, even
+those at the end, which many readers never reach. And until a picture is there, the
+browser does not know how tall it will be. Follow a link to a section, and the section
+moves away while the pictures above it arrive.
 
 A browser avoids both if the page says how large each picture is, and that it may wait.
-The size stands in the file. So a site of the press needs nothing more than
+The size is in the file. So a site made by the press needs nothing more than
 `![words](picture.svg)`.
 """
 
@@ -43,18 +43,19 @@ def make_room(html: str, page: str, find: Callable[[str], str | None]) -> str:
     """
     ## For each picture
 
-    The first one of a page may be in sight at once, so only those after it wait. What
-    the author says of a picture, `{ width=320 }` or `{ loading=eager }`, is left as it
-    is. In styles of one's own, whatever sets the height of a picture should set
-    `width: auto` as well, or else its width is now that of the file.
+    The first picture of a page may be in sight at once, so only those after it wait.
+    Anything the author says about a picture, such as `{ width=320 }` or
+    `{ loading=eager }`, is left as it is. If your own styles set the height of a
+    picture, they should set `width: auto` as well, or else its width is now that of the
+    file.
 
     Args:
         html: what a page shows.
         page: its address in the site.
-        find: says where the file of an address lies, if there is one.
+        find: says where the file of an address is, if there is one.
 
     Returns:
-        The same, with the size of each picture that lies in the site.
+        The same, with the size of each picture whose file is in the site.
     """
     folder, first = posixpath.dirname(page), True
 
@@ -82,8 +83,8 @@ def size_of(path: str) -> tuple[int, int] | None:
         path: of a picture.
 
     Returns:
-        How wide and how high it is shown, in pixels, or nothing if the file does not
-        say so.
+        The width and the height at which it is shown, in pixels, or nothing if the file
+        does not give them.
     """
     try:
         return size_at(path, Path(path).stat().st_mtime_ns)
@@ -96,12 +97,12 @@ def size_at(path: str, changed: int) -> tuple[int, int] | None:
     """
     ## Drawings
 
-    A drawing that gives only the proportion of its sides, with a `viewBox`, is as wide
-    as there is room, and should stay so.
+    A drawing that gives only the proportions of its sides, with a `viewBox`, is as wide
+    as the space for it, and should stay so.
 
     Args:
         path: of a picture.
-        changed: when it last changed, so that a changed one is looked at anew.
+        changed: when it last changed, so that a changed one is looked at again.
 
     Returns:
         See [size_of][].

@@ -6,9 +6,9 @@ summary: Text that remembers which line of the file it came from.
 
 # Prose
 
-What the author wrote for the reader is taken apart and put together several times on
-its way to the page. Whatever turns out to be wrong on the way must be reported with its
-line in the file, so each line of text carries that number along.
+The prose that an author writes is taken apart and put back together several times on
+its way to the page. A mistake that is found on the way must be reported with its line
+in the file, so each line of text carries that number with it.
 """
 
 import re
@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 # A fenced block or a code span. Patterns that look for something in Markdown try this
-# first, so that they never find it in code. A backtick after a backslash begins none.
+# first, so that they never find it in code. A backtick after a backslash begins
+# neither.
 CODE = r"""
     \\[\\`]
     | ^[ >]*(?P<fence>`{3,}(?![^\n]*`)|~{3,})[^\n]*\n
@@ -55,7 +56,7 @@ class Prose:
         return self.lines[self.text.count("\n", 0, offset)][0]
 
     def with_text(self, text: str) -> "Prose":
-        """The same lines with other words. `text` must have as many lines."""
+        """The same lines with other words. `text` must have just as many lines."""
         if text == self.text:
             return self
         texts = text.split("\n") if self.lines else []
@@ -73,26 +74,25 @@ def stripped(lines: Iterable[tuple[int, str]]) -> Prose:
     return Prose(tuple(kept))
 
 
-# What begins an item of a list, by the rule of CommonMark: an ordered list may
-# interrupt a paragraph only if it starts with 1, so that a year at the start of a line
-# stays text.
+# What begins an item of a list, by CommonMark's rule: an ordered list may interrupt a
+# paragraph only if it starts with 1, so that a year at the start of a line stays text.
 ITEM = re.compile(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d+)[.)]) +\S")
 ITEMS = re.compile(f"^{ITEM.pattern}", re.MULTILINE)
 BOX = re.compile(r" *(?:!!!|\?\?\?\+?|===) *\S")
-# What else has text indented below it: a definition, and a footnote.
+# Other things that have text indented below them: a definition, and a footnote.
 AROUND = re.compile(rf"{BOX.pattern}| *:(?: |$)| *\[\^[^\]]+\]:")
-# What stands below the head of a table.
+# The line below the head of a table.
 COLUMNS = re.compile(r"^ *\|(?: *:?-+:? *\|)+ *$", re.MULTILINE)
 FENCE = re.compile(r"[ >]*(`{3,}(?!.*`)|~{3,})")
-# An item of a list of arguments that has no title: `x, y : int`.
+# An item in a list of arguments without a title: `x, y : int`.
 TERM = re.compile(r"[*`\\]*\w[\w.*`\\]*(?:, [*\w.`\\]+)* : +\S")
 NAME_ALONE = re.compile(r" *(?P<ticks>`{1,2})[^`]+(?P=ticks)")
-# `[0]: first` after its bracket. To Markdown that defines an address, and to nobody
-# else. For verbose patterns, too.
+# `[0]: first` after its bracket. To Markdown, and to nobody else, that defines an
+# address. It fits into verbose patterns, too.
 INDEX = r"-?\d+\]:[ ]*[^\s/.\#:@]+(?:\s|$)"
 
 # The titles of lists and the like in docstrings, as authors write them, and as the page
-# has them. In Google's style a colon follows; in NumPy's, a line of dashes.
+# shows them. In Google's style a colon follows; in NumPy's, a line of dashes.
 TITLES = {
     "Args": "Arguments",
     "Arguments": "Arguments",
@@ -130,7 +130,7 @@ TITLES = {
     "Warnings": "Warnings",
 }
 DASHES = re.compile(r"[-=]{3,}")
-# Those with items. All others are prose.
+# The titles that have items below them. All others have prose.
 LISTS = {
     "Arguments",
     "Attributes",
@@ -163,7 +163,7 @@ def has_fences(lines: Iterable[tuple[int, str]]) -> bool:
 
 
 def fences(lines: Sequence[tuple[int, str]]) -> list[bool]:
-    """Which lines are in a fence, those with its marks among them."""
+    """Which lines are in a fence, including those with its marks."""
     found = [False] * len(lines)
     fence = ""
     if has_fences(lines):
@@ -177,7 +177,7 @@ def fences(lines: Sequence[tuple[int, str]]) -> list[bool]:
 #
 # Many authors draw a line above a comment, or all around it. To Markdown such a line is
 # a rule or a fence, or it makes a heading of the paragraph above. In a comment it is
-# decoration, and vanishes. In a docstring it is what Markdown says.
+# decoration, and vanishes. In a docstring it is whatever Markdown says it is.
 
 MAYBE_DRAWN = re.compile(r"[-=*_~#]{3}|[-=*_] [-=*_] |^ *#|/{10}", re.MULTILINE)
 DRAWN = re.compile(
@@ -210,7 +210,7 @@ def undecorated(lines: Sequence[str], mark: str) -> list[str]:
         mark: what makes a title of a line: `## {}`, or `**{}**`.
 
     Returns:
-        As many lines, without the indentation that they share.
+        The same number of lines, without the indentation that they share.
     """
     if not MAYBE_DRAWN.search("\n".join(lines)):
         margin = min((indentation(line) for line in lines if line), default=0)
@@ -281,7 +281,7 @@ def open_title(prose: Prose) -> Prose:
     """
     ### Titles of modules
 
-    At the top of a module's docstring, an underlined title is that of the page.
+    At the top of a module's docstring, an underlined title is the title of the page.
 
     Args:
         prose: the docstring of a module.
@@ -302,8 +302,8 @@ def lower_titles(prose: Prose) -> Prose:
     """
     ### Titles of definitions
 
-    A page has one title. What is underlined like one in the docstring of a class or a
-    function is a heading below it.
+    A page has one title. A line that is underlined like one in the docstring of a class
+    or a function is a heading below it.
 
     Args:
         prose: the docstring of a definition.
@@ -316,7 +316,7 @@ def lower_titles(prose: Prose) -> Prose:
     ):
         above = [line for _, line in prose.lines[max(at - 2, 0) : at]]
         is_title = bool(above) and bool(above[-1]) and not (above[:-1] or [""])[0]
-        # What a session of `doctest` prints is no title.
+        # What a session of `doctest` prints is not a title.
         is_title = is_title and not is_code and not above[-1].lstrip().startswith(">>>")
         if is_title and re.fullmatch("={3,}", text):
             done[at] = (number, "-" * len(text))
@@ -327,23 +327,24 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
     """
     ## Lists without a blank line
 
-    Python-Markdown wants a blank line before a list, and many authors, like most other
-    Markdown engines, do not. This puts one there, and also where numbers follow
-    bullets. And an item that is written `1)`, which Python-Markdown does not know
+    Python-Markdown wants a blank line before a list; many authors, like most other
+    Markdown engines, do not. This function puts one there, and also where numbers
+    follow bullets. And an item written `1)`, which Python-Markdown does not know
     either, gets a dot.
 
-    It also wants four blanks in front of what is nested in an item. Others want only as
-    many as there are in front of the text of the item, and these become four. And what
-    has four more in front of it than the text around it is code, though authors like to
-    indent their lists: such a list goes back to where that text begins.
+    Python-Markdown also wants four blanks in front of anything nested in an item.
+    Others want only as many as there are in front of the text of the item, and these
+    become four. Anything with four more in front of it than the text around it is code,
+    but authors like to indent their lists: such a list is moved back to where that text
+    begins.
 
-    After a blank line, what is nested takes all lines up to the next one. So a blank
-    line is put in front of an item with which the outer list goes on.
+    After a blank line, anything nested takes all lines up to the next blank one. So a
+    blank line is put in front of an item that continues the outer list.
 
     Args:
         prose: any prose.
-        formulas: its lines on which a [formula][sidebyside.mathematics.continued] goes
-            on, counted from 0. A minus there begins no item.
+        formulas: its lines that continue a [formula][sidebyside.mathematics.continued],
+            counted from 0. A minus there does not begin an item.
     """
     if not ITEMS.search(prose.text):
         return prose
@@ -370,8 +371,8 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
             before = kinds.get(indent)
             begins = not in_list or before is (not is_number)
             above = done[-1][1].rstrip() if done else ""
-            # A sentence may go on with a zero. So a list begins with one only below a
-            # blank line or a colon.
+            # A sentence may go on with a zero. So a list may begin with one only below
+            # a blank line or a colon.
             first = item["number"] in (None, "1") or (
                 item["number"] == "0" and above[-1:] in ("", ":")
             )
@@ -404,7 +405,7 @@ def open_lists(prose: Prose, formulas: Container[int] = ()) -> Prose:
 
 def is_year(item: re.Match[str], column: int, kinds: Container[str]) -> bool:
     """
-    Whether a number in the text of an item, such as a year, is a part of that text. A
+    Whether a number in the text of an item, such as a year, is part of that text. A
     nested list would begin with 1.
 
     Args:
@@ -421,7 +422,7 @@ def open_tables(prose: Prose) -> Prose:
     """
     ## Tables without a blank line
 
-    Tables are like lists: what stands right above one keeps it from being a table.
+    Tables are like lists: text directly above one keeps it from being a table.
 
     Args:
         prose: any prose.
@@ -446,10 +447,10 @@ class Nest:
     """
     ### Nested lists
 
-    What a line may be nested in. `open` has the items that are open, and boxes that
-    were moved with them. For each: its column, that of its text, how far it was moved,
-    and the column at which what is nested in it has to begin. `around` has the boxes
-    and the like around all these, each by the column of what is in it.
+    What a line may be nested in. `open` holds the items that are open, and boxes that
+    were moved with them: for each, its column, that of its text, how far it was moved,
+    and the column at which anything nested in it has to begin. `around` holds the boxes
+    and the like around all these, each as the column of its contents.
     """
 
     def __init__(self) -> None:
@@ -458,7 +459,7 @@ class Nest:
         self.code: int | None = None  # its column, if code is only indented
 
     def in_code(self, text: str) -> bool:
-        """Whether a line goes on with code that is only indented."""
+        """Whether a line continues code that is only indented."""
         return self.code is not None and indentation(text) >= self.code
 
     def deep(self, text: str, item: re.Match[str] | None, begins: bool) -> int:
@@ -481,7 +482,8 @@ class Nest:
         deep, inner = 0, self.around[-1]
         if self.open:
             outer, _, moved, inner = self.open[-1]
-            # With four blanks more than an item it is nested for Python-Markdown, too.
+            # With four blanks more than an item, a line is nested for Python-Markdown,
+            # too.
             deep = moved if margin >= outer + 4 else max(moved, inner - margin)
         code = inner + 4 - deep
         too_deep = margin >= code and (inner > 0 or not self.open)
@@ -508,11 +510,13 @@ def open_examples(prose: Prose) -> Prose:
     """
     ## Examples without a fence
 
-    A piece of a session, as `doctest` runs it, is code: from its first `>>>` up to a
-    blank line, and beyond that if another `>>>` follows. To Markdown it is a quotation
-    of a quotation of a quotation. This puts a fence around it.
+    A piece of an interactive session, as `doctest` runs it, is code: from its first
+    `>>>` up to a blank line, and beyond that if another `>>>` follows. To Markdown it
+    is a quotation within a quotation within a quotation. This function puts a fence
+    around it.
 
-    What only `doctest` is told, `# doctest: +SKIP`, is left out, as Sphinx does it.
+    Anything meant only for `doctest`, such as `# doctest: +SKIP`, is left out, as in
+    Sphinx.
 
     Args:
         prose: any prose.
@@ -566,17 +570,17 @@ def dedented(lines: Lines) -> Lines:
 
 
 def trimmed(lines: Lines) -> Lines:
-    """Lines without the indentation that they share, and no blank ones around them."""
+    """Lines without the indentation that they share, or blank lines around them."""
     return dedented(stripped(lines).lines)
 
 
 def moved(lines: Iterable[tuple[int, str]], deep: str) -> Lines:
-    """Lines further to the right, by some blanks."""
+    """Lines moved to the right by some blanks."""
     return tuple((number, deep + text if text else "") for number, text in lines)
 
 
 def fenced(lines: Iterable[tuple[int, str]], language: str, deep: str = "") -> Lines:
-    """Code with a fence around it, which is longer than any that is in the code."""
+    """Code in a fence that is longer than any fence inside the code."""
     lines = stripped(lines).lines
     if not lines:
         return ()
@@ -595,8 +599,8 @@ def fenced(lines: Iterable[tuple[int, str]], language: str, deep: str = "") -> L
 def within(lines: Sequence[tuple[int, str]], margin: int) -> str:
     """
     The blanks that Markdown wants in front of something that comes after these lines:
-    four more than the list or the box that it is in has. In a list of arguments or the
-    like, it keeps those that it has: [that list][sidebyside.fields] is indented anew.
+    four more than the list or box around it has. In a list of arguments or the like, it
+    keeps the blanks it has: [that list][sidebyside.fields] is indented afresh later.
     """
     outer = margin
     for at in reversed(range(len(lines)) if margin else ()):
@@ -616,8 +620,9 @@ def within(lines: Sequence[tuple[int, str]], margin: int) -> str:
 
 def leveled(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """
-    The same lines with each fence where Markdown sees its marks. Four blanks further to
-    the right than the text around the fence, they would be code themselves.
+    The same lines, with each fence moved to where Markdown sees its marks. Four blanks
+    further to the right than the text around the fence, the marks would be code
+    themselves.
     """
     if not has_fences(lines):
         return [*lines]
@@ -636,7 +641,7 @@ def leveled(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def is_term(lines: Sequence[tuple[int, str]], at: int) -> bool:
-    """Whether a line is a name alone, with what is said of it indented below."""
+    """Whether a line is only a name, with its description indented below."""
     text = lines[at][1]
     is_name = NAME_ALONE.fullmatch(text) and at + 1 < len(lines)
     return bool(is_name) and indentation(lines[at + 1][1]) > indentation(text)

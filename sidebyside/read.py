@@ -6,12 +6,12 @@ summary: From the bytes of a file to lines, tokens and a syntax tree.
 
 # Read
 
-The first stage turns the bytes of a Python file into what the other stages ask of it:
-its lines, its comments, its docstrings and its definitions.
+The first stage turns the bytes of a Python file into what the other stages need: its
+lines, its comments, its docstrings and its definitions.
 
 Everything here comes from Python's own syntax tree and from [tokens][sidebyside.lex]. A
 regular expression over lines would be shorter, and wrong as soon as a string holds a
-`#` or a comment stands inside a call.
+`#` or there is a comment inside a call.
 """
 
 import ast
@@ -42,13 +42,13 @@ ALL = re.compile(r"\\([\\\"'])")
 CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\n")
 
 MARKDOWN = re.compile(r"# ?%%.*\[(?:markdown|md)\]")
-# Comments that speak to a tool and not to a reader. They stay in the code.
+# Comments meant for a tool and not for a reader. They stay in the code.
 TOOLS = (
     "autopep8|basedpyright|black|codespell|cspell|cython|@formatter|fmt|flake8|isort"
     "|mypy|pragma|pyink|pylint|pyre|pyrefly|pyright|pytype|ruff|spell-checker|ty|type"
     "|usort|vim?|yapf"
 )
-# What speaks to a notebook, where a module has it as a comment.
+# Commands for a notebook, where a module has them as comments.
 MAGIC = (
     r"%(?:autoreload|cd|conda|env|load_ext|matplotlib|pip|pylab|run|time|timeit)\b"
     r"|!(?:apt|conda|curl|git|pip|python|wget)3?\s"
@@ -72,12 +72,12 @@ class Comment:
     """
     ## Whole-line comments
 
-    A comment that has its line to itself. A comment after code in the same line is not
+    A comment that has its line to itself. A comment after code on the same line is not
     one of these: it belongs to that code.
 
     Args:
         line: its line, counted from 1.
-        column: where its `#` stands, counted from 0.
+        column: where its `#` is, counted from 0.
         text: the comment from its `#` on.
     """
 
@@ -87,7 +87,7 @@ class Comment:
 
     @property
     def is_pragma(self) -> bool:
-        """Whether it speaks to a tool: `# noqa`, `# %%time`, a coding cookie, …"""
+        """Whether it is meant for a tool: `# noqa`, `# %%time`, a coding cookie, …"""
         found = PRAGMA.match(self.text)
         return found is not None and (self.line <= 2 or not found["cookie"])
 
@@ -104,8 +104,8 @@ class Docstring:
     Args:
         first: the line with the opening quotes.
         last: the line with the closing quotes.
-        lines: one text for each of these lines, without quotes and indentation; `None`
-            for one that a backslash joins to another, where the words of both are.
+        lines: the text of each of these lines, without quotes and indentation; `None`
+            for one that a backslash joins to another, which has the words of both.
     """
 
     first: int
@@ -125,7 +125,7 @@ class Definition:
         node: its place in the syntax tree.
         first: the line of its first decorator or, without decorators, of `def`.
         header: the line on which its signature ends.
-        last: the last line of its body, comments at its end included.
+        last: the last line of its body, including comments at its end.
         docstring: its docstring, if that has its lines to itself.
     """
 
@@ -147,8 +147,9 @@ class Attribute:
     """
     ## Attributes
 
-    A variable of a module or a class with a docstring of its own. Python does nothing
-    with a string after an assignment, but Sphinx and its like have made it a custom.
+    A variable of a module or a class that has its own docstring. Python does nothing
+    with a string after an assignment, but Sphinx and other tools have made it a
+    convention.
 
     Args:
         name: its qualified name, with dots: `Game.lives`.
@@ -174,7 +175,7 @@ class Source:
         path: the file, as messages name it.
         module: its dotted name, `labml_rl.game`.
         encoding: the encoding that it declares, in Python's spelling.
-        lines: its text; joined, they give the file back.
+        lines: its lines; joined, they give the file back.
         tree: its syntax tree.
     """
 
@@ -196,7 +197,7 @@ class Source:
 
     @cached_property
     def page(self) -> str:
-        """Where its page lies among the sources of a site."""
+        """Where its page is among the sources of a site."""
         return page_of(self.module, self.is_package)
 
     @cached_property
@@ -206,7 +207,7 @@ class Source:
 
     @cached_property
     def tokens(self) -> list[Token]:
-        """Its tokens, those of comments and line ends among them."""
+        """Its tokens, including those of comments and line ends."""
         return lex(self.text)
 
     @cached_property
@@ -225,7 +226,7 @@ class Source:
 
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
-        """Every class and function, nested ones too, in the order of the file."""
+        """Every class and function, including nested ones, in the order of the file."""
         return tuple(self._definitions(self.tree, prefix=""))
 
     def _definitions(self, parent: ast.AST, prefix: str) -> Iterator[Definition]:
@@ -289,8 +290,8 @@ class Source:
     def _first_line(self, node: Definer) -> int:
         if not node.decorator_list:
             return node.lineno
-        # The tree gives the line of the decorator's expression. Its `@` may stand
-        # above.
+        # The tree gives the line of the decorator's expression. Its `@` may be on a
+        # line above.
         line = node.decorator_list[0].lineno
         while not self.lines[line - 1].lstrip().startswith("@"):
             line -= 1
@@ -320,7 +321,7 @@ class Source:
             case _:
                 return None
         # A docstring that shares a line with code, or is glued together from several
-        # strings, is not prose that could stand beside anything: it stays code.
+        # strings, is not prose to put beside anything: it stays code.
         string = self._layout.strings.get(statement.lineno)
         if not string or string.last != statement.end_lineno:
             return None
@@ -335,8 +336,8 @@ def page_of(module: str, is_package: bool) -> str:
     return f"{path}/index.md" if is_package else f"{path}.md"
 
 
-# Where other statements stand in a statement. Expressions, in which no definition can
-# stand, are most of a tree, and are not looked at.
+# Where a statement holds other statements. Expressions, which can hold no definitions,
+# make up most of a tree, and are not looked at.
 INSIDE = ("body", "handlers", "orelse", "finalbody", "cases")
 BLOCKS: dict[type[ast.AST], tuple[str, ...]] = {
     kind: tuple(name for name in INSIDE if name in kind._fields)
@@ -348,7 +349,7 @@ BLOCKS: dict[type[ast.AST], tuple[str, ...]] = {
 
 
 def statements(parent: ast.AST) -> Iterator[ast.AST]:
-    """The statements, handlers and cases directly inside of a node."""
+    """The statements, handlers and cases directly inside a node."""
     for name in BLOCKS[type(parent)]:
         yield from getattr(parent, name)
 
@@ -376,8 +377,9 @@ class Layout:
 
     Args:
         comments: the comments that have their lines to themselves.
-        columns: where these stand, by their lines.
-        strings: the strings that have theirs, by the line on which they begin.
+        columns: their columns, by line.
+        strings: the strings that have their lines to themselves, by the line on which
+            each begins.
         ends: for each line, the one on which the statement that it is part of ends.
     """
 
@@ -391,8 +393,8 @@ def layout(text: str, tokens: list[Token]) -> Layout:
     """
     ### One pass over the tokens
 
-    A statement ends with a line, unless a bracket is open. Lines without a statement
-    belong to the statement that follows.
+    A statement ends at the end of a line, unless a bracket is open. Lines without a
+    statement belong to the statement that follows.
 
     Args:
         text: the text of a module.
@@ -410,7 +412,7 @@ def layout(text: str, tokens: list[Token]) -> Layout:
             alone = None
             in_statement = True
         elif kind == END:
-            # Lines may also end after a backslash, which is no token.
+            # Lines may also end after a backslash, which is not a token.
             line += text.count("\n", margin, end)
             margin = end
             if in_statement and not depth:
@@ -445,9 +447,9 @@ def once(stage: Callable[[Source], T]) -> Callable[[Source], T]:
     """
     ## Once for each module
 
-    Several stages ask another for the same: the catalogue, the links in code and the
-    page itself all want a module's sections. This decorator keeps what a stage has made
-    of a module, for as long as the module itself is kept.
+    Several stages need the same result from another: the catalogue, the links in code
+    and the page itself all need a module's sections. This decorator keeps what a stage
+    has made of a module for as long as the module itself is kept.
     """
     key = f"{stage.__module__}.{stage.__qualname__}"
 
@@ -468,15 +470,15 @@ def undisturbed(settles: bool = True) -> Iterator[None]:
 
     A book is some hundred thousand objects, and all of them are needed until its pages
     are made. Python's collector would look for garbage among them again and again, find
-    none, and take a fifth of the time for it.
+    none, and take up a fifth of the time.
 
     Afterwards it would look at all of them together. Objects that were frozen and
-    thawed (see `gc.freeze`) count among the old ones, at which it seldom looks. If some
-    are frozen already, nothing is frozen or thawed here, and those stay as they are.
+    thawed (see `gc.freeze`) count as old, and it seldom looks at old ones. If some are
+    frozen already, nothing is frozen or thawed here, and those stay as they are.
 
     Args:
-        settles: whether to freeze and thaw. Even to ask how many objects are frozen
-            already takes long where these are many.
+        settles: whether to freeze and thaw. Even asking how many objects are frozen
+            takes a long time where there are many.
     """
     collects = gc.isenabled()
     settles = settles and not gc.get_freeze_count()
@@ -499,8 +501,8 @@ def tree_of(text: str) -> ast.Module | None:
         text: any text, from a comment for instance.
 
     Returns:
-        Its tree; `None` if it is not Python. What Python has to say about a `\\d` in it
-        is of no interest.
+        Its tree; `None` if it is not Python. Python's warning about a `\\d` in it is of
+        no interest.
     """
     try:
         with warnings.catch_warnings():
@@ -515,19 +517,19 @@ def docstring_lines(literal: str) -> tuple[str | None, ...]:
     ### Out of the quotes
 
     Takes quotes and indentation off, and leaves backslashes alone. In a docstring that
-    is not raw an author had to write two backslashes for one, and `\"` for a quote;
+    is not raw, an author had to write two backslashes for one, and `\"` for a quote;
     those few escapes are undone. All others, `\frac` for instance, were never meant as
     escapes.
 
-    A line that ends with a backslash is one with the next, however far to the left that
-    begins: only the indentation of whole lines counts.
+    A line that ends with a backslash forms one line with the next, however far to the
+    left the next one begins: only the indentation of whole lines counts.
 
     Args:
-        literal: a string as it stands in the source, with its prefix and quotes.
+        literal: a string as it is in the source, with its prefix and quotes.
 
     Returns:
-        As many lines as the literal has, with `None` for one whose words stand with
-        those of another.
+        As many lines as the literal has, with `None` for each line whose words are on
+        another.
     """
     prefix = literal[: literal.index(literal[-1])]
     quotes = 3 if literal[len(prefix) :].startswith(literal[-1] * 3) else 1
@@ -567,10 +569,11 @@ def encoding_of(data: bytes) -> str:
     The encoding that a file declares.
 
     Raises:
-        ValueError: if there is none of that name, or the file is not written in it.
+        ValueError: if there is no encoding of that name, or the file is not written in
+            it.
     """
     # `tokenize` asks for the first two lines. These may end with `\r`, too, which a
-    # file's own `readline` does not know.
+    # file's own `readline` does not recognise.
     head = iter(line.rstrip() + b"\n" for line in data.splitlines()[:3])
     try:
         return tokenize.detect_encoding(lambda: next(head, b""))[0]
@@ -596,15 +599,16 @@ def read(data: bytes, path: str, module: str) -> Source:
     try:
         encoding = encoding_of(data)
         text = data.decode(encoding)
-        # Python warns of `\frac` in a string that is not raw. The page shows it right.
+        # Python warns of `\frac` in a string that is not raw. The page shows it
+        # correctly.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text, filename=path)
-        # With `newline=""` every way to end a line is known, and none is changed.
+        # With `newline=""` every way to end a line is recognised, and none is changed.
         lines = tuple(io.StringIO(text, newline=""))
         source = Source(path, module, encoding, lines, tree)
-        # These are made when they are first asked for. So ask here, where it is known
-        # what to do about a mistake.
+        # These are made when they are first asked for. So ask for them here, where a
+        # mistake can be reported.
         _ = source.tokens, source.definitions
     except SyntaxError as error:
         raise PressError(
@@ -631,7 +635,7 @@ def read(data: bytes, path: str, module: str) -> Source:
 
 
 def undecoded(data: bytes, error: UnicodeDecodeError) -> tuple[int, str]:
-    """The line of the first byte that is no text, and what is wrong with it."""
+    """The line of the first byte that is not text, and what is wrong with it."""
     before = data[: error.start].decode(error.encoding, "replace")
     line = sum(1 for _ in io.StringIO(f"{before}x", newline=""))
     return line, f"the byte 0x{data[error.start]:02x} is not {error.encoding.upper()}"

@@ -7,7 +7,8 @@ summary: Each name in the code, with its place in the text and what it stands fo
 # References
 
 [Names][sidebyside.names] knows what an expression stands for. This page goes through
-all names of a module, asks, and writes down where in the text each of them is.
+all the names in a module, asks what each one stands for, and writes down where in the
+text it is.
 """
 
 import ast
@@ -32,7 +33,7 @@ class Reference(NamedTuple):
         column: where it begins in that line, in characters.
         end: where it ends.
         name: what it stands for, by its full name: `labml_rl.game.Game.step`.
-        is_import: whether it stands in an import.
+        is_import: whether it is in an import.
     """
 
     line: int
@@ -56,7 +57,7 @@ def references(book: Book, source: Source) -> tuple[Reference, ...]:
     """
     columns = Columns(source)
     found: list[Reference | None] = []
-    # Parts come after the expression that they are part of. Turned around, each part is
+    # Parts come after the expression that they are part of. In reverse, each part is
     # known by the time that the whole is looked at.
     for node, scope, in_import in reversed(book.modules[source.module].uses):
         match node:
@@ -71,7 +72,7 @@ def references(book: Book, source: Source) -> tuple[Reference, ...]:
             case ast.alias(name=name):
                 if thing := book.imported(in_import):
                     found.append(columns.starting(node, name, thing.name))
-            # The dot of `from . import a` is no name.
+            # The dot of `from . import a` is not a name.
             case ast.ImportFrom(module=str(module), level=level):
                 parents = in_import.removesuffix(module)
                 if at := columns.behind(node, "." * level + module):
@@ -84,15 +85,15 @@ def reach(sources: Sequence[Source]) -> dict[str, set[str]]:
     """
     ## How far names lead
 
-    From one module into another a name leads by an import, and on by the imports that
-    stand there. What the rest of a book defines makes no difference to it.
+    A name leads from one module into another by an import, and further by the imports
+    there. What the rest of a book defines makes no difference to it.
 
     Args:
         sources: all modules of a book.
 
     Returns:
-        For the name of each module, those of all modules that decide what its names
-        stand for. It is one of them.
+        For the name of each module, the names of all modules that decide what the names
+        in it stand for. The module itself is one of them.
     """
     below: defaultdict[str, set[str]] = defaultdict(set)
     for source in sources:
@@ -111,7 +112,7 @@ def reach(sources: Sequence[Source]) -> dict[str, set[str]]:
 
 
 def closed(direct: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """What each leads to, by any number of steps, and itself."""
+    """What each module leads to, in any number of steps, and the module itself."""
     found: dict[str, set[str]] = {}
     for module in direct:
         reached = new = {module}
@@ -125,7 +126,7 @@ def closed(direct: Mapping[str, set[str]]) -> dict[str, set[str]]:
 @once
 def imported(source: Source) -> set[str]:
     """
-    The full names of all that a module imports. `import a.b` gives it the whole of `a`.
+    The full names of everything a module imports. `import a.b` gives it all of `a`.
     """
     # A `*` may bring the modules of a package.
     stars = [star for star, _ in scopes(source).module.stars]
@@ -140,16 +141,16 @@ def needs(sources: Sequence[Source]) -> dict[str, list[Source]]:
     """
     ## What a copy needs
 
-    Whoever copies a module needs those that it imports, and what these import. (The
-    packages around them may have an empty `__init__.py`, or none.)
+    To copy a module, you also need those that it imports, and those that they import.
+    (The packages around them may have an empty `__init__.py`, or none.)
 
     Args:
         sources: all modules of a book.
 
     Returns:
-        For the name of each module with code, the others, in the order of their names.
-        If one of these is not in the book, the list would be too short, and there is
-        none.
+        For the name of each module with code, the others that it needs, in the order of
+        their names. If one of these is not in the book, the list would be too short, so
+        there is none.
     """
     by_name = {source.module: source for source in sources}
     direct: dict[str, set[str]] = {}
@@ -161,7 +162,7 @@ def needs(sources: Sequence[Source]) -> dict[str, list[Source]]:
             around = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
             if module := next((each for each in around if each in by_name), ""):
                 direct[source.module].add(module)
-                # Of `kiln.ash.cold`, only `cold` may be something else than a module.
+                # Of `kiln.ash.cold`, only `cold` may be something other than a module.
                 if name.removeprefix(module).count(".") > 1:
                     incomplete.add(source.module)
     reached = closed(direct)
@@ -183,8 +184,8 @@ def is_text(node: ast.AST) -> bool:
 @once
 def imported_when_run(source: Source) -> set[str]:
     """
-    The full names of what is imported for more than the types. The name of what is
-    surely a module is followed by `.*`.
+    The full names of everything that is imported for more than types. A name that is
+    certainly that of a module is followed by `.*`.
     """
     names: set[str] = set()
     calls = "import_module" in source.text
@@ -220,7 +221,8 @@ class Columns:
     ## Places in the text
 
     The syntax tree counts columns in bytes, and this page in characters. Each place is
-    compared with the text before it becomes a link; where they differ, there is none.
+    compared with the text before it becomes a link; where the two differ, there is no
+    link.
     """
 
     def __init__(self, source: Source) -> None:
@@ -250,7 +252,7 @@ class Columns:
     def at(
         self, line: int, column: int, text: str, name: str, is_import: bool
     ) -> Reference | None:
-        """A reference, if this text stands there."""
+        """A reference, if this text is at that place."""
         end = column + len(text)
         if column < 0 or self.lines[line - 1][column:end] != text:
             return None

@@ -1,21 +1,21 @@
 r"""
 ---
 title: reStructuredText
-summary: What was written for Sphinx, in Markdown.
+summary: From the markup of Sphinx to Markdown.
 ---
 
 # reStructuredText
 
-Much code has docstrings for Sphinx, in a markup other than Markdown. This stage puts
+Much code has docstrings for Sphinx, in a markup other than Markdown. This stage turns
 the common parts of that markup into Markdown: formulas, boxes, pieces of code,
-pictures, links, references and simple tables. What it does not know it leaves as it is,
-so that the reader sees at least what the author wrote.
+pictures, links, references and simple tables. It leaves anything it does not know as it
+is, so that the reader at least sees what the author wrote.
 
 | in a docstring | on the page |
 |---|---|
 | ``:math:`x^2` ``, `.. math::` | a formula |
 | `.. note::`, `.. versionadded:: 2.0` and the like | a box |
-| `.. code-block:: c`, and what is indented below `::` | code |
+| `.. code-block:: c`, and text indented below `::` | code |
 | `.. image:: x.png`, `.. figure:: x.png` | a picture |
 | `.. list-table::`, `.. csv-table::` | a table, or lists if it holds too much |
 | `` `words <address>`_ `` | a link |
@@ -24,16 +24,16 @@ so that the reader sees at least what the author wrote.
 | lines that begin with `|` | lines that stay lines |
 | ``` ``int``\ s ``` | `int`s |
 | `:Author: somebody` | a list |
-| `#. words` | an item of a list with numbers |
+| `#. words` | an item of a numbered list |
 | `.. index::`, `.. autofunction::`, `.. a comment`, `:meta private:` | nothing |
 
-Names such as ``:class:`Game` `` are for [links][sidebyside.links].
+Names such as ``:class:`Game` `` are left for [links][sidebyside.links].
 
 There are two passes. The first is for *directives*, which begin with two dots. It comes
-before [sessions of `doctest` get their fences][open_examples], since a session may
-stand in one. The second is for the words in a line, among them *roles* such as
-``:math:`x` ``. It comes after that, since what looks like a role in a piece of code is
-not one.
+before [sessions of `doctest` get their fences][open_examples], since a directive may
+hold a session. The second is for the words in a line, including *roles* such as
+``:math:`x` ``. It comes after the fences, since anything that looks like a role in a
+piece of code is not one.
 """
 
 import ast
@@ -93,7 +93,7 @@ FIELD = re.compile(r" *[`*\\]{0,3}\w[\w.]*`?(?: ?\(.*\))?:(?: .*)?::")
 # And one in Sphinx's style, such as `:param name: text::`.
 COLONED = re.compile(r" *:[A-Za-z][^:`]*: .*::")
 
-# Lines of a verse or an address, and what is said of a module at its top.
+# Lines of a verse or an address, and facts about a module at its top.
 LINE = re.compile(r" *\|(?: (?P<words>[^|]*))?")
 FACT = re.compile(
     r" *:(?P<name>[A-Z][\w -]*|author|contact|copyright|date|licen[cs]e|organization"
@@ -110,13 +110,13 @@ EPYTEXT = re.compile(
 TAGGED = re.compile(r"^@(?P<word>[a-z]+)(?P<what> +[\w.*]+)?:", re.MULTILINE)
 BRACED = re.compile(r"\b[CL]\{([^{}`\n]+)\}")
 
-# What is said to Sphinx of the thing itself.
+# What Sphinx is told about the thing itself.
 META = re.compile(r" *:meta (?:private|public|hide-value):")
 
 # Words that announce a list.
 ANNOUNCES = re.compile(r"(?!:|[-*+>|#] |\d+[.)] )\S.*[^:]:")
 
-# Titles below which code stands in any case.
+# Titles that always have code below them.
 EXAMPLES = {"Example", "Examples", "Usage"}
 # The kinds of boxes, and their titles.
 BOXES = {
@@ -153,21 +153,22 @@ FENCES = {
     "testcode": "python",
     "testoutput": "text",
 }
-# A directive in a fence, and which of them are no boxes.
+# A directive in a fence, and those directives that are not boxes.
 MYST = re.compile(r"(?P<margin> *)`{3,}\{(?P<name>[a-z-]+)\} *(?P<words>[^`]*)")
 DRAWINGS = {"figure", "image", "math"}
-# What speaks to Sphinx, and not to a reader.
+# Directives meant for Sphinx, and not for a reader.
 HIDDEN = re.compile(
     "(current)?module|index|highlight|auto(?!summary)[a-z]+|contents|default-role"
     "|rst-class|sectionauthor|codeauthor|tabularcolumns|testsetup|testcleanup|toctree"
 )
-# What is only around some text.
+# Directives that only enclose some text.
 BARE = {"compound", "container", "only"}
 RULE = re.compile(r" *=+(?: +=+)+")
 UNDERLINE = re.compile(r" *(?:~{3,}|\^{3,})")
 DRAWN = re.compile(r" *\+--[+-]*-\+")
 EDGE = re.compile(r" *\+(?:-+\+|=+\+)+")
-# A row of a table that is written as a list, one of its cells, and what is no text.
+# A row of a table that is written as a list, one of its cells, and what is not plain
+# text in a cell.
 ROW = re.compile(r"[-*+] +(?=[-*+](?: |$))")
 CELL = re.compile(r" *(?P<mark>[-*+])(?: +(?P<words>.*))?")
 MORE = re.compile(r"[-*+] |\d+[.)] |\.\. |>>> |`{3}|~{3}|\$\$")
@@ -183,8 +184,8 @@ def set_rst(prose: Prose, is_docstring: bool = True) -> Prose:
 
     Args:
         prose: any prose.
-        is_docstring: whether it may have comments, as reStructuredText has them. In
-            prose that is a comment of Python itself, two dots are only two dots.
+        is_docstring: whether it may have reStructuredText's comments. In prose that is
+            itself a Python comment, two dots are only two dots.
 
     Returns:
         The same prose as Markdown, with a fence around each example.
@@ -207,8 +208,8 @@ def set_epytext(prose: Prose) -> Prose:
     """
     ### Epytext
 
-    Twisted and its like write `@param x:` for `:param x:`, and `L{x}` or `C{x}` for
-    code. A docstring without the first is not searched for the second.
+    Twisted and projects like it write `@param x:` for `:param x:`, and `L{x}` or `C{x}`
+    for code. A docstring without the first is not searched for the second.
     """
     if "@" not in prose.text or not EPYTEXT.search(prose.text):
         return prose
@@ -222,7 +223,7 @@ def set_myst(prose: Prose) -> Prose:
 
     Markdown for Sphinx has directives in fences, such as `{note}` or `{figure} ant.png`
     after the backticks. Boxes, pictures and formulas become those of
-    reStructuredText, and any other fence stays one.
+    reStructuredText, and any other fence stays a fence.
 
     Args:
         prose: any prose.
@@ -257,8 +258,8 @@ def set_back(prose: Prose) -> Prose:
     """
     ### Lists that are only indented
 
-    A list of terms may stand further to the right than the words that announce it. To
-    Markdown it would be code there, so it is moved to the left.
+    A list of terms may be further to the right than the words that announce it. To
+    Markdown it would then be code, so it is moved to the left.
 
     Args:
         prose: any prose.
@@ -287,7 +288,7 @@ def set_back(prose: Prose) -> Prose:
 
 
 def wordings_in(lines: Lines, there: set[str]) -> Iterator[tuple[str, str]]:
-    """The names that stand for words, each with its words, but for those in code."""
+    """The names that stand for words, each with its words, except those in code."""
     for at, (_, text) in enumerate(lines):
         mark = MARK.fullmatch(text)
         wording = WORDING.fullmatch(mark["rest"] or "") if mark else None
@@ -394,7 +395,7 @@ def blocks(lines: Lines, is_docstring: bool, depth: int = 0) -> list[tuple[int, 
 
 def underlines(text: str, before: list[tuple[int, str]]) -> bool:
     """
-    Whether a line makes a title of the one above it. Markdown knows `=` and `-` for
+    Whether a line makes a title of the one above it. Markdown uses `=` and `-` for
     that, and would take `~` for the beginning of a fence.
 
     Args:
@@ -413,7 +414,7 @@ def marked(
     lines: Lines, words: str, is_docstring: bool, depth: int
 ) -> tuple[Lines, Lines]:
     """
-    What begins with two dots: a directive, a reference, a target or a comment.
+    Anything that begins with two dots: a directive, a reference, a target or a comment.
 
     Returns:
         Its lines, and what they become.
@@ -448,8 +449,8 @@ def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
         body: the lines below it.
 
     Returns:
-        What it becomes; `None` if it is not known. The lines of what is only around
-        some text, as a box is, still have to go through [blocks][].
+        What it becomes; `None` if it is not known. The lines of a directive that only
+        encloses some text, such as a box, still have to go through [blocks][].
     """
     number, words = head
     options, body = with_options(body)
@@ -480,7 +481,7 @@ def directive(name: str, head: tuple[int, str], body: Lines) -> Lines | None:
 
 
 def box(name: str, number: int, words: str, body: Lines) -> Lines:
-    """A box: a blank line, its head, and what is in it, not indented yet."""
+    """A box: a blank line, its head, and its contents, not indented yet."""
     kind, title = BOXES[name]
     if not title:
         title, words = words, ""
@@ -518,8 +519,8 @@ def formulas(body: Lines) -> Lines:
     """
     ### Formulas
 
-    A blank line ends a formula and begins another. In Sphinx, rows need no environment.
-    In TeX they need one.
+    A blank line ends a formula and begins another. In Sphinx, rows need no environment;
+    in TeX they do.
     """
     made: list[tuple[int, str]] = []
     whole: Lines = ()
@@ -544,12 +545,12 @@ def formulas(body: Lines) -> Lines:
 
 
 def in_katex(tex: str) -> str:
-    """A formula, with KaTeX's name for what it knows by another."""
+    """A formula, with KaTeX's name for a command that it knows by another."""
     return tex.replace(r"\mbox{", r"\text{")
 
 
 def paragraphs(lines: Lines) -> Iterator[Lines]:
-    """The pieces of some lines, each without a blank line."""
+    """Some lines as paragraphs, without the blank lines between these."""
     for is_text, part in groupby(lines, key=lambda line: bool(line[1])):
         if is_text:
             yield tuple(part)
@@ -563,7 +564,8 @@ def kept_apart(lines: Lines) -> tuple[Lines, Lines]:
 
     Args:
         lines: they begin with a paragraph, of lines with a bar in front of each, or of
-            `:Name: words`. What is indented below one of them belongs to it.
+            lines such as `:Name: words`. A line that is indented below one of them
+            belongs to it.
 
     Returns:
         The lines of that paragraph, and the same in Markdown; nothing, if they are
@@ -622,7 +624,7 @@ def literal(
             code beside it.
 
     Returns:
-        The line with those of the code, and what they become; nothing, if the line can
+        The line and those of the code, and what they become; nothing, if the line can
         stay as it is.
     """
     number, text = lines[0]
@@ -639,11 +641,12 @@ def literal(
         # follows, and in front of an example, which needs no indentation.
         follows = next((line for _, line in lines[1:] if line), "")
         is_example = follows.startswith(" " * base + ">>> ")
-        # A comment in pylit's style ends so: the code that it announces is beside it.
+        # A comment in pylit's style ends like this: the code that it announces is
+        # beside it.
         taken = is_title(words) or is_example or not (is_docstring or follows)
         return (lines[:1], said) if taken else ((), ())
     if (margin and FIELD.fullmatch(text)) or COLONED.fullmatch(text):
-        # The item may go on after the code, less far to the right.
+        # The item may go on after the code, with less indentation.
         body = deeper(lines[1:], indentation(first) - 1)
         deep = " " * (margin + 4)
     elif is_title(words) and not margin:
@@ -658,13 +661,13 @@ def literal(
 
 
 LONG = 100
-# What is indented after a blank line or a title.
+# Indented text after a blank line or a title.
 INSIDE = re.compile(r"[\n:]\n ")
-# Below these, what is indented is no code. Nor is it if it begins with one.
+# Text that is indented below these is not code. Nor is text that begins with one.
 HOLDS = re.compile(rf"{BULLET.pattern}|{AROUND.pattern}| *(?:\.\.|[:<>|\\])")
-# Nor is it if it begins with this, which then stands alone.
+# Nor is text that begins with a formula, which then stands alone.
 FORMULA = re.compile(r" *(?:\$(?! )|\\begin\{)")
-# What may be a term, if the next line hangs below it.
+# A line that may be a term, if the next line hangs below it.
 TERM = re.compile(r""" *(?:(['"]|``)[^'"`]+\1|[\w.,*`\\ ]+ : )""")
 
 
@@ -672,11 +675,11 @@ def open_code(prose: Prose) -> Prose:
     """
     ### Code that is only indented
 
-    To Markdown, what is indented by four after a blank line is code, unless it belongs
-    to an item, a box or the like. This puts a fence around it, so that whatever looks
-    for formulas and links knows it for code. What does belong to an item or a box is
-    code if Python can read it, and it does something. In case of doubt it stays as it
-    is.
+    To Markdown, text indented by four blanks after a blank line is code, unless it
+    belongs to an item, a box or the like. This function puts a fence around it, so that
+    whatever looks for formulas and links recognises it as code. Text that does belong
+    to an item or a box is code if Python can read it and it does something. When in
+    doubt, this leaves it as it is.
 
     Args:
         prose: prose whose examples have their fences.
@@ -733,7 +736,7 @@ def open_code(prose: Prose) -> Prose:
 
 def least_of(lines: Lines, at: int) -> int:
     """
-    How far code has to be indented, at least, in the section that a line begins.
+    The least that code has to be indented in the section that a line begins.
 
     Args:
         lines: all lines.
@@ -751,8 +754,8 @@ def least_of(lines: Lines, at: int) -> int:
 
 def leading_code(lines: Lines, begin: int) -> Lines:
     """
-    The code that begins with a line, if any does, up to a fence or to words. What is
-    indented further than its first line belongs to it.
+    The code that begins with a line, if any does, up to a fence or to words. Lines that
+    are indented further than its first line belong to it.
 
     Args:
         lines: all lines.
@@ -762,8 +765,8 @@ def leading_code(lines: Lines, begin: int) -> Lines:
     if BULLET.match(lines[begin][1]):
         # To Python, `* a = b` is an assignment.
         return ()
-    # A statement may have blank lines in it. To look far for its end, at each paragraph
-    # of a long text, would take too long.
+    # A statement may have blank lines in it. Looking far ahead for its end, at each
+    # paragraph of a long text, would take too long.
     near = deeper(lines[begin : begin + LONG], margin - 1)
     if len(near) < LONG and language_of(trimmed(near)) == "python":
         return near
@@ -798,7 +801,7 @@ def deeper(lines: Lines, margin: int) -> Lines:
 
 
 def language_of(lines: Lines) -> str:
-    """Which language code is in; empty if it may be none."""
+    """Which language code is in; empty if it may not be code."""
     text = "\n".join(text for _, text in lines).strip("\n")
     if text.startswith(">>> "):
         return "pycon"
@@ -852,7 +855,7 @@ def table(lines: Lines) -> tuple[Lines, Lines]:
 
 def drawing(lines: Lines) -> tuple[Lines, Lines]:
     """
-    What is drawn with the signs of a table, but is none that can be read, such as one
+    Anything drawn with the signs of a table that can't be read as one, such as a table
     with words around it. It is shown as it was drawn, too.
 
     Returns:
@@ -874,7 +877,7 @@ def in_markdown(rows: list[tuple[int, list[str]]]) -> Lines:
 
 
 def without_bars(cell: str) -> str:
-    """A cell whose bars do not end it. In code and in formulas they do not anyway."""
+    """A cell whose bars do not end it. In code and formulas they would not anyway."""
     return BARS.sub(lambda found: found["whole"] or r"\|", cell)
 
 
@@ -884,7 +887,7 @@ def table_of_lists(
     """
     ### Tables written as lists
 
-    Each item of a list is a row, and a list of cells.
+    Each item of the list is a row, and is itself a list of cells.
 
     Returns:
         The table below its title; nothing, if a cell is more than a few words.
@@ -929,7 +932,7 @@ def as_lists(head: tuple[int, str], body: Lines) -> Lines | None:
 def titled(
     head: tuple[int, str], rows: list[tuple[int, list[str]]], *, has_head: bool
 ) -> Lines:
-    """A table below its title. In Markdown its first row is that of the heads."""
+    """A table below its title. In Markdown its first row is always its head."""
     number, title = head
     if not has_head:
         rows.insert(0, (rows[0][0], [""] * len(rows[0][1])))
@@ -1062,8 +1065,8 @@ WORDS = re.compile(
 )
 ENDS = re.compile(BEHIND)
 KEPT = re.compile(r":(?!su[bp]:|math:)[a-z][\w:+-]*:`")
-# Roles that lead to names. What stands before the kind goes, and the rest is for
-# [links][sidebyside.links].
+# Roles that lead to names. Anything before the kind is dropped, and the rest is left
+# for [links][sidebyside.links].
 NAMED = re.compile(
     "(?:external(?:[+][a-z]+)?:)?(?:py:)?"
     "(?P<kind>attr|class|const|data|exc|func|meth|mod|obj|ref|term|any|cls|type)"
@@ -1077,7 +1080,7 @@ LINKED = {
     *("confval", "doc", "download", "envvar", "keyword", "option", "paramref"),
     *("setting", "token"),
 }
-# And these, to where everybody knows.
+# And these lead to well-known places.
 KNOWN = {
     "arxiv": "https://arxiv.org/abs/",
     "doi": "https://doi.org/",
@@ -1095,7 +1098,7 @@ def set_words(prose: Prose, targets: dict[str, str]) -> Prose:
 
     Args:
         prose: prose without directives.
-        targets: the addresses of its links, where these stand elsewhere.
+        targets: the addresses of its links, where these are given elsewhere.
 
     Returns:
         The same prose with formulas and links as in Markdown.
@@ -1150,11 +1153,11 @@ def word(found: re.Match[str], targets: dict[str, str]) -> str:
 
 def gap(before: str, found: re.Match[str]) -> str:
     """
-    What stands in place of a backslash and a blank, which join two pieces of a word: a
-    blank, where Markdown would see no end between them, and else nothing.
+    What replaces a backslash and a blank, which join two pieces of a word: a blank,
+    where Markdown would see no end between them, and otherwise nothing.
 
     Args:
-        before: what ends with the first piece.
+        before: some text that ends with the first piece.
         found: the match that ends in front of the second one.
     """
     text, end = found.string, found.end()
@@ -1168,7 +1171,7 @@ def gap(before: str, found: re.Match[str]) -> str:
 
 
 def role(found: re.Match[str]) -> str:
-    """What is shown of a role."""
+    """What is shown for a role."""
     kind, text = found["role"].lower(), found["of"]
     if kind == "math" and "$" not in text and text.strip():
         tex = in_katex(text.strip())

@@ -1,16 +1,17 @@
 """
 ---
 title: Scopes
-summary: Which names a module binds, where, and what it says of each.
+summary: Which names a module binds, where, and what it says about each.
 ---
 
 # Scopes
 
 The name `step` can be a dozen things in one file: a method here, a parameter there, a
-variable of a loop. Which one a line means is decided by *scope*, and Python's rules for
-that are exact. This page has the words for two things: what each scope binds, and where
-names are used. [Bindings][sidebyside.bindings] writes both down, in one walk through a
-syntax tree, and [Names][sidebyside.names] then brings the two together.
+loop variable somewhere else. Which one a line means is decided by *scope*, and Python's
+rules for that are exact. This page defines the terms for two things: what each scope
+binds, and where names are used. [Bindings][sidebyside.bindings] writes both down, in
+one walk through a syntax tree, and [Names][sidebyside.names] then brings the two
+together.
 """
 
 import ast
@@ -34,7 +35,7 @@ class Kind(Enum):
 
 
 class Way(Enum):
-    """How a value gets to a name, where that is not a plain `=`."""
+    """How a name gets its value, where that is not by a plain `=`."""
 
     PLAIN = auto()
     ITEM = auto()  # for name in value
@@ -50,14 +51,14 @@ class Binding(NamedTuple):
 
     Args:
         line: where its statement begins.
-        end: where that statement ends; before this, the name had another meaning.
-        scope: where its annotation and its value are to be understood.
+        end: where that statement ends; until then, the name had another meaning.
+        scope: the scope of its annotation and its value.
         node: the class or function, if it is a definition.
-        origin: what was imported, in full, if it is an import.
+        origin: the full name of what was imported, if it is an import.
         annotation: the type that it is given there.
         value: the expression that it comes from.
         way: how it comes from there.
-        position: that of a positional parameter; -1 for anything else.
+        position: its position, if it is a positional parameter; -1 for anything else.
         is_parameter: whether it is a parameter of any sort.
         known: false if all that is certain is *that* something is bound.
     """
@@ -82,14 +83,14 @@ class Scope:
 
     Args:
         kind: what opened it.
-        name: the qualified name of that, the module's included.
+        name: the qualified name of what opened it, including the module's.
         parent: the scope around it.
         node: the class or function; `None` for the others.
         bindings: what it binds.
         elsewhere: the names that it declares `global` or `nonlocal`.
         attributes: for a class, what its methods assign to `self`.
         stars: for a module, the modules that it imports `*` from, with the line.
-        found: for a function, what was looked up in it before.
+        found: for a function, what has been looked up in it already.
     """
 
     kind: Kind
@@ -107,7 +108,7 @@ class Scope:
         self.bindings.setdefault(name, []).append(binding)
 
     def around(self, kind: Kind) -> "Scope | None":
-        """The nearest scope of a kind, itself included."""
+        """The nearest scope of a kind, which may be this one."""
         scope: Scope | None = self
         while scope and scope.kind is not kind:
             scope = scope.parent
@@ -122,8 +123,8 @@ class Use(NamedTuple):
 
     Args:
         node: the name, the attribute, or the part of an import.
-        scope: where it stands.
-        in_import: the name in full, if it is the part of an import.
+        scope: where it is used.
+        in_import: the name in full, if it is part of an import.
     """
 
     node: ast.Name | ast.Attribute | ast.alias | ast.ImportFrom
@@ -183,7 +184,7 @@ def find(name: str, scope: Scope, line: int) -> Found | None:
 
 
 def search(name: str, scope: Scope, line: int) -> Found | None:
-    """Look a name up that has not been looked up before."""
+    """Look up a name that has not been looked up before."""
     here: Scope | None = scope
     direct = in_order = True
     too_early = None

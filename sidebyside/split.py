@@ -6,8 +6,8 @@ summary: From a module to sections, each with its prose and its code, and no lin
 
 # Split
 
-The second stage cuts a module into sections: pieces of prose, each with the code that
-it speaks of. A reader sees one section as one row of the page.
+The second stage cuts a module into sections: pieces of prose, each with the code it is
+about. A reader sees one section as one row of the page.
 
 One law holds for every file: **each line belongs to exactly one span of exactly one
 section, and joining the spans gives the file back, byte for byte.** A generator that
@@ -30,8 +30,8 @@ class Role(StrEnum):
     """
     ## What a line is for
 
-    Every line is either prose or code. Blank lines count as code, since that's where a
-    copy of the code needs them.
+    Every line is either prose or code. Blank lines count as code, since a copy of the
+    code needs them.
     """
 
     PROSE = "prose"
@@ -73,13 +73,13 @@ class Section:
 
     Args:
         kind: what began it.
-        scope: the qualified name of the definition that it belongs to; empty for what
-            stands in no definition. For a class, function or attribute, its own name.
+        scope: the qualified name of the definition that it belongs to; empty outside
+            all definitions. For a class, function or attribute, its own name.
         defines: the qualified names of the definitions that begin in it, without those
             that only [declare types][overloads].
         spans: its lines, in order and without gaps.
         prose: the text of its prose spans, without quotes, `#` and indentation.
-        definition: the class or function that began it. Another may have its name.
+        definition: the class or function that began it. Another may have the same name.
     """
 
     kind: Kind
@@ -100,7 +100,7 @@ def split(source: Source) -> tuple[Section, ...]:
 
     Three questions are asked of each line. Is it prose? Does a section begin with it?
     Whose is it? The answers are collected first, each from the comments, docstrings and
-    definitions that decide it, and the file is cut in one pass afterwards.
+    definitions that decide it, and then the file is cut in one pass.
     """
     scopes = scopes_by_line(source)
     blocks = prose_blocks(source)
@@ -108,11 +108,11 @@ def split(source: Source) -> tuple[Section, ...]:
     starts: dict[int, tuple[Kind, str]] = {1: (Kind.MODULE, "")}
     began: dict[int, Definition] = {}
 
-    # A string that holds a notebook's Markdown is prose, and no code.
+    # A string that holds a notebook's Markdown is prose, and not code.
     prose.update(chain.from_iterable(map(docstring_text, source.cells)))
 
-    # A block of comments begins a section, wherever it stands: at the top, in a body,
-    # in the middle of a call.
+    # A block of comments begins a section, wherever it is: at the top, in a body, in
+    # the middle of a call.
     for block in blocks:
         prose.update(zip((c.line for c in block), comment_text(block), strict=True))
         starts[block[0].line] = (Kind.COMMENT, scopes[block[0].line])
@@ -125,8 +125,8 @@ def split(source: Source) -> tuple[Section, ...]:
         if line is not None and line not in prose:
             starts.setdefault(line, (Kind.CODE, scopes[line]))
 
-    # A definition begins a section, and takes with it a block of comments that stands
-    # directly on top of it. Comments between its signature and its docstring join it.
+    # A definition begins a section, and takes with it a block of comments directly
+    # above it. Comments between its signature and its docstring join it.
     # So does the body, up to its first comment: the signature alone is a single line,
     # and what a docstring promises is best read beside the code that keeps the promise.
     above = {block[-1].line + 1: block for block in blocks}
@@ -150,8 +150,8 @@ def split(source: Source) -> tuple[Section, ...]:
         for line in range(attribute.first + 1, attribute.docstring.first):
             starts.pop(line, None)
 
-    # The module's docstring is the first section, and licence, shebang and the like
-    # above it are that section's code.
+    # The module's docstring is the first section, and the licence, the shebang and the
+    # like above it are that section's code.
     if source.docstring:
         for line in range(1, source.docstring.first):
             prose.pop(line, None)
@@ -186,8 +186,8 @@ def split(source: Source) -> tuple[Section, ...]:
 @once
 def overloads(source: Source) -> set[int]:
     """
-    The first lines of definitions that only declare types, for one that follows. Links
-    lead to that one, which has the prose.
+    The first lines of definitions that only declare types for a later one. Links lead
+    to the later one, which has the prose.
     """
     stubs: dict[str, set[int]] = {}
     found: set[int] = set()
@@ -218,7 +218,7 @@ def cut_lines(source: Source, starts: dict[int, tuple[Kind, str]]) -> Iterator[i
 
     The methods of a protocol, `def lives(self) -> int: ...`, say all they have to say
     in one line. A row for each would tear the class apart, so they stay beside the
-    prose of the class, as long as nothing between has a row of its own.
+    prose of the class, as long as nothing in between has its own row.
 
     Args:
         source: the module.
@@ -242,9 +242,9 @@ def cut_lines(source: Source, starts: dict[int, tuple[Kind, str]]) -> Iterator[i
 
 def first_line(above: dict[int, Block], line: int, column: int) -> int:
     """
-    Where the section of a definition begins: with the block of comments on top of it,
-    if there is one. A mere title, `# ---- Helpers ----`, stays apart: it stands above
-    more than this definition.
+    Where the section of a definition begins: with the block of comments above it, if
+    there is one. A mere title, `# ---- Helpers ----`, stays apart: it covers more than
+    this definition.
 
     Args:
         above: the blocks, by the lines that follow them.
@@ -258,7 +258,7 @@ def first_line(above: dict[int, Block], line: int, column: int) -> int:
 
 
 def is_title(block: Block) -> bool:
-    """Whether all of a block is a title that was drawn, and not written as one."""
+    """Whether a block is nothing but a title that was drawn, not written as one."""
     titles = [
         text.startswith(("## ", "**")) and text not in comment.text
         for text, comment in zip(comment_text(block), block, strict=True)
@@ -292,7 +292,7 @@ def gather(
         if line not in prose:
             continue
         # Comments above a definition, those below its signature, and its docstring are
-        # paragraphs of their own.
+        # separate paragraphs.
         if lines and (line - 1 not in prose or line in begins):
             lines.append((line, ""))
         text = prose[line]
@@ -305,8 +305,8 @@ def comment_blocks(source: Source) -> Iterator[Block]:
     """
     ## Comments
 
-    Comments on neighbouring lines, with their `#` in one column, make up a block.
-    Comments that speak to a tool, such as `# noqa`, belong to none.
+    Comments on neighbouring lines, with their `#` in the same column, make up a block.
+    Comments meant for a tool, such as `# noqa`, belong to no block.
     """
     block: list[Comment] = []
     for comment in source.comments:
@@ -364,8 +364,8 @@ CELL = re.compile(
 
 Editors and Jupytext mark the cells of a notebook with comments: `# %% Title
 [markdown]`, `# In[3]:`, `# + tags=["a"]` and `# -`. Such a line begins a section, and
-is no prose, except for the title that it may have. The Markdown below `[markdown]` may
-stand in comments or in a string.
+is not prose, except for the title that it may have. The Markdown below `[markdown]` may
+be in comments or in a string.
 """
 
 

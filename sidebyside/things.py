@@ -1,14 +1,14 @@
 """
 ---
 title: Things
-summary: What can be known of an expression without running it.
+summary: What can be known about an expression without running it.
 ---
 
 # Things
 
-To find out where `game.options.stack` leads, one has to know what `game` is. This page
-has the words for such knowledge: an expression is a module, a class, a function, or a
-value of some type. It is never more than what the text of the program says.
+To find out where `game.options.stack` leads, you have to know what `game` is. This page
+defines the terms for such knowledge: an expression is a module, a class, a function, or
+a value of some type. It is never more than what the text of the program says.
 """
 
 import ast
@@ -37,7 +37,7 @@ class Type(NamedTuple):
 
     Args:
         name: the full name of the class; empty if only the parameters matter.
-        parameters: what stands in its brackets, as far as known.
+        parameters: what is in its brackets, as far as that is known.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Thing(NamedTuple):
     """
     ## Things
 
-    What is known of an expression.
+    What is known about an expression.
 
     Args:
         what: its sort.
@@ -81,7 +81,7 @@ DISPLAYS: dict[type[ast.expr], str] = {
 }
 OPTIONAL = ("typing.Optional", "typing.Final", "typing.ClassVar", "typing.Annotated")
 PROPERTIES = {"property", "functools.cached_property", "abc.abstractproperty"}
-# Decorators that leave what a call returns as it is.
+# Decorators that do not change what a call returns.
 FAITHFUL = {
     *("staticmethod", "classmethod", "functools.cache", "functools.lru_cache"),
     *("abc.abstractmethod", "typing.final", "typing.override"),
@@ -104,12 +104,12 @@ def value_of(kind: Type | None) -> Thing | None:
 
 
 def awaited(kind: Type | None) -> Type | None:
-    """What `await` makes of what a function of the book returns."""
+    """What `await` makes of a type that a function of the book returns."""
     return kind.parameters[0] if kind and kind.name == COROUTINE else None
 
 
 def item_of(kind: Type) -> Type | None:
-    """The type of what a loop over a container gives: of a dictionary, its keys."""
+    """The type of the items that a loop over a container gives; for a `dict`, keys."""
     if kind.name == "dict" and len(kind.parameters) == 2:
         return kind.parameters[0]
     alike = kind.name in ITERABLE and kind.parameters
@@ -123,8 +123,8 @@ def merged(bases: Sequence[str], orders: Sequence[Sequence[str]]) -> tuple[str, 
     ## C3
 
     The order in which Python looks through a class and its bases is called C3. It takes
-    the first class that stands behind another in none of the orders, again and again.
-    If there is no such class, Python refuses the program.
+    the first class that does not come after another in any of the orders, again and
+    again. If there is no such class, Python refuses the program.
 
     Args:
         bases: the bases, as they are written.
