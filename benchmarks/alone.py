@@ -38,7 +38,7 @@ def press(modules: Sequence[Module], templates: Environment) -> list[str]:
 
 
 def timed(run: Callable[[], object]) -> float:
-    """How long something takes. What others left behind is cleared away before."""
+    """How long something takes. What others left behind is cleared away first."""
     gc.collect()
     start = time.perf_counter()
     run()
@@ -49,8 +49,8 @@ def contestants(modules: Modules, folder: Path) -> dict[str, Callable[[], float]
     """
     Three programs in one process, all loaded and warm, each from files to text in
     memory. Pycco also turns its comments into HTML; the press leaves that to the site.
-    So the third goes on to HTML as well, with Python-Markdown and all extensions that
-    the press asks for.
+    So the third goes on to HTML as well, with Python-Markdown and all the extensions
+    that the press asks for.
     """
     templates = environment()
     markdown = Markdown(extensions=list(EXTENSIONS))
@@ -73,7 +73,7 @@ def contestants(modules: Modules, folder: Path) -> dict[str, Callable[[], float]
 
 def cut_to(modules: Modules, lines: int) -> str:
     """
-    One file of at most so many lines: modules one after another, and cut where a
+    One file of at most this many lines: modules one after another, cut off where a
     statement ends.
     """
     pieces: list[str] = []

@@ -38,7 +38,7 @@ new PerformanceObserver(list => {
     if (!entry.hadRecentInput) window.shift += entry.value;
 }).observe({type: "layout-shift", buffered: true});
 """
-# Looks at every frame whether the new text is on the page, and says when it is.
+# Checks at every frame whether the new text is on the page, and says when it is.
 LOOK = """
 (() => {
   const look = () => {
@@ -92,7 +92,8 @@ def first_visit(
     Visit a page with an empty cache.
 
     Returns:
-        The compressed size of all that it loads, by path, and the sum of its shifts.
+        The compressed size of everything that it loads, by path, and the sum of its
+        shifts.
     """
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.add_init_script(SHIFTS)
@@ -101,7 +102,7 @@ def first_visit(
     # Playwright sets an attribute of its handlers, which a built-in can't have.
     tab.on("response", lambda response: responses.append(response))  # noqa: PLW0108
     tab.goto(f"{address}/{page}", wait_until="networkidle")
-    # By now nothing has come for half a second. Fonts need a moment to be drawn.
+    # By now nothing has arrived for half a second. Fonts need a moment to be drawn.
     tab.wait_for_timeout(300)
     shift = float(tab.evaluate("window.shift"))
     sizes = {
@@ -170,7 +171,7 @@ class OpenPage:
         self.tab.goto(url)
 
     def note(self, number: str, milliseconds: float) -> None:
-        """Note a new page: it calls this itself, with the time on its clock."""
+        """Note a new page: the page calls this itself, with the time on its clock."""
         self.seen[number] = milliseconds
 
     def save(self) -> float:

@@ -4,10 +4,9 @@
 .venv/bin/python -m benchmarks.crowd --quick   # once each, only printed
 
 The work is that of `benchmarks.policies`. It is done alone, beside a program that keeps
-one core busy, and twice at once, where what counts is the sum of both. This book waits
-in three ways: as PyTorch's threads do by themselves, as `labml-rl` has them, and with a
-single thread, which has no other to wait for. Each sample is a process of its own, or
-two.
+one core busy, and twice at once, where the sum of both counts. This book waits in three
+ways: as PyTorch's threads do by default, as `labml-rl` has them wait, and with a single
+thread, which has no other to wait for. Each sample runs in its own process, or in two.
 """
 
 import argparse
@@ -46,7 +45,7 @@ CONTESTANTS: dict[str, tuple[str, dict[str, str]]] = {
 
 @contextmanager
 def busy(programs: int) -> Iterator[None]:
-    """Keep so many cores busy."""
+    """Keep this many cores busy."""
     command = [sys.executable, "-c", "while True: pass"]
     running = [subprocess.Popen(command) for _ in range(programs)]
     try:
@@ -58,7 +57,7 @@ def busy(programs: int) -> Iterator[None]:
 
 
 def sample(name: str, updates: int, *, at_once: int = 1, beside: int = 0) -> float:
-    """Steps a second of all that learn at once, each in a process of its own."""
+    """Steps a second of all that learn at once, each in its own process."""
     learner, variables = CONTESTANTS[name]
     program = "benchmarks.policies_learners"
     with busy(beside):
@@ -77,7 +76,7 @@ CROWDS: dict[str, dict[str, int]] = {
 
 
 def described(found: dict[str, Series]) -> dict[str, Any]:
-    """Samples of one crowd, and how many times as fast as each other `short` is."""
+    """Samples of one crowd, and how many times as fast as each of them `short` is."""
     return {
         name: {
             **asdict(each),

@@ -3,16 +3,16 @@
 python -m benchmarks.evidence FOLDER …    keep these runs, in results/runs/
 python -m benchmarks.evidence             only sum up and draw what is kept
 
-With `--agents`, the networks are kept, too, so that `labml-rl watch` finds them. A
+With `--agents`, the networks are kept as well, so that `labml-rl watch` finds them. A
 network for Atari takes 7 MB.
 
 A run is kept with its settings, commit, machine and versions (`run.json`) and its
 curve (`progress.csv`). Its agent, as it was at the end, plays thirty whole games with
-seeds of their own (`scores.json`). If the run was to keep the best by evaluation, so
-does that one (`evaluations.csv`, `scores-best.json`). All runs are summed up in
+seeds of their own (`scores.json`). If the run was to keep the best agent by evaluation,
+so does that one (`evaluations.csv`, `scores-best.json`). All runs are summed up in
 `results/runs.json`, from which the page draws its numbers, and each has its curve in
-`docs/assets/figures/`. A film that lies in the folder (`film.mp4`) goes to
-`docs/assets/films/`, with a still of it.
+`docs/assets/figures/`. A film in the folder (`film.mp4`) goes to `docs/assets/films/`,
+with a still from it.
 """
 
 import argparse
@@ -79,7 +79,8 @@ PUBLISHED: dict[str, dict[str, float]] = {
 }
 
 # The five games that stand for 57, by the name that `name_of` gives them. Those who
-# chose them measure with another human, and have Phoenix, which is not in that table.
+# chose them measure against another human, and have Phoenix, which is not in that
+# table.
 FIVE_GAMES = {game.replace("_", ""): game for game in WEIGHTS}
 PUBLISHED |= {
     name: dict(zip(("random", "human"), RANDOM_AND_HUMAN[game], strict=True))
@@ -109,21 +110,22 @@ TITLES = {
     "SpaceInvaders": "Space Invaders",
 }
 
-# What a run computed with. Older ones let the machine choose, and did not note it.
+# What a run computed with. Older ones let the machine choose, and did not note its
+# choice.
 PRECISIONS = {"auto": "bfloat16 or float32, as the machine chose (not recorded)"}
 
 # Names of marks whose lines are closer than this, in pixels, would be struck through.
-# They stand together above the highest line.
+# Such names go together above the highest line.
 CROWDED = 20
-WIDTH_OF_LETTER = 7  # in pixels, at most, on the mean
+WIDTH_OF_LETTER = 7  # in pixels, at most, on average
 LEFT, RIGHT, TOP, BOTTOM = 50, WIDTH - 20, 60, 240
 APART = 2  # pixels between two points of a curve
 
-# After so many million frames, the page says how far each run was.
+# After these millions of frames, the page says how far each run had got.
 MILESTONES = (1, 2, 4, 6, 8, 10, 20, 40)
 
 # What another library learned with the settings of a run: its name, and the record. Not
-# all of that is for the page.
+# all of the record is for the page.
 CURVES = ("curve", "entropy")
 PEERS = {
     "a2c-spaceinvaders-seed-1": ("Stable-Baselines3", "peer_a2c.json"),
@@ -131,7 +133,7 @@ PEERS = {
     "ppo-mspacman-seed-1": ("Stable-Baselines3", "peer_ppo-mspacman.json"),
 }
 
-# What an algorithm is drawn beside: the runs of another with the same game.
+# What an algorithm is drawn beside: the runs of another in the same game.
 BESIDE = {
     **{"fast-rainbow": "fast-dqn", "fast-dqn-quantiles": "fast-dqn"},
     **{"ppo": "a2c", "pqn": "a2c", "impala": "ppo"},
@@ -144,7 +146,7 @@ BESIDE_IN = {
 }
 
 # Runs that are drawn beside another one of the same algorithm, and what the pages call
-# what is different in that.
+# the difference in that one.
 BESIDE_RUN = {
     f"a2c-{game}-seed-2": ("seed-1", "large epsilon")
     for game in ("breakout", "spaceinvaders")
@@ -153,7 +155,7 @@ NAMES = {
     **{"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO", "rnd": "RND"},
     **{"dqn-quantiles": "DQN with quantiles", "drq": "DrQ"},
 }
-# What makes an algorithm another one.
+# What makes an algorithm a different one.
 PARTS = ("double", "dueling", "prioritised", "distributional", "quantiles", "noisy")
 AFTER = {
     "ppo": "PPO's paper, 40M frames",
@@ -164,7 +166,7 @@ AFTER = {
 
 
 def keep(folder: Path, *, agent: bool = False) -> None:
-    """Copy what says how a run went, and let its agent play."""
+    """Copy the files that say how a run went, and let its agent play."""
     record = json.loads((folder / "run.json").read_text())
     kept = KEPT / kind_of(record) / name_of(record) / f"seed-{seed_of(record)}"
     kept.mkdir(parents=True, exist_ok=True)
@@ -184,7 +186,7 @@ def keep(folder: Path, *, agent: bool = False) -> None:
 
 
 def kind_of(record: dict[str, Any]) -> str:
-    """The algorithm of a run, with the parts that it has by a switch, or has not."""
+    """The algorithm of a run, with the parts that its settings switch on, or off."""
     kind = str(record["algorithm"])
     usual = find_experiment(kind).settings_class()
     for part in PARTS:
@@ -203,8 +205,8 @@ def keep_agent(saved: Saved, path: Path) -> None:
 
 def keep_film(film: Path, kept: Path) -> None:
     """
-    Copy a film, and put a still beside it: what it shows after two thirds of it. A page
-    loads it before anybody has asked for it, so it should be small.
+    Copy a film, and put a still beside it, from two thirds of the way through. A page
+    loads the still before anybody has asked for the film, so it should be small.
     """
     kept.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(film, kept)
@@ -248,7 +250,7 @@ def seed_of(record: dict[str, Any]) -> int:
 
 
 def points_in(table: Path) -> list[tuple[float, float]]:
-    """Frames, and the mean score at that time, where there was any."""
+    """Frames, and the mean score at that time, where there was one."""
     with table.open() as file:
         return [
             (float(row["frames"]), float(row["return_mean"]))
@@ -270,9 +272,9 @@ def settings_of(folder: Path) -> dict[str, Any]:
 
 def runs_of(algorithm: str, game: str, frames: int) -> list[Path]:
     """
-    The runs that are kept of a game, by their seeds: of those that were planned for so
-    many frames or more, the shortest. (With a longer plan, the learning rate goes down
-    more slowly.)
+    The runs of a game that are kept, by their seeds: of those that were planned for
+    this many frames or more, the shortest. (With a longer plan, the learning rate goes
+    down more slowly.)
     """
     runs = sorted((KEPT / algorithm / game).glob("seed-*"))
     plans = {each: settings_of(each)["total_frames"] for each in runs}
@@ -303,7 +305,7 @@ def peer_curve(record: dict[str, Any]) -> list[tuple[float, float]]:
 
 
 def others_of(folder: Path) -> dict[str, list[list[tuple[float, float]]]]:
-    """The curves of other runs that a curve is drawn beside, by what they are called.
+    """The curves of other runs that a curve is drawn beside, by their names.
 
     They are those of another seed with another setting, or of another algorithm.
     """
@@ -320,7 +322,7 @@ def others_of(folder: Path) -> dict[str, list[list[tuple[float, float]]]]:
 
 
 def changed_in(folder: Path) -> str:
-    """In words, what is different in a run than in another that it is drawn beside."""
+    """In words, how a run differs from another that it is drawn beside."""
     algorithm, game, seed = folder.parts[-3:]
     for run, (other, words) in BESIDE_RUN.items():
         if run.startswith(f"{algorithm}-{game}-") and other == seed:
@@ -335,7 +337,7 @@ def family_of(algorithm: str) -> str:
 
 
 def summary_of_scores(path: Path) -> dict[str, Any]:
-    """What the page says of an agent's games."""
+    """What the page says about an agent's games."""
     scores = json.loads(path.read_text())
     return {
         "games": len(scores["points"]),
@@ -349,7 +351,7 @@ def summary_of_scores(path: Path) -> dict[str, Any]:
 
 
 def on_the_way(curve: list[tuple[float, float]]) -> dict[str, float]:
-    """The mean score of the last hundred games after so many million frames."""
+    """The mean score of the last hundred games at each of the milestones."""
     return {
         str(millions): next(score for x, score in curve if x >= millions * 1e6)
         for millions in MILESTONES
@@ -358,12 +360,12 @@ def on_the_way(curve: list[tuple[float, float]]) -> dict[str, float]:
 
 
 def then(values: Iterable[str]) -> str:
-    """What all sessions of a run have in common, or else what it was in each."""
+    """What all sessions of a run have in common, or what each had, if they differ."""
     return ", then ".join(dict.fromkeys(values))
 
 
 def summary_of(folder: Path) -> dict[str, Any]:
-    """What the page says of a run."""
+    """What the page says about a run."""
     record = json.loads((folder / "run.json").read_text())
     chosen: dict[str, Any] = {}
     if (folder / "scores-best.json").exists():
@@ -423,8 +425,8 @@ def summary_of(folder: Path) -> dict[str, Any]:
 
 def drawn(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     """
-    Those points of a curve that are drawn, two pixels apart. More would make a page
-    heavy and look the same.
+    The points of a curve that are drawn, two pixels apart. More would make a page heavy
+    and look the same.
     """
     every = list(points)
     kept = every[:1]
@@ -442,7 +444,7 @@ def round_numbers(low: float, high: float) -> list[float]:
 
 
 def marks_of(record: dict[str, Any]) -> list[tuple[str, float]]:
-    """Who else has played the game of a run, and what that scored."""
+    """Who else has played the game of a run, and what they scored."""
     published = PUBLISHED.get(name_of(record), {})
     marks = [(who, score) for who, score in published.items() if who not in AFTER]
     family = family_of(kind_of(record)).lower()
@@ -454,7 +456,7 @@ def marks_of(record: dict[str, Any]) -> list[tuple[str, float]]:
 def together(
     marks: list[tuple[str, float]], height: Callable[[float], float]
 ) -> list[list[tuple[str, float]]]:
-    """Marks from the highest down, and in one list what is close together."""
+    """Marks from the highest down, with those that are close together in one list."""
     groups: list[list[tuple[str, float]]] = []
     for each in sorted(marks, key=lambda mark: mark[1], reverse=True):
         if groups and height(each[1]) - height(groups[-1][-1][1]) < CROWDED:
@@ -503,7 +505,7 @@ def draw_marks(
         ends = [(LEFT, y), (RIGHT, y)]
         line(drawing, ends, stroke=FAINT, stroke_dasharray="3 4")
 
-    # The name stands where the curve is far, or where no curve is.
+    # The name goes where the curve is far away, or where there is no curve.
     words = told(marks) if len(marks) > 1 else marks[0][0]
     y, first, last = heights[0], lines[0][0][1], lines[0][-1][1]
     places = [(LEFT + 4, "start"), (RIGHT, "end")]
@@ -522,7 +524,7 @@ def draw_groups(
     height: Callable[[float], float],
     lines: list[list[tuple[float, float]]],
 ) -> None:
-    """All marks. Names that curves leave no room for stand together at the top."""
+    """All marks. Names that the curves leave no room for go together at the top."""
     unnamed: list[tuple[str, float]] = []
     for group in groups:
         if not draw_marks(drawing, group, [height(y) for _, y in group], lines):
@@ -539,9 +541,10 @@ def draw_beside(
     **style: Any,
 ) -> None:
     """
-    Other curves, and above the end of the highest what they are of; or below them, if
-    another goes through there, or if that is where the title is; or between them, if
-    the frames stand there; or, of faint ones, at the bottom, if there is no room near.
+    Other curves, with their name above the end of the highest; or below them, if
+    another curve goes through there, or if that is where the title is; or between them,
+    if the frames are there; or, for faint ones, at the bottom, if there is no room
+    nearby.
 
     Args:
         drawing: where to.
@@ -575,7 +578,7 @@ def draw_peer(
     colour = COLOURS[1 if beside else 2]
     line(drawing, curve, stroke=colour)
     x, y = curve[-1]
-    # Below the axis stand the frames.
+    # Below the axis are the frames.
     below = y + (56 if beside else 28)
     x, y = (x, below) if below < BOTTOM + 4 else (LEFT + 4, y - 12)
     drawing.words(x, y, name, colour=colour, size=13)
@@ -623,8 +626,8 @@ def draw(folder: Path) -> str:
     beside = list(chain(evaluations, their_curve, *others))
     heights = [score for _, score in (*curve, *beside)]
 
-    # A mark that is far above all that was reached would press the curve flat. Where
-    # nothing was reached, flat is what it is.
+    # A mark that is far above anything that was reached would squash the curve flat.
+    # Where nothing was reached, it is flat anyway.
     reached = max(heights)
     far = 2 * abs(reached) or float("inf")
     above = [(who, score) for who, score in marks if score > far]
@@ -707,7 +710,7 @@ def sum_up() -> dict[str, Any]:
 
 
 def five_of(games: dict[str, Any], seed: str) -> dict[str, float]:
-    """What the page says of an algorithm that has played the five games."""
+    """What the page says about an algorithm that has played the five games."""
     scores = normalised_scores(
         {game: [games[name][seed]["mean"]] for name, game in FIVE_GAMES.items()}
     )

@@ -3,10 +3,10 @@
 .venv/bin/python -m benchmarks.games           # all, into results/benchmarks/
 .venv/bin/python -m benchmarks.games --quick   # a small part of it, only printed
 
-Everybody plays by the same rules as far as it can: 4 frames a step, the maximum of the
-last two, grey, 84 × 84, 4 in a stack, up to 30 no-ops and FIRE at the start, whole
-games, raw rewards, no sticky actions; with two processes or threads, unless a process
-for each game is all that it has. The actions are random, the same for all.
+All players keep to the same rules as far as they can: 4 frames a step, the maximum of
+the last two, grey, 84 × 84, 4 in a stack, up to 30 no-ops and FIRE at the start, whole
+games, raw rewards, no sticky actions; with two processes or threads, unless a player
+can only have a process for each game. The actions are random, the same for all.
 """
 
 import argparse
@@ -49,8 +49,8 @@ class Setup:
         names: the games that are played.
         repeats: how many samples are taken of each player, after one that is not kept.
         steps: of all games of a sample together.
-        counts: how many games at once, to show how it grows.
-        workers: how many workers, for the same.
+        counts: how many games at once, to show how the numbers grow.
+        workers: how many workers, to show the same.
     """
 
     names: tuple[str, ...]
@@ -60,7 +60,7 @@ class Setup:
     workers: tuple[int, ...]
 
     def task(self, player: str, game: str, games: int = 8, workers: int = 2) -> Task:
-        """As many steps in all, however many games share them."""
+        """The same number of steps in all, however many games share them."""
         steps = self.steps // games
         return Task(player, game, games, workers, warm_up=steps // 4, steps=steps)
 
@@ -82,7 +82,7 @@ class Sampler:
     seen: list[Measured]
 
     def __call__(self) -> float:
-        """Measure once more. Return the steps of an agent in a second."""
+        """Measure again. Return how many steps an agent plays in a second."""
         text = json.dumps(asdict(self.task))
         measured = Measured(**found_by("benchmarks.games_players", text))
         self.seen.append(measured)
@@ -92,7 +92,7 @@ class Sampler:
 def contest(
     tasks: Mapping[str, Task], repeats: int, thrown_away: int = 1
 ) -> dict[str, Any]:
-    """Steps a second and memory of each; beside the peer and the ceiling, if there."""
+    """Steps a second and memory of each, beside peer and ceiling if these are there."""
     samplers = {name: Sampler(task, []) for name, task in tasks.items()}
     rates = interleave(samplers, repeats, thrown_away)
     return {
@@ -107,7 +107,7 @@ def contest(
 
 
 def summary(rates: Series, seen: Sequence[Measured]) -> dict[str, Any]:
-    """What is written down of a player."""
+    """What is written down about a player."""
     return {
         **asdict(rates),
         "processes": max(each.processes for each in seen),
@@ -138,7 +138,7 @@ def by_games(setup: Setup) -> dict[str, Any]:
 
 
 def by_workers(setup: Setup) -> dict[str, Any]:
-    """Eight games, more and more workers, for all who have that choice."""
+    """Eight games, more and more workers, for all that have that choice."""
     task = partial(setup.growth.task, game=setup.names[0])
     choosers = [who for who in PLAYERS if who not in ("serial", *ONE_PROCESS_EACH)]
     return {
@@ -210,7 +210,7 @@ def main() -> None:
             found[name] = part(setup)
             print(table(name, found[name]), flush=True)
 
-    # A record is whole or it is not written.
+    # A record is written whole or not at all.
     output = options.output
     if output is None and not options.quick and len(found) == len(PARTS):
         output = RECORD

@@ -1,6 +1,6 @@
 """Who plays games for the benchmark, and one measurement of one of them.
 
-Each measurement has a process of its own, so that nobody finds the machine as another
+Each measurement has its own process, so that no player finds the machine as another
 left it. `benchmarks.games` starts it, and reads the one line that it prints.
 """
 
@@ -52,8 +52,8 @@ class Measured:
     Args:
         seconds: for all steps of all games.
         processes: how many there were.
-        pss_mb: their memory, a page that several share counted once.
-        rss_mb: the same, such a page counted in each.
+        pss_mb: their memory, with a page that several share counted once.
+        rss_mb: the same, with such a page counted in each.
     """
 
     seconds: float
@@ -93,7 +93,7 @@ def camel(name: str) -> str:
 
 
 def ours(task: Task, workers: int, *, joins: bool = False) -> Player:
-    """Our games, in worker processes; or with 0 of them in this one."""
+    """Our games, in worker processes or, with 0 of them, in this one."""
     from labml_rl.worker import make_games  # noqa: PLC0415
 
     envs: Any = make_games(
@@ -113,7 +113,7 @@ def parallel(task: Task) -> Player:
 
 
 def joined(task: Task) -> Player:
-    """`ParallelGames` with this process in the place of one worker."""
+    """`ParallelGames` with this process in place of one worker."""
     return ours(task, min(task.workers, task.games), joins=True)
 
 
@@ -201,7 +201,7 @@ def envpool(task: Task) -> Player:
 
 
 def emulator(task: Task) -> Player:
-    """The bare emulator, in as many processes: what could be reached at best."""
+    """The bare emulator, in as many processes: the most that could be reached."""
     context = get_context("spawn")
     count = min(task.workers, task.games)
     shares = np.array_split(np.arange(task.games), count)
@@ -273,7 +273,7 @@ PLAYERS: dict[str, Callable[[Task], Player]] = {
 
 @contextmanager
 def playing(task: Task) -> Iterator[Player]:
-    """Have a player."""
+    """Make a player, and close it afterwards."""
     player = PLAYERS[task.player](task)
     try:
         yield player
@@ -312,7 +312,7 @@ def descendants(ancestor: int) -> list[int]:
 
 
 def memory(processes: list[int]) -> tuple[float, float]:
-    """Add up what processes take, in megabytes: PSS and RSS."""
+    """Add up the memory of processes, in megabytes: PSS and RSS."""
     total = {"Pss:": 0, "Rss:": 0}
     for process in processes:
         text = Path(f"/proc/{process}/smaps_rollup").read_text()

@@ -5,9 +5,9 @@ python -m benchmarks.gpu --quick   # a second each, only printed
 python -m benchmarks.gpu --only games_128,ours_128
 
 The work is that of `benchmarks.policies`: Breakout, the Nature network, 4 epochs, Adam;
-first with its 8 games, and then with 128. Counted are steps of the agent a second, in
-windows of some seconds, after some updates that are not counted. Each learner has a
-process of its own, which is at work alone.
+first with its 8 games, and then with 128. The numbers are steps of the agent a second,
+in windows of a few seconds, after a few updates that are not counted. Each learner has
+its own process, with the machine to itself.
 """
 
 # Each of them imports what it needs when it is chosen: the others may not be installed.
@@ -49,7 +49,7 @@ def this_book(size: Size, **changes: Any) -> Iterator[None]:
 
 
 def impala() -> Iterator[None]:
-    """IMPALA of this book: it learns there, and its actors play on the processor."""
+    """IMPALA of this book: it learns on the GPU, while its actors play on the CPU."""
     from labml_rl.impala.experiment import Experiment, Settings
 
     settings = Settings(device="cuda", num_envs=IMPALA.games, steps=IMPALA.steps)
@@ -153,13 +153,13 @@ def main() -> None:
         record["rates"][name] = each
         print(f"{name:26}{each['median']:>8.0f} ({each['low']:.0f}–{each['high']:.0f})")
 
-        # Now, and not at the end: a GPU is often lent, and called back.
+        # Now, and not at the end: a GPU is often on loan, and may be called back.
         if not options.quick and options.only is None:
             write(compared(record), options.output)
 
 
 def compared(record: dict[str, Any]) -> dict[str, Any]:
-    """With how many times as fast as each of them this book is, with as many games."""
+    """Add how many times as fast as each of them this book is, with as many games."""
     rates = record["rates"]
     for name, each in rates.items():
         ours_too = "ours_8" if name.endswith("_8") or "_8_" in name else "ours_128"

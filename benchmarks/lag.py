@@ -1,4 +1,4 @@
-"""What does it cost to learn from an old policy, and what does it bring?
+"""What does it cost to learn from an old policy, and what does it gain?
 
 .venv/bin/python -m benchmarks.lag           # all, into results/benchmarks/
 .venv/bin/python -m benchmarks.lag --quick   # one seed and one round, only printed
@@ -68,7 +68,7 @@ def frames_a_second(lag: int, seconds: float) -> float:
 
 
 def apart(*arguments: Any) -> Any:
-    """One of these in a process of its own."""
+    """One of these in its own process."""
     return found_by("benchmarks.lag", "--only", *map(str, arguments))
 
 

@@ -70,9 +70,9 @@ def book() -> Modules:
 
 def library(limit: int | None = None) -> Modules:
     """
-    The top-level modules of Python's standard library. Nobody wrote them for the press,
-    and here and there it takes something for a formula that is none. A build stops at
-    that, so these modules are left out, for the peer too.
+    The top-level modules of Python's standard library. They were not written for the
+    press, and here and there it takes something for a formula that is not one. A build
+    stops at that, so such modules are left out, for the peer too.
     """
     paths = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))[:limit]
     modules = [Module(path, path.name, f"library.{path.stem}") for path in paths]
@@ -107,7 +107,7 @@ class Site:
         return [sys.executable, "-m", "mkdocs", *map(str, arguments)]
 
     def build(self) -> float:
-        """Build it in a process of its own, as an author does, and time that."""
+        """Build it in its own process, as an author does, and time that."""
         start = time.perf_counter()
         done = subprocess.run(
             self.command("build", "--quiet", "--site-dir", self.folder / "site"),
@@ -155,8 +155,8 @@ def book_sites(modules: Modules, folder: Path, whole: bool) -> tuple[Site, Site]
         modules: the modules of the book.
         folder: where to put them.
         whole: whether ours is the site as readers know it. It then has the reference,
-            which takes another plugin as long to make as all the rest, and which the
-            peer does not have.
+            which takes another plugin as long to make as all the rest together, and
+            which the peer does not have.
     """
     ours, peer = Site(folder / "ours"), Site(folder / "peer")
     ignored = shutil.ignore_patterns("__pycache__")
@@ -178,9 +178,9 @@ def book_sites(modules: Modules, folder: Path, whole: bool) -> tuple[Site, Site]
 
 def write_config(site: Site, without: tuple[str, ...]) -> None:
     """
-    Write the options of this book, without these plugins and what they are needed for.
-    The pages that show the records are left out as well: they can't be built before
-    there are any.
+    Write the options of this book, without these plugins and whatever needs them. The
+    pages that show the records are left out as well: they can't be built before there
+    are any.
     """
     with (ROOT / "mkdocs.yml").open(encoding="utf-8") as file:
         config: dict[str, Any] = yaml_load(file)
@@ -196,7 +196,7 @@ def write_config(site: Site, without: tuple[str, ...]) -> None:
         left_out.append("Reference")
         shutil.rmtree(site.folder / "docs" / "reference", ignore_errors=True)
     if "sidebyside" in without:
-        # It reads the way from one module to the next in the modules.
+        # That hook reads the short way in the modules, which the peer lacks.
         config["hooks"].remove("hooks/way.py")
     config["nav"] = [entry for entry in config["nav"] if name_of(entry) not in left_out]
     (site.folder / "mkdocs.yml").write_text(yaml.safe_dump(config, sort_keys=False))

@@ -4,10 +4,10 @@
 .venv/bin/python -m benchmarks.mistakes dqn       # all of DQN
 .venv/bin/python -m benchmarks.mistakes --quick   # one seed, only printed
 
-PPO learns to balance the pole, without a mistake and with each of those of
-`labml_rl/mistakes.py`, over the same seeds; or DQN to swing up the rods, with those of
-`labml_rl/dqn/mistakes.py`. What is recorded is what a run writes down, over the frames
-played. No time is taken, so the machine need not be quiet.
+PPO learns to balance the pole, without a mistake and with each of those in
+`labml_rl/mistakes.py`, over the same seeds; or DQN learns to swing up the rods, with
+those in `labml_rl/dqn/mistakes.py`. What is recorded is what a run writes down, over
+the frames played. Nothing is timed, so the machine need not be quiet.
 """
 
 import argparse
@@ -40,7 +40,7 @@ class Page:
 
     Args:
         record: the name of the file.
-        variants: the right program, `right`, and each that is wrong.
+        variants: the right program, `right`, and each wrong one.
         frames: of each run.
         seeds: of the runs.
         columns: what is recorded, the score first.
@@ -104,7 +104,7 @@ def learn(page: Page, variant: str, seed: int) -> Curves:
 
 
 def apart(of: str, task: tuple[str, int]) -> Curves:
-    """The same, in a process of its own."""
+    """The same, in its own process."""
     variant, seed = task
     curves: Curves = found_by("benchmarks.mistakes", of, "--only", variant, str(seed))
     print(f"{variant:16} seed {seed}: {curves['score'][-1]:.0f}", flush=True)
@@ -112,7 +112,7 @@ def apart(of: str, task: tuple[str, int]) -> Curves:
 
 
 def summary(runs: dict[str, Curves]) -> dict[str, Any]:
-    """All curves of a variant, and what can be said of them in a line."""
+    """All curves of a variant, and what can be said about them in a line."""
     last = [each["score"][-1] for each in runs.values()]
     middles = {
         name: median(number for each in runs.values() for number in each[name])

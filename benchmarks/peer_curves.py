@@ -5,10 +5,10 @@
 
 Stable-Baselines3 learns with the settings of the run that this book has recorded,
 such as `results/runs/a2c/breakout/seed-1`: the same learning rate at each frame,
-the same games. The games are those of this book, which tests hold equal to
-Stable-Baselines3's; all that learns is theirs. What is recorded is the mean score of
-the last hundred games, over the frames played. No time is taken, so the machine need
-not be quiet.
+the same games. The games are those of this book, which tests show to be the same as
+Stable-Baselines3's; everything that learns is theirs. What is recorded is the mean
+score of the last hundred games, over the frames played. Nothing is timed, so the
+machine need not be quiet.
 """
 
 import argparse
@@ -102,7 +102,7 @@ class Theirs(VecEnv):  # type: ignore[misc]
         self.games.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Nothing is known of a single game."""
+        """Nothing is known about a single game."""
         return [None] * self.num_envs
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -140,7 +140,7 @@ class Marks(BaseCallback):  # type: ignore[misc]
 
 
 def their_a2c(settings: a2c.Settings, games: Theirs, rate: Rate) -> A2C:
-    """Their A2C. Its loss of the critic has no half."""
+    """Their A2C. Its loss of the critic has no factor of a half."""
     return A2C(
         "CnnPolicy",
         games,
@@ -163,7 +163,7 @@ def their_a2c(settings: a2c.Settings, games: Theirs, rate: Rate) -> A2C:
 
 
 def their_ppo(settings: ppo.Settings, games: Theirs, rate: Rate) -> PPO:
-    """Their PPO. Adam's epsilon is a part of their policy; the half is as above."""
+    """Their PPO. Adam's epsilon is part of their policy; the half is as above."""
     return PPO(
         "CnnPolicy",
         games,
@@ -182,7 +182,7 @@ def their_ppo(settings: ppo.Settings, games: Theirs, rate: Rate) -> PPO:
     )
 
 
-# Settings and experiment of this book, and what has the same in that library.
+# Settings and experiment of this book, and their counterpart in that library.
 ALGORITHMS: dict[str, tuple[Any, Any, Any]] = {
     "a2c": (a2c.Settings, a2c.Experiment, their_a2c),
     "ppo": (ppo.Settings, ppo.Experiment, their_ppo),
@@ -205,7 +205,7 @@ def learn(algorithm: str, kept: dict[str, Any], frames: int) -> dict[str, Any]:
         )
     )
 
-    # It is told how much is left of these frames, and the run was planned for more.
+    # It is told how much of these frames is left, but the run was planned for more.
     def rate(left: float) -> float:
         return settings.learning_rate * (1 - (1 - left) * steps / plan)
 
@@ -219,7 +219,7 @@ def learn(algorithm: str, kept: dict[str, Any], frames: int) -> dict[str, Any]:
 
 
 def ours(run: Path, every: int, count: int) -> dict[str, Any]:
-    """What this book had learned at the same frames, in the run that is kept."""
+    """What this book had learned after as many frames, in the run that is kept."""
     with open(run / "progress.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     found: dict[str, Any] = {"curve": [], "entropy": []}

@@ -5,8 +5,8 @@
 
 The work is the same for all: Breakout, 8 games, rollouts of 128 steps, 4 epochs of 4
 minibatches of 256, the Nature network, Adam; lives end episodes, rewards are clipped.
-Counted are steps of the agent a second, playing and learning together, after the first
-update. Each sample is a process of its own.
+The numbers are steps of the agent a second, playing and learning together, after the
+first update. Each sample runs in its own process.
 """
 
 import argparse
@@ -27,7 +27,7 @@ PEERS = ("plain", "sb3", "labml")
 
 
 def sample(learner: str, updates: int) -> float:
-    """Steps a second of one learner, in a process of its own."""
+    """Steps a second of one learner, in its own process."""
     found = found_by("benchmarks.policies_learners", learner, str(updates))
     return float(found["steps_per_second"])
 
@@ -35,7 +35,7 @@ def sample(learner: str, updates: int) -> float:
 def measure(
     names: tuple[str, ...], repeats: int, updates: int, thrown_away: int
 ) -> dict[str, Any]:
-    """Samples of all, taken in turns, and how many times as fast as each ours is."""
+    """Samples of all, in turns, and how many times as fast as each of them ours is."""
     samplers = {name: partial(sample, name, updates) for name in names}
     found = interleave(samplers, repeats, thrown_away)
     ours = found["ours"].median

@@ -23,11 +23,11 @@ from torch import nn
 from benchmarks.games_players import raw_console
 
 GAMES, STEPS, EPOCHS, MINIBATCH = 8, 128, 4, 256
-Learner = Callable[[], Iterator[None]]  # an update each time that it is asked
+Learner = Callable[[], Iterator[None]]  # an update each time it is asked
 
 
 def ours(**changes: Any) -> Iterator[None]:
-    """The PPO of this book, with its defaults but for some changes."""
+    """The PPO of this book, with its defaults except for some changes."""
     from labml_rl.ppo.experiment import Experiment, Settings
 
     settings = Settings(**{**asdict(Settings()), "device": "cpu", **changes})
@@ -101,7 +101,7 @@ def labml_losses(
 
 
 def labml(page: str) -> Any:
-    """One of the RL modules of `labml_nn`, whose comments Python warns of."""
+    """One of the RL modules of `labml_nn`. Python warns about their comments."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return importlib.import_module(f"labml_nn.rl.{page}")
@@ -234,8 +234,8 @@ def gymnasium_game() -> Any:
 
 def with_labml() -> Iterator[None]:
     """
-    The losses of `labml_nn`, and a process for each game as there. Its own workers are
-    for a Gym that is no more, so Gymnasium's take their place.
+    The losses of `labml_nn`, and a process for each game, as it has them. Its own
+    workers are for a Gym that no longer exists, so Gymnasium's take their place.
     """
     from gymnasium.vector import AsyncVectorEnv
 
@@ -276,7 +276,8 @@ LEARNERS: dict[str, Learner] = {
     "labml": with_labml,
 }
 
-# The same with one trick less, and with none; and with 16 bits where `auto` would not.
+# The same with one trick fewer, and with none; and with 16 bits where `auto` would not
+# use them.
 WITHOUT: dict[str, Learner] = {
     "with_bfloat16": partial(ours, precision="bfloat16"),
     "without_bfloat16": partial(ours, precision="float32"),

@@ -57,7 +57,7 @@ class Setup:
     sizes: tuple[int, ...]
 
     def fresh(self, name: str) -> Path:
-        """A folder that is empty."""
+        """An empty folder."""
         folder = self.folder / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -65,7 +65,7 @@ class Setup:
 
 
 def site(setup: Setup) -> dict[str, Any]:
-    """Whole builds: MkDocs with the press, and without."""
+    """Whole builds: MkDocs with the press, and without it."""
     found = {}
     for name in ("book", "library"):
         folder = setup.fresh(f"site-{name}")
@@ -73,7 +73,7 @@ def site(setup: Setup) -> dict[str, Any]:
         if name == "book":
             modules = setup.book
             ours, peer = material.book_sites(modules, folder, whole=False)
-            # A build takes seconds, in which a busy host can do a lot.
+            # A build takes seconds, and a busy host can do a lot in that time.
             repeats *= 3
         else:
             modules = setup.library
@@ -108,7 +108,7 @@ def growth(setup: Setup) -> dict[str, Any]:
 
 
 def save(setup: Setup) -> dict[str, Any]:
-    """From saving a source to the new text in the browser, with a server each."""
+    """From saving a source to the new text in the browser, with a server for each."""
     ours, peer = material.book_sites(setup.book, setup.fresh("save"), whole=True)
     page = "labml_rl/game"
     with serving(ours) as at_ours, serving(peer) as at_peer, chromium() as browser:
@@ -148,7 +148,7 @@ def weight(setup: Setup) -> dict[str, Any]:
             without, _ = first_visit(browser, at_peer, page)
             document = loaded.pop(f"/{page}")
             beyond = {path: n for path, n in loaded.items() if path not in without}
-            # Keys in a record hold no dots.
+            # Keys in a record have no dots in them.
             pages[page.removesuffix(".html")] = {
                 "document": document,
                 "beyond_material": sum(beyond.values()),
@@ -221,7 +221,7 @@ def main() -> None:
                 found[part.__name__] = part(setup)
                 print(table({part.__name__: found[part.__name__]}), flush=True)
 
-    # A record is whole or it is not written.
+    # A record is written whole or not at all.
     output = options.output
     if output is None and not options.quick and len(found) == len(PARTS):
         output = RECORD

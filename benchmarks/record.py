@@ -19,7 +19,7 @@ BFLOAT16_UNITS = ("amx_bf16", "avx512_bf16")
 
 @dataclass(frozen=True)
 class Series:
-    """Samples of one quantity. The median stands for them, the range says how far."""
+    """Samples of one quantity, with their median and their range."""
 
     samples: tuple[float, ...]
     median: float
@@ -42,14 +42,14 @@ def interleave(
     contestants: Mapping[str, Callable[[], float]], repeats: int, thrown_away: int = 1
 ) -> dict[str, Series]:
     """
-    Let each contestant run once, then each again. A machine that slows down halfway
-    then slows all of them down, and not only the last.
+    Let each contestant run once, then all of them again. A machine that slows down
+    halfway then slows all of them down, and not only the last.
 
     Args:
         contestants: for each name, a function that runs once and returns the seconds,
             or whatever else is measured.
         repeats: how many samples to take of each.
-        thrown_away: how many to take before, and not to keep.
+        thrown_away: how many to take first, and not to keep.
     """
     samples: dict[str, list[float]] = {name: [] for name in contestants}
     for turn in range(thrown_away + repeats):
@@ -66,7 +66,7 @@ def scores_at(experiment: Any, points: int) -> Iterator[float]:
 
     Args:
         experiment: of an algorithm.
-        points: how many marks are on the way, all as far from each other.
+        points: how many marks there are on the way, all equally far apart.
 
     Yields:
         The mean score of the last hundred games at each mark, 0 if there were none.
@@ -81,7 +81,7 @@ def scores_at(experiment: Any, points: int) -> Iterator[float]:
 def comparison(
     contestants: Mapping[str, Series], ours: str, peer: str, **more: Any
 ) -> dict[str, Any]:
-    """Two contestants, and how many times the median of the peer ours takes."""
+    """Two contestants, and the median of ours as a multiple of that of the peer."""
     ratio = contestants[ours].median / contestants[peer].median
     return {
         **more,
@@ -101,12 +101,12 @@ def git(*arguments: str) -> str:
 
 def started(module: str, *arguments: str, **variables: str) -> subprocess.Popen[str]:
     """
-    Another process, which is at work while this one goes on.
+    Another process, which works while this one goes on.
 
     Args:
         module: the program.
         arguments: of its command line.
-        variables: of its environment, beside those of this process.
+        variables: of its environment, besides those of this process.
     """
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
@@ -132,7 +132,7 @@ def found_by(module: str, *arguments: str) -> Any:
 
 
 def cpu_info() -> dict[str, str]:
-    """What the system says of its last core, or nothing if it is not Linux."""
+    """What the system says about its last core, or nothing if it is not Linux."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -147,7 +147,7 @@ def cpu_model(info: Mapping[str, str]) -> str:
 
 
 def bfloat16_units(info: Mapping[str, str]) -> str:
-    """What it has for numbers of 16 bits. Two processors may have the same name."""
+    """What it has for numbers of 16 bits. Processors of one name may differ in that."""
     flags = info.get("flags", "").split()
     return ", ".join(each for each in BFLOAT16_UNITS if each in flags) or "none"
 
@@ -179,13 +179,13 @@ def provenance(program: str, packages: Sequence[str]) -> dict[str, Any]:
 
 
 def write(record: Mapping[str, Any], path: Path) -> None:
-    """Write a record. Lists of samples stay on one line, so that a diff can be read."""
+    """Write a record. Lists of samples stay on one line, so that diffs are readable."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text(record) + "\n", encoding="utf-8")
 
 
 def text(value: Any, depth: int = 0) -> str:
-    """A value as JSON, with objects spread over lines and lists not."""
+    """A value as JSON, with objects over several lines and lists on one."""
     if not isinstance(value, Mapping):
         return json.dumps(value, ensure_ascii=False)
     margin = "  " * (depth + 1)

@@ -4,10 +4,10 @@
 .venv/bin/python -m benchmarks.tricks --overlap   # learning while it plays, and not
 .venv/bin/python -m benchmarks.tricks --quick     # one seed, only printed
 
-PPO learns the small game of the tests from its pixels, with all tricks, with 32 bits in
-place of 16, and without any trick, each with the same seeds. What is recorded is what
-share of the balls the last hundred games have caught, over the frames played. No time
-is taken, so the machine need not be quiet.
+PPO learns the small game of the tests from its pixels, with all tricks, with 32 bits
+instead of 16, and without any trick, each with the same seeds. What is recorded is the
+share of the balls that the last hundred games have caught, over the frames played.
+Nothing is timed, so the machine need not be quiet.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def learn(variant: str, seed: int) -> list[float]:
     game.SAME_START = frozenset()
     experiment = Experiment(
         Settings(
-            game="Pong",  # any: the console is another one
+            game="Pong",  # any game would do: the console is replaced
             workers=0,
             seed=seed,
             total_frames=FRAMES,
@@ -52,7 +52,7 @@ def learn(variant: str, seed: int) -> list[float]:
             **(VARIANTS | OVERLAP)[variant],
         )
     )
-    if variant == "from_who_played":  # the clip counts from there
+    if variant == "from_who_played":  # the clip is counted from there
         experiment.from_here = lambda batch: batch  # type: ignore[method-assign]
     with closing(experiment):
         scores = scores_at(experiment, POINTS)
@@ -60,7 +60,7 @@ def learn(variant: str, seed: int) -> list[float]:
 
 
 def apart(variant: str, seed: int) -> list[float]:
-    """The same, in a process of its own."""
+    """The same, in its own process."""
     caught: list[float] = found_by("benchmarks.tricks", "--only", variant, str(seed))
     return caught
 

@@ -6,7 +6,7 @@
 Three things are measured: steps added to a memory of 16,384 steps of 8 games, and drawn
 from it in batches; steps drawn and given new priorities, with trees of a million and no
 pictures; and steps of the agent a second while DQN learns Breakout, with the same
-settings for all. Each sample is a process of its own.
+settings for all. Each sample runs in its own process.
 """
 
 import argparse
@@ -40,7 +40,7 @@ PEERS = ("plain", "sb3")
 
 
 def sample(part: str, contestant: str, setting: tuple[str, ...]) -> dict[str, float]:
-    """One sample, in a process of its own."""
+    """One sample, in its own process."""
     found: dict[str, float] = found_by(
         "benchmarks.values_learners", part, contestant, *setting
     )
@@ -48,7 +48,7 @@ def sample(part: str, contestant: str, setting: tuple[str, ...]) -> dict[str, fl
 
 
 def measure(part: str, repeats: int, *setting: str) -> dict[str, Any]:
-    """Samples of all, taken in turns, and how many times as fast each ours is."""
+    """Samples of all, in turns, and how many times as fast as each of them ours is."""
     taken: dict[str, list[dict[str, float]]] = {name: [] for name in PARTS[part]}
     for _ in range(repeats):
         for name, samples in taken.items():

@@ -34,7 +34,8 @@ Numbers = dict[str, float]
 
 
 def labml(page: str) -> Any:
-    """A page of `labml_nn`. Those of DQN want a package for logs, but need none."""
+    """A page of `labml_nn`. Those of DQN import a package for logs, but can do
+    without."""
     stub: Any = types.ModuleType("labml")
     stub.tracker = types.SimpleNamespace(add=lambda *_: None)
     sys.modules.setdefault("labml", stub)
@@ -150,7 +151,7 @@ class SB3(Memory):
 
 
 class LabML(Memory):
-    """That of `labml_nn`, which has priorities always."""
+    """That of `labml_nn`, which always has priorities."""
 
     def __init__(self) -> None:
         self.memory = labml("dqn.replay_buffer").ReplayBuffer(CAPACITY, 0.6)
@@ -184,7 +185,7 @@ MEMORIES: dict[str, Callable[[], Memory]] = {
 
 
 def measure_memory(name: str) -> Numbers:
-    """Steps added and drawn in a second, and bytes for each that is kept."""
+    """Steps added and drawn in a second, and bytes for each step that is kept."""
     torch.set_num_threads(1)
     memory = MEMORIES[name]()
     for _ in range(CAPACITY // GAMES + 10):
@@ -232,7 +233,7 @@ def our_trees() -> Callable[[int], None]:
 
 
 def labml_trees() -> Callable[[int], None]:
-    """Theirs, without pictures as well."""
+    """Theirs, also without pictures."""
     kind = labml("dqn.replay_buffer").ReplayBuffer
     theirs = kind(1, 0.6)
     dice = np.random.default_rng(1)
@@ -274,7 +275,7 @@ def measure_trees(name: str) -> Numbers:
 
 # --- the whole loop ---
 
-# Those of Nature, with Adam, which all have; and many games with large batches.
+# Those of Nature, but with Adam, which all have; and many games with large batches.
 SETTINGS: dict[str, dict[str, int]] = {
     "nature": {"games": 1, "batch": 32, "every": 4},
     "many": {"games": 8, "batch": 256, "every": 64},
@@ -283,7 +284,7 @@ WARM_UP, EXPLORED, SYNC, KEPT, RATE = 1_024, 256, 10_000, 16_384, 1e-4
 
 
 def ours(*, games: int, batch: int, every: int, **changes: Any) -> Iterator[int]:
-    """The DQN of this book, with its defaults but for some changes."""
+    """The DQN of this book, with its defaults except for some changes."""
     from labml_rl.dqn.experiment import Experiment
     from labml_rl.dqn.settings import Settings
 
@@ -440,7 +441,7 @@ LEARNERS: dict[str, Callable[..., Iterator[int]]] = {
 
 
 def measure_learner(name: str, setting: str) -> Numbers:
-    """Steps a second, from when it has learned for a while and hardly explores."""
+    """Steps a second, once it has learned for a while and hardly explores."""
     rounds = LEARNERS[name](**SETTINGS[setting])
     steps = next(rounds)
     while steps < WARM_UP + 2 * EXPLORED:

@@ -18,7 +18,7 @@ def fenced(language: str, file: str = FIRST_PAGE) -> str:
 def write_example(folder: Path, config: str, name: str = "kiln") -> Path:
     """
     Args:
-        folder: where the site should lie.
+        folder: where the site should be.
         config: its `mkdocs.yml`.
         name: of the module.
 

@@ -48,7 +48,7 @@ def two_frames(name: str, first: int) -> Pixels:
 
 
 def side_by_side(*pictures: Pixels, scale: int | tuple[int, ...], gap: int) -> Pixels:
-    """Put pictures of one height in a row, on nothing, so that any page shows through.
+    """Put pictures of one height in a row, on clear ground that a page shows through.
 
     Args:
         pictures: grey `(height, width)` or colour `(height, width, 3)`.
@@ -73,7 +73,7 @@ def side_by_side(*pictures: Pixels, scale: int | tuple[int, ...], gap: int) -> P
 def two_by_two(
     pictures: Pixels, rings: list[tuple[float, float]], *, scale: int, gap: int
 ) -> Pixels:
-    """Put four pictures in two rows, in the order in which one reads.
+    """Put four pictures in two rows, in reading order.
 
     Args:
         pictures: grey, shape `(4, height, width)`.
@@ -105,7 +105,7 @@ def ball(pictures: Pixels) -> list[tuple[float, float]]:
 
 
 def varied(picture: Pixels, times: int) -> Pixels:
-    """Return a picture, and the same as DrQ sees it so many times."""
+    """Return a picture, and that many versions of it as DrQ sees it."""
     dice = torch.Generator().manual_seed(VARIED)
     copies = torch.from_numpy(picture)[None, None].expand(times, -1, -1, -1)
     seen: Pixels = brighten(shift(copies, dice), dice)[:, 0].numpy()
@@ -155,7 +155,7 @@ def main() -> None:
         if not only_compare:
             FOLDER.mkdir(parents=True, exist_ok=True)
             cv2.imwrite(str(path), bgra, [cv2.IMWRITE_PNG_COMPRESSION, 9])
-        # Pixels are compared, not files: another PNG library may pack them otherwise.
+        # Pixels are compared, not files: another PNG library may pack them differently.
         found = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
         if found is None or not np.array_equal(found, bgra):
             stale.append(str(path))

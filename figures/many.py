@@ -1,6 +1,6 @@
-"""Draw what belongs to many games: the figure of `labml_rl/watch/many.py`, from what
-Rainbow scored in 54 of them, `results/published/hessel2018.csv`, and for the page of
-results the curves of the five that stand for 57, from `results/runs/`.
+"""Draw the figures of many games: that of `labml_rl/watch/many.py`, from Rainbow's
+scores in 54 of them, `results/published/hessel2018.csv`, and, for the page of results,
+the curves of the five that stand for 57, from `results/runs/`.
 
 python -m figures.many           write them to docs/assets/figures/
 python -m figures.many --check   fail if they are not what the records say
@@ -113,7 +113,7 @@ def middle(curves: dict[str, Curve]) -> Curve:
 
 
 def draw_five() -> str:
-    """A panel for each game, two in a row, and one for what they come to."""
+    """A panel for each game, two in a row, and one for all of them together."""
     drawing = Drawing(PANELS_TOP + 3 * (HIGH + BELOW) - 20, "Curves of five games")
     drawing.words(20, 30, "Mean score of the last hundred games", size=14)
     for place, (_, words, colour) in enumerate(SIDES):

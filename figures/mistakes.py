@@ -23,7 +23,7 @@ Curves = list[list[float]]
 
 @dataclass(frozen=True)
 class Panel:
-    """One curve of a run, and from where to where it is drawn."""
+    """One curve of a run, and the range in which it is drawn."""
 
     column: str
     title: str

@@ -23,8 +23,8 @@ from labml_rl.screen import SIZE, Pixels
 FOLDER = Path(__file__).parent.parent / "docs" / "assets" / "figures"
 NAME = "networks-shapes.svg"
 
-# It has a dark ground of its own, as the pictures of games do, and so can be read on
-# light pages and on dark ones.
+# It has its own dark ground, as the pictures of games do, and so can be read on light
+# pages and on dark ones.
 WIDTH, GROUND, TEXT, FAINT = 440, "#1b2230", "#eef1f6", "#b4bfd0"
 COLOURS = ("#6fb1ff", "#ffb454", "#8fdc8f")  # one for each convolution
 LEFT, RIGHT = 26, 236  # where drawings begin, and where words do
@@ -47,7 +47,7 @@ class Stage:
     spacing: int  # pixels from the view of one place to that of the next
 
     def at(self, *pixel: int) -> tuple[int, ...]:
-        """The place that sees this pixel best in the middle."""
+        """The place that sees this pixel nearest its middle."""
         return tuple(
             min(max(round((each - self.sees / 2) / self.spacing), 0), places - 1)
             for each, places in zip(pixel, self.shape[:0:-1], strict=True)

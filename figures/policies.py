@@ -156,7 +156,7 @@ def draw_baseline() -> str:
 
 
 def draw_n_step(n: int) -> str:
-    """Return the figure of what each reward counts in a return, and what the value."""
+    """Return the figure of how much each reward counts in a return, and the value."""
     drawing = Drawing(232, f"What counts in a return, n = {n}")
     steps, discount = 12, 0.9
     left, bottom = 24, 176
@@ -173,7 +173,7 @@ def draw_n_step(n: int) -> str:
         )
         return float(n_step_returns(rollout, discount=discount, n=n)[0, 0])
 
-    # A return is a sum. What a part of it counts is what it is if that part alone is 1.
+    # A return is a sum. How much a part counts is the sum with that part alone at 1.
     for place in range(steps + 1):
         rewards, values = zeros.clone(), torch.zeros(steps + 1, 1, dtype=torch.float64)
         values[place] = 1
@@ -270,7 +270,7 @@ def draw_gae(gae_lambda: float) -> str:
 
 
 def weights(ratios: Points, clip: float) -> Points:
-    """What a reward counts that comes after 1, 2, 3 … steps, with these ratios."""
+    """How much a reward counts after 1, 2, 3 … steps, with these ratios."""
     found = []
     for step in range(len(ratios)):
         rewards = torch.zeros(ratios.shape, dtype=torch.float64)

@@ -3,7 +3,7 @@
 python -m figures.site           take them, of the site that `make docs` has built
 python -m figures.site --check   fail if what they show is no longer what the book says
 
-So each has the source of what it shows inside it.
+So that this can be checked, each has the source of what it shows inside it.
 """
 
 import argparse
@@ -46,12 +46,12 @@ class Shot:
     height: int
 
     def path(self, scheme: str) -> Path:
-        """Where its picture in a colour scheme lies."""
+        """Where its picture in a colour scheme is."""
         return FOLDER / f"{self.name}-{scheme}.png"
 
 
 PAGE = Shot("page", inspect.getsource(learn), "Play one step of each game", 1380, 780)
-# So narrow that the list of pages is hidden, and the words are large enough to be read.
+# So narrow that the list of pages is hidden and the words are large enough to read.
 EXAMPLE = Shot("example", fenced("python"), "", 1000, 680)
 
 
@@ -118,7 +118,7 @@ def main() -> None:
 
 
 def add_source(path: Path, source: str) -> None:
-    """Write into a picture what it is of."""
+    """Write into a picture what it shows."""
     inside = PngInfo()
     inside.add_text("Source", source)
     with Image.open(path) as picture:
@@ -127,7 +127,7 @@ def add_source(path: Path, source: str) -> None:
 
 
 def source_in(path: Path) -> str | None:
-    """What a picture is of."""
+    """What a picture shows."""
     with Image.open(path) as picture:
         source: str | None = picture.info.get("Source")
     return source

@@ -1,4 +1,4 @@
-"""Draw how things hang together: agent and game, the parts of DQN, pairs of networks.
+"""Draw how things fit together: agent and game, the parts of DQN, pairs of networks.
 
 python -m figures.sketches           write them to docs/assets/figures/
 python -m figures.sketches --check   fail if they differ
@@ -73,7 +73,7 @@ def draw_loop() -> str:
 
 
 def draw_distillation() -> str:
-    """Two networks see the same, and one of them learns to answer like the other."""
+    """Two networks see one observation, and one learns to answer like the other."""
     drawing = Drawing(
         190, "Two networks see one observation; how far apart are their answers?"
     )
@@ -102,7 +102,7 @@ def draw_distillation() -> str:
 
 
 def draw_streams() -> str:
-    """One body, and two streams whose sum are the action values."""
+    """One body, and two streams whose sum is the action values."""
     drawing = Drawing(
         200, "A body, two streams behind it, and the sum of what they say"
     )
@@ -126,7 +126,7 @@ def draw_streams() -> str:
 
 
 def draw_dqn() -> str:
-    """Who tells what to whom in DQN."""
+    """Who tells whom what in DQN."""
     drawing = Drawing(
         312, "The network plays and learns; memory and target network help it"
     )

@@ -66,7 +66,7 @@ def draw_runs(
     Args:
         drawing: where they are drawn.
         curves: the numbers of each run, at marks that are equally far apart.
-        at: where a number is, from how much of the way there is up to its mark.
+        at: gives the place of a number, from how far along the way its mark is.
         colour: of all of them.
     """
 

@@ -39,14 +39,14 @@ REWARDS = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 COUNTS = (1, 2, 3, 4, 8, 16)  # of quantiles
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
 PRIORITIES = (3, 2, 1, 6, 4, 6, 2, 5)
-HIT = 4  # the place of the priority to which the darts lead
+HIT = 4  # the place of the priority that the darts lead to
 ACTIONS, DRAWS = 18, 100_000
 
 
 def in_panel(
     left: float, low: float, high: float, error: float, value: float
 ) -> tuple[float, float]:
-    """Where a point lies in a panel, whose values go from `low` to `high`."""
+    """Where a point is in a panel whose values go from `low` to `high`."""
     across = left + (error + 3) / 6 * PANEL
     return across, BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP)
 
@@ -206,7 +206,7 @@ def draw_ring() -> str:
 
 
 def draw_priorities(exponent: float) -> str:
-    """Return the figure of how often steps are drawn that were a surprise."""
+    """Return the figure of how often surprising steps are drawn."""
     drawing = Drawing(252, "How wrong the network was, and how often a step is drawn")
     count = len(ERRORS)
     memory = PrioritisedMemory(
@@ -305,7 +305,7 @@ def draw_projection(reward: float) -> str:
 
 
 def draw_quantiles(count: int) -> str:
-    """Return the figure of a distribution, and of what its quantiles say of it."""
+    """Return the figure of a distribution, and of what its quantiles say about it."""
     drawing = Drawing(312, "How likely a return is to be less, and what atoms say")
     x = np.linspace(-2, 2, 401)
     either = [1 / (1 + np.exp(-(x - side) / 0.15)) for side in (-1, 1)]
@@ -407,7 +407,7 @@ def draw_leaning(level: float) -> str:
 
 
 def draw_tree() -> str:
-    """Return the figure of a sum tree, and of the way that the darts go down in it."""
+    """Return the figure of a sum tree, and of the way that the darts take down it."""
     drawing = Drawing(214, "A tree of sums, and the way down to one of its numbers")
     tree = SumTree(len(PRIORITIES), width=2, top=1)
     tree.set(np.arange(len(PRIORITIES)), np.array(PRIORITIES, float))

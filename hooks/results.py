@@ -1,25 +1,26 @@
 """Numbers on hand-written pages, drawn from the records in `results/` at each build.
 
 A page names its record in its front matter, `record: benchmarks/press.json`. On that
-page `{{ site.book.ratio | .1f }}` becomes the value that stands in the record under
-these keys, in that format. What is not there stops the build. A page may have more
-records, taken on another machine for instance: with `other_records: {amd:
-benchmarks/amd.json}`, the values of that one are under `amd`.
+page `{{ site.book.ratio | .1f }}` becomes the value in the record under these keys, in
+that format. A value that is missing stops the build. A page may have more records,
+taken on another machine for instance: with `other_records: {amd: benchmarks/amd.json}`,
+the values of that one are under `amd`.
 
 A format such as `<=1.5` is a target. It becomes words that say what was wanted and
-whether the record has it, so that a page goes on telling the truth when a new record
+whether the record meets it, so that a page goes on telling the truth when a new record
 takes the place of the old one.
 
-`{{ table of ppo.pong.seed-1 }}` becomes a table of this run, which opens at a click on
-its command. Its rows are in `run.md`, beside this file, and in `run-best.md` if the run
-has kept its best agent. In these, the formats `score` and `points` have as many digits
-as it takes to tell scores of this game apart, and `run.time` is in hours or minutes.
-The format `command` is for what is typed: code that breaks between its words only.
+`{{ table of ppo.pong.seed-1 }}` becomes a table of this run, which opens when its
+command is clicked. Its rows are in `run.md`, beside this file, and in `run-best.md` if
+the run has kept its best agent. In these, the formats `score` and `points` have as many
+digits as it takes to tell scores of this game apart, and `run.time` is in hours or
+minutes. The format `command` is for what is typed: code that breaks only between its
+words.
 
-A record of a run has the fingerprints of the modules that made it, as `sources`. Beside
-them stands, as `code`, how many of these are no longer the same, but for prose. Its
-command is shown to be repeated, so it does without the folder that its runs were kept
-in.
+A record of a run has the fingerprints of the modules that made it, as `sources`. To
+these is added, as `code`, how many of them have changed since, other than in their
+prose. Its command is shown so that it can be repeated, so the folder that its runs were
+kept in is left out.
 """
 
 import json
@@ -75,8 +76,8 @@ def on_page_content(
     html: str, *, page: Page, config: MkDocsConfig, files: Files
 ) -> str:
     """
-    Make a header of the first cell of each row. Without that, whoever hears a table
-    hears numbers, and not what they are of.
+    Make a header of the first cell of each row. Without that, those who hear a table
+    read out hear numbers, but not what they are numbers of.
     """
     return (
         FIRST.sub(r'<tr>\1<th scope="row"\2</th>', html)
@@ -96,7 +97,7 @@ def record_of(meta: Mapping[str, Any], folder: Path) -> Any:
 
     Args:
         meta: the front matter.
-        folder: where the records lie.
+        folder: where the records are.
 
     Raises:
         ValueError: if one is missing, is not JSON, or has the name of a value.
@@ -111,7 +112,7 @@ def record_of(meta: Mapping[str, Any], folder: Path) -> Any:
 
 def load(path: Path) -> Any:
     """
-    Read a record. Other pages may get the same one, so nobody may change what is in it.
+    Read a record. Other pages may get the same one, so it must not be changed.
 
     Raises:
         ValueError: if it is missing, or is not JSON.
@@ -127,18 +128,18 @@ def load(path: Path) -> Any:
 
 @cache
 def loaded(path: Path, changed: int, size: int) -> Any:
-    """What is in a record, kept until the file is changed: many pages show the same."""
+    """What is in a record, kept until the file changes: many pages show the same."""
     return json.loads(path.read_text(encoding="utf-8"))
 
 
 def with_state_of_code(record: Any, root: Path) -> Any:
     """
-    Say of each part that has `sources` whether these are as they were, and take out of
-    its command where its runs were kept.
+    For each part that has `sources`, say whether these are as they were, and take out
+    of its command the folder that its runs were kept in.
 
     Args:
         record: any.
-        root: where the source files lie.
+        root: where the source files are.
     """
     if not isinstance(record, dict):
         return record
@@ -159,8 +160,8 @@ def on_pre_build(**_: Any) -> None:
 @cache
 def made_now(root: Path, name: str) -> str:
     """
-    The fingerprint of a module, or nothing if there is none, or it is no Python. Many
-    runs are of the same modules, and a build looks at each of them once.
+    The fingerprint of a module, or nothing if there is no such file, or it is not
+    Python. Many runs share modules, and a build looks at each of these once.
     """
     path = root / name
     try:
@@ -173,7 +174,7 @@ def made_now(root: Path, name: str) -> str:
 @cache
 def made_of(path: Path, changed: int, size: int) -> str:
     """
-    The fingerprint of a file, kept until the file is changed: a server builds the pages
+    The fingerprint of a file, kept until the file changes: a server builds the pages
     again and again.
     """
     try:
@@ -185,7 +186,7 @@ def made_of(path: Path, changed: int, size: int) -> str:
 
 def fill_in(markdown: str, record: Any) -> str:
     """
-    Replace each `{{ … }}` by its value, or by its table.
+    Replace each `{{ … }}` with its value, or with its table.
 
     Args:
         markdown: a page.
@@ -237,13 +238,13 @@ def table_of(keys: str, record: Any) -> str:
 
 def shown(found: str | int | float, wanted: str) -> str:
     """
-    A value in a format, beside a target, or as a command.
+    A value in a format, against a target, or as a command.
 
     Raises:
         ValueError: if it has no such format.
     """
     if wanted == "command":
-        # Where it goes over several lines, none of its words is cut in two.
+        # Where it runs over several lines, none of its words is cut in two.
         spans = " ".join(f"<span>{escape(each)}</span>" for each in str(found).split())
         return f'<code class="book-command">{spans}</code>'
     target = TARGET.fullmatch(wanted)
@@ -268,7 +269,7 @@ def look_up(record: Any, keys: str) -> str | int | float:
 
 
 def find(record: Any, keys: str) -> Any:
-    """What is under `one.key.after.the.other`. Keys hold no dots."""
+    """What is under `one.key.after.the.other`. Keys have no dots in them."""
     found = record
     for key in keys.split("."):
         if not isinstance(found, dict) or key not in found:

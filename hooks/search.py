@@ -1,6 +1,6 @@
 """
-What readers search for is mostly in the book, and seldom in the press. Whoever searches
-for the name of a chapter means the chapter, and not what was measured of it.
+What readers search for is mostly in the book, and seldom in the press. A reader who
+searches for the name of a chapter wants the chapter, and not what was measured of it.
 """
 
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from mkdocs.structure.pages import Page
 
 # Pages of settings and of other algorithms only name what a chapter explains. And the
-# words of the field are explained on the first page of the book.
+# terms of the field are explained on the first page of the book.
 BOOSTS = {
     "sidebyside/": 0.2,
     "results.md": 0.5,
@@ -29,7 +29,7 @@ BOOSTS = {
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> None:
-    """Put the press and the benchmarks behind the book in what search finds."""
+    """Rank the press and the benchmarks below the book in what search finds."""
     for where, boost in BOOSTS.items():
         if page.file.src_uri.startswith(where):
             page.meta.setdefault("search", {}).setdefault("boost", boost)

@@ -1,7 +1,8 @@
 """
 A long name in a table breaks between its words and not within one. A number stays with
-its error, and a range in one piece. Columns of numbers are aligned where their digits
-are. And in the text, a short piece of code that is one word or one shape stays whole.
+its error, and a range stays in one piece. Columns of numbers are aligned by their
+digits. And in the text, a short piece of code that is one word or one shape stays
+whole.
 """
 
 import re
@@ -9,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 CODE = re.compile(r"(?<=<code>)[^<]{17,}(?=</code>)")
-# After a sign within a name or a path, and here and there in the number of a commit.
+# After a sign within a name or a path, and here and there in the hash of a commit.
 BREAK = re.compile(r"(?<=\w)[_./](?=[A-Za-z])|[0-9a-f]{10}(?=[0-9a-f]{10})")
 # From one number to another.
 RANGE = re.compile(r"[−+]?\d[\d,.]*%?–[−+]?\d[\d,.]*%?")
@@ -17,7 +18,7 @@ ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 CELL = re.compile(
     r"<(?P<kind>t[dh])(?P<how>[^>]*)>(?P<words>.*?)</(?P=kind)>", re.DOTALL
 )
-# Perhaps with an error or a range after it.
+# It may have an error or a range after it.
 NUMBER = re.compile(r"[−+]?\d[\d,.]*%?(?:(?:&nbsp;±| ?\().*)?|–?")
 TAIL = re.compile(r"(?:&nbsp;±| ?\().*")
 # Blanks as wide as a digit and as a point.
@@ -37,7 +38,7 @@ def on_page_content(html: str, **_: Any) -> str:
     return broken(html)
 
 
-# A server makes the site again and again, and of all pages one has changed.
+# A server makes the site again and again, and only one of its pages has changed.
 @lru_cache(maxsize=512)
 def broken(html: str) -> str:
     """
@@ -64,13 +65,13 @@ def broken(html: str) -> str:
 
 def aligned(table: str) -> str:
     """
-    Move numbers to the right, so that their digits stand below each other.
+    Move numbers to the right, so that their digits line up.
 
     Args:
         table: its HTML.
     """
     rows = [CELL.findall(row) for row in ROW.findall(table)]
-    # How many digits and points at most follow a number, in each column of numbers.
+    # How many digits and points follow a number at most, in each column of numbers.
     most: dict[int, tuple[int, int]] = {}
     for number, cells in enumerate(zip(*rows[1:], strict=False)):
         column = [words.strip() for _, _, words in cells]

@@ -1,5 +1,5 @@
 """
-Whoever reads the short way is led from each of its pages to the next. The order is that
+Readers of the short way are led from each of its pages to the next. The order is that
 of the list on the first page.
 """
 
@@ -15,7 +15,7 @@ from mkdocs.utils import get_relative_url
 
 FIRST = "labml_rl/index.md"
 
-# At its end the reader knows enough for a section of the front page.
+# By its end the reader knows enough for a section of the front page.
 HOME, THEN = "index.md", ("#make-it-your-own", "Make it your own")
 LIST = re.compile(r"### The short way\n(.*?)\n### ", re.DOTALL)
 LINK = re.compile(r"\]\(([\w/]+)\.py\)")
@@ -42,7 +42,7 @@ def way(source: str) -> list[str]:
 
 @cache
 def pages_of(root: Path) -> list[str]:
-    """The pages of the short way of this book, looked up once in a build."""
+    """The pages of the short way of this book, looked up once per build."""
     return way((root / "labml_rl" / "__init__.py").read_text(encoding="utf-8"))
 
 
@@ -52,7 +52,7 @@ def on_pre_build(**_: Any) -> None:
 
 
 def on_page_context(context: Any, page: Page, config: Any, nav: Navigation) -> None:
-    """Say at the foot of a page of the short way where it goes on."""
+    """Say at the foot of each page of the short way which page is next."""
     names = pages_of(Path(config.config_file_path).parent)
     if page.file.src_uri not in names:
         return

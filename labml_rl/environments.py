@@ -331,7 +331,7 @@ def environment_makers(
     name: str, num_envs: int, *, seed: int | None = None, **options: Any
 ) -> tuple[list[MakeEnv], list[str]]:
     """
-    ## By name, many
+    ## Many by name
 
     Args:
         name: an Atari game, as in [make_game][labml_rl.game.make_game], or an

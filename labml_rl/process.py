@@ -229,7 +229,7 @@ def _receive(connection: Connection) -> tuple[Any, Any]:
 
 class Parcel:
     """
-    ### What it takes along
+    ### What it is sent
 
     A process that is not forked gets `make` from its parent through a pipe, and a pipe
     holds 64 KB. If there is more, the parent waits until the process has read some of

@@ -1,7 +1,7 @@
 """
 ---
 title: python -m sidebyside
-summary: The command line, for a Python whose programs are not in the path.
+summary: The command line, for a Python whose programs are not on the path.
 ---
 
 # `python -m sidebyside`
@@ -16,7 +16,7 @@ import sys
 
 def main() -> int:
     """
-    Start the [command line][sidebyside.cli], if all that it needs is there.
+    Start the [command line][sidebyside.cli], if everything that it needs is there.
 
     Returns:
         The exit status.

@@ -8,8 +8,8 @@ summary: What is wrong with the prose of a module, with its place and what to do
 
 A build stops at the first module with a mistake. `sidebyside check` looks for all
 mistakes, and also for bad habits that no build can see: code that was commented out and
-now stands on the page as if it were prose, arguments that were renamed everywhere but
-in the docstring. It looks at modules alone. Pages that are written by hand are checked
+is now shown on the page as if it were prose, arguments that were renamed everywhere but
+in the docstring. It looks only at modules. Pages that are written by hand are checked
 when the site is built.
 
 ```sh
@@ -35,7 +35,7 @@ Name all packages of a site in one command, if there are links from one to anoth
 | SBS202 | A link to a definition leads nowhere. |
 | SBS203 | A link has a scheme that could run a script, and is left out of the page. |
 | SBS204 | A symbol of the front matter is in no code, or in no formula. |
-| SBS205 | Two dollars are no part of a formula, and would be shown as they are. |
+| SBS205 | Two dollars are not part of a formula, and would be shown as they are. |
 | SBS206 | A picture does not exist. |
 | SBS207 | A link leads to a page that does not exist. |
 | SBS301 | A comment is code, and would be shown as prose. |
@@ -43,12 +43,12 @@ Name all packages of a site in one command, if there are links from one to anoth
 | SBS303 | A nested list is not indented enough, and collapses into the outer one. |
 | SBS304 | A heading skips a level, or there is a second title. |
 | SBS401 | A public module, class or function has no prose. |
-| SBS402 | `Args:` names something that is no parameter. |
+| SBS402 | `Args:` names something that is not a parameter. |
 | SBS403 | `Args:` leaves a parameter out. |
 
 Any build stops at SBS101, SBS201 and SBS202, and at SBS102 except for a misspelt key.
-With `--strict` it also fails at a `$$` that is no formula, and at pictures and pages
-that do not exist. The other rules are for this command alone.
+With `--strict` it also fails on a `$$` that is not part of a formula, and on pictures
+and pages that do not exist. The other rules are only for this command.
 
 Each rule is a function from a module to what it finds, and [rules][sidebyside.rules]
 has them all.

@@ -26,16 +26,16 @@ pip install '.[press]'
 ```
 
 All commands but `page` can leave out files and folders with `--exclude`, as [the
-plugin][sidebyside.plugin.Options] does. With `--inventory`, for all but
-`tests`, names may lead to documentation of your choice. For `page` and `markdown`,
-`--tests` shows [which tests][sidebyside.tested] run the code. `sidebyside COMMAND
---help` lists all options.
+plugin][sidebyside.plugin.Options] does. With `--inventory`, which all but `tests` have,
+names may lead to documentation of your choice. In `page` and `markdown`, `--tests`
+shows [which tests][sidebyside.tested] run the code. `sidebyside COMMAND --help` lists
+all options.
 
 ## For another site engine
 
 `sidebyside markdown` writes a page for each module, and the styles and the script that
 go with them into `assets/sidebyside/`. The engine must convert Markdown with
-Python-Markdown, and be told of the extensions and of the styles. For Zensical, or for
+Python-Markdown, and be told about the extensions and the styles. For Zensical, or for
 MkDocs without the plugin, that is
 
 ```yaml
@@ -119,7 +119,7 @@ from sidebyside.standalone import missing_pictures, standalone
 from sidebyside.tested import Recorded, RecordError, read_record, record, with_tests
 from sidebyside.weave import catalogue
 
-# For each kind of links, what `cross` calls it.
+# For each kind of link, what `cross` calls it.
 LINKS = {"sources": None, "folders": True, "files": False}
 # What only the press writes on a page, in Markdown and in HTML.
 MARK = b"<!-- sidebyside:"
@@ -167,8 +167,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGPIPE
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        # The error of a file that can't be written to its end, on a full disk, has no
-        # name of a file.
+        # The error of a file that can't be written to its end, on a full disk, names no
+        # file.
         named = f"{error.filename}: " if error.filename else ""
         print(f"sidebyside: {named}{reason}", file=sys.stderr)
         if not named:
@@ -297,7 +297,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def version() -> str:
-    """What `--version` says. The press may lie in a folder, and not be installed."""
+    """What `--version` says. The press may be in a folder, without being installed."""
     try:
         return f"sidebyside {metadata.version('labml-rl')}"
     except metadata.PackageNotFoundError:
@@ -309,7 +309,7 @@ def write_page(options: argparse.Namespace) -> int:
     ## `sidebyside page`
 
     Links to other modules and pages can't lead anywhere from a single file, and become
-    plain words. They are no mistakes if the package of the file has what they name. So
+    plain words. They are not mistakes if the package of the file has what they name. So
     where there are such links, the whole package is read too. Pictures are looked for
     where the site would have them, or beside the module if there is no site.
     """
@@ -357,7 +357,7 @@ def write_page(options: argparse.Namespace) -> int:
         shown = named_from(file.resolve(), package.parent) if package else file.name
         page = replace(page, source=replace(source, path=shown))
     html = standalone(page, environment(), folder, root)
-    # The name of a file is on the page, and may have bytes that are no letters.
+    # The name of a file is on the page, and may have bytes that are not letters.
     data = html.encode(errors="replace")
     if str(output) == "-":
         sys.stdout.buffer.write(data)
@@ -372,7 +372,7 @@ def check_ours(paths: Iterable[Path], mark: bytes, remedy: str) -> None:
 
     Args:
         paths: the files that will be written.
-        mark: what stands in each that the press has made.
+        mark: what is in each file that the press has made.
         remedy: what the user can do instead.
 
     Raises:
@@ -450,7 +450,7 @@ def write_markdown(options: argparse.Namespace) -> int:
 
 
 def say_left(folder: Path, pages: set[Path]) -> None:
-    """Name the pages in a folder that were made of modules that no longer exist."""
+    """Name the pages in a folder that were made from modules that no longer exist."""
     for path in sorted({*folder.rglob("*.md")} - pages):
         if MARK in path.read_bytes():
             print(f"{path}: is the page of no module; delete it", file=sys.stderr)
@@ -460,10 +460,10 @@ def write_findings(options: argparse.Namespace) -> int:
     """
     ## `sidebyside check`
 
-    A folder may be a package, a part of one, or a place where packages lie. Links may
-    lead to anything in these packages, so modules that are not to be checked are read
-    as well, for the links alone. Pictures are looked for among the documents of the
-    site, if it is known where these are.
+    A folder may be a package, part of one, or a place that has packages in it. Links
+    may lead to anything in these packages, so modules that are not to be checked are
+    read as well, for the links alone. Pictures are looked for among the documents of
+    the site, if it is known where they are.
     """
     here = Path.cwd()
     wanted: dict[Path, Module] = {}
@@ -541,9 +541,9 @@ def write_tests(options: argparse.Namespace) -> int:
     """
     ## `sidebyside tests`
 
-    coverage.py has noted only the numbers of lines. What stands on them is read now, so
-    make the record right after the tests were run, before anything is changed. What an
-    older record says of other packages is kept.
+    coverage.py has noted only line numbers. The code on those lines is read now, so
+    make the record right after running the tests, before anything is changed. What an
+    older record says about other packages is kept.
     """
     old = recorded(options.output if options.output.exists() else None)
     sources: list[Source] = []
@@ -605,7 +605,7 @@ def recorded(path: Path | None) -> Recorded:
 
 
 def known_outside(own: Sequence[tuple[str, str]]) -> dict[str, Entry]:
-    """Where names are documented, by the press's lists and those that were named."""
+    """Where names are documented, by the press's lists and those that were given."""
     entries = inventory()
     for address, path in own:
         try:
@@ -668,7 +668,7 @@ def folder_at(path: Path) -> Path:
 
 
 def give_up(mistakes: Sequence[PressError], strict: bool) -> bool:
-    """Print what is wrong, and say whether the command has to stop at it."""
+    """Print what is wrong, and say whether the command has to stop because of it."""
     for mistake in mistakes:
         print(mistake, file=sys.stderr)
     return strict and bool(mistakes)

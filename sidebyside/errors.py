@@ -1,7 +1,7 @@
 """
 ---
 title: Errors that say where
-summary: One exception for all that can be wrong, with file, line and remedy.
+summary: One exception for everything that can be wrong, with file, line and remedy.
 ---
 
 # Errors that say where
@@ -28,7 +28,8 @@ class PressError(Exception):
         found: what was found there, without a final full stop.
         remedy: what would be right, as one sentence.
         column: the column, counted from 1, if it is known.
-        at: what is written there, by which the column can be found if it is not.
+        at: what is written there, from which the column can be found if it is not
+            known.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class PressError(Exception):
 
 
 def too_deep(path: str) -> PressError:
-    """The mistake of a file that exhausts Python's stack: one like any other."""
+    """The mistake in a file that exhausts Python's stack: a mistake like any other."""
     found = "something in this file is nested too deeply"
     return PressError(path, 1, found, "Take it apart, or leave the file out.")
 

@@ -56,7 +56,7 @@ def found(
     source: Source, line: int, code: str, text: str, remedy: str, *, at: str = ""
 ) -> Finding:
     """
-    A finding, with the column where something stands in its line.
+    A finding, with the column at which something begins in its line.
 
     Args:
         source: the module.

@@ -32,7 +32,8 @@ and comes out as `&lt;` at the end. So there is no need to guess what Markdown w
 have taken for code and what for HTML. The same is done with [what was not meant as
 Markdown][sidebyside.guard.guarded].
 
-The marks carry a number that occurs in no prose of the page, so no prose can forge one.
+The marks carry a number that occurs nowhere in the prose of the page, so no prose can
+forge one.
 """
 
 import re
@@ -61,11 +62,11 @@ SIGNS = {
     "#": f"{STX}nu{ETX}",
 }
 
-# Behind a brace: `{ .class }`, `{: #anchor }`, `{ key=value }`, and the marks of edits.
+# After a brace: `{ .class }`, `{: #anchor }`, `{ key=value }`, and the marks of edits.
 ATTRIBUTES_OF = r":? *(?:[.#][^\W\d]|[\w-]+=[^\s}])[^{}\n]*\}|\+\+|--|==|~~|>>"
 
-# What Markdown would take for its own, though nobody meant it so. All of it begins with
-# one of a few signs, so most letters need not be looked at twice.
+# What Markdown would take for its own, though it was not meant so. Every match begins
+# with one of a few characters, so most letters need not be looked at twice.
 NOT_MEANT = re.compile(
     r"(?=[{*_\[#!? ])(?:"
     rf"\{{(?!{ATTRIBUTES_OF})"
@@ -80,15 +81,16 @@ NOT_MEANT = re.compile(
     r"|(?:(?<=[\d)\]}])|(?<=(?<![\w*])\w))\*{1,2}(?=\()"
     # The underscores of `{a}_{b}`. Between letters, Markdown leaves them alone.
     rf"|(?<=\}})_|_(?=\{{(?!{ATTRIBUTES_OF}))"
-    # `[0]: first`, but no address.
+    # `[0]: first`, but not an address.
     rf"|^ {{0,3}}\[(?={INDEX})"
-    # `handlers[0](event)`, but no address.
+    # `handlers[0](event)`, but not an address.
     r"|(?<=[\w\]])\[(?=[^\[\]\n]*\]\((?:[^()\s/.#]*\)|[^()\s]*\s+[^\s\"'(]))"
-    # `#123` at the start of a line, an item or a definition. A heading has a blank.
+    # `#123` at the start of a line, an item or a definition. In a heading, a blank
+    # follows.
     r"|(?:^|(?<=[-*+.)>] )|(?<=:   )) *#{1,6}(?=[^#\s])"
     # A table of contents.
     r"|^ {0,3}\[(?=TOC\] *$)"
-    # `??? why`, but no box: that has a title in quotes, or something in it.
+    # `??? why`, but not a box: that has a title in quotes, or something in it.
     r"|^ *(?:!!!|\?\?\?)"
     r"(?=[^\n\"]*(?:\Z|\n(?:[ \t]*\n)*(?:[ \t]*\Z| {0,3}\S)))"
     r")",
@@ -109,7 +111,7 @@ INLINE = (
     "|small|span|strong|sub|sup|u|var"
 )
 GIVEN = r"""\s+[a-zA-Z-]+(?:="[^"]*"|='[^']*')?"""
-# A picture without an address is none.
+# A picture without an address is not one.
 EMPTY = rf"br|hr|img(?=(?:{GIVEN})*?\s+src=)|wbr"
 # A long tail without a closing tag would be searched again from each opening one.
 TAG = (
@@ -138,12 +140,12 @@ def number_of(texts: Iterable[str]) -> int:
     ## The number of a page
 
     Args:
-        texts: all that the author of a page wrote.
+        texts: everything that the author of a page wrote.
 
     Returns:
-        The least number that makes marks which occur nowhere in it.
+        The smallest number whose marks occur nowhere in them.
     """
-    # Markdown will remove control characters, and make blanks of tabs.
+    # Markdown will remove control characters, and turn tabs into blanks.
     plain = (text.replace(STX, "").replace(ETX, "") for text in texts)
     taken = {int(n) for text in plain for n in re.findall(r":(\d{1,9})\s*-->", text)}
     return next(n for n in range(1, len(taken) + 2) if n not in taken)
@@ -157,11 +159,11 @@ def guarded(text: str) -> str:
         text: prose as Markdown, without fenced blocks and formulas.
 
     Returns:
-        The same with the sign for each `<`, and with signs for what was not meant as
-        Markdown, such as the stars of a product or the braces of a dictionary. Markdown
-        would take them for its own, and lose some of what stands around them. In a
-        heading of ours, all braces in front of the anchor are replaced, since they
-        would be taken for part of it.
+        The same, with the sign in place of each `<`, and with signs in place of what
+        was not meant as Markdown, such as the stars of a product or the braces of a
+        dictionary. Markdown would take these for its own, and lose some of what is
+        around them. In a heading of ours, all braces before the anchor are replaced,
+        since they would be taken for part of it.
     """
     if heading := OUR_ANCHOR.match(text.strip("\n")):
         text = heading[1].replace("{", SIGNS["{"]) + heading[2]
@@ -172,9 +174,9 @@ def guarded(text: str) -> str:
 
 def bare(found: re.Match[str]) -> str:
     """
-    An address without the angle brackets that it may stand in: their `<` would get a
-    sign. Only in them may an address have blanks and round brackets, so these are
-    written as numbers.
+    An address without the angle brackets that it may be in: their `<` would get a sign.
+    Only inside them may an address have blanks and round brackets, so these are written
+    as numbers.
     """
     if found["before"] is None:
         return found[0]
@@ -191,12 +193,12 @@ def signs_of(found: re.Match[str]) -> str:
 
 
 def unguarded(html: str) -> str:
-    """Finished HTML, with the signs as what they stand for."""
+    """Finished HTML, with each sign replaced by what it stands for."""
     return without_signs(html).replace(LESS, "&lt;")
 
 
 def without_signs(text: str) -> str:
-    """A text with the characters that were not meant as Markdown."""
+    """A text with each sign replaced by the character that it stands for."""
     for character, sign in SIGNS.items():
         text = text.replace(sign, character)
     return text
@@ -207,8 +209,8 @@ def is_safe(address: str) -> bool:
     ## Links
 
     An address is safe without a scheme, or with one from a short list. It is looked at
-    as a browser would see it: with entities resolved and blanks ignored, whether it is
-    in capitals or not.
+    as a browser would see it: with entities resolved and blanks ignored, in capitals or
+    not.
     """
     text = re.sub(f"{STX}(\\d+){ETX}", lambda match: chr(int(match[1])), address)
     text = without_signs(text.replace(AMP_SUBSTITUTE, "&").replace(LESS, "<"))
@@ -220,14 +222,14 @@ def is_safe(address: str) -> bool:
     try:
         urlsplit(text)
     except ValueError:
-        # A program that looks for broken links in the finished page would fail at it.
+        # A program that looks for broken links in the finished page would fail on it.
         return False
     scheme, colon, _ = text.partition(":")
     return not colon or bool(re.search("[/?#]", scheme)) or scheme.lower() in SCHEMES
 
 
 def is_kept(tag: str, name: str, value: str) -> bool:
-    """Whether an attribute is one that an author may set, with this value."""
+    """Whether an attribute is one that an author may set to this value."""
     name = name.lower()
     if tag in ("input", "label"):
         if name in ("for", "id", "name") and TABS.fullmatch(value):
@@ -249,9 +251,10 @@ def disarm(tree: Element) -> None:
     """
     ## Attributes
 
-    `{ onclick=… }` after a paragraph sets an attribute as well as HTML would. All those
-    that are not known to be harmless are removed from a page's tree. A link or picture
-    without an address left is only text, since site engines rely on there being one.
+    `{ onclick=… }` after a paragraph sets an attribute just as HTML would. All
+    attributes that are not known to be harmless are removed from a page's tree. A link
+    or picture that has lost its address becomes mere text, since site engines rely on
+    there being one.
     """
     for element in tree.iter():
         for name, value in [*element.attrib.items()]:
@@ -271,7 +274,7 @@ def lookalike(value: Any) -> Any:
     """
     ## Front matter
 
-    Titles and summaries go through templates of themes, some of which escape them
+    Titles and summaries go through the templates of themes, some of which escape them
     twice, some once, and some never. Only text that needs no escaping is safe in all of
     them, so the characters that would need it are replaced by others that look alike.
 
@@ -305,7 +308,7 @@ class Disarm(HTMLParser):
         self.html: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Write a tag with those of its attributes that are kept."""
+        """Write a tag with the attributes that are kept."""
         kept = [(name, value or "") for name, value in attrs]
         kept = [(name, value) for name, value in kept if is_kept(tag, name, value)]
         attributes = "".join(f' {name}="{escape(value)}"' for name, value in kept)

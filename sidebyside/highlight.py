@@ -6,7 +6,7 @@ summary: The whole file is coloured once, then cut by line.
 
 # Highlight
 
-Colouring one section at a time goes wrong wherever a section ends inside something: the
+Colouring one section at a time goes wrong wherever a section ends inside something: a
 comment in the middle of a call leaves two halves, neither of which is Python. So the
 file is coloured as a whole, and the result is cut where its lines end.
 
@@ -41,8 +41,8 @@ from sidebyside.lex import (
     format_pieces,
 )
 
-# Operators and brackets have no colour of their own: they are what is left when all
-# else has been coloured, and half of all tokens.
+# Operators and brackets have no colour of their own: they are what is left when
+# everything else has been coloured, and make up half of all tokens.
 WORDS = {
     **{
         name: "ne"
@@ -78,7 +78,7 @@ class Link(NamedTuple):
         column: where it begins in its line, in characters.
         end: where it ends.
         href: where it leads.
-        is_outside: whether that is another site.
+        is_outside: whether that is on another site.
         is_stop: whether the Tab key stops at it. Code is full of names, and a reader
             without a mouse should meet each only once.
     """
@@ -99,7 +99,7 @@ def highlight(
     Args:
         text: the whole file.
         tokens: what [lex][sidebyside.lex.lex] found in it.
-        links: for the number of a line, its links in order and apart from each other.
+        links: for each line number, its links, in order and without overlaps.
 
     Returns:
         As many lines of HTML, without line ends.
@@ -112,7 +112,7 @@ def highlight(
         if begin >= end:
             html.append(known[css, text[start:end]])
             continue
-        # A link begins in this piece, which most often is a name of the same length.
+        # A link begins in this piece, which is most often a name of the same length.
         inside: list[str] = []
         at = start
         while begin < end:
@@ -136,7 +136,7 @@ def in_text(
     text: str, links: Mapping[int, Sequence[Link]]
 ) -> Iterator[tuple[int, int, str]]:
     """
-    Where each link begins and ends in the whole text, and its tag. The last one lies
+    Where each link begins and ends in the whole text, and its tag. The last one is
     beyond the end of any text, so that there is always a next one to compare with.
     """
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
@@ -149,9 +149,9 @@ def in_text(
 
 def with_tabs(html: str) -> str:
     """
-    Markdown would make blanks of tabs, and count all the tags as columns. Those that a
-    line begins with are a box, so that they are counted from its left edge, and not
-    from that of the line's number.
+    Markdown would turn tabs into blanks, and count all the tags as columns. The tabs
+    that a line begins with are put in a box, so that they are counted from its left
+    edge, and not from that of the line number.
     """
     html = TABS.sub(r'\1<span class="sbs-tab">\2</span>', html)
     return html.replace("\t", "&#9;")
@@ -161,11 +161,12 @@ class Known(dict[tuple[str, str], str]):
     """
     ## Known pieces
 
-    Code says the same words again and again. Each piece becomes HTML once in a file.
+    Code says the same words again and again. Each piece is turned into HTML only once
+    per file.
     """
 
     def __missing__(self, piece: tuple[str, str]) -> str:
-        """The HTML of some text in a colour that is new."""
+        """The HTML of a piece that is not known yet."""
         css, text = piece
         self[piece] = html = coloured(css, escape(text))
         return html
@@ -173,8 +174,8 @@ class Known(dict[tuple[str, str], str]):
 
 def coloured(css: str, html: str) -> str:
     """
-    HTML in a colour, if it has one. What runs over several lines is closed at the end
-    of each and opened again on the next, since the text will be cut there.
+    HTML in a colour, if it has one. Anything that runs over several lines is closed at
+    the end of each and opened again on the next, since the text will be cut there.
     """
     if css and "\n" in html:
         return "\n".join(coloured(css, line) for line in html.split("\n"))
@@ -185,8 +186,8 @@ def pieces_of(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
     """
     ## The text in pieces
 
-    Each piece has one colour, and together they are the text. What stands between the
-    tokens, and those without a colour, join up.
+    Each piece has one colour, and together they make up the text. Tokens without a
+    colour are joined up with the text between tokens.
     """
     at = 0  # where the pieces so far end
     same, begin = "", 0
@@ -207,18 +208,18 @@ def colours(  # noqa: PLR0912, PLR0915
     """
     ## Colours
 
-    What a name is depends on what stands before it. `def` makes the next name that of a
-    function, `import` that of a module, and after a dot `list` is no built-in.
+    What a name is depends on what comes before it. `def` makes the next name that of a
+    function, `import` that of a module, and after a dot `list` is not a built-in.
 
     Args:
         text: the whole file.
         tokens: all of its tokens, or those of an expression.
 
     Yields:
-        The name of a colour, and where it begins and ends. There is none for a token
-        without a colour.
+        The name of a colour, and where it begins and ends. Nothing is yielded for a
+        token without a colour.
     """
-    # One loop with few calls: a build would spend its time in them.
+    # One loop with few calls: otherwise a build would spend its time in them.
     first = True  # whether a statement begins here
     coming = ""  # the colour of the names to come
     after_dot = False
@@ -306,8 +307,8 @@ def is_soft_keyword(
         text: the whole file.
         tokens: its tokens.
         index: which of them is the word.
-        column: where the word stands in its line.
-        match_column: where the `match` before it stands; -1 if there is none.
+        column: where the word is in its line.
+        match_column: where the `match` before it is; -1 if there is none.
     """
     _, start, end = tokens[index]
     word = text[start:end]
@@ -363,7 +364,7 @@ def number_colour(number: str) -> str:
 
 
 def format_colours(text: str, start: int) -> Iterator[tuple[str, int, int]]:
-    """An f-string, with its expressions coloured as what they are."""
+    """An f-string, with its expressions coloured as code."""
     (_, _, opening), *pieces = format_pieces(text, start)
     prefix = PREFIX.match(text, start)
     quote = prefix.end() if prefix else start
@@ -390,7 +391,7 @@ def format_colours(text: str, start: int) -> Iterator[tuple[str, int, int]]:
 
 @cache
 def opening(href: str, is_outside: bool, is_stop: bool) -> str:
-    """The tag that a link begins with, kept since many links lead to one place."""
+    """The tag that opens a link, kept because many links lead to the same place."""
     attributes = f'href="{escape(href)}"'
     attributes += ' class="sbs-out" rel="noopener"' if is_outside else ""
     attributes += "" if is_stop else ' tabindex="-1"'

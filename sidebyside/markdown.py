@@ -7,14 +7,14 @@ summary: Formulas and finished code pass through Markdown; prose stays in its pl
 # The Markdown extension
 
 A formula is full of characters that mean something in Markdown: in $a_1 b_1$ the
-underscores would become emphasis. And code that is HTML already should not be parsed
+underscores would become emphasis. And code that is already HTML should not be parsed
 again. This extension takes both out of the text before Markdown looks at it, and
-Markdown puts them back when it is done. The extension also makes players of
-[films][Films], and sliders for [pictures that belong together][Series].
+Markdown puts them back when it is done. The extension also turns [films][Films] into
+players, and makes sliders for [pictures that belong together][Series].
 
-It works in every page of a site, whether that was made from a module or written by
-hand, and in every engine that uses Python-Markdown. In a page that was made from a
-module it also sees to it that prose stays prose; [guard][sidebyside.guard] has the
+It works on every page of a site, whether that was made from a module or written by
+hand, and in every engine that uses Python-Markdown. On a page that was made from a
+module, it also makes sure that prose stays prose; [guard][sidebyside.guard] gives the
 reasons.
 """
 
@@ -52,11 +52,11 @@ SNIPPET = re.compile(r"^([ \t]*;*)(-+8<-+)")
 HEADINGS = {f"h{level}" for level in range(1, 7)}
 ANNOTATION = re.compile(r"<annotation[^>]*>(.*?)</annotation>", re.DOTALL)
 PLACEHOLDER = re.compile(f"{STX}sbs-prose:(\\d+){ETX}")
-# What may not begin a line.
+# What must not begin a line.
 BEHIND = re.compile("[-.,;:!?)'’”…]+")
 BOXES = '</span><span class="katex-base">'
 # What some stages of Markdown look for. Most pieces of prose are short and have none of
-# it, and setting up a parser of HTML for each takes longer than to find that out.
+# it, and setting up an HTML parser for each takes longer than finding that out.
 LOOKS_FOR = {
     "fenced_code_block": ("```", "~~~"),
     "mkdocs_raw_html": ("<",),
@@ -72,7 +72,7 @@ def replaced(text: str, what: str, take: Callable[[str], str]) -> str:
         text: the page.
         what: what the marks around a piece say: `code:1` begins one, and `/code:1` ends
             it. Each mark has a line to itself.
-        take: gives what to put there, from what stands between the marks.
+        take: turns the text between the marks into what to put there.
     """
     before, *pieces = text.split(f"<!-- {what} -->\n")
     done = [before]
@@ -90,8 +90,8 @@ class Pieces(Preprocessor):
     that page. Any other page is written by hand, and needs no guard.
 
     The code of a row is HTML with a blank line here and there, and Markdown's own
-    search for HTML would crawl through every tag of it. It is stored as it is. Prose is
-    kept for later, when [Apart][] parses it.
+    search for HTML would crawl through every tag of it. So it is stored as it is. Prose
+    is kept for later, when [Apart][] parses it.
     """
 
     def __init__(self, md: Markdown) -> None:
@@ -102,7 +102,7 @@ class Pieces(Preprocessor):
         self.later: list[tuple[Preprocessor, tuple[str, ...]]] = []
 
     def run(self, lines: list[str]) -> list[str]:
-        """Replace each piece by a placeholder."""
+        """Replace each piece with a placeholder."""
         text = "\n".join(lines)
         page = PAGE.match(text)
         self.is_made = bool(page)
@@ -114,7 +114,8 @@ class Pieces(Preprocessor):
         self.has_outline = "data-sbs-outline=" in text
         self.later = [*self.behind()]
         store = self.md.htmlStash.store
-        # Prose goes first: it may hold a mark of code, and code can hold none of prose.
+        # Prose goes first: it may contain a mark of code, but code can't contain one of
+        # prose.
         text = replaced(text[page.end() :], f"prose:{page[1]}", self.keep)
         text = replaced(text, f"code:{page[1]}", lambda code: store(code.rstrip()))
         return text.split("\n")
@@ -128,7 +129,7 @@ class Pieces(Preprocessor):
             yield stage, signs.get(id(stage), ("",))
 
     def keep(self, prose: str) -> str:
-        """Keep a piece of prose, in exchange for its placeholder."""
+        """Keep a piece of prose, and return its placeholder."""
         self.prose.append(prose)
         return f"\n{STX}sbs-prose:{len(self.prose) - 1}{ETX}\n"
 
@@ -137,10 +138,10 @@ class Snippets(Preprocessor):
     """
     ## No files in a page
 
-    The extension `pymdownx.snippets` puts a file in place of `--8<-- "name"`, in all
-    of a page and before its pieces are kept. What is in that file could end a piece,
-    and a module could show any file of the site. So in a page that was made from a
-    module such a line gets a semicolon, by which the extension knows that it is only
+    The extension `pymdownx.snippets` puts a file in place of `--8<-- "name"`, anywhere
+    on a page, and before its pieces are kept. What is in that file could end a piece,
+    and a module could show any file of the site. So on a page that was made from a
+    module, such a line gets a semicolon, which tells the extension that it is only
     text.
     """
 
@@ -157,8 +158,8 @@ class Apart(BlockProcessor):
     """
     ## Each piece by itself
 
-    A piece goes through all that Markdown does with a page, from the fenced blocks on,
-    but alone. So it can't close or swallow what stands around it.
+    A piece goes through everything that Markdown does to a page, from the fenced blocks
+    on, but by itself. So it can't close or swallow what is around it.
     """
 
     def __init__(self, md: Markdown, kept: Pieces) -> None:
@@ -175,14 +176,14 @@ class Apart(BlockProcessor):
         match = PLACEHOLDER.fullmatch(blocks.pop(0).strip())
         if match is None or int(match[1]) >= len(self.kept.prose):
             return
-        # One line end at least, as Markdown gives to every page.
+        # One line end at least, as Markdown gives every page.
         lines = [*self.kept.prose[int(match[1])].split("\n"), ""]
         store = self.md.htmlStash
         for stage, signs in self.kept.later:
             before = len(store.rawHtmlBlocks)
             text = "\n".join(lines)
             if isinstance(stage, Formulas):
-                # Formulas are trusted, and what is no formula by now is only text.
+                # Formulas are trusted, and what is not a formula by now is only text.
                 lines = guarded("\n".join(stage.set(lines))).split("\n")
                 continue
             if not any(sign in text for sign in signs):
@@ -201,10 +202,10 @@ def guarded_fences(stage: Any) -> Iterator[None]:
 
     Below a line of indented code, a fence turns out not to be one when the page is
     parsed, and `pymdownx.superfences` puts back what it has kept of it. By then the
-    guard is done, so what is kept is guarded at once.
+    guard has finished, so what is kept is guarded at once.
 
     Args:
-        stage: a preprocessor. Only that of fences keeps anything.
+        stage: a preprocessor. Only the one for fences keeps anything.
     """
     extension = getattr(stage, "extension", None)
     kept = getattr(getattr(extension, "stash", None), "stash", {})
@@ -220,13 +221,13 @@ def any_fence(stage: Any) -> Iterator[None]:
     """
     ### Fences of other engines
 
-    After the marks of a fence may stand what only one engine understands:
+    The marks of a fence may be followed by something that only one engine understands:
     `{code-cell} python`, or `rust,no_run`. If such a fence did not count, its last line
-    would begin one, and all that follows would be turned inside out. So it is plain
+    would begin one, and everything after it would be turned inside out. So it is plain
     code. With another backtick in that place, it is a piece of code in a line.
 
     Args:
-        stage: a preprocessor. Only that of fences has such a switch.
+        stage: a preprocessor. Only the one for fences has such a switch.
     """
     config = getattr(stage, "config", {})
     before = config.get("relaxed_headers")
@@ -238,7 +239,7 @@ def any_fence(stage: Any) -> Iterator[None]:
     def handle_unrecognized(m: re.Match[str]) -> Any:
         return "`" not in (m["unrecognized"] or "") and take(m)
 
-    # The stage has read this option by now, and goes by a copy of its own.
+    # The stage has read this option by now, and goes by its own copy.
     config["relaxed_headers"] = stage.relaxed_headers = True
     stage.handle_unrecognized = handle_unrecognized
     try:
@@ -252,18 +253,18 @@ class Tags(InlineProcessor):
     """
     ## A few tags
 
-    Those that authors of docstrings do use become elements just as `*emphasis*` does,
-    so that they are closed whatever happens. All others stay text.
+    The tags that authors of docstrings do use become elements, just as `*emphasis*`
+    does, so that they are closed whatever happens. All others stay text.
     """
 
     def handleMatch(  # type: ignore[override]  # noqa: N802
         self, m: re.Match[str], data: str
     ) -> tuple[Element, int, int]:
-        """Make an element of a tag."""
+        """Turn a tag into an element."""
         return self.element(m), m.start(), m.end()
 
     def element(self, tag: re.Match[str]) -> Element:
-        """An element, with those that are in it."""
+        """An element, with those inside it."""
         element = Element(tag["tag"] or tag["empty"])
         for name, double, single in ATTRIBUTE.findall(tag["attributes"]):
             element.set(name.lower(), double or single)
@@ -294,7 +295,7 @@ class Autolinks(InlineProcessor):
     def handleMatch(  # type: ignore[override]  # noqa: N802
         self, m: re.Match[str], data: str
     ) -> tuple[Element, int, int]:
-        """Make a link of an address."""
+        """Turn an address into a link."""
         element = Element("a", href=m[1])
         element.text = m[1]
         return element, m.start(), m.end()
@@ -303,8 +304,8 @@ class Autolinks(InlineProcessor):
 class Addresses(InlineProcessor):
     """
     An address without brackets is a link, too, in a page that was made from a module.
-    What ends the sentence, or closes a bracket that was opened in front of the address,
-    is no part of it.
+    A sign that ends the sentence, or closes a bracket that was opened before the
+    address, is not part of it.
     """
 
     ANCESTOR_EXCLUDES = ("a",)
@@ -316,7 +317,7 @@ class Addresses(InlineProcessor):
     def handleMatch(  # type: ignore[override]  # noqa: N802
         self, m: re.Match[str], data: str
     ) -> tuple[Element, int, int] | tuple[None, None, None]:
-        """Make a link of an address."""
+        """Turn an address into a link."""
         if not self.kept.is_made:
             return None, None, None
         address = m[0]
@@ -331,7 +332,7 @@ class Addresses(InlineProcessor):
 
 class Names(InlineProcessor):
     """
-    `__init__` is a name, in a page that was made from a module, and so is the anchor
+    On a page that was made from a module, `__init__` is a name, and so is the anchor
     after a heading. By Markdown's rules the underscores would make either bold. And
     stars between two quotes are stars.
     """
@@ -367,7 +368,7 @@ class Disarming(Treeprocessor):
 
 
 def unwrap(root: Element) -> None:
-    """Take away the paragraph that Markdown puts around a lone `<p>` or `<div>`."""
+    """Remove the paragraph that Markdown puts around a lone `<p>` or `<div>`."""
     for parent in [*root.iter()]:
         for at, child in enumerate(parent):
             if child.tag != "p" or [e.tag for e in child] not in (["p"], ["div"]):
@@ -426,7 +427,7 @@ class Labels(Treeprocessor):
     ### Formulas in headings
 
     In the outline and in an anchor, a formula is its TeX. The extension `toc` would
-    take all the text that is in one when it is set: it is there three times.
+    take all the text that a formula has once it is set: it is there three times.
     """
 
     def run(self, root: Element) -> None:
@@ -453,13 +454,14 @@ class Films(Treeprocessor):
     """
     ## Films
 
-    `![A game of Pong](pong.mp4)` is a player. Nothing of the film is loaded before
-    somebody starts it, and [a still][sidebyside.links.still_of] is shown. As with any
-    picture, `{ width=640 height=360 }` after it keeps its place free on the page.
+    `![A game of Pong](pong.mp4)` becomes a player. Nothing of the film is loaded until
+    a reader starts it, and [a still][sidebyside.links.still_of] is shown until then. As
+    with any picture, `{ width=640 height=360 }` after it keeps its place free on the
+    page.
     """
 
     def run(self, root: Element) -> None:
-        """Make players of pictures whose file is a film."""
+        """Turn pictures whose file is a film into players."""
         for image in root.iter("img"):
             address = image.get("src", "")
             if still := still_of(address):
@@ -476,7 +478,7 @@ class Series(Treeprocessor):
     ## Pictures that move
 
     What happens if a number gets larger? An author draws the same picture for several
-    values of it, gives each a title, and puts one below the other, with nothing between
+    values of it, gives each a title, and puts one below another, with nothing between
     them:
 
     ```markdown
@@ -486,7 +488,7 @@ class Series(Treeprocessor):
     ```
 
     A reader sees the first, and a slider under it with its title. Without scripts, all
-    are shown. On paper it is the one that was seen last.
+    are shown. On paper, only the one that was seen last is shown.
     """
 
     def run(self, root: Element) -> None:
@@ -505,7 +507,7 @@ class Series(Treeprocessor):
 
 
 class Signs(Postprocessor):
-    """The guard's signs become what they stand for, when all else is done."""
+    """The guard's signs become what they stand for, when everything else is done."""
 
     def run(self, text: str) -> str:
         """Resolve the signs."""
@@ -577,17 +579,17 @@ class SideBySideExtension(Extension):
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Register all of it with a converter."""
         kept = Pieces(md)
-        # `pymdownx.snippets` puts files in at 32, and what is higher comes before it.
+        # `pymdownx.snippets` puts files in at 32, and anything higher comes before it.
         md.preprocessors.register(Snippets(md), "sidebyside_snippets", 33)
         md.preprocessors.register(kept, "sidebyside_pieces", 28)
         md.preprocessors.register(Formulas(md, kept), "sidebyside_formulas", 24)
         md.parser.blockprocessors.register(Apart(md, kept), "sidebyside_apart", 200)
         md.inlinePatterns.register(Autolinks(AUTOLINK, md), "sidebyside_autolinks", 125)
         md.inlinePatterns.register(Tags(TAG, md), "sidebyside_tags", 95)
-        # After links and tags, which may have an address, and before emphasis.
+        # After links and tags, which may contain an address, and before emphasis.
         md.inlinePatterns.register(Addresses(md, kept), "sidebyside_addresses", 85)
-        # Numbers after bullets are a list of their own, and a list whose first item was
-        # written as 3 is shown from 3 on.
+        # Numbers after bullets are a separate list, and a list whose first item was
+        # written as 3 is numbered from 3 on.
         lists: Any = md.parser.blockprocessors
         lists["olist"].SIBLING_TAGS = ["ol"]
         lists["ulist"].SIBLING_TAGS = ["ul"]

@@ -11,20 +11,20 @@ engine. The reader's browser runs no script for them and asks no other host for 
 screen reader gets MathML, and a formula with a mistake stops the build instead of
 turning red on the page.
 
-Two dollars make a formula by the rules of Pandoc, which tell $x$ from "costs $5 or $6":
+Two dollar signs make a formula by Pandoc's rules, which tell $x$ from "costs $5 or $6":
 no space just inside them, no digit after them, no blank line between them. No letter
 may follow them either, as in `$HOME/$USER`, except for an ending such as that of the
-$n$th. And ordinary comments speak of `$PATH` and of `^foo$`. So these are no formulas
+$n$th. And ordinary comments mention `$PATH` and `^foo$`. So these are not formulas
 either:
 
-- two words next to each other, unless they are in braces or with a command such as
+- two words next to each other, unless they are in braces or come with a command such as
   `\in`: nobody means "`$BAR, or lines with ^foo$`" as mathematics;
 - what a version control system writes, such as `$Id$`;
-- what begins outside of code and ends in it, as in "costs $5 in `${CURRENCY}`".
+- what begins outside code and ends inside it, as in "costs $5 in `${CURRENCY}`".
 
-[SBS205][sidebyside.rules.dollars] names the first of these, in case it was meant as a
-formula: words in one want `\text{…}`. In there, dollars make formulas again, as in
-$a_{\text{if $b$}}$.
+[SBS205][sidebyside.rules.dollars] reports the first of these, in case it was meant as a
+formula: words in a formula need `\text{…}`. Inside that, dollars make formulas again,
+as in $a_{\text{if $b$}}$.
 """
 
 import re
@@ -38,15 +38,16 @@ import quickjs
 
 from sidebyside.prose import CODE
 
-# What comes after the second dollar must fit this.
+# What comes after the second dollar must match this.
 BEHIND = r"(?!\$|(?!(?:st|nd|rd|th)\b)\w)"
 KATEX = files("sidebyside") / "assets" / "katex" / "katex.min.js"
 
-# Words in a formula, which may have formulas in them. `(?>…)` takes them as a whole: to
-# try each in two ways would take forever where there are many.
+# Words in a formula, which may have formulas in them. `(?>…)` takes each as a whole:
+# trying it in two ways would take for ever if there were many.
 TEXT = r"\\(?:text(?:rm|bf|it)?|mbox)\{(?:[^{}\n]|\{[^{}\n]*\}|\n(?!\s*\n))*\}"
 
-# All of it begins with one of a few signs, so most letters need not be looked at twice.
+# Every match begins with one of a few characters, so most letters need not be looked at
+# twice.
 PATTERN = re.compile(
     rf"(?=[\\`~>$]|^[ ])(?:{CODE}"
     rf"""
@@ -79,8 +80,8 @@ class Formula:
     Args:
         start: where it begins, in characters, its dollars included.
         stop: where it ends.
-        tex: what stands between the dollars.
-        display: whether it has two dollars, and thus a line to itself.
+        tex: the text between the dollars.
+        display: whether it has a line to itself.
     """
 
     start: int
@@ -90,15 +91,15 @@ class Formula:
 
 
 class FormulaError(ValueError):
-    """A formula that KaTeX can't set. Its text is KaTeX's own explanation."""
+    """A formula that KaTeX can't set, with KaTeX's own explanation."""
 
 
 def find(text: str) -> Iterator[Formula]:
     r"""
     ## Finding them
 
-    Yields the formulas of a Markdown text, in order. Those in code do not count. What
-    stands between `\begin{align}` and `\end{align}` needs no dollars. Its rows get no
+    Yields the formulas of a Markdown text, in order. Those in code do not count.
+    Anything between `\begin{align}` and `\end{align}` needs no dollars. Its rows get no
     numbers, since nothing refers to them.
     """
     if "$" not in text and "\\begin{" not in text:
@@ -121,13 +122,14 @@ def in_formulas(text: str) -> Callable[[int], bool]:
     In a formula, what looks like a link, such as `[x]_` or `[t][n]`, is not one.
 
     Args:
-        text: of Markdown.
+        text: some Markdown.
 
     Returns:
-        Whether a place in the text, in characters, is within a formula.
+        A function that says whether a place in the text, in characters, is within a
+        formula.
     """
 
-    # Most texts have nothing that looks like a link. About these nobody asks, and they
+    # Most texts have nothing that looks like a link. Nobody asks about these, so they
     # are not searched for formulas.
     @cache
     def formulas() -> list[range]:
@@ -137,12 +139,12 @@ def in_formulas(text: str) -> Callable[[int], bool]:
 
 
 def unquoted(match: re.Match[str], tex: str) -> str:
-    """A formula without the marks of the quotation that it stands in."""
+    """A formula without the marks of the quotation that it is in."""
     if "\n" not in tex or ">" not in tex:
         return tex
     first = match.string.rfind("\n", 0, match.start()) + 1
     quote = QUOTE.match(match.string, first)
-    # After as many marks as the first line has, a `>` is a sign of the formula.
+    # After as many marks as the first line has, a `>` belongs to the formula.
     deep = quote[0].count(">") if quote else 0
     return re.sub(rf"\n(?: *>){{1,{deep}}}", "\n", tex) if deep else tex
 
@@ -151,7 +153,7 @@ def scanned(text: str) -> Iterator[tuple[re.Match[str], bool]]:
     """
     ### And leaving words alone
 
-    Yields what the pattern finds, formulas and code, and whether it is only words
+    Yields what the pattern finds, formulas and code, and whether each is only words
     between dollars. If it is, the second dollar may yet begin a formula.
     """
     at = 0
@@ -162,7 +164,7 @@ def scanned(text: str) -> Iterator[tuple[re.Match[str], bool]]:
 
 
 def is_words(tex: str) -> bool:
-    """Whether what stands between two dollars is no formula."""
+    """Whether the text between two dollars is not a formula."""
     if " " in tex or "\n" in tex:
         if WORDS.search(tex) and not COMMAND.search(tex):
             return bool(WORDS.search(BRACES.sub("{}", tex)))
@@ -174,14 +176,14 @@ def continued(text: str) -> set[int]:
     """
     ## Formulas of several lines
 
-    In a formula, a line that begins with a minus is no item of a list, and must not be
+    In a formula, a line that begins with a minus is not a list item, and must not be
     taken for one.
 
     Args:
         text: a Markdown text.
 
     Returns:
-        Its lines on which a formula goes on, counted from 0.
+        The lines on which a formula continues, counted from 0.
     """
     lines: set[int] = set()
     for formula in find(text):
@@ -196,8 +198,8 @@ def unpaired(text: str) -> Iterator[int]:
     ## Dollars without a formula
 
     Yields the place of each `$$` that is neither in a formula nor in code. A blank line
-    or a single dollar between two of them keeps them apart. A single dollar is only
-    named if it is one of two with words between them.
+    or a single dollar between two of them keeps them apart. A single dollar counts only
+    if it is one of two with words between them.
     """
     end = 0
     for match, words in scanned(text):
@@ -235,8 +237,8 @@ class Engine(threading.local):
             "  && Object.keys(attributes).every(name => name === 'data-sbs');"
             "function render(tex, displayMode) {"
             "  const options = {displayMode, trust, strict: 'ignore', maxSize: 50};"
-            # KaTeX adds its HTML up piece by piece. The engine hands out only what has
-            # been made one string.
+            # KaTeX builds its HTML piece by piece. The engine hands out only what has
+            # been joined into one string.
             "  return [katex.renderToString(tex, options)].join('');"
             "}"
         )
@@ -278,8 +280,9 @@ def without_names(tex: str) -> str:
     r"""
     ### To be copied
 
-    A page has the TeX of each formula for those who copy it. The names of its symbols
-    are for the page alone: `{\htmlData{sbs=rewards}{r_t}}` becomes `{r_t}` again.
+    A page contains the TeX of each formula, for readers who copy it. The names of its
+    symbols are for the page alone: `{\htmlData{sbs=rewards}{r_t}}` becomes `{r_t}`
+    again.
     """
     while tex != (bare := NAMED.sub(r"\1", tex)):
         tex = bare

@@ -7,14 +7,14 @@ summary: A thin layer between the press and the site engine.
 # The MkDocs plugin
 
 The modules that come before this one in the navigation depend on no site engine. The
-plugin hands the press the modules, and hands MkDocs the pages that are made of them.
+plugin hands the press the modules, and hands MkDocs the pages that are made from them.
 [The first page](__init__.py#your-own-modules) shows what `mkdocs.yml` needs.
 
 The page of `labml_rl/game.py` is `labml_rl/game.md`, in the navigation and in links.
 Pages are made for the theme Material, and need it.
 
 If `mkdocs.yml` says where the repository is, each page has a link to its module there.
-MkDocs supposes that the branch is `master`, so any other has to be named:
+MkDocs assumes that the branch is `master`, so any other has to be named:
 
 ```yaml
 repo_url: https://github.com/you/your-project
@@ -179,7 +179,7 @@ class Options(Config):  # type: ignore[no-untyped-call]
 
     A pattern of `exclude` without a slash is compared with the names of files and
     folders, and one with a slash with the whole path, from the package or from
-    `mkdocs.yml`. The build says which patterns name nothing. Environments and what
+    `mkdocs.yml`. The build says which patterns match nothing. Environments and what
     tools have built, such as `venv` and `build`, are left out anyway.
 
     `{module}` in `reference` stands for the name of a module, and `{package}` for that
@@ -191,15 +191,15 @@ class Options(Config):  # type: ignore[no-untyped-call]
     markdown`][sidebyside.cli]. `git-revision-date-localized` takes each page to be as
     new as the build; tell it to `exclude` them.
 
-    What the press itself writes on a page is English, whatever the language of the
+    What the press itself writes on a page is in English, whatever the language of the
     theme: "Used in", "Arguments", "Copy module". [Templates of your
     own][sidebyside.render.environment] can say something else, except in the lists of
     arguments and on the buttons.
 
     The press knows where Python, NumPy, PyTorch and a few others are documented. To
-    have links to other documentation, download the file `objects.inv` that lies beside
-    its first page, and write the address of the documentation, a colon, and the path of
-    the file.
+    link to other documentation, download the file `objects.inv` that is beside its
+    first page, and write the address of the documentation, a colon, and the path of the
+    file.
     """
 
     packages = option.ListOfItems(option.Dir(exists=True))
@@ -213,8 +213,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     """
     ## The plugin
 
-    MkDocs calls the methods whose names begin with `on_`, each at its own point of a
-    build. Except for `on_shutdown` and `on_serve`, they stand here in that order.
+    MkDocs calls the methods whose names begin with `on_`, each at its own point in a
+    build. Except for `on_shutdown` and `on_serve`, they are in that order here.
     """
 
     def __init__(self) -> None:
@@ -250,10 +250,11 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """
         Remember whether an author is at work.
 
-        A build makes some millions of objects, few of which are garbage before its end.
-        So Python's collector, which looks for garbage after each few hundred new ones,
-        may look less often. When Python ends, all is garbage. To look for it then,
-        several times over, would take a fifth of the build, so all is frozen first.
+        A build makes millions of objects, few of which are garbage before its end. So
+        Python's collector, which looks for garbage after every few hundred new ones,
+        may look less often. When Python exits, everything is garbage. Looking for it
+        then, several times over, would take a fifth of the build, so everything is
+        frozen first.
         """
         atexit.register(gc.freeze)
         self.serving = command == "serve"
@@ -290,9 +291,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """
         ### Slips in the options
 
-        With another theme, all would be built and nothing stand where it should. That
-        is a warning, at which a strict build fails, for the themes that come with
-        MkDocs. A theme that nobody knows here may have styles of its own.
+        With another theme, everything would be built, and nothing would be where it
+        should. For the themes that come with MkDocs, that is a warning, which fails a
+        strict build. A theme that is not known here may have styles of its own.
         """
         if not any(
             Path(folder).parent.name == "material" for folder in config.theme.dirs
@@ -327,11 +328,12 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """
         ### All modules, before anything is written
 
-        MkDocs empties the folder of the site right after this. A mistake in a module
-        raised here leaves the site of the last build as it was.
+        MkDocs empties the folder of the site right after this. A mistake that is raised
+        here leaves the site of the last build as it was.
         """
         Patient.is_building = True
-        # A server has frozen what is old, and to count it takes longer than a page.
+        # A server has frozen what is old, and counting it takes longer than making a
+        # page.
         with undisturbed(settles=not self.serving):
             try:
                 self.make_pages(config)
@@ -437,8 +439,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             source: a module.
             crossing: what leads from it to others, and back.
             linked: the places of all names.
-            design: the text of the template and of those that it includes, another if
-                the site has changed one.
+            design: the text of the template and of those that it includes, which
+                differs if the site has changed one.
             templates: what [environment][sidebyside.render.environment] made.
             needed: the modules that a copy needs.
             reference: the page of the reference, if the module is in it.
@@ -462,7 +464,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             self.untitled.pop(where, None)
             if page.title == source.module:
                 self.untitled[where] = source.module
-        # Those that would stand on the page: a strict build fails at a warning.
+        # Those that would be shown on the page: a strict build fails on a warning.
         for finding in self.dollars[where]:
             log.warning(str(finding))
         return text
@@ -474,15 +476,15 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
         Args:
             root: the folder of `mkdocs.yml`.
-            site: that of the site, which has a copy of each module. If it lies in a
-                package, the copies are not modules of that.
+            site: that of the site, which has a copy of each module. If it is inside a
+                package, the copies are not modules of that package.
         """
         self.modules = {}
         pages: dict[str, Module] = {}
         used: set[str] = set()
         for package in map(Path, self.config.packages):
             # The site has a copy of each file, at the path by which messages name it.
-            # So that must not begin with `../`.
+            # So that path must not begin with `../`.
             is_inside = package.is_relative_to(root)
             base = root if is_inside else package.parents[len(names_around(package))]
             found = find_modules(package, base, self.config.exclude, root, used)
@@ -528,7 +530,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             raise PluginError(str(error)) from None
 
     def load(self, module: Module) -> Source:
-        """Read a module, unless it is the same as in the build before."""
+        """Read a module, unless it is the same as in the previous build."""
         data = bytes_of(module)
         before, source = self.loaded.get(module.path, (b"", None))
         # A package that became part of another has other names.
@@ -539,7 +541,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     def give_up(self, mistakes: Sequence[PressError]) -> None:
         """
-        A build names all mistakes of a page. A server shows the first on it.
+        A build reports all mistakes on a page. A server shows the first one there.
 
         Args:
             mistakes: those of a page, in the order in which they were found.
@@ -621,7 +623,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         return files
 
     def pages_of_packages(self) -> set[str]:
-        """Where the reference of each package lies, if there is one."""
+        """Where the reference of each package is, if there is one."""
         reference = self.config.reference
         packages = {name.partition(".")[0] for name in self.modules.values()}
         return {page_of_reference(each, reference) for each in packages if reference}
@@ -631,10 +633,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         ### Names in the navigation
 
         A module without a title is called `kiln.fire` on its page. In the navigation,
-        where it stands among the other modules of `kiln`, the last part is enough. And
+        where it is among the other modules of `kiln`, the last part is enough. And
         where MkDocs makes the navigation by itself, it would write *Kiln* for `kiln`.
 
-        The pages of the reference are looked for as well, before each definition leads
+        This also looks for the pages of the reference, before each definition leads
         there.
         """
         for section in sections_of(nav.items):
@@ -666,7 +668,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def on_pre_page(
         self, page: SitePage, *, config: MkDocsConfig, files: Files
     ) -> None:
-        """Keep the front matter of a page that a build has made, for the next one."""
+        """Keep the front matter of a page that a build has made, for the next build."""
         is_made = page.file.generated_by is not None
         # With this event, another plugin may put other text in place of the page's.
         if self.serving and is_made and not config.plugins.events["page_read_source"]:
@@ -679,17 +681,17 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         ### Pages that are written by hand
 
         Their formulas are checked here, and so are the pictures that they have as HTML.
-        MkDocs itself looks for those in Markdown. It also looks for all the pictures of
-        a page that was made from a module, where HTML becomes Markdown's elements. And
-        [links][sidebyside.links] to modules and definitions lead to their pages. In
-        front matter and in code, indented or in a fence, there is none of all that.
+        MkDocs itself checks those in Markdown. It also checks all the pictures of a
+        page that was made from a module, where HTML becomes Markdown's elements. And
+        [links][sidebyside.links] to modules and definitions lead to their pages. None
+        of this happens in front matter or in code, indented or in a fence.
         """
         if self.serving:
             is_module = page.file.src_uri in self.sources
             self.rendered.remember(page, is_module)
         if page.file.generated_by is not None:
             return None
-        # MkDocs has taken the front matter away, so the first line here is a later one
+        # MkDocs has taken the front matter away, so the first line here is a later line
         # of the file.
         text = markdown.split("\n")
         first = page.file.content_string.count("\n") - len(text) + 2
@@ -719,7 +721,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """
         ### Pictures
 
-        Those that lie in the site [keep their place][sidebyside.pictures] on the page.
+        Those that are in the site [keep their place][sidebyside.pictures] on the page.
         """
         if "<img" not in html:
             return None
@@ -756,8 +758,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """
         ### What the reference does not have yet
 
-        A page of the reference stays as it was made. Links to what has come into its
-        module since then are no mistakes of the pages that have them.
+        A page of the reference stays as it was made. Links to what its module has
+        gained since then are not mistakes of the pages that have them.
 
         Args:
             files: the files of the site, with all pages.
@@ -804,16 +806,16 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         ### Fonts of formulas
 
         A browser asks for a font when it comes upon a letter that needs it. By then it
-        has drawn the text, and draws it anew, with formulas of another width, as soon
-        as the font is there. So pages with formulas say at their beginning which fonts
+        has drawn the text, and draws it again, with formulas of a different width, as
+        soon as the font arrives. So pages with formulas say at the start which fonts
         nearly all formulas need.
 
-        A script says it, since browsers refuse this to a page that was opened from a
+        A script does this, since browsers refuse it to a page that was opened from
         disk, and complain.
         """
         uri = page.file.src_uri
         before, text = self.preloading.get(uri, ("", None))
-        # A page that is kept from the build before is the very same object.
+        # A page that is kept from the previous build is the very same object.
         if output is before:
             return text
         fonts = [
@@ -850,7 +852,7 @@ def root_of(config: MkDocsConfig) -> Path:
 
 
 def sections_of(items: Iterable[StructureItem]) -> Iterator[Section]:
-    """All sections of a navigation, those in others too."""
+    """All sections of a navigation, including nested ones."""
     for item in items:
         if isinstance(item, Section):
             yield item
@@ -859,7 +861,7 @@ def sections_of(items: Iterable[StructureItem]) -> Iterator[Section]:
 
 def file_at(path: str, files: Files) -> File | None:
     """
-    The file that lies at a path of the site. Most have the path of their source, so
+    The file at a path of the site. Most files have the same path as their source, so
     that is tried first.
     """
     file = files.get_file_from_path(path)
@@ -869,7 +871,7 @@ def file_at(path: str, files: Files) -> File | None:
 
 
 def pages_of_extension(config: MkDocsConfig) -> Iterator[str]:
-    """For which pages mkdocstrings is told to use the press's extension."""
+    """The pages for which mkdocstrings is told to use the press's extension."""
     plugin: Any = config.plugins.get("mkdocstrings")
     handlers = plugin.config.handlers if plugin else {}
     options = handlers.get("python", {}).get("options", {})

@@ -1,7 +1,7 @@
 """
 ---
 title: The press as a whole
-summary: From a folder of Python files to pages, for whoever wants them.
+summary: From a folder of Python files to pages, for the plugin and the command line.
 ---
 
 # The press as a whole
@@ -38,11 +38,11 @@ EXTENSIONS = (
     "tables",
     "sidebyside",
 )
-# What stands beside a package, and is none of its modules.
+# Files beside a package that are not among its modules.
 BESIDE = {"setup.py", "conftest.py", "noxfile.py"}
-# What stands in the folder of a project, and in none that is imported.
+# Files that are in the folder of a project, but never in one that is imported.
 OF_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
-# Other people's code, and what tools have made of one's own.
+# Other people's code, and what tools have made of yours.
 NOT_WRITTEN = {"build", "dist", "node_modules", "site-packages", "venv"}
 # Comments that have lines of their own, in a stylesheet and in a script.
 COMMENTS = re.compile(rb"^[ \t]*(?:/\*.*?\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
@@ -55,7 +55,7 @@ class Module:
     ## A module on disk
 
     Args:
-        file: where it lies.
+        file: where it is.
         path: the file, as messages name it.
         name: its dotted name, `labml_rl.game`.
     """
@@ -66,7 +66,7 @@ class Module:
 
     @property
     def page(self) -> str:
-        """Where its page lies among the sources of a site."""
+        """Where its page is among the sources of a site."""
         return page_of(self.name, self.file.name == "__init__.py")
 
 
@@ -81,8 +81,8 @@ def find_modules(
     ## Finding them
 
     Args:
-        package: a folder of Python files. If it is a part of a package, its modules
-            have their names from the whole.
+        package: a folder of Python files. If it is part of a package, its modules take
+            their names from the whole.
         root: the folder from which messages name files.
         exclude: patterns of what to leave out, such as `tests` or `_version.py`. One
             without a slash is compared with the names of files and folders, and one
@@ -126,8 +126,8 @@ def python_files(folder: Path) -> list[Path]:
 
 def is_written(folder: Path) -> bool:
     """
-    Whether somebody has written what is in a folder, as far as one can tell from
-    outside. A site that was built has a copy of each module.
+    Whether what is in a folder was written by hand, as far as can be told from outside.
+    A built site has a copy of each module.
     """
     if folder.name.startswith(".") or (folder / "pyvenv.cfg").is_file():
         return False
@@ -140,12 +140,12 @@ def excluding(
     inside: Sequence[str], whole: Sequence[str], typed: str, exclude: Sequence[str]
 ) -> set[str]:
     """
-    The patterns that name a file, or a folder that it lies in.
+    The patterns that name a file, or a folder that it is in.
 
     Args:
-        inside: the parts of its path, from the folder that is looked through.
-        whole: the same from the folder in which its package lies.
-        typed: its path as one would type it.
+        inside: the parts of its path, from the folder that is searched.
+        whole: the same, from the folder that its package is in.
+        typed: its path as a user would type it.
         exclude: the patterns.
     """
     paths = [
@@ -178,7 +178,7 @@ def module_name(path: Path, package: Path, around: Sequence[str] = ()) -> str:
 
 
 def names_around(folder: Path) -> tuple[str, ...]:
-    """The names of the packages that a part of a package lies in."""
+    """The names of the packages that a part of a package is in."""
     whole = package_of(folder / "__init__.py")
     if whole is None:
         return ()
@@ -199,12 +199,12 @@ def packages_meant(folder: Path) -> list[Path]:
     """
     ## A folder above the package
 
-    In a project whose package is `src/kiln`, to name `src` is an easy slip. The pages
+    In a project whose package is `src/kiln`, naming `src` is an easy slip. The pages
     would come out as `src/kiln/…`, and `import kiln` would lead nowhere. A folder
     without an `__init__.py` can also be a namespace, whose name is part of every
-    import. So the imports decide, or a package in it that has the same name, or a file
-    that stands beside packages, such as `pyproject.toml`. And a folder that has modules
-    of its own is meant as it is, unless they are a project's `setup.py` and the like.
+    import. So the imports decide, or a package in it with the same name, or a file that
+    belongs beside packages, such as `pyproject.toml`. And a folder with modules of its
+    own is taken as it is, unless they are a project's `setup.py` and the like.
 
     Args:
         folder: what was named.
@@ -248,8 +248,8 @@ def modules_in(
     """
     ## Any folder
 
-    The modules of the package that a folder belongs to, or of all packages that lie in
-    it, and what belongs to none of them.
+    The modules of the package that a folder belongs to, or of all packages in it, and
+    those that belong to none.
 
     Args:
         folder: a folder.
@@ -258,7 +258,7 @@ def modules_in(
         used: gets the patterns that left something out.
 
     Returns:
-        For each module its package, or the folder if it belongs to none.
+        Each module, with its package, or with the folder if it belongs to none.
     """
     folder = folder.resolve()
     whole = package_of(folder / "__init__.py")
@@ -327,7 +327,8 @@ class WithOutside(Mapping[str, Place]):
 
     In prose, `[xml.etree.ElementTree.Element][]` leads where the same name in the code
     leads. A name without a dot must be one of Python's own, such as `KeyError`: a
-    module, say `copy`, has the name of many a function that somebody may have meant.
+    module such as `copy` shares its name with many functions, one of which may have
+    been meant.
 
     Args:
         places: what can be linked to in the book. That comes first.
@@ -341,7 +342,7 @@ class WithOutside(Mapping[str, Place]):
         self.outside = outside
 
     def __getitem__(self, name: str) -> Place:
-        """Find it in the book, or else outside of it."""
+        """Find it in the book, or else outside it."""
         if name in self.places:
             return self.places[name]
         if "." in name or hasattr(builtins, name):
@@ -361,9 +362,9 @@ class WithUnread(Mapping[str, Place]):
     """
     ## What can't be read
 
-    Of a module that is not Python one mistake is reported: its own. Links into it are
-    no mistakes of the pages that have them, for nobody knows what it defines. So they
-    lead to its page.
+    For a module that is not Python, one mistake is reported: its own. Links into it are
+    not mistakes of the pages that have them, since what it defines is not known. So
+    they lead to its page.
 
     Args:
         places: what can be linked to.
@@ -408,8 +409,8 @@ def make(
     """
     ## Making a page
 
-    As [weave][] does, but for code of any depth: what exhausts Python's stack is a
-    mistake like any other, with the name of its file.
+    This does what [weave][] does, but for code of any depth: whatever exhausts Python's
+    stack is a mistake like any other, with the name of its file.
 
     Args:
         source: the module.
@@ -425,8 +426,9 @@ def make(
 
 def asset_bytes(asset: Path) -> bytes:
     """
-    What is sent of one of the [assets][]. Comments are for those who read the source. A
-    browser would have to load them, and they are a third of our style and script.
+    The bytes that are sent for one of the [assets][]. Comments are for those who read
+    the source. A browser would have to load them, and they make up a third of our style
+    and script.
     """
     content = (ASSETS / asset).read_bytes()
     if asset.name not in ("sidebyside.css", "sidebyside.js"):

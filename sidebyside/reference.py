@@ -1,7 +1,7 @@
 """
 ---
 title: The reference
-summary: An index of all that can be imported, which leads to the annotated pages.
+summary: An index of everything that can be imported, with links to the annotated pages.
 ---
 
 # The reference
@@ -33,9 +33,9 @@ plugins:
 options][sidebyside.plugin.Options], by which the pages of modules lead to the
 reference. With `{module}` in it, each module has a page of its own there, and the
 plugin writes them all. That of the package, `reference/kiln.md` for the package `kiln`,
-is an index of the others. It alone is for the navigation.
+is an index of the others. It alone goes into the navigation.
 
-A small package can do with one page that you write yourself. Name it
+A small package can make do with one page that you write yourself. Name it
 `reference/{package}.md`, or without braces. Such a page says
 
 ```markdown
@@ -43,13 +43,13 @@ A small package can do with one page that you write yourself. Name it
 ```
 
 and needs `show_submodules: true` beside `extensions`. (For a large package, that would
-be a page of megabytes, at which a browser works for seconds.)
+be a page of megabytes, which keeps a browser busy for seconds.)
 
 In a project with a folder `src`, mkdocstrings also needs `paths: [src]` beside
 `options`.
 
 A server makes the reference once, and not again when a module changes, since that would
-take seconds. To see it change, start the server anew.
+take seconds. To see it change, restart the server.
 """
 
 import re
@@ -83,7 +83,7 @@ class AnnotatedPages(griffe.Extension):
     ## The extension
 
     Args:
-        page: where the reference of a module lies among the site's sources, with
+        page: where the reference of a module is among the site's sources, with
             `{module}` for its name, or `{package}` for that of its package.
         exclude: the same patterns as in [the plugin's
             options][sidebyside.plugin.Options]. What has no page keeps its docstrings.
@@ -115,8 +115,7 @@ class AnnotatedPages(griffe.Extension):
             texts = {source.module: str(read.meta.get("summary", ""))}
             for section in read.sections:
                 variable = section.kind is Kind.ATTRIBUTE
-                # A stub that stands in the section of its class has no prose of
-                # its own.
+                # A stub in the section of its class has no prose of its own.
                 for name in [*section.defines, *[section.scope] * variable]:
                     own = (section.definition or variable) and name == section.scope
                     full = f"{source.module}.{name}"
@@ -143,7 +142,8 @@ def shorten(package: griffe.Module, name: str, text: str) -> None:
         return
     if not found.is_alias:
         # The fields of a named tuple are arguments that griffe does not know of, and
-        # would warn of. What is returned is one thing, however many lines that takes.
+        # would warn about. What is returned is one thing, however many lines describe
+        # it.
         found.docstring = griffe.Docstring(
             text,
             parent=found,
@@ -160,16 +160,16 @@ def digest(prose: Prose) -> str:
         prose: the docstring.
 
     Returns:
-        Its first paragraph that is no picture, and its lists of arguments and the like.
-        If the paragraph is a single sentence that ends in a formula, the formula is a
-        part of it. All else that is only announced is on the annotated page.
+        Its first paragraph that is not a picture, and its lists of arguments and the
+        like. If the paragraph is a single sentence that ends in a formula, the formula
+        is part of it. Anything else that is only announced is on the annotated page.
     """
     texts = [text for _, text in prose.lines]
     starts = (i for i, t in enumerate(texts) if is_title(t) and TITLES[t[:-1]] in LISTS)
     first_field = next(starts, len(texts))
     lines = (text for text in texts[:first_field] if not HEADING.fullmatch(text))
     paragraphs = ["\n".join(group) for is_one, group in groupby(lines, bool) if is_one]
-    # A picture says nothing without what is said of it.
+    # A picture says nothing without the words about it.
     told = (i for i, text in enumerate(paragraphs) if not text.startswith("!["))
     first, following, *_ = [*paragraphs[next(told, len(paragraphs)) :], "", ""]
     said = ANNOUNCED.sub("", first)
@@ -181,7 +181,7 @@ def digest(prose: Prose) -> str:
 
 
 def without_html(text: str) -> str:
-    """Tags in a docstring are shown, here as on its page, and not obeyed."""
+    """Tags in a docstring are shown and not obeyed, here as on its page."""
     return TAG.sub(lambda found: found["code"] or "&lt;", text)
 
 

@@ -28,9 +28,9 @@ from sidebyside.read import Source
 from sidebyside.weave import Page, public_names
 
 PAGE = "sidebyside/page.md"
-# Where the reference of a module lies, unless a site says something else.
+# Where the reference of a module is, unless a site says otherwise.
 PAGE_OF_REFERENCE = "reference/{module}.md"
-# The fast one is not everywhere.
+# The fast one is not always there.
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 THEME = Path(str(files("sidebyside") / "theme"))
 
@@ -39,25 +39,25 @@ def environment(folders: Sequence[Path] = ()) -> Environment:
     """
     ## Templates
 
-    A site replaces one by a file of the same name in the folder that `custom_dir`
-    names, below `theme` in `mkdocs.yml`. Those of the press lie in `sidebyside/theme/`:
+    A site replaces one with a file of the same name, in the folder that `custom_dir`
+    names under `theme` in `mkdocs.yml`. The press's own are in `sidebyside/theme/`:
 
     | template | what it makes |
     |---|---|
     | `sidebyside/page.md` | each page of a module |
-    | `sidebyside/error.md` | the page of a module with a mistake, in a server |
+    | `sidebyside/error.md` | the page that a server shows for a module with a mistake |
     | `sidebyside/reference.md` | each page of the [reference][sidebyside.reference] |
     | `partials/actions.html` | the line above a page: its file, and what a copy needs |
 
-    Begin with a copy of the press's. In the first two keep all HTML comments: they are
-    marks, by which prose and code [stay in their places][sidebyside.guard]. The command
-    line uses no templates but the press's own.
+    Begin with a copy of the press's own. In the first two, keep all HTML comments: they
+    are the marks by which prose and code [stay in their places][sidebyside.guard]. The
+    command line uses no templates but the press's own.
 
     Args:
         folders: where to look for templates before looking among the press's own.
     """
-    # Markdown is not HTML, so Jinja may not escape it. What is HTML in these templates
-    # is escaped where it is made, in `highlight`, or by the filter `e`.
+    # Markdown is not HTML, so Jinja must not escape it. HTML in these templates is
+    # escaped where it is made, in `highlight`, or by the filter `e`.
     return Environment(
         loader=FileSystemLoader([*folders, THEME]),
         autoescape=False,
@@ -87,13 +87,13 @@ def render(
     meta = {**page.meta, "title": page.title, "source": page.source.path}
     if "summary" in meta:
         meta["description"] = " ".join(str(meta["summary"]).split())
-    # By `template`, MkDocs chooses the theme's template for a page.
+    # With `template`, MkDocs chooses the theme's template for a page.
     meta.pop("template", None)
     # And the press's own template would count what an author has written as `needs`.
     meta.pop("needs", None)
     if needs is not None:
         meta["needs"] = [each.path for each in needs]
-    # To the plugin Macros, braces in somebody's code would be a template.
+    # To the plugin Macros, braces in code would be a template.
     meta.setdefault("render_macros", False)
     meta = lookalike(meta)
     front = yaml.dump(
@@ -113,11 +113,11 @@ def render(
 def texts_of(name: str, templates: Environment) -> dict[str, str]:
     """
     Args:
-        name: of a template.
+        name: the name of a template.
         templates: what [environment][] made.
 
     Returns:
-        Its text, and that of all templates that it is made of, by their names.
+        Its text, and that of all templates that it is made of, by name.
     """
     found: dict[str, str] = {}
     names = [name]
@@ -159,7 +159,7 @@ def page_of_reference(module: str, reference: str) -> str:
 
 def looked_up(sources: Sequence[Source]) -> set[str]:
     """
-    The names of the modules that mkdocstrings finds. It reads UTF-8 alone. In a package
+    The names of the modules that mkdocstrings finds. It reads only UTF-8. In a package
     it leaves out folders without an `__init__.py`, and it wants names without a dot.
     """
     packages = {each.module for each in sources if each.is_package}
@@ -192,8 +192,7 @@ def render_reference(
     ## The reference as Markdown
 
     Each module that has something to import has a page, if mkdocstrings finds it, and
-    so has each package, as an index. What is on them,
-    [mkdocstrings][sidebyside.reference] puts there.
+    so has each package, as an index. [mkdocstrings][sidebyside.reference] fills them.
 
     Args:
         sources: all modules.
@@ -202,7 +201,7 @@ def render_reference(
         reference: their pages, with `{module}` for the name of each.
 
     Returns:
-        The pages, by where they lie.
+        The pages, by path.
     """
     entries: dict[str, list[str]] = {}
     for source in sources:
@@ -239,7 +238,7 @@ def render_error(error: PressError, templates: Environment) -> str:
     """
     ## A page for a mistake
 
-    While an author is at work, a module with a mistake is a page that says so.
+    While an author is at work, a module with a mistake becomes a page that says so.
 
     Args:
         error: what is wrong with it.

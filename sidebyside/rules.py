@@ -7,8 +7,8 @@ summary: What can be wrong with prose, one function for each habit.
 # Rules
 
 Each function looks for one thing in a whole module, and yields what it finds. A rule
-that cries wolf is soon ignored with all the others, so where it has to guess, it would
-rather miss something.
+that cries wolf is soon ignored along with all the others, so where a rule has to guess,
+it would rather miss something.
 """
 
 import ast
@@ -59,15 +59,15 @@ def what_stops_a_build(source: Source) -> Iterator[Finding]:
     """
     ## SBS102 and SBS201: what stops a build
 
-    A misspelt key of the front matter does not stop one, but is named as well: it would
-    have no effect.
+    A misspelt key of the front matter does not stop one, but is reported as well: it
+    would have no effect.
     """
     errors: list[tuple[str, PressError]] = []
     meta, sections, mistake = described(source)
     if mistake:
         errors.append(("SBS102", mistake))
     for key in meta:
-        # Other keys are for the site engine, so only a near miss is named.
+        # Other keys are for the site engine, so only a near miss is reported.
         meant = get_close_matches(str(key), KEYS, n=1, cutoff=0.8)
         if meant and meant[0] not in meta:
             line = line_of(str(key), source)
@@ -100,13 +100,13 @@ def links(source: Source, places: Mapping[str, Place]) -> Iterator[Finding]:
         )
 
 
-# What makes fields of the annotations in a class.
+# What turns the annotations in a class into fields.
 OF_FIELDS = re.compile(
     r"\b(dataclass|define|frozen|mutable|attrs|NamedTuple|TypedDict|BaseModel)\b"
 )
 # A decorator that leaves a class as it is.
 PLAIN = re.compile(r"\b(final|total_ordering|runtime_checkable|unique|deprecated)\b")
-# A field that nobody may set.
+# A field that can't be passed as an argument.
 NOT_TAKEN = re.compile(r"\binit=False\b")
 ADDRESS = re.compile(
     CODE
@@ -121,7 +121,7 @@ ADDRESS = re.compile(
 
 
 def addresses_in(source: Source) -> Iterator[tuple[Prose, int, str]]:
-    """Yields for each link the prose, its place in the text, and its address."""
+    """Yields, for each link, the prose, its place in the text, and its address."""
     for prose in proses(source):
         is_formula = in_formulas(prose.text)
         for match in ADDRESS.finditer(prose.text):
@@ -150,7 +150,8 @@ def symbols(source: Source) -> Iterator[Finding]:
     ## SBS204: symbols of nothing
 
     A symbol ties formulas to code. One that is missing from the code, or from all
-    formulas, ties nothing. On a page of words alone, symbols tie its formulas together.
+    formulas, ties nothing. On a page without definitions, symbols tie its formulas
+    together.
     """
     wanted: dict[str, str] = described(source).meta.get("symbols", {})
     if not wanted:
@@ -197,8 +198,8 @@ def dollars(source: Source, *, words: bool = True) -> Iterator[Finding]:
 
     Args:
         source: the module.
-        words: whether to look for words between dollars, too. A build does not: whoever
-            wrote them may never have thought of formulas.
+        words: whether to look for words between dollars, too. A build does not: their
+            author may never have thought of formulas.
     """
     for prose in proses(source):
         for offset in unpaired(prose.text):
@@ -231,7 +232,7 @@ def pictures(source: Source, docs: Path | None) -> Iterator[Finding]:
 
     Args:
         source: the module.
-        docs: the documents of the site; without them nobody can say what exists.
+        docs: the documents of the site; without them, there is no telling what exists.
     """
     if docs is None:
         return
@@ -274,7 +275,7 @@ def pages(
     Args:
         source: the module.
         places: what can be linked to.
-        docs: the documents of the site; without them nobody can say what exists.
+        docs: the documents of the site; without them, there is no telling what exists.
     """
     if docs is None:
         return
@@ -348,7 +349,7 @@ def commented_out(source: Source) -> Iterator[Finding]:
                 )
 
 
-# What can't begin a program, and what has to stand in front of it.
+# What can't begin a program: something has to come before it.
 BRANCH = re.compile(r"(?:(?P<condition>elif|else)|except|finally)\b.*:(?P<alone> *\n)?")
 
 
@@ -374,7 +375,7 @@ def does_something(text: str) -> bool:
 
 
 def branches(statement: ast.stmt) -> list[ast.stmt]:
-    """The statements in all branches of a statement but the first."""
+    """The statements in all but the first branch of a statement."""
     match statement:
         case ast.If(orelse=rest):
             return rest
@@ -390,7 +391,7 @@ def is_deed(statement: ast.stmt, text: str) -> bool:
             ast.Expr(value=ast.Call(func=function))
             | ast.Raise(exc=ast.Call(func=function))
         ):
-            # Words have a space before a bracket: `YYYYMMDD (8)` is no call.
+            # Words have a space before a bracket: `YYYYMMDD (8)` is not a call.
             return not re.search(rf"{re.escape(ast.unparse(function))}\s+\(", text)
         case ast.Expr(value=ast.Await() | ast.Yield() | ast.YieldFrom()):
             return True
@@ -418,8 +419,8 @@ def backslashes(source: Source) -> Iterator[Finding]:
     r"""
     ## SBS302: backslashes
 
-    Where `\frac` stands in a docstring that is not raw, Python has a form feed and
-    `rac`. The page shows what the author meant; `help()` does not.
+    Where a docstring that is not raw has `\frac`, Python sees a form feed and `rac`.
+    The page shows what the author meant; `help()` does not.
     """
     for docstring in docstrings(source):
         literal = source.literal_at(docstring.first)
@@ -454,8 +455,8 @@ def nested_lists(source: Source) -> Iterator[Finding]:
     """
     ## SBS303: nested lists
 
-    What is nested in an item stands as far to the right as its text, or further. With
-    fewer blanks in front of it, the item joins the outer list.
+    What is nested in an item must be as far to the right as that item's text, or
+    further. With fewer blanks before it, it joins the outer list.
     """
     for prose in proses(source):
         outer: re.Match[str] | None = None
@@ -546,8 +547,8 @@ def arguments(source: Source) -> Iterator[Finding]:
     """
     ## SBS402 and SBS403: arguments
 
-    An `Args:` that names some parameters must name all. `*args` and `**kwargs` may be
-    left out, and so may names with an underscore.
+    An `Args:` that names some parameters must name them all. `*args` and `**kwargs` may
+    be left out, and so may names with an underscore.
     """
     classes = {each.name for each in source.definitions if each.is_class}
     for section in described(source).sections:
@@ -556,7 +557,7 @@ def arguments(source: Source) -> Iterator[Finding]:
             continue
         is_method = section.scope.rpartition(".")[0] in classes
         names, optional, closed = parameters(section.definition.node, is_method)
-        # A property may give a function, whose parameters its docstring lists.
+        # A property may give a function whose parameters its docstring lists.
         heads = section.definition.node.decorator_list
         closed = closed and not any("property" in ast.unparse(each) for each in heads)
         for listing, name, line in documented:
@@ -570,7 +571,7 @@ def arguments(source: Source) -> Iterator[Finding]:
                     "Name the parameter as the signature does, or remove it.",
                     at=name,
                 )
-        # A list of some keywords alone need not be one of all arguments.
+        # A list of some keywords alone need not name all arguments.
         wholes = (each for each in documented if each[0].title == "Arguments")
         for listing, _, line in islice(wholes, 1):
             for name in sorted(names - {name for _, name, _ in documented}):
@@ -584,7 +585,7 @@ def arguments(source: Source) -> Iterator[Finding]:
 
 
 def documented_arguments(prose: Prose) -> Iterator[tuple[Listing, str, int]]:
-    """The names that lists of arguments have, each with its list and its line."""
+    """The names in lists of arguments, each with its list and its line."""
     for listing in listings(prose):
         if listing.title not in ("Arguments", "Keyword arguments", "Other arguments"):
             continue
@@ -633,7 +634,7 @@ def parameters(node: Definer, is_method: bool) -> tuple[set[str], set[str], bool
     named = arguments.kwonlyargs
     hidden = {a.arg for a in (*positional, *named) if a.arg.startswith("_")}
     # The first parameter of a method is the object that it is called on, whatever its
-    # name. A function that is made a method later may list it, and need not.
+    # name. A function that is made a method later may list it, but need not.
     if is_method and "staticmethod" not in map(ast.unparse, node.decorator_list):
         hidden |= {a.arg for a in positional[:1]}
         del positional[:1]
@@ -652,7 +653,7 @@ def maker_of(node: ast.ClassDef) -> tuple[Definer | None, bool]:
 
     Returns:
         What it is made by, its `__init__` or `__new__`, and whether that is certain: a
-        decorator, a metaclass or an `if` may bring another.
+        decorator, a metaclass or an `if` may bring in another.
     """
 
     def makers(statements: Iterable[ast.AST]) -> Iterator[Definer]:
@@ -675,7 +676,7 @@ def proses(source: Source) -> Iterator[Prose]:
 
 
 def visible(prose: Prose) -> Iterator[tuple[int, str]]:
-    """The lines of a prose that are neither in a fenced block nor in a formula."""
+    """The lines of some prose that are neither in a fenced block nor in a formula."""
     formulas = continued(prose.text)
     is_code = fences(prose.lines)
     for index, line in enumerate(prose.lines):

@@ -1,16 +1,16 @@
 r"""
 ---
 title: Search
-summary: What a site's search is shown of a page, so that it leads to sections.
+summary: How a site's search is made to lead to the sections of a page.
 ---
 
 # Search
 
 A site's search parses each page that has been made, and puts one entry for each heading
-into an index. Pages of the press need two things of it. A section without a heading
-must be found as well. And colours in code and parts of formulas, which are most of a
-page, must be left out: they take long to parse and hold no words. So search and the
-reader are shown different pages.
+into an index. Pages of the press need two things from it. A section without a heading
+must be found as well. And colours in code and parts of formulas, which make up most of
+a page, must be left out: they take a long time to parse and contain no words. So search
+and the reader are shown different pages.
 """
 
 import re
@@ -25,7 +25,7 @@ SECTION = re.compile(
     r'<div class="sbs-link" (?=[^>]*\bid="(?P<id>[^"]*)")'
     r'(?=[^>]*\bdata-title="(?P<title>[^"]*)")[^>]*>.*?</div>'
 )
-# Code, of a row or in prose, and what has no words of its own.
+# Code, in a row or in prose, and what has no words of its own.
 BLOCK = re.compile(
     r'<div class="(?:sbs-code )?highlight"><pre>(?:<span></span>)?<code>'
     r"(?P<code>.*?)</code></pre></div>"
@@ -35,10 +35,10 @@ BLOCK = re.compile(
     re.DOTALL,
 )
 LESS = 0.4  # what a section without a heading counts
-# Under which names the plugin may be known.
+# The names under which the plugin may be known.
 SEARCH = ("search", "material/search")
 TAG = re.compile(r"<[^>]*>")
-# What a formula says to a screen reader, and what of that can be said in a line.
+# What a formula says to a screen reader, and what in that can't be said in a line.
 SAID = re.compile(r"<semantics>(.*?)<annotation", re.DOTALL)
 BUILT = re.compile(r"<(?!/|m(?:row|i|n|o|text)\b)")
 
@@ -48,10 +48,10 @@ def words_of(html: str) -> str:
     ## What is shown
 
     Material's search leads to headings, and most sections have none: a page with fifty
-    headings would be no easier to read. So each section gets one here. Of code its text
-    remains. Formulas that stand by themselves go, and so do links that lead to the
-    section itself or to where a name is used. A formula in a sentence leaves what can
-    be written in a line, or three dots, so that the sentence can still be read.
+    headings would be no easier to read. So each section gets one here. The text of code
+    remains. Formulas on lines of their own go, and so do links that lead to the section
+    itself or to where a name is used. A formula in a sentence leaves what can be
+    written in a line, or three dots, so that the sentence can still be read.
 
     Args:
         html: a page, as it will be read.
@@ -64,7 +64,7 @@ def words_of(html: str) -> str:
 
 
 def only_words(block: re.Match[str]) -> str:
-    """Code without its colours, a word for a formula, and nothing for all else."""
+    """Code without its colours, a word for a formula, and nothing for the rest."""
     if (code := block["code"]) is not None:
         return f"<pre><code>{TAG.sub('', code)}</code></pre>"
     if block["math"] is None or block["display"]:
@@ -82,7 +82,7 @@ class Searched:
 
     An author who serves the site builds it again and again. While nothing on a page has
     changed, its entries are put into the new index as they were, and search finds the
-    page empty. Whoever comes after search finds it as search would have left it.
+    page empty. Plugins that come after search find it as search would have left it.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class Searched:
         if index is None:
             return
         add = index.add_entry_from_context
-        # MkDocs' own search has a list of another name, and parses every page.
+        # MkDocs' own search has a list with another name, and parses every page.
         entries: list[Any] = getattr(index, "entries", [])
         is_kept = is_serving and hasattr(index, "entries")
 
@@ -121,8 +121,8 @@ class Searched:
                 add(page)
             finally:
                 page.content = whole
-            # Whoever searches for a word means a section with that word in its heading,
-            # more likely than a definition with that word in its name.
+            # Whoever searches for a word is more likely to mean a section with that
+            # word in its heading than a definition with it in its name.
             named = {match["id"] for match in SECTION.finditer(whole)}
             for entry in entries[first:]:
                 if entry["location"].partition("#")[2] in named:
@@ -136,7 +136,7 @@ class Searched:
 
     def come_after(self, config: MkDocsConfig) -> None:
         """
-        Give each page its content back before anybody else looks at it.
+        Give each page its content back before any other plugin looks at it.
 
         Args:
             config: the options of the site.
@@ -161,8 +161,9 @@ class Searched:
 
     def give_back(self, page: Page) -> None:
         """
-        Give a page that search found empty the content that it had in the build before.
-        Of any other page that search knows, keep the content for the next build.
+        Give a page that search found empty the content that it had in the previous
+        build. For any other page that search knows, keep the content for the next
+        build.
 
         Args:
             page: a page that search is done with.

@@ -1,18 +1,18 @@
 """
 ---
 title: Serving
-summary: What makes a saved page new within a second.
+summary: How a saved change reaches its page within a second.
 ---
 
 # Serving
 
-An author saves a module, and looks at the page. What lies between is a complete build:
-MkDocs knows no other that leaves all links right. (With `--dirty` it builds only what
-was saved.) So that it does not feel like one, whatever has not changed since the build
-before is not made again, and the server looks at its files more often.
+An author saves a module, and looks at the page. In between comes a complete build:
+MkDocs has no other kind that leaves all links right. (With `--dirty` it builds only
+what was saved.) So that it does not feel like one, whatever has not changed since the
+previous build is not made again, and the server looks at its files more often.
 
 An earlier build is used only while an author is at work. A build that is published
-starts from nothing.
+starts from scratch.
 """
 
 import gc
@@ -45,7 +45,7 @@ from mkdocs.utils import write_file
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingEmitter
 
-# All that something depends on. Nothing is made again while it is the same.
+# Everything that a result depends on. While that is the same, nothing is made again.
 Key = tuple[Any, ...]
 
 # How often the server looks for changes, and how long it waits for more, in seconds.
@@ -61,8 +61,8 @@ class Patient(PollingEmitter):
     moment. Watchdog's own emitter would stop looking for good then. This one waits for
     the folder.
 
-    It does not look during a build either, since looking would slow that down. What
-    changes then is found right after.
+    It does not look during a build either, since looking would slow the build down.
+    Whatever changes then is found right after it.
     """
 
     is_building: ClassVar[bool] = False
@@ -79,7 +79,7 @@ def look_often(server: LiveReloadServer) -> None:
     ## Looking more often
 
     MkDocs looks at its files twice a second and then waits for another tenth. A book
-    has some hundred files, which can be looked at in milliseconds.
+    has a few hundred files, which can be looked at in milliseconds.
 
     Args:
         server: a server that has not been started.
@@ -98,9 +98,9 @@ def keep_what_is_there() -> None:
     """
     ## Garbage
 
-    What the first build has left will be there as long as the server is: its modules
-    and the pages that it keeps. Python's collector need not go through it in each of
-    the builds to come.
+    What the first build leaves behind will be there as long as the server is: its
+    modules and the pages that it keeps. Python's collector need not go through it in
+    every later build.
     """
     gc.collect()
     gc.freeze()
@@ -110,8 +110,8 @@ class CompiledTemplates(BytecodeCache):
     """
     ## Compiled templates
 
-    Jinja compiles each template of the theme to Python, and MkDocs has it start anew in
-    each build. Jinja itself notices if a template has changed.
+    Jinja compiles each template of the theme to Python, and MkDocs makes it start again
+    in each build. Jinja itself notices if a template has changed.
     """
 
     def __init__(self) -> None:
@@ -167,8 +167,8 @@ class KeptFiles:
 
     In each build MkDocs empties the folder of the site, copies all pictures, films and
     styles into it, and writes all pages. Here each file gets a second name in a hidden
-    folder of the site, which MkDocs leaves alone. While the file is the same, it needs
-    its first name back, and nothing else.
+    folder of the site, which MkDocs leaves alone. While the file is the same, it only
+    needs its first name back.
     """
 
     def __init__(self) -> None:
@@ -177,7 +177,8 @@ class KeptFiles:
 
     def remember(self, file: File) -> None:
         """
-        Have a file come from the build before, if it can, or else keep it for the next.
+        Have a file come from the previous build, if it can, or else keep it for the
+        next.
 
         Args:
             file: a file that is about to be copied.
@@ -193,14 +194,14 @@ class KeptFiles:
 
     def write(self, output: str, file: File) -> str:
         """
-        Write a page, or have it come from the build before.
+        Write a page, or have it come from the previous build.
 
         Args:
             output: the whole page.
             file: its file.
 
         Returns:
-            What is left to MkDocs to write: nothing, or a page that is blank anyway.
+            What is left for MkDocs to write: nothing, or a page that is blank anyway.
         """
         skipped = SKIPPED.format(file.src_uri)
         if not output.strip():
@@ -221,27 +222,27 @@ class KeptFiles:
 
         Args:
             file: a file of the site.
-            content: all that it is made from.
+            content: everything that it is made from.
             write: makes it.
         """
         path = file.abs_dest_path
         kept = os.path.join(str(file.dest_dir), KEPT, file.dest_uri)
-        # Another plugin may have written into the file, which it then has under both
-        # names. So when it was written is compared, too.
+        # Another plugin may have written into the file, and so changed it under both
+        # names. So the time when it was written is compared, too.
         with suppress(OSError):
             if self.known.get(kept) == (content, stamp(kept)):
                 name_too(kept, path)
                 return
         write()
-        # Not all file systems can give two names.
+        # Not all file systems can give a file two names.
         with suppress(OSError):
             name_too(path, kept)
             self.known[kept] = content, stamp(kept)
 
     def is_to_be_said(self, record: logging.LogRecord) -> bool:
         """
-        Whether a message should be shown. Of each page that was written here, MkDocs
-        would say that it is empty.
+        Whether a message should be shown. MkDocs would say of each page that was
+        written here that it is empty.
         """
         return record.msg not in self.unsaid
 
@@ -251,7 +252,7 @@ SKIPPED = "Page skipped: '{}'. Generated empty output."
 
 
 def name_too(path: str, name: str) -> None:
-    """Give a file a second name, and take that from any other."""
+    """Give a file a second name, and take that name from any other."""
     os.makedirs(os.path.dirname(name), exist_ok=True)
     with suppress(FileNotFoundError):
         os.unlink(name)
@@ -262,7 +263,7 @@ class ReadPages:
     """
     ## Front matter
 
-    Each page begins with a few lines of YAML, which take their time to read.
+    Each page begins with a few lines of YAML, which take time to read.
     """
 
     def __init__(self) -> None:
@@ -270,8 +271,8 @@ class ReadPages:
 
     def remember(self, page: Page) -> None:
         """
-        Have a page take its front matter from the build before, if it can, or else keep
-        it for the next.
+        Have a page take its front matter from the previous build, if it can, or else
+        keep it for the next.
 
         Args:
             page: a page that is about to be read, from memory.
@@ -292,7 +293,7 @@ class ReadPages:
 
 @dataclass(frozen=True)
 class Rendered:
-    """What MkDocs makes of a page's Markdown, and what other plugins note of it."""
+    """What MkDocs makes of a page's Markdown, and what other plugins note about it."""
 
     said: Sequence[logging.LogRecord]
     registered: Sequence[tuple[Any, Any]]
@@ -335,9 +336,9 @@ class RenderedPages:
     """
     ## Rendered pages
 
-    From Markdown to HTML is the longest step of a page. The page comes out the same if
-    what it is made of is the same: its Markdown, the options, and the files that it
-    links to.
+    Turning Markdown into HTML is the longest step in making a page. The page comes out
+    the same if what it is made from is the same: its Markdown, the options, and the
+    files that it links to.
     """
 
     def __init__(self) -> None:
@@ -346,12 +347,12 @@ class RenderedPages:
 
     def remember(self, page: Page, is_module: bool) -> None:
         """
-        Have a page take its HTML from the build before, if it can, or else keep it for
-        the next.
+        Have a page take its HTML from the previous build, if it can, or else keep it
+        for the next.
 
         !!! warning "Pages that look beyond the site"
-            A reference that mkdocstrings makes of the modules' docstrings stays as it
-            is while modules are edited. To make it again would take seconds.
+            A reference that mkdocstrings makes from the modules' docstrings stays as it
+            is while modules are edited. Making it again would take seconds.
 
         Args:
             page: a page that is about to be rendered.
@@ -364,11 +365,12 @@ class RenderedPages:
             if self.site[0] is not files:
                 self.site = files, key_of_site(config)
             # With this a page depends on files that only Snippets knows, and another
-            # plugin may have put it there. On a module's page it stands for itself.
+            # plugin may have put it there. On a module's page it is only text.
             if not is_module and SNIPPET in (page.markdown or ""):
                 render(config, files)
                 return
-            # All that a page's HTML depends on, with what is the same for all pages.
+            # All that a page's HTML depends on, including what is the same for all
+            # pages.
             key = self.site[1], repr(page.meta), page.markdown
             before, answers, rendered = self.rendered.get(uri, ((), {}, None))
             is_same = before == key and all(
@@ -391,9 +393,9 @@ class ResolvedReferences:
     """
     ## Resolved references
 
-    When all pages are there, the plugin autorefs goes through them and makes links of
-    what refers to other pages. It parses each reference for that, and those of
-    mkdocstrings have thousands. A page comes out the same while it is the same, and
+    When all pages are there, the plugin autorefs goes through them and turns what
+    refers to other pages into links. It parses each reference to do so, and the pages
+    of mkdocstrings have thousands. A page comes out the same while it is the same, and
     while all anchors are where they were.
     """
 
@@ -415,7 +417,7 @@ class ResolvedReferences:
         self.waiting, self.aside = {}, {}
         pages = [file.page for file in files if file.page and file.page.content]
         anchors = anchors_of(config)
-        # Backlinks are known to autorefs only when it has gone through all pages.
+        # Backlinks are known to autorefs only once it has gone through all pages.
         if not anchors or any("<backlinks" in (page.content or "") for page in pages):
             return
         if anchors != self.anchors:
@@ -452,7 +454,7 @@ class ResolvedReferences:
                 file.page.content = content
             elif key := self.waiting.pop(file.src_uri, None):
                 self.resolved[file.src_uri] = key, file.page.content or ""
-        # A link that leads nowhere must be named in each build, so nothing is kept.
+        # A link that leads nowhere must be reported in each build, so nothing is kept.
         if self.complaints.heard:
             self.resolved = {}
 
@@ -490,8 +492,9 @@ class FilledTemplates:
     ## Filled templates
 
     The theme's templates are filled for every page, and each page has the navigation in
-    it. A page comes out the same if all that a template may look at is the same: what
-    is on the page, the titles of all pages, the options, and the templates themselves.
+    it. A page comes out the same if everything that a template may look at is the same:
+    what is on the page, the titles of all pages, the options, and the templates
+    themselves.
     """
 
     def __init__(self) -> None:
@@ -502,8 +505,8 @@ class FilledTemplates:
         self, template: Template, page: Page, config: MkDocsConfig, nav: Navigation
     ) -> None:
         """
-        Have a page take its text from the build before, if it can, or else keep it for
-        the next.
+        Have a page take its text from the previous build, if it can, or else keep it
+        for the next.
 
         Args:
             template: the page's template, which is about to be filled.
@@ -536,7 +539,7 @@ CONTEXT = {
     *("base_url", "build_date_utc", "config", "extra_css", "extra_javascript"),
     *("mkdocs_version", "nav", "page", "pages"),
 }
-# What MkDocs puts on a page, and what is put there above to make it sooner.
+# What MkDocs puts on a page, and what the code above puts there to make it sooner.
 ON_PAGES = {
     *("abs_url", "canonical_url", "children", "content", "edit_url", "file"),
     *("links_to_anchors", "markdown", "meta", "next_page", "parent"),
@@ -575,8 +578,8 @@ OBJECTS = {"plugins", "markdown_extensions", "hooks"}
 
 def stamps(folders: Iterable[str], own: str | None) -> Iterator[Key]:
     """
-    The [stamp][] of each template in some folders. A site's own may include a drawing,
-    say, that lies among its assets.
+    The [stamp][] of each template in some folders. A site's own templates may include,
+    say, a drawing from its assets.
     """
     for folder in folders:
         for name in visible([folder]):
@@ -591,7 +594,7 @@ def stamp(path: str) -> Key:
 
 
 def key_of_filled(page: Page, site: Key) -> Key:
-    """All that the text of a page depends on, with what is the same for all pages."""
+    """All that the text of a page depends on, including what is the same for all."""
 
     def outline(links: Iterable[AnchorLink]) -> list[Any]:
         return [(x.title, x.id, x.level, outline(x.children)) for x in links]
@@ -607,14 +610,14 @@ def key_of_filled(page: Page, site: Key) -> Key:
 
 def key_of_site(config: MkDocsConfig) -> Key:
     """What the HTML of all pages depends on."""
-    # A plugin's Markdown extension is another object in each build.
+    # A plugin's Markdown extension is a different object in each build.
     extensions: list[Any] = config.markdown_extensions
     return (
         *(e if isinstance(e, str) else repr(type(e)) for e in extensions),
         repr((config.mdx_configs, config.use_directory_urls, config.validation)),
         *key_of_all(config),
         *map(stamp, appended(config)),
-        # What these show in turn is known to the extension alone.
+        # What these show in turn is known only to the extension.
         *(object() for path in appended(config) if shows_files(path)),
     )
 
@@ -627,7 +630,7 @@ def key_of_all(config: MkDocsConfig) -> Key:
 
 
 def appended(config: MkDocsConfig) -> Iterator[str]:
-    """The files that Snippets puts below each page, such as a glossary."""
+    """The files that Snippets appends to each page, such as a glossary."""
     options = config.mdx_configs.get("pymdownx.snippets", {})
     folders = options.get("base_path", ["."])
     for each in [folders] if isinstance(folders, str) else folders:
@@ -648,7 +651,7 @@ def shows_files(path: str) -> bool:
 
 
 def own_icons(config: MkDocsConfig) -> list[str]:
-    """The icons of the site, which lie in hidden folders."""
+    """The icons of the site, which are in hidden folders."""
     options = config.mdx_configs.get("pymdownx.emoji", {}).get("options", {})
     folders = [*options.get("custom_icons", [])]
     if config.theme.custom_dir:
@@ -686,7 +689,7 @@ def registered(config: MkDocsConfig) -> Iterator[list[tuple[Any, Any]]]:
 
 
 def outline_like(toc: TableOfContents) -> TableOfContents:
-    """The same outline once more: other plugins add to what they find on a page."""
+    """A copy of an outline: other plugins add to what they find on a page."""
 
     def again(links: Iterable[AnchorLink]) -> list[AnchorLink]:
         copies = [copy(link) for link in links]
@@ -720,7 +723,7 @@ class Heard(logging.Handler):
 
 @contextmanager
 def heard() -> Iterator[list[logging.LogRecord]]:
-    """Listen to what is said of a page, such as links on it that lead nowhere."""
+    """Listen to what is said about a page, such as that a link on it leads nowhere."""
     handler, log = Heard(), logging.getLogger("mkdocs")
     log.addHandler(handler)
     try:
@@ -752,8 +755,8 @@ def rendering_of(
 
 def restore(page: Page, rendered: Rendered, config: MkDocsConfig, files: Files) -> None:
     """
-    Leave on a page what its rendering left in an earlier build. Links lead to the files
-    of this build.
+    Put on a page what its rendering left there in an earlier build. Links lead to the
+    files of this build.
     """
     for record in rendered.said:
         logging.getLogger(record.name).handle(record)

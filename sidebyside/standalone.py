@@ -7,12 +7,12 @@ summary: A module as a single HTML file that needs nothing else, not even a netw
 # One file
 
 Sometimes a page has to travel: as an attachment, into an archive, to a machine without
-a network. This chapter makes one HTML file of one module, with all that it needs
-inside: styles, colours, the pictures of its prose, and those of KaTeX's fonts that its
-formulas use. The file holds no script, and loads nothing from any host.
+a network. This chapter turns one module into one HTML file, with everything that it
+needs inside: styles, colours, the pictures in its prose, and those of KaTeX's fonts
+that its formulas use. The file holds no script, and loads nothing from any host.
 
 The columns, the rows and the colours come from the same stylesheet as those of a site.
-What a site's theme would add, the template has in a few lines of its own.
+The template adds, in a few lines of its own, what a site's theme would.
 """
 
 import re
@@ -50,8 +50,9 @@ def standalone(
     Args:
         page: the page.
         templates: what [environment][sidebyside.render.environment] made.
-        folder: from where the page's links to pictures start.
-        root: the folder whose pictures may be put into the page, if that is another.
+        folder: where the page's links to pictures start from.
+        root: the folder whose pictures may be put into the page, if that is a different
+            one.
 
     Raises:
         PressError: if its prose is nested too deeply for Markdown.
@@ -87,8 +88,8 @@ def dark(css: str) -> str:
     """
     ## Light and dark
 
-    In a site a script writes into an attribute which colours are wanted. Without one,
-    the same rules go by what the reader's system says.
+    On a site, a script writes into an attribute which colours are wanted. Without one,
+    the same rules go by the reader's system.
 
     Args:
         css: the stylesheet of a site.
@@ -102,9 +103,9 @@ def formula_style(html: str) -> str:
     """
     ## KaTeX's styles, with the fonts that are needed
 
-    All the fonts together weigh 260 kB, and most pages need three of the twenty. Which
-    ones can be told from the stylesheet: a rule that sets a font counts if the page has
-    all the classes that it asks for.
+    All the fonts together weigh 260 kB, and most pages need three of the twenty. The
+    stylesheet tells which: a rule that sets a font counts if the page has all the
+    classes that it asks for.
 
     Args:
         html: the page.
@@ -142,12 +143,12 @@ def formula_style(html: str) -> str:
 
 
 def kind_of(file: Path) -> str:
-    """A file's media type, by its name. To Python 3.12, WebP is no official one."""
+    """A file's media type, by its name. In Python 3.12, WebP is not an official one."""
     return guess_type(file.name, strict=False)[0] or ""
 
 
 def data_uri(file: Path) -> str:
-    """A file as an address that is its own content."""
+    """A file as an address that holds its content."""
     kind = "font/woff2" if file.suffix == ".woff2" else kind_of(file)
     return f"data:{kind};base64,{b64encode(file.read_bytes()).decode('ascii')}"
 
@@ -158,7 +159,7 @@ def missing_pictures(source: Source, folder: Path, root: Path) -> Iterator[Press
 
     Args:
         source: the module.
-        folder: from where the page's links to pictures start.
+        folder: where the page's links to pictures start from.
         root: the folder whose pictures may be put into the page.
 
     Returns:
@@ -194,8 +195,8 @@ class Pictures(Treeprocessor):
     """
     ## Pictures
 
-    A picture that lies below the given folder becomes part of the page. Any other would
-    be a request to somewhere, and is shown as a link with its description.
+    A picture inside the given folder becomes part of the page. Any other would mean a
+    request to some host, and is shown as a link with its description.
     """
 
     def __init__(self, md: Markdown, folder: Path, root: Path) -> None:
@@ -225,7 +226,8 @@ class Links(Treeprocessor):
     """
     ## Links
 
-    A link to another page of the site would lead nowhere from here, and becomes words.
+    A link to another page of the site would lead nowhere from here, so it becomes plain
+    words.
     """
 
     def run(self, root: Element) -> None:

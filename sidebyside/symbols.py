@@ -1,13 +1,13 @@
 r"""
 ---
 title: Symbols
-summary: Pointing at a symbol in a formula lights the name in the code, and the reverse.
+summary: Pointing at a symbol in a formula lights up its name in code, and vice versa.
 ---
 
 # Symbols
 
 A formula says $\hat{A}_t$ and the code says `advantages`. The reader has to know that
-these are one thing, and on most pages has to guess. Here the author writes it down
+these are the same thing, and on most pages has to guess. Here the author writes it down
 once, in the front matter of the module:
 
 ```yaml
@@ -19,7 +19,7 @@ symbols:
 From then on, pointing at $\hat{A}_t$ in any formula of the page lights up `advantages`
 in the code, and pointing at `advantages` lights up the formulas. It works with the
 keyboard too: a formula that has the focus lights up all the names in it, each in its
-own colour. Two names may have one symbol, which then lights up both.
+own colour. Two names may share a symbol, which then lights up both.
 
 The page itself only carries the names, as attributes of the symbols. A small script
 does the rest, and without it nothing is missing but the light.
@@ -32,8 +32,8 @@ from functools import cache
 from sidebyside.mathematics import TEXT, FormulaError, find, typeset
 from sidebyside.prose import Prose
 
-# With a sign above it, or of another alphabet, it is another symbol: $\hat{A}$ is not
-# $A$. And text in a formula is no symbol.
+# With a sign above it, or in another alphabet, it is a different symbol: $\hat{A}$ is
+# not $A$. And text in a formula is not a symbol.
 ANOTHER = re.compile(
     r"\\(?:(?:wide)?(?:hat|tilde)|bar|vec|d?dot|check|breve|acute|grave|overline"
     r"|underline|math(?:cal|bb|rm|bf|sf|it|tt|frak|scr)|operatorname\*?|boldsymbol|bm)"
@@ -105,16 +105,17 @@ def pattern(symbols: tuple[str, ...]) -> re.Pattern[str]:
     r"""
     ### What counts as the symbol
 
-    TeX is text, and in text the symbol `r_t` also occurs in `r_{t+1}` and in `\bar_t`.
-    A match must not go on in either direction: no letter in front of a letter, none
-    after a letter, and no index or exponent after it, since $x_i^2$ is not $x_i$.
+    TeX is text, and in text the symbol `r_t` also occurs in `r_t^2` and in `\bar_t`. A
+    match must not go on in either direction: no letter in front of a letter, none after
+    a letter, and no index or exponent after it, since $x_i^2$ is not $x_i$.
 
     The longest symbol goes first, or $\pi_\theta$ would light up as $\pi$.
     """
     alternatives = []
     for tex in sorted(symbols, key=len, reverse=True):
         before = r"(?<![A-Za-z\\])" if tex[:1].isalpha() else ""
-        # In `a^x_i`, `x_i` is no symbol: `x` is the exponent of `a`, and `i` its index.
+        # In `a^x_i`, `x_i` is not a symbol: `x` is the exponent of `a`, and `i` its
+        # index.
         before += r"(?<![_^])" if re.search(r"[_^]", tex) else ""
         after = r"(?![A-Za-z])" if tex[-1:].isalpha() else ""
         alternatives.append(before + re.escape(tex) + after + r"(?!\s*[_^'])")

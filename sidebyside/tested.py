@@ -1,19 +1,20 @@
 r"""
 ---
 title: Tests beside the code
-summary: Which tests run a piece of code, from what coverage.py has seen.
+summary: Which tests run a piece of code, according to coverage.py.
 ---
 
 # Tests beside the code
 
-"It is tested" is easily said. A reader who copies a function wants to know *what* of it
-is tested, and by what. The names of good tests say just that, and nobody reads them:
-they lie in another folder, and few of them have the name of the function.
+"It is tested" is easily said. A reader who copies a function wants to know *which
+parts* of it are tested, and by what. The names of good tests say just that, but nobody
+reads them: they are in another folder, and few of them contain the name of the
+function.
 
 [coverage.py](https://coverage.readthedocs.io) can note for each line which tests have
 run it. So a page can list them, below the prose of each function. The press makes a
-record of that, which is a file to be committed, so that a site can be built without
-running any test:
+record of this, a file to be committed, so that a site can be built without running any
+tests:
 
 ```sh
 pip install pytest-cov
@@ -21,26 +22,27 @@ pytest --cov=your_package --cov-context=test
 sidebyside tests your_package -o tests.json
 ```
 
-If `tests.json` is there already, what it says of other packages stays. In `mkdocs.yml`,
-the plugin is told of it with `tests: tests.json`.
+If `tests.json` is there already, what it says about other packages is kept. In
+`mkdocs.yml`, `tests: tests.json` tells the plugin about it.
 
 ## What counts
 
-Only lines in the bodies of functions count. What stands outside is run by whichever
-test imports the module first, and that says nothing.
+Only lines in the bodies of functions count. Code outside them is run by whichever test
+imports the module first, and that says nothing.
 
 Some tests run half of the program, and some a single function. Those that run the
-fewest sections know most about each of them, so they come first, and only the first few
-are named. A test with many sets of parameters is one test.
+fewest sections say the most about each of them, so they come first, and only the first
+few are named. A test with many sets of parameters counts as one test.
 
-A comment in a body [begins a section](split.py) of its own. That section has a list of
-its own where fewer than half of the function's tests run it, as below many an `if`.
+A comment in a body [begins a new section](split.py). That section gets its own list
+where fewer than half of the function's tests run it, as is often the case below an
+`if`.
 
 ## Until the code changes
 
 The record has a fingerprint of the code of each section. Where the code has changed
-since, the page says so, and lists no tests, neither for the function nor for the
-sections in its body. Prose may change without that.
+since, the page says so, and lists no tests, either for the function or for the sections
+in its body. A change of prose does not count.
 """
 
 import ast
@@ -58,10 +60,10 @@ from sidebyside.read import BLOCKS, Source, once, statements
 from sidebyside.split import Kind, Role, Section
 from sidebyside.weave import Crossing, RunBy, anchored
 
-# How many tests of a section are named.
+# How many tests are named for a section.
 NAMED = 12
-# What coverage.py and pytest-cov put behind the name of a test, or a test before its
-# parameters.
+# What follows the name of a test: its parameters, or what coverage.py and pytest-cov
+# have added.
 BEHIND = re.compile(r"\[.*|\|.*| \((?:setup|call|teardown)\)$", re.DOTALL)
 
 Ran = Mapping[int, Iterable[str]]
@@ -69,8 +71,8 @@ Ran = Mapping[int, Iterable[str]]
 
 class Entry(NamedTuple):
     """
-    What was recorded of a section: the fingerprint of its code, how many tests ran it,
-    and the names of the first few.
+    What was recorded about a section: the fingerprint of its code, how many tests ran
+    it, and the names of the first few.
     """
 
     code: str
@@ -78,7 +80,7 @@ class Entry(NamedTuple):
     tests: tuple[str, ...]
 
 
-# Entries by modules, and there by anchors.
+# Entries by module, and within each module by anchor.
 Recorded = Mapping[str, Mapping[str, Entry]]
 
 
@@ -88,10 +90,10 @@ def bodies(source: Source) -> set[int]:
     ## The bodies of functions
 
     Returns:
-        The lines on which something in them begins that can be run: no docstrings, and
-        no names that are only declared.
+        The lines on which a statement in them begins. Docstrings, and names that are
+        only declared, do not count.
     """
-    # What stands in the lines of a signature is run whenever the function is defined.
+    # The lines of a signature are run whenever the function is defined.
     return {
         statement.lineno
         for function in source.definitions
@@ -102,7 +104,7 @@ def bodies(source: Source) -> set[int]:
 
 
 def within(parent: ast.AST) -> Iterator[ast.stmt]:
-    """The statements in a definition, and those in them."""
+    """The statements in a definition, and those nested in them."""
     waiting = [parent]
     while waiting:
         for child in statements(waiting.pop()):
@@ -138,15 +140,15 @@ def record(
 
     Args:
         sources: the modules.
-        ran: for the path of each module the contexts in which its lines were run, by
-            the numbers of the lines.
+        ran: for the path of each module, the contexts in which its lines were run, by
+            line number.
         named: how many tests to name for a section.
-        kept: what was recorded of other modules.
+        kept: what was recorded about other modules.
 
     Returns:
         What can be written as JSON: the names of tests, and for each section of each
         module the fingerprint of its code, how many tests ran it, and the first few, as
-        places in the list of names.
+        indices into the list of names.
     """
     tests = {
         (source.module, part.anchor, part.code): {
@@ -197,8 +199,8 @@ class Part(NamedTuple):
 @once
 def code_with_bodies(source: Source) -> tuple[Part, ...]:
     """
-    The sections that have something of the body of a function in them. The section of
-    the function itself counts with all those that its comments begin.
+    The sections that contain part of the body of a function. The section of the
+    function itself counts together with all those that its comments begin.
     """
     found: list[Part] = []
     inside = bodies(source)
@@ -219,7 +221,7 @@ def code_with_bodies(source: Source) -> tuple[Part, ...]:
 
 
 def lines_of(sections: Iterable[Section]) -> set[int]:
-    """The numbers of the lines of code that some sections have."""
+    """The line numbers of the code in some sections."""
     return {
         line
         for section in sections
@@ -230,13 +232,13 @@ def lines_of(sections: Iterable[Section]) -> set[int]:
 
 
 def fingerprint(lines: Iterable[int], source: Source) -> str:
-    """Eight digits that change with lines of code, and not with the prose around."""
+    """Eight digits that change with the code, and not with the prose around it."""
     texts = (source.lines[line - 1].rstrip() for line in sorted(lines))
     return hashlib.sha256("\n".join(filter(None, texts)).encode()).hexdigest()[:8]
 
 
 class RecordError(Exception):
-    """A file that is no record, in one line."""
+    """A file that is not a record, in one line."""
 
 
 @lru_cache(maxsize=1)
@@ -246,10 +248,10 @@ def read_record(data: bytes, path: str) -> Recorded:
 
     Args:
         data: what is in the file.
-        path: how to call it.
+        path: what to call it.
 
     Raises:
-        RecordError: if that is no record.
+        RecordError: if that is not a record.
     """
     try:
         said = json.loads(data)
@@ -279,7 +281,7 @@ def run_by(source: Source, recorded: Recorded) -> dict[str, RunBy]:
         recorded: what [read_record][] read.
 
     Returns:
-        For anchors the tests that run what stands there.
+        For each anchor, the tests that run the code there.
     """
     entries = recorded.get(source.module)
     if not entries:
@@ -300,8 +302,8 @@ def run_by(source: Source, recorded: Recorded) -> dict[str, RunBy]:
             changed = entry.code != code
             shown = RunBy(None) if changed else RunBy(entry.total, by_file(entry.tests))
             found[anchor] = shown
-        # Where a function has changed, that is said of it once, and nothing is said of
-        # the sections that its comments begin: other tests may run them now.
+        # Where a function has changed, that is said once, and nothing is said about the
+        # sections that its comments begin: other tests may run them now.
         elif around.code == code_around and 2 * entry.total < around.total:
             found[anchor] = RunBy(entry.total, by_file(entry.tests))
     return found
@@ -319,7 +321,7 @@ def with_tests(
 
 @cache
 def in_words(name: str) -> tuple[str, str]:
-    """The file of a test, and what it says, kept since many sections name the same."""
+    """A test's file and what it says, kept because many sections name the same test."""
     file, *inside = name.split("::")
     words = [re.sub(r"^test_?", "", part, flags=re.IGNORECASE) for part in inside]
     return file, ": ".join(words).replace("_", " ").strip() or name
@@ -330,10 +332,11 @@ def by_file(names: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     ### Names as sentences
 
     Args:
-        names: of tests, as pytest has them: `tests/test_kiln.py::test_it_gets_hot`.
+        names: the names of tests, as pytest has them:
+            `tests/test_kiln.py::test_it_gets_hot`.
 
     Returns:
-        For each file what its tests say: "it gets hot".
+        For each file, what its tests say: "it gets hot".
     """
     files: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:

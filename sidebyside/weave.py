@@ -6,9 +6,9 @@ summary: From sections to the rows of a page, with links, formulas and colours i
 
 # Weave
 
-[Split][sidebyside.split] has cut the module into sections. This stage makes each of
-them a row that a template can set: prose as Markdown with its links resolved and its
-formulas checked, code as HTML with its colours and line numbers, and an anchor that
+[Split][sidebyside.split] has cut the module into sections. This stage turns each of
+them into a row that a template can set: prose as Markdown with its links resolved and
+its formulas checked, code as HTML with its colours and line numbers, and an anchor that
 others can link to.
 """
 
@@ -43,18 +43,18 @@ from sidebyside.scopes import variables
 from sidebyside.split import Kind, Role, Section, overloads, split
 from sidebyside.symbols import set_symbols
 
-# With at least so many lines, and so many for each line of code, prose may be [an
+# Prose with at least this many lines, and this many for each line of code, may be [an
 # essay][is_essay].
 LEAST_ESSAY, ESSAY = 24, 3
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 SYMBOLS = re.compile(r"""(?:^|[{,])\s*["']?symbols["']?\s*:""")
-# What YAML makes of the TeX `\theta` in double quotes begins with a tab, and so on.
+# In double quotes, YAML turns the `\t` of the TeX `\theta` into a tab, and so on.
 ESCAPES = dict(zip("\a\b\t\n\v\f\r\x1b", map("\\{}".format, "abtnvfre"), strict=True))
 ESCAPED = re.compile("[\0-\x1f]")
-# More letters, more levels and more values in one of them is nothing that a person
-# would write into front matter.
+# Nobody would write more letters, more levels, or more values on one level, into front
+# matter.
 LONG, DEEP, WIDE = 10_000, 20, 10_000
-# What merges has the key `<<`, or any key with a tag that says so.
+# A merge has the key `<<`, or any key with a tag that says so.
 MERGES = re.compile("<<|!")
 
 
@@ -79,7 +79,7 @@ class Use(NamedTuple):
 class RunBy(NamedTuple):
     """
     The tests that run a section: how many, or `None` if its code has changed since they
-    were recorded; and the first few, by the files that they are in.
+    were recorded; and the first few, by file.
     """
 
     total: int | None
@@ -92,9 +92,9 @@ class Crossing:
     ## What others say of this page
 
     Args:
-        links: for the number of a line, the links in its code.
-        uses: for an anchor, the places that use what is defined there.
-        tests: for an anchor, [the tests][sidebyside.tested] that run what stands there.
+        links: for each line number, the links in its code.
+        uses: for each anchor, the places that use what is defined there.
+        tests: for each anchor, [the tests][sidebyside.tested] that run the code there.
     """
 
     links: Mapping[int, Sequence[Link]] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class Row:
     """
     ## Rows
 
-    What a section is on the page.
+    A section as it is on the page.
 
     Args:
         anchor: its name in links, unique on its page.
@@ -119,9 +119,9 @@ class Row:
         uses: where else in the book its definition is used.
         tests: which tests run it, if that is known.
         public: the full name of what it defines, if others may import that.
-        outline: its level in the outline, if it is named there without a heading.
-        essay: whether its prose stands above its code, and [not
-            beside][sidebyside.weave.is_essay].
+        outline: its level in the outline, if it is listed there without a heading.
+        essay: whether its prose is above its code, and [not beside
+            it][sidebyside.weave.is_essay].
     """
 
     anchor: str
@@ -160,7 +160,8 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
     ## What can be linked to
 
     Every module, definition and variable of a book, by full name, with its place on the
-    pages. What a package imports into its `__init__.py` is there by that name as well.
+    pages. What a package imports into its `__init__.py` is listed under that name as
+    well.
     """
     sources = tuple(sources)
     places: dict[str, Place] = {}
@@ -176,7 +177,8 @@ def catalogue(sources: Iterable[Source]) -> dict[str, Place]:
             places.setdefault(name, Place(source.page, anchors[line]))
 
     add_passed_on(places, sources)
-    # From the inside out, since a package may import what one in it has imported.
+    # From the inside out, since a package may import what a package inside it has
+    # imported.
     packages = [source for source in sources if source.is_package]
     for package in sorted(packages, key=lambda p: p.module.count("."), reverse=True):
         known = sorted(places)
@@ -193,7 +195,7 @@ def add_alias(
     """
     Args:
         places: what can be linked to so far. More is added.
-        alias: another name of a thing, which may be there in its own right.
+        alias: another name for a thing, which may be there in its own right.
         full: the name that it is known by, if at all.
         known: all names, sorted.
     """
@@ -231,7 +233,7 @@ def add_passed_on(places: dict[str, Place], sources: Iterable[Source]) -> None:
 
 def add_starred(places: dict[str, Place], sources: Mapping[str, Source]) -> None:
     """
-    What a module has by `from … import *` is there by its own name as well.
+    What a module gets by `from … import *` is listed under the module's name as well.
 
     Args:
         places: what can be linked to so far. More is added.
@@ -242,8 +244,9 @@ def add_starred(places: dict[str, Place], sources: Mapping[str, Source]) -> None
         for name, source in sources.items()
     }
     # A star may bring what another one has brought, so this goes on until none does.
-    # But a module that takes all of the package around it has itself once more, and
-    # would have itself in that, for ever. So modules come only with what they define.
+    # But a module that takes everything from the package around it contains itself once
+    # more, and itself again in that, for ever. So modules come only with what they
+    # define.
     parts = [name.split(".") for name in sources]
     around = {".".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
     first, before = {*places}, -1
@@ -377,7 +380,8 @@ def weave(
 def public_names(source: Source) -> dict[str, str]:
     """
     The full names of a module's definitions, without those that nobody else should or
-    could import: names with an underscore, and what is defined inside functions.
+    could import: names that begin with an underscore, and what is defined inside
+    functions.
     """
     private = any(part.startswith("_") for part in source.module.split("."))
     return {} if private else reachable(source)
@@ -402,10 +406,10 @@ def outlined(source: Source) -> dict[str, int]:
 
     Most code that was written for other tools has no headings, and an outline of
     nothing but the title helps nobody. So if no class and no function of a module has a
-    heading, the outline names them all, below the headings that there are.
+    heading, the outline lists them all, below whatever headings there are.
 
     Returns:
-        For the anchors of such sections, their levels.
+        The levels of such sections, by anchor.
     """
     public = reachable(source)
     levels: dict[str, int] = {}
@@ -428,7 +432,7 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
     ## Front matter
 
     A module's docstring may open with YAML between two lines `---`, for what a page has
-    but a module has not: its title, its summary.
+    and a module does not: a title, a summary.
 
     Args:
         prose: the module's docstring.
@@ -496,7 +500,7 @@ def front_matter(prose: Prose, source: Source) -> tuple[dict[str, Any], Prose]:
 
 
 def pattern_of_key(key: str) -> re.Pattern[str]:
-    """How a line of the front matter begins that says what a key is."""
+    """A pattern for the beginning of the line of front matter that sets a key."""
     return re.compile(rf"\s*['\"]?{re.escape(key)}['\"]?\s*:")
 
 
@@ -537,13 +541,13 @@ class Checked(yaml.SafeLoader):
         try:
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError) as error:
-            # YAML's own readers fail at an unknown word in ways that say nothing.
+            # YAML's own readers fail on an unknown word in ways that say nothing.
             said = str(error) if isinstance(error, ValueError) else "a wrong value"
             raise ConstructorError(None, None, said, node.start_mark) from None
 
 
 def parsed(text: str) -> Any:
-    """What YAML says. The fast loader is not everywhere, and vague about mistakes."""
+    """What YAML says. The fast loader may be missing, and is vague about mistakes."""
     # Nor does it stop at thousands of nested brackets, too many for Python.
     fast = getattr(yaml, "CSafeLoader", Checked) if len(text) < LONG else Checked
     try:
@@ -556,8 +560,8 @@ def ends(value: Any) -> bool:
     """
     ### What has no end
 
-    With `a: &x [*x]` a list is in itself, and a few lines of such names can stand for
-    more values than a computer holds.
+    With `a: &x [*x]` a list contains itself, and a few lines of such names can stand
+    for more values than a computer holds.
 
     Args:
         value: what YAML made of the front matter; `None` if that had no end.
@@ -581,11 +585,11 @@ def check_formulas(prose: Prose, path: str, report: Report = stop) -> Prose:
     """
     ## Formulas
 
-    They are set by a Markdown extension, long after this stage, where nobody knows
-    which file a text came from. So each is set once here, while that is still known.
+    They are set by a Markdown extension, long after this stage, when it is no longer
+    known which file a text came from. So each is set once here, while it still is.
 
     Returns:
-        The same prose, with formulas that can't be set as code.
+        The same prose, in which formulas that can't be set are code.
     """
     text = prose.text
     pieces: list[str] = []
@@ -614,7 +618,7 @@ def leading_heading(prose: Prose) -> tuple[int, str, Prose]:
     """
     ## Headings
 
-    The heading that a section begins with stands above both of its columns, and in the
+    The heading that a section begins with goes above both of its columns, and into the
     outline. Other headings stay where they are, in the prose.
 
     Returns:
@@ -629,12 +633,12 @@ def is_essay(prose: Prose, code: int) -> bool:
     """
     ## Essays
 
-    A module may begin with a chapter of its own, with headings in it, and a few imports
-    after it. Beside those imports, most of the page would be an empty column. So such
-    prose stands across the page, in lines that an eye can follow, and the two columns
-    begin below it. What explains a definition always stands beside it, however long.
-    Where there is no code at all, a long text needs no headings to have the page to
-    itself: the end of a module may be one.
+    A module may begin with a whole chapter, with headings in it, and then have a few
+    imports. With only those beside it, most of the column of code would be empty. So
+    such prose goes across the page, in lines that the eye can follow, and the two
+    columns begin below it. What explains a definition is always beside it, however
+    long. Where there is no code at all, a long text needs no headings to have the page
+    to itself: one may be at the end of a module.
 
     Args:
         prose: what a section says, without the heading that it begins with.
@@ -642,7 +646,7 @@ def is_essay(prose: Prose, code: int) -> bool:
 
     Returns:
         Whether it has headings or no code, and is several times as long as its code. A
-        picture counts for eight lines.
+        picture counts as eight lines.
     """
     lines = len(prose.lines) + 7 * sum("![" in text for _, text in prose.lines)
     if lines < max(LEAST_ESSAY, ESSAY * (code + 1)):
@@ -657,7 +661,7 @@ def is_essay(prose: Prose, code: int) -> bool:
 
 
 def without_own(heading: str, page: str) -> str:
-    """A heading in which the name of the page itself is no link."""
+    """A heading in which the page's own name is not a link."""
     address = re.escape(Place(page, "").seen_from(page))
     return re.sub(rf"\[([^\[\]]*)\]\({address}\)", r"\1", heading)
 
@@ -665,7 +669,7 @@ def without_own(heading: str, page: str) -> str:
 def code_lines(
     section: Section, source: Source, html: Sequence[str]
 ) -> Iterator[CodeLine]:
-    """A section's code, without blank lines at its ends and where prose stood."""
+    """A section's code, without blank lines at its ends and where prose was."""
     for span in section.spans:
         if span.role is Role.CODE:
             first, stop = span.first, span.stop
@@ -681,8 +685,8 @@ class Anchors:
     ## Anchors
 
     A link to a section should survive edits elsewhere in the file, so anchors are made
-    from names and words and never from numbers of lines or sections: `Game.step` for
-    the method, `Game.lives` for an attribute with a docstring,
+    from names and words and never from line or section numbers: `Game.step` for the
+    method, `Game.lives` for an attribute with a docstring,
     `Game.step--only-frames-3-and-4` for a comment in it that begins with these words.
     """
 
@@ -693,7 +697,7 @@ class Anchors:
         self.reserved = self.definitions | {a.name for a in source.attributes}
 
     def name(self, section: Section, heading: str, source: Source) -> str:
-        """A name for a section that no other section of the page has."""
+        """A name for a section, unique on its page."""
         reserved = self.reserved
         if section.definition:
             stub = is_stub(section, source)
@@ -705,7 +709,7 @@ class Anchors:
         else:
             words = slug(section.prose.text or first_code(section, source), words=5)
             name = f"{section.scope}--{words}" if section.scope else words
-        # Ids with two underscores in front are those of a theme's switches.
+        # Ids with two underscores in front belong to a theme's switches.
         is_like_a_switch = name.startswith("__") and not name.endswith("__")
         name = f"-{name}" if is_like_a_switch else name or "section"
         unique = name
@@ -730,7 +734,7 @@ def slug(text: str, words: int) -> str:
 
 
 def one_line(value: object) -> str:
-    """What the front matter gives for a title, whatever it is, as one line of text."""
+    """What the front matter gives as a title, whatever it is, as one line of text."""
     return " ".join(re.sub(r"[\0-\x1f\x7f\ud800-\udfff]", " ", str(value)).split())
 
 

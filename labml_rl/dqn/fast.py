@@ -1,11 +1,11 @@
 r"""
 ---
-title: DQN without a week
+title: DQN in an evening
 summary: >-
   Settings of DQN for a small machine, and why each is as it is.
 ---
 
-# DQN without a week
+# DQN in an evening
 
 The [settings of *Nature*](settings.py) are for one game at a time, and 38 days of play.
 These are for a laptop and an evening. The [algorithm and the loop](experiment.py) are

@@ -159,7 +159,7 @@ def squashed(dice: Tensor) -> Tensor:
 
 def add_noise(network: nn.Module, noise: float = 0.5) -> None:
     """
-    ## Noise into a network
+    ## Adding noise to a network
 
     All its linear layers become noisy. Convolutions stay as they are, as in the paper.
 

@@ -190,7 +190,7 @@ class Experiment(experiment.Experiment):
 @dataclass(frozen=True, kw_only=True)
 class FastSettings(fast.Settings):
     r"""
-    ## Without a week
+    ## In an evening
 
     The same six parts, with everything else from [the fast settings](fast.py) of DQN:
     sixteen games at once, and a batch of 256 for every 64 steps. Double Q-learning and

@@ -162,7 +162,7 @@ class OverlapExperiment(PolicyExperiment["Settings"]):
     @torch.no_grad()
     def from_here(self, batch: "Batch") -> "Batch":
         r"""
-        ### From where the clip counts
+        ### Where the clip counts from
 
         The [clip][labml_rl.ppo.clipped_policy_loss] is meant to keep an update from
         going too far. But too far from what? If it counts from the policy that played,

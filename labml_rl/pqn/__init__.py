@@ -286,7 +286,7 @@ class PQNetwork(nn.Module):
 
 def add_norms(body: NatureBody | VectorBody) -> None:
     """
-    ## Norms into a body
+    ## Adding norms to a body
 
     After a fully connected layer, all numbers of one observation together are brought
     to one size. After a convolution it is those of one *place*: the 32 or 64 channels

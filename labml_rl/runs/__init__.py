@@ -21,8 +21,8 @@ on as if nothing had happened:
 4. [The folder of a run](folder.py): where everything is, and who may write.
 5. [What was run](record.py): settings, commit, versions, machine.
 6. [The curve](curve.py): CSV and TensorBoard.
-7. [How far it is](bar.py): the progress bar.
-8. [To be stopped](signals.py): Ctrl-C.
+7. [How far it has got](bar.py): the progress bar.
+8. [Stopping a run](signals.py): Ctrl-C.
 9. [The loop](loop.py): train, save, resume.
 10. [The command line](command.py): settings become options.
 

@@ -1,10 +1,10 @@
 """
 ---
-title: How far it is
+title: How far it has got
 summary: A progress bar in a terminal, and a line a minute everywhere else.
 ---
 
-# How far it is
+# How far it has got
 
 If you wait for hours, you want to know how many, and whether it is worth it. In a
 terminal, a run shows a bar with the frames, the speed, the time left, and the current

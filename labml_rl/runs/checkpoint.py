@@ -420,7 +420,7 @@ AS: dict[str, Callable[[Tensor], Any]] = {
 
 def load_weights(network: nn.Module, weights: dict[str, Tensor]) -> None:
     """
-    ## Weights into a network
+    ## Loading weights into a network
 
     PyTorch has a function for this, `load_state_dict`. Where network and weights do not
     match, it prints a page. The usual cause is a checkpoint of another game, or of

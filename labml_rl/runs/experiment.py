@@ -241,7 +241,7 @@ class Settings:
 
 def check_heard(settings_class: type[Settings]) -> None:
     """
-    ### Settings that nobody hears
+    ### Settings that nothing reads
 
     `@dataclass` makes a setting of each name that has a type after it. Without
     `@dataclass`, or without the type, Python makes an ordinary attribute, which nothing
@@ -280,7 +280,7 @@ KINDS = {
 
 def check_kinds(settings: Settings) -> None:
     """
-    ### Settings of another kind
+    ### Settings of the wrong kind
 
     Python accepts any value for a setting. With `double="no"` double would be switched
     on, and with `optimizer_name="sgd"` a run would learn with RMSProp and record SGD. A

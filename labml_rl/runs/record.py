@@ -174,7 +174,7 @@ def check_algorithm(path: object, record: dict[str, Any], algorithm: str) -> Non
 
 def origin(algorithm: str, settings: Settings) -> str:
     """
-    ## Whose a checkpoint is
+    ## Whose checkpoint it is
 
     Two games may have networks of the same shape. So a checkpoint says what it is of.
     """
@@ -201,7 +201,7 @@ def check_origin(path: str | Path, state: dict[str, Any], of: str) -> None:
 
 def session(frames: int, experiment_class: type[Experiment[Any]]) -> dict[str, Any]:
     """
-    ## On what it was run
+    ## The machine it ran on
 
     Args:
         frames: how many the run has had when this session begins.

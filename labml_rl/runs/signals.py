@@ -1,10 +1,10 @@
 """
 ---
-title: To be stopped
+title: Stopping a run
 summary: Ctrl-C between two updates, and not in the middle of one.
 ---
 
-# To be stopped
+# Stopping a run
 
 Few three-day runs finish without being stopped on the way. This page listens for that,
 so that [the loop](loop.py) can save first.
@@ -122,7 +122,7 @@ def is_echo() -> bool:
 @contextlib.contextmanager
 def tidy() -> Iterator[None]:
     """
-    ## Whatever else is stopped
+    ## Stopping anything else
 
     Left alone, SIGTERM and SIGHUP end a program on the spot, and half a film stays on
     the disk. Inside this context they end it as Ctrl-C does: all that is open is closed
