@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from ale_py import Action, ALEInterface, LoggerMode, roms
 
-from labml_rl.dqn.drq import brighten, shift
+from labml_rl.dqn.augmentation import brighten, shift
 from labml_rl.dqn.mspacman import look
 from labml_rl.game import make_game
 from labml_rl.screen import Pixels, preprocess

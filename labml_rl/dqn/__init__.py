@@ -40,7 +40,8 @@ paper can be switched on one by one:
 | [noisy networks](noisy.py) | which actions are taken | no |
 
 [The experiment](experiment.py) puts them together. With all that came after the paper,
-except quantiles, it is [Rainbow](rainbow.py).
+except quantiles, it is [Rainbow](rainbow.py). And [DrQ](drq.py) is DQN for two hours of
+play.
 
 ## The Bellman equation
 

@@ -9,7 +9,8 @@ import torch
 from gymnasium.spaces import Box
 
 from labml_rl.dqn import drq, experiment
-from labml_rl.dqn.drq import Experiment, Settings, brighten, shift
+from labml_rl.dqn.augmentation import brighten, shift
+from labml_rl.dqn.drq import Experiment, Settings
 from tests.book.catch import BALLS
 from tests.book.test_learning_values import CATCH, learned
 

@@ -22,7 +22,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from benchmarks.record import ROOT
 from labml_rl import a2c, environments, impala, onpolicy, players, replay
-from labml_rl.dqn import td_loss
+from labml_rl.dqn import augmentation, td_loss
 from labml_rl.game import make_game
 from labml_rl.networks import log_probs_of
 from labml_rl.ppo import clipped_policy_loss, novelty
@@ -304,6 +304,15 @@ def test_novelty_in_a_loop_of_ones_own():
         if weights.grad is not None
     }
     assert learned == {"predictor"}
+
+
+def test_pictures_of_a_batch_are_varied():
+    (program,) = programs(str(augmentation.__doc__))
+    names: dict[str, Any] = {}
+    exec(program, names)
+    batch, varied = names["batch"], names["varied"]
+    assert (varied.shape, varied.dtype) == ((32, 4, 84, 84), torch.uint8)
+    assert not any(torch.equal(*each) for each in zip(batch, varied, strict=True))
 
 
 def test_a_single_environment_fills_a_memory():

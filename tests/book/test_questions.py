@@ -18,8 +18,8 @@ from labml_rl.a2c import policy_loss, total_loss
 from labml_rl.a2c import value_loss as critic_loss
 from labml_rl.bodies import NatureBody
 from labml_rl.dqn import following_values, huber
+from labml_rl.dqn.augmentation import shift
 from labml_rl.dqn.distribution import expectation, make_atoms, project
-from labml_rl.dqn.drq import shift
 from labml_rl.dqn.dueling import DuelingNetwork
 from labml_rl.dqn.exploring import Linear, explore
 from labml_rl.dqn.quantiles import (
@@ -440,14 +440,21 @@ def test_of_the_dueling_network():
     assert total.startswith("0, always.")
 
 
-def test_of_two_hours_of_play():
-    places, _, _, often = answers("dqn.drq")[1:]
+def test_of_no_picture_twice():
+    places, _, _ = answers("dqn.augmentation")[1:]
     image = torch.arange(81, dtype=torch.uint8).view(1, 1, 9, 9)
     images = image.expand(2_000, -1, -1, -1)
     moved = shift(images, torch.Generator().manual_seed(1)).unique(dim=0)
     whole = [each for each in moved if len(each.unique()) == 81]
     assert (len(moved), len(whole)) == (9 * 9, 1)
     assert places.startswith(r"In $9 \cdot 9 = 81$. One of them: not moved at all.")
+
+
+def test_of_two_hours_of_play():
+    double, often = answers("dqn.drq")[1:]
+    says = torch.tensor([[1.0, 3.0, 2.0]])
+    assert torch.equal(following_values(says, says), following_values(says))
+    assert "both are the same network" in double
 
     def last_can_be_drawn(ends):
         """Whether the newest step is complete, with ten rewards."""

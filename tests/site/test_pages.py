@@ -287,7 +287,7 @@ SOUGHT = {
     "atari 100k": "labml_rl/dqn/drq.html",
     "credit assignment": "labml_rl/returns.html",
     "custom environment": "labml_rl/environments.html",
-    "data augmentation": "labml_rl/dqn/drq.html",
+    "data augmentation": "labml_rl/dqn/augmentation.html",
     "dueling network": "labml_rl/dqn/dueling.html",
     "entropy bonus": "labml_rl/a2c/index.html",
     "episodic life": "labml_rl/wrappers/acting.html",
