@@ -527,7 +527,11 @@ def draw_groups(
         if not draw_marks(drawing, group, [height(y) for _, y in group], lines):
             unnamed += group
     if unnamed:
-        drawing.words(LEFT, 48, f"dashed: {told(unnamed)}", colour=FAINT, size=13)
+        # On the left may be the name of a mark at the very top.
+        is_taken = height(groups[0][0][1]) < TOP + 8 and groups[0][0] not in unnamed
+        x, anchor = (RIGHT, "end") if is_taken else (LEFT, "start")
+        words = f"dashed: {told(unnamed)}"
+        drawing.words(x, 48, words, colour=FAINT, size=13, text_anchor=anchor)
 
 
 def draw_beside(

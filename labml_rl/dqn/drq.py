@@ -70,6 +70,25 @@ The last two also predict what they will see next, and their networks are partly
 on the way ([D'Oro et al., 2023](https://openreview.net/forum?id=OpC-9aBBVJe)). BBF
 takes hours on a large GPU, since it learns from each step eight times as often as DrQ,
 with a much larger network.
+
+## What it has learned
+
+![The mean score of the last hundred games of DrQ in Breakout, over the frames played: it
+rises in a nearly straight line and ends at
+16](../../assets/figures/run-drq-breakout-seed-1.svg)
+
+*Breakout in two hours, with one seed.*
+
+The agent scores 19.0 ± 1.1 in whole games after that, and 19.8 is what Schwarzer et al.
+give for DrQ. (Random play scores 1.7, and a human tester 31.8.) In Pong it is −12.0 ±
+1.2, and −9.1. Both runs, with their commands and their scores, are on the [page of
+results](../../results.md#two-hours-of-play-by-drq).
+
+![A game of Breakout. Beside it are the value that the agent expects and what it expects
+of each action](../../assets/films/run-drq-breakout-seed-1.mp4){ width=1280 height=720 }
+
+*A whole game of that agent. It has learned to meet the ball, and nothing yet of tunnels
+through the wall.*
 """
 
 from dataclasses import dataclass, replace
