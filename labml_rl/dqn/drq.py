@@ -73,8 +73,8 @@ with a much larger network.
 
 ## What it has learned
 
-![The mean score of the last hundred games of DrQ in Breakout, over the frames played: it
-rises in a nearly straight line and ends at
+![The mean score of the last hundred games of DrQ in Breakout, over the frames played:
+it rises in a nearly straight line and ends at
 16](../../assets/figures/run-drq-breakout-seed-1.svg)
 
 *Breakout in two hours, with one seed.*
