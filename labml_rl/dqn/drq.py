@@ -62,7 +62,7 @@ The usual 26 games, after two hours each,
 | agent | mean | median |
 |---|---|---|
 | Rainbow with other numbers (DER) | 35% | 19% |
-| DrQ, with the ε of this page | 47% | 31% |
+| DrQ, with the ε of this page | 46% | 31% |
 | SPR, with weights that are reset (SR-SPR) | 127% | 68% |
 | BBF | 225% | 92% |
 
@@ -80,9 +80,9 @@ it rises in a nearly straight line and ends at
 *Breakout in two hours, with one seed.*
 
 The agent scores 19.0 ± 1.1 in whole games after that, and 19.8 is what Schwarzer et al.
-give for DrQ. (Random play scores 1.7, and a human tester 31.8.) In Pong it is −12.0 ±
-1.2, and −9.1. Both runs, with their commands and their scores, are on the [page of
-results](../../results.md#two-hours-of-play-by-drq).
+give for DrQ. (Random play scores 1.7, and a human tester 31.8.) In Pong it scores −12.0
+± 1.2, where they give −9.1. Both runs, with their commands, are on the [results
+page](../../results.md#two-hours-of-play-by-drq).
 
 ![A game of Breakout. Beside it are the value that the agent expects and what it expects
 of each action](../../assets/films/run-drq-breakout-seed-1.mp4){ width=1280 height=720 }
