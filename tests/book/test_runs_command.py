@@ -68,7 +68,7 @@ def test_help_of_settings_without_a_docstring_has_no_signature(capsys):
     said = capsys.readouterr().out
     assert "Penalised(" not in said
     assert "--penalty" in said
-    assert "an Atari game, as Breakout" in " ".join(said.replace("│", " ").split())
+    assert "an Atari game, such as Breakout" in " ".join(said.replace("│", " ").split())
 
 
 def test_help_says_of_a_setting_what_the_algorithm_says_of_it(capsys):
