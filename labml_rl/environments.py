@@ -66,8 +66,8 @@ of `gymnasium.utils.env_checker`. Three more things matter here:
   again][labml_rl.environments.Resumable], and random numbers from anywhere else would
   lead them astray, without a word.
 - **Its own processes** can't be those of Python's `multiprocessing`, unless you add
-  `--workers 0`: a worker may start none. Its `close` must end whatever it starts with
-  `subprocess`.
+  `--workers 0`: a worker may start none. The environment's `close` must end whatever
+  it starts with `subprocess`.
 
 !!! warning "Nothing is scaled"
     Rewards are clipped in Atari games alone, and only bytes are divided by 255. All
@@ -81,7 +81,7 @@ of `gymnasium.utils.env_checker`. Three more things matter here:
     ```
 
     Gymnasium has these two, and `NormalizeReward` and `NormalizeObservation` as well,
-    which find their factors during play. But a run does not save these. If you resumed
+    which find their numbers during play. But a run does not save these. If you resumed
     it or watched its agent, you would begin with others.
 
 If an action is an amount, such as a torque, let the agent choose among a few amounts.
@@ -125,7 +125,7 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
     of an episode that ends.
 
     !!! warning "A game with something around it"
-        An Atari game in a wrapper or [a pipeline of your own](wrappers/__init__.py),
+        An Atari game in a wrapper or [a pipeline of your own](wrappers/__init__.py)
         ends up here, too. An episode of it may be one of five lives, and a seed would
         [begin a new game][labml_rl.game.Game.reset]. So if anything inside has an
         attribute `goes_on`, as the game and
@@ -184,11 +184,11 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         """
         Returns:
             What the environment returns. At the end of an episode, the sum of its
-            rewards and the number of its steps are in `info["episode"]`, unless the
-            environment put its own there, and `info["cut_off"]` says whether it was cut
-            off. If the limit that cut it off is outside the wrapper that counts its
-            points, such as Gymnasium's `RecordEpisodeStatistics`, the score is what had
-            been counted so far.
+            rewards and the number of its steps are in `info["episode"]`, as far as the
+            environment put nothing there itself, and `info["cut_off"]` says whether it
+            was cut off. If the limit that cut it off is outside the wrapper that counts
+            its points, such as Gymnasium's `RecordEpisodeStatistics`, the score is what
+            had been counted so far.
 
         Raises:
             ResetNeeded: before the first `reset`.

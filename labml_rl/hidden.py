@@ -43,7 +43,7 @@ def make_hidden_cart_pole(**options: Any) -> gymnasium.Env[Any, Any]:
     ## The environment
 
     The pole leans by a fifth of a radian at most before the episode is over, and from
-    one step to the next this changes by a hundredth or so. To a network, those are
+    one step to the next this changes by a hundredth or so. To a network, that is
     nearly the same number. So both numbers are divided by the bounds of Gymnasium's
     space, which are twice as far out as an episode goes.
 

@@ -453,7 +453,7 @@ class PolicyExperiment(RolloutExperiment[P]):
         ### Look again
 
         The network that learns is the one that played, or what has become of it since.
-        So much of what it answered then is computed a second time here. That is still
+        So this computes much of what it answered then a second time. That is still
         faster: keeping what a gradient needs while playing would mean many small
         backward passes instead of one.
 

@@ -174,7 +174,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     count for more in it. If left is drawn nine times out of ten, $V$ is 5.3, and the
     best $b$ is 7.7.)
 
-    As a baseline, the critic may be as wrong as it likes: that adds noise, and the
+    As a baseline, the critic may be as wrong as it likes: that only adds noise, and the
     average stays right. But at the end of an [n-step
     return][labml_rl.returns.n_step_returns], its value stands for rewards that were not
     seen. There its error is in $G_t$, and so in the gradient.
