@@ -190,7 +190,7 @@ the [cells][sidebyside.split.CELL] of a notebook. Where no docstring has a headi
 outline names the classes and functions][sidebyside.weave.outlined]. Where a module
 begins with a long text that has headings, [that text spans the
 page][sidebyside.weave.is_essay], and the two columns begin below it. A long text
-without code spans the page, too.
+that has no code is set across the page, too.
 
 Besides pictures, prose may have [films][sidebyside.markdown.Films], written
 `![A game](game.mp4)`, and [series of pictures with a

@@ -198,8 +198,8 @@ def unpaired(text: str) -> Iterator[int]:
     ## Dollars without a formula
 
     Yields the place of each `$$` that is neither in a formula nor in code. A blank line
-    or a single dollar between two of them keeps them apart. A single dollar counts only
-    if it is one of two with words between them.
+    or a single dollar between two of them keeps them apart. A single dollar is yielded
+    only if it is one of two with words between them.
     """
     end = 0
     for match, words in scanned(text):

@@ -855,8 +855,8 @@ def table(lines: Lines) -> tuple[Lines, Lines]:
 
 def drawing(lines: Lines) -> tuple[Lines, Lines]:
     """
-    Anything drawn with the signs of a table that can't be read as one, such as a table
-    with words around it. It is shown as it was drawn, too.
+    Anything drawn with the signs of a table, but not in a way that can be read as one,
+    such as a table with words around it. It is shown as it was drawn, too.
 
     Returns:
         Its lines, and what they become.

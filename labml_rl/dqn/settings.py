@@ -129,7 +129,7 @@ class Settings(SpeedSettings):
         noisy: explore by [noise in the weights](noisy.py), with epsilon or, if its
             start and end are 0, without.
         noise: how much of it there is at the beginning.
-        prioritised: draw steps that were a surprise more often.
+        prioritised: draw surprising steps more often.
         priority_exponent: how much more often. With 0, all are alike.
         importance_start: how much of that is made up for in the loss, at the beginning.
             At the end all of it is, 1.

@@ -2,8 +2,7 @@ r"""
 ---
 title: Prioritised replay
 summary: >-
-  Draw steps that were a surprise more often, and weigh them so that the answer stays
-  the same.
+  Draw surprising steps more often, and weigh them so that the answer stays the same.
 symbols:
   errors: '\delta_i'
   exponent: '\alpha'

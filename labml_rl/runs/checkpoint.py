@@ -208,8 +208,8 @@ def whole(path: Path) -> Iterator[BinaryIO]:
     ### Whole or not at all
 
     The new file gets its name only once it is complete and on the disk, not just on the
-    way there. The system changes a name in one step: at any moment, it leads to the
-    whole old file or to the whole new one.
+    way there. The system changes a name in one step: at any moment, the name leads to
+    the whole old file or to the whole new one.
 
     !!! warning "On the way there"
         `fsync` waits until the file is on the disk. Without it, the name can get there

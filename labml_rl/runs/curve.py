@@ -125,8 +125,8 @@ class Curve:
 
         All rows so far are in the [checkpoint][Curve.get_state], and the file is
         written anew from there. What the run did after that checkpoint is done again,
-        so those rows must go. TensorBoard's files can't be shortened, so it is told to
-        forget what it has from this frame on.
+        so those rows must go. TensorBoard's files can't be shortened, so it is told
+        from which frame on to forget what it has.
         """
         self._began = time.monotonic()
         header = [_as_csv(self.rows[0])] if self.rows else []

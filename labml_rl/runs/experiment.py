@@ -8,10 +8,10 @@ summary: What a run consists of, so that it can be stopped anywhere and go on un
 
 An **experiment** is an algorithm at work on a game: games, a network, an optimiser, and
 dice, that is, generators of random numbers. Each algorithm of this book has its own
-experiment, and all have to be seeded, watched, stopped, saved and continued. All that
-is on this page, once. An algorithm derives its experiment from [Experiment][], and adds
-how it plays and learns. Here is a complete one. It looks no further than the next
-reward, so it will not get far:
+experiment, and all have to be seeded, watched, stopped, saved and continued. What
+that takes is on this page, once. An algorithm derives its experiment from
+[Experiment][], and adds how it plays and learns. Here is a complete one. It looks no
+further than the next reward, so it will not get far:
 
 ```python
 import torch

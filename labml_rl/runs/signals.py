@@ -161,6 +161,7 @@ def tidy() -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, stop_later if is_ending else handler)
-            # Or the last thing that Python did would be to give it back to the system.
+            # Without this, the last thing that Python did would be to give the signal
+            # back to the system.
             if is_ending:
                 atexit.register(signal.signal, each, signal.SIG_IGN)

@@ -50,10 +50,10 @@ shows [what the agent expects](picture.py), and what it is about to do.
   is left to the agent.
 - **New seeds.** They draw different numbers of no-ops, and throw different dice for the
   agent and for sticky actions. Without sticky actions there are only thirty beginnings,
-  and training has seen them all. Only chance in the agent's actions then makes two
-  games differ. With `--greedy` there is no chance: many Atari games then have only
-  thirty different courses, however often they are played, and the standard error is too
-  small.
+  and training has seen them all. Apart from these, only chance in the agent's actions
+  makes two games differ. With `--greedy` there is no chance: many Atari games then have
+  only thirty different courses, however often they are played, and the standard error
+  is too small.
 
 All this is printed below the scores, and belongs wherever they are quoted. (The number
 that a run shows while it learns is [a different one](../runs/curve.py): a mean over the
@@ -74,7 +74,7 @@ paper cut games off after 5 minutes, and the PPO paper counted training games.) 
 et al. (2018)](https://doi.org/10.1613/jair.5699) propose others, and many newer papers
 follow them: actions are sticky with a probability of 0.25, a lost life does not end an
 episode, an agent has all 18 actions in every game, and the scores are those of training
-games, at several points, and not those of the best agent. With
+games, at several moments, and not those of the best agent. With
 `--sticky-actions 0.25 --no-episodic-life --full-action-space` a run is trained like
 that, and its curve has the scores.
 

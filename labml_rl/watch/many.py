@@ -224,9 +224,9 @@ def interval(
     With other seeds there would have been other agents, and another number. How
     different could it be? Hardly anyone can train everything a hundred times to find
     out. The **bootstrap** pretends to have done so: from the runs that there are it
-    draws the same number, some of them twice and some not at all, and computes the
-    number anew. It does so two thousand times. The middle 95% of all these numbers span
-    the **interval**. (To [bootstrap](../returns.py) a return is something else: the two
+    draws just as many, some of them twice and some not at all, and computes the number
+    anew. It does so two thousand times. The middle 95% of all these numbers span the
+    **interval**. (To [bootstrap](../returns.py) a return is something else: the two
     have only their name in common.)
 
     If the intervals of two algorithms are far apart, seeds are an unlikely reason. If
@@ -249,8 +249,8 @@ def interval(
 
     Args:
         scores: human-normalised, shape `(R, G)`.
-        statistic: what is computed from scores of shape `(…, R, G)`. It returns the
-            shape `(…)`. For the mean, that is `lambda s: s.mean(axis=(-2, -1))`.
+        statistic: what is computed from scores of shape `(…, R, G)`. Its result has
+            the shape `(…)`. For the mean, that is `lambda s: s.mean(axis=(-2, -1))`.
         draws: how often.
         confidence: what share of the draws lies in the interval.
         seed: of the draws.
@@ -259,9 +259,9 @@ def interval(
         Where it begins, and where it ends.
 
     Raises:
-        ValueError: if there are fewer than two runs of each game, since one does not
-            say how far apart runs are, if a score is not a number, or if an argument
-            makes no sense.
+        ValueError: if a score is not a number, if an argument makes no sense, or if
+            there are fewer than two runs of each game, since one does not say how far
+            apart runs are.
     """
     array = checked(scores)
     if array.ndim != 2 or not 0 < confidence < 1 or draws < 1:

@@ -171,8 +171,8 @@ def games_of_each(games: int) -> list[int]:
 
     !!! warning "The first ten to end"
         It is tempting to let sixteen games run and to count those that end first. But
-        short games end first. In games where a good agent plays for long, their average
-        is too low, and where good agents are quick, it is too high.
+        short games end first. In games where a good agent plays for long, the average
+        of these is too low, and where good agents are quick, it is too high.
 
     Args:
         games: how many in all.
