@@ -22,6 +22,7 @@ BOOSTS = {
     "labml_rl/replay/index.md": 1.3,
     "labml_rl/dqn/index.md": 1.3,
     "labml_rl/dqn/exploring.md": 1.4,
+    "labml_rl/dqn/drq.md": 0.8,
     "labml_rl/watch/index.md": 1.3,
     "labml_rl/watch/video.md": 1.4,
     "labml_rl/index.md": 1.4,

@@ -1,12 +1,12 @@
 r"""
 ---
-title: Two hours of play
+title: Two hours of play (DrQ, Atari 100k)
 summary: >-
   DQN with 100,000 steps in all (Atari 100k): a batch after every step, and each picture
   a little different every time it is learned from.
 ---
 
-# Two hours of play
+# Two hours of play (DrQ, Atari 100k)
 
 The human testers that agents are [compared with](../watch/many.py#one-scale) had
 practised each game for about two hours. The DQN of *Nature* plays each for 38 days.

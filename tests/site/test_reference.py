@@ -71,7 +71,7 @@ def entry_of(site, name):
 
 def test_what_is_returned_is_one_thing(site):
     entry = entry_of(site, "labml_rl.batch.Games.step")
-    assert "and its namesake with an underscore says which of them count" in entry
+    assert "and the same key with an underscore says which of them count" in entry
 
 
 def test_a_sentence_that_announces_a_formula_has_it(site):
