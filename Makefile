@@ -55,16 +55,15 @@ figures: .venv/all ## make the figures again, from the emulator, the code and th
 	$(BIN)/python -m figures.policies
 	$(BIN)/python -m figures.values
 
-# Programs that a test starts are recorded as well: a line in the environment sees to it,
-# which does nothing unless it is asked to.
-RECORDED := COVERAGE_PROCESS_START='$(CURDIR)/tests/recording/coverage.ini' \
-  COVERAGE_FILE='$(CURDIR)/.coverage' $(BIN)/pytest --numprocesses auto --dist worksteal \
-  --cov --cov-config=tests/recording/coverage.ini --cov-context=test --cov-report= -m ''
-
 evidence: .venv/all ## run the tests of book and press, long ones too, and record what each runs; half an hour
+	@# Programs that a test starts are recorded as well: a line in the environment sees to
+	@# it, which does nothing unless it is asked to.
 	cp tests/recording/recording.pth \
 	  $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
-	$(RECORDED) tests/press tests/book
+	COVERAGE_PROCESS_START='$(CURDIR)/tests/recording/coverage.ini' \
+	  COVERAGE_FILE='$(CURDIR)/.coverage' $(BIN)/pytest --numprocesses auto --dist worksteal \
+	  --cov --cov-config=tests/recording/coverage.ini --cov-context=test --cov-report= \
+	  -m '' tests/press tests/book
 	$(BIN)/sidebyside tests labml_rl sidebyside -o results/tests.json
 
 bench: .venv/bench ## measure what is in results/benchmarks/, but for other machines; takes some hours

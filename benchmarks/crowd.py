@@ -21,18 +21,19 @@ from typing import Any
 
 from benchmarks.policies import PACKAGES
 from benchmarks.record import (
-    ROOT,
+    RECORDS,
     Series,
     answer_of,
     interleave,
     provenance,
     significant,
+    spread,
     started,
     write,
 )
 from labml_rl.__main__ import WAITING
 
-RECORD = ROOT / "results" / "benchmarks" / "crowd.json"
+RECORD = RECORDS / "crowd.json"
 
 # Who learns, and what the environment of the process says.
 CONTESTANTS: dict[str, tuple[str, dict[str, str]]] = {
@@ -105,8 +106,7 @@ def main() -> None:
         samplers = {n: partial(sample, n, updates, **how) for n in CONTESTANTS}
         record[crowd] = described(interleave(samplers, repeats, thrown_away=0))
         for name, each in record[crowd].items():
-            spread = f"{each['median']:.0f} ({each['low']:.0f}–{each['high']:.0f})"
-            print(f"{crowd:8}{name:8}{spread:>20}", flush=True)
+            print(f"{crowd:8}{name:8}{spread(each):>20}", flush=True)
     if not options.quick:
         write(record, options.output)
 

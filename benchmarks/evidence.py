@@ -30,9 +30,8 @@ import av
 import numpy as np
 from PIL import Image
 
-from benchmarks.record import ROOT, write
-from figures.networks import COLOURS, FAINT, FOLDER, WIDTH, Drawing
-from figures.policies import line
+from benchmarks.record import RECORDS, ROOT, write
+from figures.drawing import COLOURS, FAINT, FOLDER, WIDTH, Drawing, line
 from labml_rl.runs import checkpoint
 from labml_rl.runs.command import experiment_of, find_experiment
 from labml_rl.runs.record import origin
@@ -286,7 +285,7 @@ def evaluations_of(folder: Path) -> list[tuple[float, float]]:
 def peer_of(folder: Path) -> tuple[str, dict[str, Any]] | None:
     """Another library's name, and what it learned with the settings of a run."""
     name, file = PEERS.get("-".join(folder.parts[-3:]), ("", ""))
-    path = ROOT / "results" / "benchmarks" / file
+    path = RECORDS / file
     return (name, json.loads(path.read_text())) if name and path.exists() else None
 
 

@@ -27,10 +27,11 @@ from benchmarks.record import (
     interleave,
     provenance,
     significant,
+    spread,
     write,
 )
 from figures.batches import RECORD, figures
-from figures.networks import FOLDER
+from figures.drawing import FOLDER
 
 PACKAGES = (
     *("ale-py", "envpool", "gymnasium", "numpy", "opencv-python-headless"),
@@ -167,9 +168,8 @@ def table(part: str, found: dict[str, Any]) -> str:
             f"{part + ', ' + name:22}" + "".join(f"{each:>19}" for each in head)
         )
         for who, each in players.items():
-            rate = f"{each['median']:.0f} ({each['low']:.0f}–{each['high']:.0f})"
             cells = (
-                rate,
+                spread(each),
                 *(f"{each.get(f'of_{other}', nan):.2f}" for other in (PEER, CEILING)),
                 f"{each['processes']}",
                 f"{each['pss_mb']:.0f}",

@@ -26,10 +26,10 @@ import torch
 
 from benchmarks.games_players import Task, measure
 from benchmarks.policies_learners import PAPER, Size, ours, plain, sb3, updates_of
-from benchmarks.record import ROOT, found_by, provenance, series, significant, write
+from benchmarks.record import RECORDS, found_by, provenance, series, significant, write
 from labml_rl.worker import available_cores
 
-RECORD = ROOT / "results" / "benchmarks" / "gpu.json"
+RECORD = RECORDS / "gpu.json"
 PACKAGES = ("ale-py", "envpool", "gymnasium", "numpy", "stable-baselines3", "torch")
 MANY = Size(games=128, steps=32, minibatch=512)
 WINDOWS = 3

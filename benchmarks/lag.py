@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.record import (
-    ROOT,
+    RECORDS,
     comparison,
     found_by,
     interleave,
@@ -33,7 +33,7 @@ from labml_rl.impala import experiment as impala
 from labml_rl.impala import vtrace
 from labml_rl.returns import Rollout
 
-RECORD = ROOT / "results" / "benchmarks" / "lag.json"
+RECORD = RECORDS / "lag.json"
 PACKAGES = ("gymnasium", "numpy", "torch")
 LAGS, POINTS, SEEDS, SOLVED = (1, 4, 16, 64), 40, (1, 2, 3, 4, 5), 475
 ROUNDS, SECONDS = 7, 20.0
@@ -69,7 +69,7 @@ def frames_a_second(lag: int, seconds: float) -> float:
 
 def apart(*arguments: Any) -> Any:
     """One of these in its own process."""
-    return found_by("benchmarks.lag", "--only", *map(str, arguments))
+    return found_by("benchmarks.lag", "--one", *map(str, arguments))
 
 
 def summary(curves: dict[str, list[float]]) -> dict[str, Any]:
@@ -87,11 +87,16 @@ def main() -> None:
     """Learn with each, play with both, print, and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="short, not recorded")
-    parser.add_argument("--only", nargs="+", metavar="ARGUMENT")
+    parser.add_argument(
+        "--one",
+        nargs="+",
+        metavar="ARGUMENT",
+        help="for the program itself: one of them, here",
+    )
     parser.add_argument("--output", type=Path, default=RECORD)
     options = parser.parse_args()
-    if options.only:
-        kind, *numbers = options.only
+    if options.one:
+        kind, *numbers = options.one
         if kind == "speed":
             print(json.dumps(frames_a_second(int(numbers[0]), float(numbers[1]))))
         else:

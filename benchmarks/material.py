@@ -68,7 +68,7 @@ def book() -> Modules:
     )
 
 
-def library(limit: int | None = None) -> Modules:
+def library(limit: int | None) -> Modules:
     """
     The top-level modules of Python's standard library. They were not written for the
     press, and here and there it takes something for a formula that is not one. A build

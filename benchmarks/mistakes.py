@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.record import ROOT, found_by, provenance, significant, write
+from benchmarks.record import RECORDS, found_by, provenance, significant, write
 from labml_rl.dqn.mistakes import MISTAKES as DQN_MISTAKES
 from labml_rl.mistakes import MISTAKES as PPO_MISTAKES
 from labml_rl.runs.experiment import Experiment
@@ -57,7 +57,7 @@ class Page:
     @property
     def path(self) -> Path:
         """Where the record is."""
-        return ROOT / "results" / "benchmarks" / self.record
+        return RECORDS / self.record
 
 
 PAGES = {
@@ -106,7 +106,7 @@ def learn(page: Page, variant: str, seed: int) -> Curves:
 def apart(of: str, task: tuple[str, int]) -> Curves:
     """The same, in its own process."""
     variant, seed = task
-    curves: Curves = found_by("benchmarks.mistakes", of, "--only", variant, str(seed))
+    curves: Curves = found_by("benchmarks.mistakes", of, "--one", variant, str(seed))
     print(f"{variant:16} seed {seed}: {curves['score'][-1]:.0f}", flush=True)
     return curves
 
@@ -134,12 +134,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("of", nargs="?", choices=PAGES, default="ppo")
     parser.add_argument("--quick", action="store_true", help="one seed, not recorded")
-    parser.add_argument("--only", nargs=2, metavar=("VARIANT", "SEED"))
+    parser.add_argument(
+        "--one",
+        nargs=2,
+        metavar=("VARIANT", "SEED"),
+        help="for the program itself: one of them, here",
+    )
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     page = PAGES[options.of]
-    if options.only:
-        variant, seed = options.only
+    if options.one:
+        variant, seed = options.one
         print(json.dumps(learn(page, variant, int(seed))))
         return
     record = provenance("benchmarks.mistakes", PACKAGES)

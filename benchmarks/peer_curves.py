@@ -27,7 +27,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
 from stable_baselines3.common.vec_env import VecEnv
 
-from benchmarks.record import ROOT, provenance, write
+from benchmarks.record import RECORDS, ROOT, provenance, write
 from labml_rl.a2c import experiment as a2c
 from labml_rl.batch import Games
 from labml_rl.environments import frames_per_step, scores_of
@@ -35,7 +35,6 @@ from labml_rl.ppo import experiment as ppo
 from labml_rl.worker import make_games
 
 RUNS = ROOT / "results" / "runs"
-RECORDS = ROOT / "results" / "benchmarks"
 PACKAGES = ("ale-py", "numpy", "stable-baselines3", "torch")
 EVERY = 40_000
 

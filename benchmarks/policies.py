@@ -16,9 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.policies_learners import LEARNERS, WITHOUT
-from benchmarks.record import ROOT, found_by, interleave, provenance, significant, write
+from benchmarks.record import (
+    RECORDS,
+    found_by,
+    interleave,
+    provenance,
+    significant,
+    spread,
+    write,
+)
 
-RECORD = ROOT / "results" / "benchmarks" / "policies.json"
+RECORD = RECORDS / "policies.json"
 PACKAGES = (
     *("ale-py", "envpool", "gymnasium", "labml-nn", "numpy"),
     *("stable-baselines3", "torch"),
@@ -53,7 +61,7 @@ def table(found: dict[str, Any]) -> str:
     lines = [f"{'':24}{'steps a second':>24}{'ours is … times':>18}"]
     for name, each in found.items():
         if isinstance(each, dict):
-            rate = f"{each['median']:.0f} ({each['low']:.0f}–{each['high']:.0f})"
+            rate = spread(each)
             lines.append(f"{name:24}{rate:>24}{each['ours_is_times']:>18.2f}")
     return "\n".join(lines)
 

@@ -22,16 +22,17 @@ from benchmarks.browser import (
 )
 from benchmarks.material import Modules
 from benchmarks.record import (
-    ROOT,
+    RECORDS,
     comparison,
     interleave,
     provenance,
     series,
     significant,
+    spread,
     write,
 )
 
-RECORD = ROOT / "results" / "benchmarks" / "press.json"
+RECORD = RECORDS / "press.json"
 PACKAGES = (
     *("mkdocs", "mkdocs-material", "markdown", "pymdown-extensions", "pygments"),
     *("jinja2", "quickjs-ng", "watchdog", "pycco", "playwright"),
@@ -170,16 +171,17 @@ def table(found: dict[str, Any]) -> str:
     lines = [f"{'':24} {'ours':>18} {'peer':>18} {'ratio':>7}"]
     for part in ("site", "press", "save"):
         for name, each in found.get(part, {}).items():
-            ours, peer = (spread(each[who]) for who in ("ours", "peer"))
+            ours, peer = (spread(each[who], ".3g") for who in ("ours", "peer"))
             ratio = f"{each['ratio']:.2f}"
             lines.append(f"{part + ', ' + name:24} {ours:>18} {peer:>18} {ratio:>7}")
             if "to_html" in each:
-                html = spread(each["to_html"])
+                html = spread(each["to_html"], ".3g")
                 ratio = f"{1 / each['to_html']['speedup']:.2f}"
                 lines.append(f"{'  with its HTML':24} {html:>18} {peer:>18} {ratio:>7}")
     for each in found.get("growth", {}).values():
         per_line = f"{each['microseconds_a_line']} µs a line"
-        lines.append(f"{each['lines']:>17} lines {spread(each):>19} {per_line:>20}")
+        took = spread(each, ".3g")
+        lines.append(f"{each['lines']:>17} lines {took:>19} {per_line:>20}")
     if "weight" in found:
         kilobytes, shift = found["weight"]["kilobytes"], found["weight"]["shift"]
         lines.append(
@@ -187,11 +189,6 @@ def table(found: dict[str, Any]) -> str:
             f"{kilobytes['high']}; shift at most {shift['high']}"
         )
     return "\n".join(lines)
-
-
-def spread(taken: dict[str, Any]) -> str:
-    """A median with its range."""
-    return f"{taken['median']:.3g} ({taken['low']:.3g}–{taken['high']:.3g})"
 
 
 def main() -> None:

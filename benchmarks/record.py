@@ -14,6 +14,7 @@ from statistics import mean, median
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / "results" / "benchmarks"
 BFLOAT16_UNITS = ("amx_bf16", "avx512_bf16")
 
 
@@ -31,6 +32,14 @@ def series(samples: Sequence[float]) -> Series:
     """Sum up samples. Four digits are more than a noisy machine gives."""
     rounded = tuple(float(f"{sample:.4g}") for sample in samples)
     return Series(rounded, median(rounded), min(rounded), max(rounded))
+
+
+def spread(taken: Mapping[str, Any], digits: str = ".0f") -> str:
+    """The median of a series and its range, in so many digits."""
+    low, middle, high = (
+        format(taken[key], digits) for key in ("low", "median", "high")
+    )
+    return f"{middle} ({low}–{high})"
 
 
 def significant(number: float) -> float:
@@ -141,11 +150,6 @@ def cpu_info() -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def cpu_model(info: Mapping[str, str]) -> str:
-    """The processor, as the system names it."""
-    return info.get("model name") or platform.processor() or platform.machine()
-
-
 def bfloat16_units(info: Mapping[str, str]) -> str:
     """What it has for numbers of 16 bits. Processors of one name may differ in that."""
     flags = info.get("flags", "").split()
@@ -167,7 +171,7 @@ def provenance(program: str, packages: Sequence[str]) -> dict[str, Any]:
         "dirty": bool(git("status", "--porcelain", "--", ".", ":!results")),
         "date": datetime.now(UTC).date().isoformat(),
         "machine": {
-            "cpu": cpu_model(info),
+            "cpu": info.get("model name") or platform.processor() or platform.machine(),
             "bfloat16": bfloat16_units(info),
             "cores": os.cpu_count(),
             "system": f"{platform.system()} {platform.machine()}",

@@ -17,12 +17,11 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.record import ROOT, found_by, provenance, scores_at, write
+from benchmarks.record import RECORDS, found_by, provenance, scores_at, write
 from labml_rl import game
 from labml_rl.ppo.experiment import Experiment, Settings
 from tests.book.catch import BALLS, Catch
 
-RECORDS = ROOT / "results" / "benchmarks"
 PACKAGES = ("gymnasium", "numpy", "torch")
 VARIANTS: dict[str, dict[str, Any]] = {
     "all": {},
@@ -61,7 +60,7 @@ def learn(variant: str, seed: int) -> list[float]:
 
 def apart(variant: str, seed: int) -> list[float]:
     """The same, in its own process."""
-    caught: list[float] = found_by("benchmarks.tricks", "--only", variant, str(seed))
+    caught: list[float] = found_by("benchmarks.tricks", "--one", variant, str(seed))
     return caught
 
 
@@ -80,11 +79,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one seed, not recorded")
     parser.add_argument("--overlap", action="store_true", help="this alone")
-    parser.add_argument("--only", nargs=2, metavar=("VARIANT", "SEED"))
+    parser.add_argument(
+        "--one",
+        nargs=2,
+        metavar=("VARIANT", "SEED"),
+        help="for the program itself: one of them, here",
+    )
     parser.add_argument("--output", type=Path, help="instead of results/benchmarks/")
     options = parser.parse_args()
-    if options.only:
-        variant, seed = options.only
+    if options.one:
+        variant, seed = options.one
         print(json.dumps(learn(variant, int(seed))))
         return
     record = provenance("benchmarks.tricks", PACKAGES)

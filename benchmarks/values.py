@@ -15,7 +15,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record import ROOT, found_by, provenance, series, significant, write
+from benchmarks.record import (
+    RECORDS,
+    found_by,
+    provenance,
+    series,
+    significant,
+    spread,
+    write,
+)
 from benchmarks.values_learners import (
     BATCHES,
     CAPACITY,
@@ -26,7 +34,7 @@ from benchmarks.values_learners import (
     TREES,
 )
 
-RECORD = ROOT / "results" / "benchmarks" / "values.json"
+RECORD = RECORDS / "values.json"
 PACKAGES = (
     *("ale-py", "gymnasium", "labml-nn", "numpy"),
     *("stable-baselines3", "torch"),
@@ -84,7 +92,7 @@ def table(found: dict[str, Any]) -> str:
     lines = []
     for name, numbers in found.items():
         for number, each in numbers.items():
-            rate = f"{each['median']:,.0f} ({each['low']:,.0f}–{each['high']:,.0f})"
+            rate = spread(each, ",.0f")
             times = each.get("ours_is_times", "")
             lines.append(f"  {name:22}{number:14}{rate:>32}{times:>10}")
     return "\n".join(lines)

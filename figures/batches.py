@@ -7,13 +7,12 @@ python -m figures.batches --check   fail if they are not what the record says
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
-from figures.networks import COLOURS, FAINT, WIDTH, Drawing, write_or_check
-from figures.policies import line
+from benchmarks.record import RECORDS
+from figures.drawing import COLOURS, FAINT, WIDTH, Drawing, line, write_or_check
 
-RECORD = Path(__file__).parents[1] / "results" / "benchmarks" / "games.json"
+RECORD = RECORDS / "games.json"
 LEFT, RIGHT = 20, WIDTH - 20
 COSTS = (
     ("step", "a step of a game"),

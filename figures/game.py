@@ -6,13 +6,13 @@ python -m figures.game --check   fail if they differ from what the emulator show
 
 import argparse
 import sys
-from pathlib import Path
 
 import cv2
 import numpy as np
 import torch
 from ale_py import Action, ALEInterface, LoggerMode, roms
 
+from figures.drawing import FOLDER
 from labml_rl.dqn.augmentation import brighten, shift
 from labml_rl.dqn.mspacman import look
 from labml_rl.game import make_game
@@ -25,8 +25,6 @@ RING = 5  # pixels of the game from its middle
 GHOST = (31.0, 53.0)
 
 VARIED = 86  # a seed with which all three pictures move by three pixels or more
-
-FOLDER = Path(__file__).parent.parent / "docs" / "assets" / "figures"
 
 
 def two_frames(name: str, first: int) -> Pixels:

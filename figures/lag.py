@@ -6,14 +6,13 @@ python -m figures.lag --check   fail if it is not what the record says
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
-from figures.networks import COLOURS, FAINT, WIDTH, Drawing, write_or_check
-from figures.policies import line
+from benchmarks.record import RECORDS
+from figures.drawing import COLOURS, FAINT, WIDTH, Drawing, line, write_or_check
 from figures.tricks import draw_runs
 
-RECORD = Path(__file__).parents[1] / "results" / "benchmarks" / "lag.json"
+RECORD = RECORDS / "lag.json"
 KINDS = (
     ("vtrace", "with V-trace", COLOURS[0]),
     ("nothing", "without", COLOURS[1]),

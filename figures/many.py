@@ -14,8 +14,7 @@ from statistics import fmean, median
 import numpy as np
 
 from benchmarks import evidence
-from figures.networks import COLOURS, FAINT, WIDTH, Drawing, write_or_check
-from figures.policies import line
+from figures.drawing import COLOURS, FAINT, WIDTH, Drawing, line, write_or_check
 from labml_rl.watch.many import human_normalised, interquartile_mean
 
 SCORES = Path(__file__).parents[1] / "results" / "published" / "hessel2018.csv"

@@ -8,13 +8,11 @@ python -m figures.mistakes --check   fail if they are not what the record says
 import json
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from figures.networks import COLOURS, FAINT, WIDTH, Drawing, write_or_check
-from figures.policies import line
+from benchmarks.record import RECORDS
+from figures.drawing import COLOURS, FAINT, WIDTH, Drawing, line, write_or_check
 
-RECORDS = Path(__file__).parents[1] / "results" / "benchmarks"
 RIGHT, WRONG, _ = COLOURS
 EDGE, GAP, TOP, BOTTOM = 20, 14, 48, 128
 HEIGHT = 152

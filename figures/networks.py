@@ -4,29 +4,19 @@ python -m figures.networks           write it to docs/assets/figures/
 python -m figures.networks --check   fail if it differs from what the network does
 """
 
-import argparse
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from xml.etree import ElementTree as Xml
 
 import numpy as np
 import torch
 from torch import nn
 
+from figures.drawing import COLOURS, FAINT, GROUND, TEXT, Drawing, write_or_check
 from labml_rl.bodies import NatureBody
 from labml_rl.game import make_game
 from labml_rl.screen import SIZE, Pixels
 
-FOLDER = Path(__file__).parent.parent / "docs" / "assets" / "figures"
 NAME = "networks-shapes.svg"
-
-# It has its own dark ground, as the pictures of games do, and so can be read on light
-# pages and on dark ones.
-WIDTH, GROUND, TEXT, FAINT = 440, "#1b2230", "#eef1f6", "#b4bfd0"
-COLOURS = ("#6fb1ff", "#ffb454", "#8fdc8f")  # one for each convolution
 LEFT, RIGHT = 26, 236  # where drawings begin, and where words do
 SCALE = 2  # for one pixel of the picture
 SIDE = SIZE * SCALE
@@ -79,109 +69,61 @@ def picture() -> Pixels:
     return newest
 
 
-class Drawing:
-    """An SVG image, one mark after the other."""
+def step(drawing: Drawing, y: float, *lines: str, xs: tuple[float, ...] = ()) -> None:
+    """Point down from here to what follows, and say what is done."""
+    for x in xs or (MIDDLE,):
+        line = f"M{x:g} {y + 8:g}V{y + GAP - 6:g}m-4 -5l4 5l4 -5"
+        drawing.mark("path", d=line, fill="none", stroke=FAINT, stroke_width=1.5)
+    middle = y + GAP / 2 + 6 - 9 * (len(lines) - 1)
+    drawing.words(RIGHT, middle, *lines, colour=FAINT, size=14)
 
-    def __init__(self, height: int, description: str) -> None:
-        size = {"width": str(WIDTH), "height": str(height)}
-        self.root = Xml.Element(
-            "svg",
-            {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {height}"}
-            | size
-            | {"font-family": "system-ui, sans-serif", "role": "img"},
-        )
-        Xml.SubElement(self.root, "title").text = description
-        self.mark("rect", rx=10, fill=GROUND, **size)
 
-    def svg(self) -> str:
-        """All marks, as the text of a file."""
-        return Xml.tostring(self.root, encoding="unicode") + "\n"
+def box(drawing: Drawing, y: float, stage: Stage, colour: str) -> float:
+    """Draw a box to scale, with the place that sees the ball. Return its end."""
+    channels, height, width = stage.shape
+    high, wide, deep = height * SCALE, width * SCALE, channels * DEPTH
+    x = MIDDLE - (wide + deep) / 2
+    front = y + deep / 2
+    style: dict[str, str | float] = {"stroke": GROUND, "stroke_width": 1}
+    top = f"M{x:g} {front:g}l{deep:g} {-deep / 2:g}h{wide:g}l{-deep:g} {deep / 2:g}z"
+    side = (
+        f"M{x + wide:g} {front:g}l{deep:g} {-deep / 2:g}v{high:g}"
+        f"l{-deep:g} {deep / 2:g}z"
+    )
+    drawing.mark("path", d=top, fill=colour, fill_opacity=0.55, **style)
+    drawing.mark("path", d=side, fill=colour, fill_opacity=0.35, **style)
+    drawing.mark("rect", x=x, y=front, width=wide, height=high, fill=colour, **style)
+    place_x, place_y = (place * SCALE for place in stage.at(*BALL))
+    drawing.mark(
+        "rect",
+        x=x + place_x,
+        y=front + place_y,
+        width=SCALE,
+        height=SCALE,
+        fill=GROUND,
+    )
+    return front + high
 
-    def mark(self, tag: str, /, **attributes: str | float) -> Xml.Element:
-        """Add a mark. An underscore in the name of an attribute is a hyphen."""
-        named = {
-            name.replace("_", "-"): value if isinstance(value, str) else f"{value:g}"
-            for name, value in attributes.items()
-        }
-        return Xml.SubElement(self.root, tag, named)
 
-    def words(
-        self,
-        x: float,
-        y: float,
-        *lines: str,
-        colour: str = TEXT,
-        size: int = 16,
-        text_anchor: str = "start",
-    ) -> None:
-        """Write lines, one below the other."""
-        for row, line in enumerate(lines):
-            self.mark(
-                "text",
-                x=x,
-                y=y + row * 18,
-                fill=colour,
-                font_size=size,
-                text_anchor=text_anchor,
-            ).text = line
-
-    def step(self, y: float, *lines: str, xs: tuple[float, ...] = ()) -> None:
-        """Point down from here to what follows, and say what is done."""
-        for x in xs or (MIDDLE,):
-            line = f"M{x:g} {y + 8:g}V{y + GAP - 6:g}m-4 -5l4 5l4 -5"
-            self.mark("path", d=line, fill="none", stroke=FAINT, stroke_width=1.5)
-        middle = y + GAP / 2 + 6 - 9 * (len(lines) - 1)
-        self.words(RIGHT, middle, *lines, colour=FAINT, size=14)
-
-    def box(self, y: float, stage: Stage, colour: str) -> float:
-        """Draw a box to scale, with the place that sees the ball. Return its end."""
-        channels, height, width = stage.shape
-        high, wide, deep = height * SCALE, width * SCALE, channels * DEPTH
-        x = MIDDLE - (wide + deep) / 2
-        front = y + deep / 2
-        style: dict[str, str | float] = {"stroke": GROUND, "stroke_width": 1}
-        top = (
-            f"M{x:g} {front:g}l{deep:g} {-deep / 2:g}h{wide:g}l{-deep:g} {deep / 2:g}z"
-        )
-        side = (
-            f"M{x + wide:g} {front:g}l{deep:g} {-deep / 2:g}v{high:g}"
-            f"l{-deep:g} {deep / 2:g}z"
-        )
-        self.mark("path", d=top, fill=colour, fill_opacity=0.55, **style)
-        self.mark("path", d=side, fill=colour, fill_opacity=0.35, **style)
-        self.mark("rect", x=x, y=front, width=wide, height=high, fill=colour, **style)
-        place_x, place_y = (place * SCALE for place in stage.at(*BALL))
-        self.mark(
-            "rect",
-            x=x + place_x,
-            y=front + place_y,
-            width=SCALE,
-            height=SCALE,
-            fill=GROUND,
-        )
-        return front + high
-
-    def pixels(self, x: float, y: float, grey: Pixels) -> None:
-        """Draw a picture: a rectangle for each run of equal pixels in equal rows."""
-        row = 0
-        while row < len(grey):
-            rows = 1
-            while row + rows < len(grey) and np.array_equal(
-                grey[row], grey[row + rows]
-            ):
-                rows += 1
-            edges = [0, *(np.flatnonzero(np.diff(grey[row])) + 1), grey.shape[1]]
-            for start, stop in pairwise(edges):
-                self.mark(
-                    "rect",
-                    x=x + start * SCALE,
-                    y=y + row * SCALE,
-                    width=(stop - start) * SCALE,
-                    height=rows * SCALE,
-                    fill="#" + f"{grey[row, start]:02x}" * 3,
-                    shape_rendering="crispEdges",
-                )
-            row += rows
+def pixels(drawing: Drawing, x: float, y: float, grey: Pixels) -> None:
+    """Draw a picture: a rectangle for each run of equal pixels in equal rows."""
+    row = 0
+    while row < len(grey):
+        rows = 1
+        while row + rows < len(grey) and np.array_equal(grey[row], grey[row + rows]):
+            rows += 1
+        edges = [0, *(np.flatnonzero(np.diff(grey[row])) + 1), grey.shape[1]]
+        for start, stop in pairwise(edges):
+            drawing.mark(
+                "rect",
+                x=x + start * SCALE,
+                y=y + row * SCALE,
+                width=(stop - start) * SCALE,
+                height=rows * SCALE,
+                fill="#" + f"{grey[row, start]:02x}" * 3,
+                shape_rendering="crispEdges",
+            )
+        row += rows
 
 
 def draw() -> str:
@@ -203,7 +145,7 @@ def draw() -> str:
             stroke=FAINT,
             stroke_width=1,
         )
-    drawing.pixels(LEFT, top, picture())
+    pixels(drawing, LEFT, top, picture())
     drawing.words(RIGHT, top + 14, times(*body.shape))
     drawing.words(RIGHT, top + 34, "four pictures, as bytes", colour=FAINT, size=14)
     drawing.words(RIGHT, top + 88, "One place of a box sees", colour=FAINT, size=14)
@@ -226,21 +168,21 @@ def draw() -> str:
     bottom = top + SIDE
     for layer, colour in zip(layers, COLOURS, strict=True):
         text = f"{times(layer.kernel, layer.kernel)} window, stride {layer.stride}"
-        drawing.step(bottom, *(["divided by 255"] if layer == layers[0] else []), text)
+        step(drawing, bottom, *(["divided by 255"] if layer == layers[0] else []), text)
         start = bottom + GAP
-        bottom = drawing.box(start, layer, colour)
+        bottom = box(drawing, start, layer, colour)
         drawing.words(
             RIGHT, (start + bottom) / 2 + 6, times(*layer.shape), colour=colour
         )
 
-    drawing.step(bottom, "linear layer")
+    step(drawing, bottom, "linear layer")
     wide, bottom = body.features * 0.36, bottom + GAP
     drawing.mark("rect", x=MIDDLE - wide / 2, y=bottom, width=wide, height=8, fill=TEXT)
     drawing.words(RIGHT, bottom + 10, f"{body.features} features")
 
     # The heads: a square for each action, and one for the value.
     bottom += 8
-    drawing.step(bottom, "a linear layer for each", xs=(MIDDLE - 50, MIDDLE + 50))
+    step(drawing, bottom, "a linear layer for each", xs=(MIDDLE - 50, MIDDLE + 50))
     bottom += GAP
     for x in (*(MIDDLE - 50 + 14 * (k - 1.5) for k in range(4)), MIDDLE + 50):
         drawing.mark("rect", x=x - 5, y=bottom, width=10, height=10, fill=TEXT)
@@ -256,30 +198,6 @@ def draw() -> str:
 def times(*sizes: int) -> str:
     """Return sizes as they are written: 4 × 84 × 84."""
     return " × ".join(map(str, sizes))
-
-
-def write_or_check(figures: Mapping[str, str], *, program: str, truth: str) -> None:
-    """
-    Write figures, or with `--check` on the command line, only compare them.
-
-    Args:
-        figures: SVG by the name of its file.
-        program: the module that draws them.
-        truth: what they should show, for the message if they don't.
-    """
-    parser = argparse.ArgumentParser(description=f"Draw the figures of {program}.")
-    parser.add_argument("--check", action="store_true", help="only compare")
-    only_compare = parser.parse_args().check
-    stale = []
-    for name, figure in figures.items():
-        path = FOLDER / name
-        if not only_compare:
-            FOLDER.mkdir(parents=True, exist_ok=True)
-            path.write_text(figure, encoding="utf-8")
-        if not path.exists() or path.read_text(encoding="utf-8") != figure:
-            stale.append(str(path))
-    if stale:
-        sys.exit(f"not what {truth}; run python -m {program}: {', '.join(stale)}")
 
 
 def main() -> None:

@@ -4,21 +4,14 @@ python -m figures.policies           write them to docs/assets/figures/
 python -m figures.policies --check   fail if they differ from what the losses do
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from figures.networks import (
-    COLOURS,
-    FAINT,
-    TEXT,
-    WIDTH,
-    Drawing,
-    write_or_check,
-)
+from figures.drawing import COLOURS, FAINT, TEXT, WIDTH, Drawing, line, write_or_check
 from labml_rl.impala import vtrace
 from labml_rl.ppo import clipped_policy_loss
 from labml_rl.returns import Rollout, gae, n_step_returns
@@ -31,12 +24,6 @@ RATIOS, AHEAD, TRIES = (1.1, 0.9), 20, 24
 PANEL, TOP, BOTTOM = 190, 56, 206
 LEFTS = (20, WIDTH - 20 - PANEL)
 Points = NDArray[np.float64]
-
-
-def line(drawing: Drawing, points: Iterable[tuple[float, float]], **style: str) -> None:
-    """Draw a line through points."""
-    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    drawing.mark("path", d=path, fill="none", **style)
 
 
 def what_ppo_goes_up_on(ratios: Points, advantage: float) -> Points:

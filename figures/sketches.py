@@ -4,15 +4,8 @@ python -m figures.sketches           write them to docs/assets/figures/
 python -m figures.sketches --check   fail if they differ
 """
 
-from figures.networks import (
-    COLOURS,
-    FAINT,
-    SIDE,
-    WIDTH,
-    Drawing,
-    picture,
-    write_or_check,
-)
+from figures.drawing import COLOURS, FAINT, WIDTH, Drawing, write_or_check
+from figures.networks import SIDE, picture, pixels
 
 BLUE, ORANGE, GREEN = COLOURS
 HIGH = 44  # of a box
@@ -54,7 +47,7 @@ def draw_loop() -> str:
     drawing = Drawing(
         int(top + SIDE + 62), "The agent acts, and the game answers with what it shows"
     )
-    drawing.pixels(left, top, picture())
+    pixels(drawing, left, top, picture())
     middle, agent = top + SIDE / 2, 24.0
     box(drawing, agent, middle, 104, "agent", colour=BLUE)
     drawing.words(left, top + SIDE + 22, "environment", colour=GREEN)

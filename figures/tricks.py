@@ -7,14 +7,13 @@ python -m figures.tricks --check   fail if it is not what the record says
 
 import json
 from collections.abc import Callable, Collection
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from figures.networks import COLOURS, FAINT, WIDTH, Drawing, write_or_check
-from figures.policies import line
+from benchmarks.record import RECORDS
+from figures.drawing import COLOURS, FAINT, WIDTH, Drawing, line, write_or_check
 
-RECORD = Path(__file__).parents[1] / "results" / "benchmarks" / "tricks.json"
+RECORD = RECORDS / "tricks.json"
 LINES = (
     ("all", "all three", COLOURS[0]),
     ("without_bfloat16", "with 32 bits", COLOURS[1]),

@@ -12,16 +12,17 @@ import numpy as np
 import torch
 from gymnasium.spaces import Box
 
-from figures.networks import (
+from figures.drawing import (
     COLOURS,
     FAINT,
     GROUND,
     TEXT,
     WIDTH,
     Drawing,
+    line,
     write_or_check,
 )
-from figures.policies import BOTTOM, LEFTS, PANEL, TOP, line
+from figures.policies import BOTTOM, LEFTS, PANEL, TOP
 from labml_rl.dqn import following_values, huber
 from labml_rl.dqn.distribution import make_atoms, project
 from labml_rl.dqn.quantiles import leaning, levels_of

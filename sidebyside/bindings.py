@@ -58,7 +58,7 @@ class Walk:
         self.module = Scope(Kind.MODULE, source.module, None)
         self.scopes = [self.module]
         self.uses: list[Use] = []
-        self.inner: list[tuple[Definer, Scope]] = []
+        self.definitions: list[tuple[Definer, Scope]] = []
         self.stores: list[tuple[ast.Attribute, Scope, Binding]] = []
         self.quoted: dict[int, ast.expr] = {}
         self.silent: set[int] = set()
@@ -165,8 +165,13 @@ def scopes(source: Source) -> Scopes:
         source: the module.
     """
     walk = Walk(source)
-    opened = tuple(scope for scope in walk.scopes if scope.kind is Kind.CLASS)
-    return Scopes(walk.module, tuple(walk.uses), tuple(walk.inner), opened, walk.quoted)
+    return Scopes(
+        walk.module,
+        tuple(walk.uses),
+        tuple(walk.definitions),
+        tuple(scope for scope in walk.scopes if scope.kind is Kind.CLASS),
+        walk.quoted,
+    )
 
 
 @once
@@ -380,7 +385,7 @@ def _import_from(walk: Walk, node: ast.ImportFrom, scope: Scope) -> None:
 
 @on("FunctionDef", "AsyncFunctionDef")
 def _function(walk: Walk, node: Function, scope: Scope) -> None:
-    walk.inner.append((node, scope))
+    walk.definitions.append((node, scope))
     scope.bind(node.name, binding_at(node, scope, node=node))
     name = f"{scope.name}.{node.name}"
     outer = type_parameters(walk, node, scope)
@@ -419,7 +424,7 @@ def parameters(walk: Walk, node: ast.arguments, outer: Scope, inner: Scope) -> N
 
 @on("ClassDef")
 def _class(walk: Walk, node: ast.ClassDef, scope: Scope) -> None:
-    walk.inner.append((node, scope))
+    walk.definitions.append((node, scope))
     scope.bind(node.name, binding_at(node, scope, node=node))
     name = f"{scope.name}.{node.name}"
     outer = type_parameters(walk, node, scope)

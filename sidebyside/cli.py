@@ -116,7 +116,7 @@ from sidebyside.press import (
 from sidebyside.read import Source, undisturbed
 from sidebyside.render import environment, render
 from sidebyside.standalone import missing_pictures, standalone
-from sidebyside.tested import Recorded, RecordError, read_record, record, with_tests
+from sidebyside.tested import Recorded, read_record, record, with_tests
 from sidebyside.weave import catalogue
 
 # For each kind of link, what `cross` calls it.
@@ -599,9 +599,9 @@ def recorded(path: Path | None) -> Recorded:
     if path is None:
         return {}
     try:
-        return read_record(existing(path).read_bytes(), str(path))
-    except RecordError as error:
-        raise UsageError(str(error)) from None
+        return read_record(existing(path).read_bytes())
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from None
 
 
 def known_outside(own: Sequence[tuple[str, str]]) -> dict[str, Entry]:

@@ -275,7 +275,7 @@ def instance_attributes(book: Book) -> set[str]:
     return {
         f"{scope.name}.{name}"
         for module in book.modules.values()
-        for scope in module.opened
+        for scope in module.classes
         for name in scope.attributes
         if name not in scope.bindings
     }

@@ -529,10 +529,7 @@ def clean(text: str) -> str:
 
 def boxed(number: int, title: str, body: Lines) -> Iterator[tuple[int, str]]:
     """A note or a warning as a box."""
-    kind = BOXES[title]
-    words = "" if title.lower() == kind else f' "{title}"'
-    yield number, ""
-    yield number, f"!!! {kind}{words}"
+    yield from rst.head_of_box(number, BOXES[title], title)
     yield from moved(leveled(dedented(body)), "    ")
 
 

@@ -18,7 +18,6 @@ tokenizer, token by token, on the modules of the standard library.
 """
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 # The kinds of tokens, one letter each. A module has thousands of tokens, so they are
@@ -80,14 +79,6 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 KINDS = ("", *TOKEN.groupindex)  # each group is the kind of its number
-
-
-def joined(lines: Iterable[str]) -> str:
-    r"""Lines as the text that Python reads: with `\n` at the end of each."""
-    text = "".join(lines)
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text if text.endswith("\n") or not text else text + "\n"
 
 
 def lex(text: str) -> list[Token]:

@@ -81,10 +81,10 @@ class Book:
         self.doubtful: set[str] = set()
         for module in self.modules.values():
             self.quoted |= module.quoted
-            for node, scope in module.inner:
+            for node, scope in module.definitions:
                 name = f"{scope.name}.{node.name}"
                 self.functions.setdefault(name, []).append((node, scope))
-            for scope in module.opened:
+            for scope in module.classes:
                 if scope.name in self.classes:
                     self.doubtful.add(scope.name)
                 self.classes[scope.name] = scope

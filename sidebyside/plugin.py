@@ -98,7 +98,7 @@ from sidebyside.serve import (
     skip_hidden,
 )
 from sidebyside.split import code_of
-from sidebyside.tested import Recorded, RecordError, read_record, with_tests
+from sidebyside.tested import Recorded, read_record, with_tests
 from sidebyside.weave import Crossing, catalogue, check_formulas
 
 log = get_plugin_logger("sidebyside")
@@ -525,9 +525,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if not path:
             return {}
         try:
-            return read_record(Path(path).read_bytes(), f"tests: {path}")
-        except RecordError as error:
-            raise PluginError(str(error)) from None
+            return read_record(Path(path).read_bytes())
+        except ValueError as error:
+            raise PluginError(f"tests: {path}: {error}") from None
 
     def load(self, module: Module) -> Source:
         """Read a module, unless it is the same as in the previous build."""

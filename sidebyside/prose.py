@@ -39,7 +39,7 @@ class Prose:
         lines: each line of text, with the number of the source line it came from.
     """
 
-    lines: Lines = ()
+    lines: Lines
 
     @cached_property
     def text(self) -> str:

@@ -30,7 +30,7 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from sidebyside.errors import PressError, too_deep
-from sidebyside.lex import CLOSE, COMMENT, END, NAME, OPEN, STRING, Token, joined, lex
+from sidebyside.lex import CLOSE, COMMENT, END, NAME, OPEN, STRING, Token, lex
 
 Definer = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -59,11 +59,6 @@ PRAGMA = re.compile(
     r"|sphinx_gallery_\w+\s*[=:]"
     r"|endregion\b|region(?:\s+(?!of\b|is\b)\S+(?:\s+\S+){0,4})?$"
     r"|(?P<cookie>.*?coding[:=])))"
-)
-LICENCE = re.compile(
-    r"\b(?:copyright|SPDX-License-Identifier|licen[cs]ed (?:to|under)|licen[cs]e block"
-    r"|all rights reserved|public domain)\b|^#\s?jupyter:$",
-    re.IGNORECASE,
 )
 
 
@@ -203,7 +198,10 @@ class Source:
     @cached_property
     def text(self) -> str:
         r"""The text as Python reads it: with `\n` at the end of each line."""
-        return joined(self.lines)
+        text = "".join(self.lines)
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return text if text.endswith("\n") or not text else text + "\n"
 
     @cached_property
     def tokens(self) -> list[Token]:

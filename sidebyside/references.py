@@ -40,7 +40,7 @@ class Reference(NamedTuple):
     column: int
     end: int
     name: str
-    is_import: bool = False
+    is_import: bool
 
 
 def references(book: Book, source: Source) -> tuple[Reference, ...]:

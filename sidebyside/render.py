@@ -171,15 +171,11 @@ def looked_up(sources: Sequence[Source]) -> set[str]:
         if (
             around == sorted(around)
             and file.endswith("/".join(parts))
-            and (source.encoding.startswith("utf-8") or is_ascii(source))
+            # ASCII is the same in nearly all encodings.
+            and (source.encoding.startswith("utf-8") or source.text.isascii())
         ):
             found.add(source.module)
     return found
-
-
-def is_ascii(source: Source) -> bool:
-    """Whether a file is the same in nearly all encodings."""
-    return all(line.isascii() for line in source.lines)
 
 
 def render_reference(

@@ -488,10 +488,14 @@ def box(name: str, number: int, words: str, body: Lines) -> Lines:
     elif "{}" in title:
         version, _, words = words.partition(" ")
         title = title.format(version)
-    title = title.replace('"', "'")
-    shown = f' "{title}"' if title and title.lower() != kind else ""
     lead = ((number, words),) if words else ()
-    return (number, ""), (number, f"!!! {kind}{shown}"), *lead, *body
+    return *head_of_box(number, kind, title.replace('"', "'")), *lead, *body
+
+
+def head_of_box(number: int, kind: str, title: str) -> Lines:
+    """A blank line and the head. A title that says only the kind is left out."""
+    shown = f' "{title}"' if title and title.lower() != kind else ""
+    return (number, ""), (number, f"!!! {kind}{shown}")
 
 
 def code(
@@ -1190,16 +1194,16 @@ def role(found: re.Match[str]) -> str:
     if kind in ("pep", "rfc"):
         return f"{kind.upper()} {text}"
     domain, _, name = kind.rpartition(":")
-    titled = re.fullmatch(r"(.+?)\s*<([^<>]+)>", text, re.DOTALL)
+    with_words = re.fullmatch(r"(.+?)\s*<([^<>]+)>", text, re.DOTALL)
     made = found[0]
     if kind in KNOWN:
-        words, of = titled.groups() if titled else (f"{kind}:{text}", text)
+        words, of = with_words.groups() if with_words else (f"{kind}:{text}", text)
         made = f"[{words}]({url(KNOWN[kind] + of)})"
     elif name in CODES:
         made = f"`{text}`"
     elif named or domain or name in LINKED:
         short = re.sub(r"^[~!]?\.?(?=\w)", "", text)
-        made = titled[1] if titled else f"`{short}`"
+        made = with_words[1] if with_words else f"`{short}`"
     return made
 
 

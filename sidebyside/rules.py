@@ -162,7 +162,7 @@ def symbols(source: Source) -> Iterator[Finding]:
         if kind == NAME
     }
     anywhere = pattern(tuple(wanted.values()))
-    in_formulas = {
+    written = {
         symbol
         for prose in proses(source)
         for formula in find(prose.text)
@@ -172,7 +172,7 @@ def symbols(source: Source) -> Iterator[Finding]:
         if source.definitions and normalize("NFKC", name) not in names:
             message = f"the symbol `{name}` is no name of this module"
             remedy = "Give the name that the code has, or remove the line."
-        elif tex not in in_formulas:
+        elif tex not in written:
             message = f"the symbol `{tex}` of `{name}` is in no formula of this module"
             remedy = "Write it as the formulas have it, or remove the line."
         else:
@@ -311,11 +311,11 @@ def nearest_page(path: str, page: str, made: Collection[str], docs: Path) -> str
     if close := get_close_matches(
         wanted, namesakes, n=1, cutoff=0
     ) or get_close_matches(wanted, every, n=1):
-        found = close[0]
-        if path.endswith(".py") and found in made:
+        meant = close[0]
+        if path.endswith(".py") and meant in made:
             # A link to a module leads to its source, and in the site to its page.
-            found = re.sub(r"\bindex\.md$", "__init__.md", found)[:-2] + "py"
-        return f"Did you mean `{Place(found, '').seen_from(page)}`?"
+            meant = re.sub(r"\bindex\.md$", "__init__.md", meant)[:-2] + "py"
+        return f"Did you mean `{Place(meant, '').seen_from(page)}`?"
     return f"Mend its path, which starts at `{page}`."
 
 

@@ -140,15 +140,15 @@ class Scopes:
     Args:
         module: the outermost scope.
         uses: where names are used. An expression comes before its parts.
-        inner: every class and function with the scope that its name is bound in.
-        opened: the scope that each class opened.
+        definitions: every class and function with the scope that its name is bound in.
+        classes: the scope that each class opened.
         quoted: annotations in quotes, by the identity of the string, as expressions.
     """
 
     module: Scope
     uses: tuple[Use, ...] = field(repr=False)
-    inner: tuple[tuple[Definer, Scope], ...] = field(repr=False)
-    opened: tuple[Scope, ...] = field(repr=False)
+    definitions: tuple[tuple[Definer, Scope], ...] = field(repr=False)
+    classes: tuple[Scope, ...] = field(repr=False)
     quoted: dict[int, ast.expr] = field(repr=False)
 
 
@@ -219,7 +219,7 @@ def variables(module: Scopes) -> Iterator[tuple[str, int]]:
     Returns:
         The full name of each, with the line of its definition.
     """
-    for scope in (module.module, *module.opened):
+    for scope in (module.module, *module.classes):
         for name, bindings in scope.bindings.items():
             if not any(b.node or b.origin or not b.known for b in bindings):
                 yield f"{scope.name}.{name}", bindings[0].line

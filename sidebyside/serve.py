@@ -404,7 +404,7 @@ class ResolvedReferences:
         self.waiting: dict[str, Key] = {}
         self.aside: dict[str, str] = {}
         self.anchors: Key = ()
-        self.complaints = Complaints()
+        self.complaints = Heard(logging.WARNING)
 
     def before(self, config: MkDocsConfig, files: Files) -> None:
         """
@@ -435,7 +435,7 @@ class ResolvedReferences:
                 self.waiting[uri] = key
                 continue
             page.content = ""
-        self.complaints.heard = False
+        self.complaints.said.clear()
         logging.getLogger("mkdocs.plugins").addHandler(self.complaints)
 
     def after(self, files: Files) -> None:
@@ -455,20 +455,8 @@ class ResolvedReferences:
             elif key := self.waiting.pop(file.src_uri, None):
                 self.resolved[file.src_uri] = key, file.page.content or ""
         # A link that leads nowhere must be reported in each build, so nothing is kept.
-        if self.complaints.heard:
+        if self.complaints.said:
             self.resolved = {}
-
-
-class Complaints(logging.Handler):
-    """Whether there was a warning."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.heard = False
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Remember that there was one."""
-        self.heard = True
 
 
 def anchors_of(config: MkDocsConfig) -> Key:
@@ -712,8 +700,8 @@ def handlers_of(config: MkDocsConfig) -> Any:
 class Heard(logging.Handler):
     """What was said."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, level: int = logging.NOTSET) -> None:
+        super().__init__(level)
         self.said: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:

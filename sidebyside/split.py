@@ -22,7 +22,7 @@ from enum import StrEnum
 from itertools import chain, pairwise
 
 from sidebyside.prose import Prose, fences, stripped, undecorated
-from sidebyside.read import LICENCE, Comment, Definition, Docstring, Source, once
+from sidebyside.read import Comment, Definition, Docstring, Source, once
 from sidebyside.things import is_overload
 
 
@@ -376,6 +376,14 @@ DOUBLED = re.compile(r"#+ (?=\s*[^#\s][^#]*$)")
 Several lines that begin with `## ` are a paragraph, and a lone one is the title of a
 section, as `# ## Title` is.
 """
+
+
+# Words of those who say who may copy a file, and what Jupytext writes above a notebook.
+LICENCE = re.compile(
+    r"\b(?:copyright|SPDX-License-Identifier|licen[cs]ed (?:to|under)|licen[cs]e block"
+    r"|all rights reserved|public domain)\b|^#\s?jupyter:$",
+    re.IGNORECASE,
+)
 
 
 def is_licence(block: Block) -> bool:

@@ -41,9 +41,7 @@ RULE = re.compile(r"(?P<selector>[^{}]+)\{(?P<body>[^{}]*)\}")
 DARK = re.compile(r"[\w.]*\[data-md-color-scheme=\"?slate\"?\][^{}]*\{[^{}]*\}")
 
 
-def standalone(
-    page: Page, templates: Environment, folder: Path, root: Path | None = None
-) -> str:
+def standalone(page: Page, templates: Environment, folder: Path, root: Path) -> str:
     """
     ## A page in one file
 
@@ -51,8 +49,7 @@ def standalone(
         page: the page.
         templates: what [environment][sidebyside.render.environment] made.
         folder: where the page's links to pictures start from.
-        root: the folder whose pictures may be put into the page, if that is a different
-            one.
+        root: the folder whose pictures may be put into the page.
 
     Raises:
         PressError: if its prose is nested too deeply for Markdown.
@@ -66,9 +63,7 @@ def standalone(
         },
     )
     # After all that sets an address, and after the guard.
-    md.treeprocessors.register(
-        Pictures(md, folder, root or folder), "sidebyside_pictures", 1
-    )
+    md.treeprocessors.register(Pictures(md, folder, root), "sidebyside_pictures", 1)
     md.treeprocessors.register(Links(md), "sidebyside_links", 0.5)
     try:
         body = md.convert(text)

@@ -132,7 +132,6 @@ def name_of(context: str) -> str:
 def record(
     sources: Iterable[Source],
     ran: Mapping[str, Ran],
-    named: int = NAMED,
     kept: Recorded = MappingProxyType({}),
 ) -> dict[str, Any]:
     """
@@ -142,7 +141,6 @@ def record(
         sources: the modules.
         ran: for the path of each module, the contexts in which its lines were run, by
             line number.
-        named: how many tests to name for a section.
         kept: what was recorded about other modules.
 
     Returns:
@@ -163,7 +161,7 @@ def record(
     breadth = Counter(name for names in tests.values() for name in names)
     entries: defaultdict[str, dict[str, Entry]] = defaultdict(dict)
     for (module, anchor, code), names in tests.items():
-        first = sorted(names, key=lambda name: (breadth[name], name))[:named]
+        first = sorted(names, key=lambda name: (breadth[name], name))[:NAMED]
         entries[module][anchor] = Entry(code, len(names), tuple(first))
 
     # A name is written once.
@@ -237,21 +235,16 @@ def fingerprint(lines: Iterable[int], source: Source) -> str:
     return hashlib.sha256("\n".join(filter(None, texts)).encode()).hexdigest()[:8]
 
 
-class RecordError(Exception):
-    """A file that is not a record, in one line."""
-
-
 @lru_cache(maxsize=1)
-def read_record(data: bytes, path: str) -> Recorded:
+def read_record(data: bytes) -> Recorded:
     """
     ## Read again
 
     Args:
         data: what is in the file.
-        path: what to call it.
 
     Raises:
-        RecordError: if that is not a record.
+        ValueError: if that is not a record.
     """
     try:
         said = json.loads(data)
@@ -268,8 +261,8 @@ def read_record(data: bytes, path: str) -> Recorded:
             for module, entries in said["modules"].items()
         }
     except (ValueError, LookupError, TypeError, AttributeError):
-        found = f"{path}: is no record of tests; `sidebyside tests` makes one"
-        raise RecordError(found) from None
+        wrong = "is no record of tests; `sidebyside tests` makes one"
+        raise ValueError(wrong) from None
 
 
 def run_by(source: Source, recorded: Recorded) -> dict[str, RunBy]:

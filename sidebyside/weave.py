@@ -130,11 +130,11 @@ class Row:
     heading: str
     prose: str
     code: tuple[CodeLine, ...]
-    uses: tuple[Use, ...] = ()
-    tests: RunBy | None = None
-    public: str = ""
-    outline: int = 0
-    essay: bool = False
+    uses: tuple[Use, ...]
+    tests: RunBy | None
+    public: str
+    outline: int
+    essay: bool
 
 
 @dataclass(frozen=True)
@@ -200,9 +200,15 @@ def add_alias(
         known: all names, sorted.
     """
     if full in places:
-        inside = bisect_left(known, f"{full}."), bisect_left(known, f"{full}/")
-        for member in (full, *known[slice(*inside)]):
+        for member in (full, *inside(full, known)):
             places.setdefault(f"{alias}{member.removeprefix(full)}", places[member])
+
+
+def inside(name: str, known: Sequence[str]) -> Sequence[str]:
+    """Of all names, sorted, those that go on after this one and a dot."""
+    # Right after the dot comes the slash.
+    first, stop = (bisect_left(known, name + sign) for sign in "./")
+    return known[first:stop]
 
 
 def add_passed_on(places: dict[str, Place], sources: Iterable[Source]) -> None:
@@ -253,8 +259,7 @@ def add_starred(places: dict[str, Place], sources: Mapping[str, Source]) -> None
     while any(stars.values()) and before < len(places):
         before, known = len(places), sorted(places)
         for module, star in ((m, star) for m, each in stars.items() for star in each):
-            inside = bisect_left(known, f"{star}."), bisect_left(known, f"{star}/")
-            for member in known[slice(*inside)]:
+            for member in inside(star, known):
                 inner = member.removeprefix(f"{star}.")
                 name = inner.partition(".")[0]
                 if f"{star}.{name}" in around and member not in first:
@@ -306,7 +311,7 @@ def anchored(source: Source) -> tuple[tuple[str, Section], ...]:
     """The sections of a module, each with its anchor."""
     anchors = Anchors(source)
     return tuple(
-        (anchors.name(section, leading_heading(section.prose)[1], source), section)
+        (anchors.name(section, leading_heading(section.prose)[1]), section)
         for section in described(source).sections
     )
 
@@ -691,23 +696,25 @@ class Anchors:
     """
 
     def __init__(self, source: Source) -> None:
+        self.source = source
         self.taken: set[str] = set()
         # The heading "Weave" must not take the name of the function `weave`.
         self.definitions = {definition.name for definition in source.definitions}
         self.reserved = self.definitions | {a.name for a in source.attributes}
 
-    def name(self, section: Section, heading: str, source: Source) -> str:
+    def name(self, section: Section, heading: str) -> str:
         """A name for a section, unique on its page."""
         reserved = self.reserved
         if section.definition:
-            stub = is_stub(section, source)
+            stub = is_stub(section, self.source)
             name, reserved = section.scope + "--overload" * stub, set()
         elif section.kind is Kind.ATTRIBUTE:
             name, reserved = section.scope, self.definitions
         elif heading:
             name = slug(heading, words=12)
         else:
-            words = slug(section.prose.text or first_code(section, source), words=5)
+            text = section.prose.text or first_code(section, self.source)
+            words = slug(text, words=5)
             name = f"{section.scope}--{words}" if section.scope else words
         # Ids with two underscores in front belong to a theme's switches.
         is_like_a_switch = name.startswith("__") and not name.endswith("__")

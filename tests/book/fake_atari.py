@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from ale_py import Action
@@ -44,7 +44,7 @@ class FakeAtari:
         self.pictures_fetched = 0
         self.numbers: dict[tuple[int, ...], int] = {}  # of the colours drawn so far
 
-    def load(self, seed: int) -> "FakeAtari":
+    def load(self, seed: int) -> Self:
         self.seeds.append(seed)
         return self
 

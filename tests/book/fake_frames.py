@@ -18,10 +18,6 @@ PALETTE = np.random.default_rng(0).integers(0, 256, (128, 3), np.uint8)
 class ColourAtari(FakeAtari):
     """A fake console that is asked for its screens in colour."""
 
-    def load(self, seed: int) -> "ColourAtari":
-        super().load(seed)
-        return self
-
     def getScreenRGB(self, screen: Pixels, /) -> None:  # noqa: N802
         screen[:] = draw(self.games, self.frame)
 

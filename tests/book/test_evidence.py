@@ -13,7 +13,7 @@ from PIL import Image
 
 from benchmarks import evidence
 from benchmarks.record import ROOT, text
-from figures.networks import FOLDER
+from figures.drawing import FOLDER
 from hooks.results import on_pre_build, with_state_of_code
 from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.fingerprint import fingerprint

@@ -398,7 +398,7 @@ def test_the_figures_are_what_the_losses_do(monkeypatch, tmp_path):
     ratios = np.array([0.5, 1.0, 1.5])
     np.testing.assert_allclose(figure.what_ppo_goes_up_on(ratios, 1), [0.5, 1, 1.2])
     np.testing.assert_allclose(figure.what_ppo_goes_up_on(ratios, -1), [-0.8, -1, -1.5])
-    monkeypatch.setattr("figures.networks.FOLDER", tmp_path)
+    monkeypatch.setattr("figures.drawing.FOLDER", tmp_path)
     with pytest.raises(SystemExit, match=r"a2c-baseline\.svg"):
         figure.main()
 

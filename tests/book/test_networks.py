@@ -2,7 +2,6 @@
 
 import math
 import sys
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -144,7 +143,7 @@ def test_the_figure_is_what_the_network_does(monkeypatch, tmp_path):
         for each in figure.stages(NatureBody(ATARI))
     ]
     assert seen == [((32, 20, 20), 8, 4), ((64, 9, 9), 20, 8), ((64, 7, 7), 36, 8)]
-    monkeypatch.setattr(figure, "FOLDER", Path(tmp_path))
+    monkeypatch.setattr("figures.drawing.FOLDER", tmp_path)
     with pytest.raises(SystemExit, match=r"networks-shapes\.svg"):
         figure.main()
 

@@ -598,7 +598,7 @@ def test_a_batch_goes_to_a_device():
 def test_the_figures_are_what_is_done(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["figures.values", "--check"])
     figure.main()
-    monkeypatch.setattr("figures.networks.FOLDER", tmp_path)
+    monkeypatch.setattr("figures.drawing.FOLDER", tmp_path)
     with pytest.raises(SystemExit, match=r"dqn-huber\.svg"):
         figure.main()
 

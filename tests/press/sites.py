@@ -3,7 +3,42 @@
 import os
 import subprocess
 import sys
+from base64 import b64decode
 from pathlib import Path
+
+# A package of two modules, and the options of its site.
+CONFIG = """
+site_name: Small
+use_directory_urls: false
+theme: {name: material, font: false}
+plugins:
+  - search
+  - sidebyside:
+      packages: [book]
+validation: {links: {anchors: warn}}
+nav: [index.md, book/index.md, book/game.md]
+"""
+MODULES = {
+    "__init__.py": '"""# The book\n\nStart with [the game][book.game].\n"""\n',
+    "game.py": (
+        '"""\n---\ntitle: The game\nsummary: About $x$.\n---\n\n# The game\n"""\n\n\n'
+        "class Game:\n"
+        '    """## One *game*\n\n    With [Game.step][] and $g_t$.\n    """\n\n'
+        "    def step(self):\n"
+        "        # A phrase about marsupials.\n"
+        "        return '<b>' & \"$\"\n"
+    ),
+}
+# With this replaced, each module has a page of the reference as well.
+REFERENCE = (
+    "[book]\n",
+    "[book]\n      reference: ref/{module}.md\n  - mkdocstrings: {handlers: {python: "
+    "{options: {extensions: [{sidebyside.reference: {page: 'ref/{module}.md'}}]}}}}\n",
+)
+# A picture of one pixel.
+DOT = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 
 ENVIRONMENT = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
 

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import zlib
-from base64 import b64decode
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from sidebyside import __main__, cli
 from sidebyside.cli import main
 from sidebyside.press import named_from, python_files
+from tests.press.sites import DOT
 
 ROOT = Path(__file__).parents[2]
 MODULE = '''r"""
@@ -49,9 +49,6 @@ class Thing:
         # A comment about marsupials.
         return len("<b>")
 '''
-DOT = b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
 
 
 @pytest.fixture

@@ -13,30 +13,7 @@ from sidebyside.mathematics import typeset
 from sidebyside.pictures import IMAGE, make_room
 from sidebyside.press import ASSETS, asset_bytes, packages_meant
 from sidebyside.search import words_of
-from tests.press.sites import build
-
-CONFIG = """
-site_name: Small
-use_directory_urls: false
-theme: {name: material, font: false}
-plugins:
-  - search
-  - sidebyside:
-      packages: [book]
-validation: {links: {anchors: warn}}
-nav: [index.md, book/index.md, book/game.md]
-"""
-MODULES = {
-    "__init__.py": '"""# The book\n\nStart with [the game][book.game].\n"""\n',
-    "game.py": (
-        '"""\n---\ntitle: The game\nsummary: About $x$.\n---\n\n# The game\n"""\n\n\n'
-        "class Game:\n"
-        '    """## One *game*\n\n    With [Game.step][] and $g_t$.\n    """\n\n'
-        "    def step(self):\n"
-        "        # A phrase about marsupials.\n"
-        "        return '<b>' & \"$\"\n"
-    ),
-}
+from tests.press.sites import CONFIG, MODULES, REFERENCE, build
 
 
 @pytest.fixture
@@ -201,13 +178,6 @@ def test_the_reference_and_its_extension_agree_on_the_page(site):
     right = config.replace("EXTENSION", "{sidebyside.reference: {page: api.md}}")
     (site / "mkdocs.yml").write_text(right)
     assert "sidebyside.reference" not in build(site).stderr
-
-
-REFERENCE = (
-    "[book]\n",
-    "[book]\n      reference: ref/{module}.md\n  - mkdocstrings: {handlers: {python: "
-    "{options: {extensions: [{sidebyside.reference: {page: 'ref/{module}.md'}}]}}}}\n",
-)
 
 
 def test_each_module_has_a_page_of_the_reference(site):

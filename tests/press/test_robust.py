@@ -28,6 +28,7 @@ from tests.press.programs import NEW_PROGRAMS, PROGRAMS
 from tests.press.sites import build
 
 TEMPLATES = environment()
+NOWHERE = Path("/nonexistent")
 EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "wbr"}
 # All the elements that a page is made of. There is no other, and above all no script.
 ELEMENTS = EMPTY | set(
@@ -89,7 +90,7 @@ def convert(program):
     data = program if isinstance(program, bytes) else program.encode()
     source = read(data, "module.py", "module")
     page = make(source, catalogue([source]), lambda error: None)
-    return page, standalone(page, TEMPLATES, Path("/nonexistent"))
+    return page, standalone(page, TEMPLATES, NOWHERE, NOWHERE)
 
 
 def check(program):
@@ -675,7 +676,7 @@ def test_other_peoples_modules(files):
                 compile(data, path.name, "exec")
             continue
         page = make(source, catalogue([source]), lambda error: None)
-        rows = Rows(standalone(page, TEMPLATES, path.parent))
+        rows = Rows(standalone(page, TEMPLATES, path.parent, path.parent))
         assert rows.wrong == [], path
         assert len(rows.rows) == len(page.rows), path
         done += 1

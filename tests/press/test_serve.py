@@ -35,9 +35,8 @@ from sidebyside.press import WithUnread
 from sidebyside.read import PYTHON
 from sidebyside.render import THEME
 from sidebyside.serve import KEPT, LOOK_EVERY, Patient, look_often
-from tests.press.test_cli import DOT
-from tests.press.test_plugin import CONFIG, MODULES
-from tests.press.test_plugin import REFERENCE as REFERENCE_OF_MODULES
+from tests.press.sites import CONFIG, DOT, MODULES
+from tests.press.sites import REFERENCE as REFERENCE_OF_MODULES
 
 MORE = (
     MODULES["game.py"] + "\n\n# A phrase about wombats, and [Game.run][].\nx = Game()\n"
@@ -262,8 +261,22 @@ def test_pages_that_show_other_files_and_pages_are_never_old(project):
     assert 'href="two.html"' in Path("served/tags.html").read_text()
 
 
+@pytest.fixture
+def rendered(monkeypatch):
+    """The pages that are made of Markdown, one after the other."""
+    found: list[str] = []
+    render = Page.render
+
+    def rendering(page, *args):
+        found.append(page.file.src_uri)
+        render(page, *args)
+
+    monkeypatch.setattr(Page, "render", rendering)
+    return found
+
+
 @pytest.mark.filterwarnings("default")
-def test_only_what_changed_is_rendered_again(project, monkeypatch):
+def test_only_what_changed_is_rendered_again(project, rendered):
     """A line of a module that looks like a file to show there is none."""
     Path("docs/one.md").write_text('# One\n\n-8<- "part.txt"\n')
     Path("part.txt").write_text("Some part.\n")
@@ -273,13 +286,6 @@ def test_only_what_changed_is_rendered_again(project, monkeypatch):
         f"{CONFIG}markdown_extensions:\n  - pymdownx.snippets: {snippets}\n"
     )
     built("served", "serve")
-    rendered, render = [], Page.render
-
-    def noted(page, *args):
-        rendered.append(page.file.src_uri)
-        render(page, *args)
-
-    monkeypatch.setattr(Page, "render", noted)
     Path("book/game.py").write_text(MODULES["game.py"] + "\n\n# More.\nx = 1\n")
     check_same(built("served", "serve"), built("fresh", "build"))
     rendered.clear()
@@ -610,20 +616,6 @@ def test_a_module_that_cannot_be_read_breaks_no_other_page(project, was_good, ca
     game.write_text(MORE.replace("run", "walk"))
     built("served", "serve")
     assert "which is defined nowhere" in Path("served/book/user.html").read_text()
-
-
-@pytest.fixture
-def rendered(monkeypatch):
-    """The pages that are made of Markdown, one after the other."""
-    found: list[str] = []
-    render = Page.render
-
-    def rendering(page, *args):
-        found.append(page.file.src_uri)
-        render(page, *args)
-
-    monkeypatch.setattr(Page, "render", rendering)
-    return found
 
 
 @pytest.mark.filterwarnings("default")

@@ -98,9 +98,9 @@ def line_of(code, text=KILN):
     return number
 
 
-def recorded(source, ran, **options):
-    made = json.dumps(record([source], {source.path: ran}, **options))
-    return read_record(made.encode(), "tests.json")
+def recorded(source, ran):
+    made = json.dumps(record([source], {source.path: ran}))
+    return read_record(made.encode())
 
 
 def test_lines_of_bodies():
@@ -129,7 +129,7 @@ def test_the_name_of_a_test_is_without_its_parameters(context):
     assert name_of(context) == "tests/test_a.py::test_b"
 
 
-def test_those_that_know_most_come_first():
+def test_those_that_know_most_come_first(monkeypatch):
     ran = {
         line_of("+= degrees"): ["t.py::test_all", "t.py::test_b[1]", "t.py::test_b[2]"],
         line_of("return 1"): ["t.py::test_all", ""],
@@ -137,7 +137,8 @@ def test_those_that_know_most_come_first():
     found = run_by(kiln(), recorded(kiln(), ran))
     assert found["Kiln.fire"] == RunBy(2, (("t.py", ("b", "all")),))
     assert found["unused"] == RunBy(1, (("t.py", ("all",)),))
-    first = run_by(kiln(), recorded(kiln(), ran, named=1))
+    monkeypatch.setattr("sidebyside.tested.NAMED", 1)
+    first = run_by(kiln(), recorded(kiln(), ran))
     assert first["Kiln.fire"] == RunBy(2, (("t.py", ("b",)),))
 
 
@@ -219,7 +220,7 @@ def test_what_was_recorded_of_others_is_kept():
     ran = {other.path: {line_of("return 1"): ["t.py::test_m", "t.py::test_a"]}}
     made = record([other], ran, kept=before)
     assert made["tests"] == ["t.py::test_a", "t.py::test_m", "t.py::test_z"]
-    after = read_record(json.dumps(made).encode(), "tests.json")
+    after = read_record(json.dumps(made).encode())
     assert after["kiln"] == before["kiln"]
     assert run_by(other, after)["unused"] == RunBy(2, (("t.py", ("a", "m")),))
 
@@ -228,14 +229,14 @@ def test_names_are_text_and_no_html():
     names = [f"<b>.py::test_<script>_{n}" for n in range(20)]
     source = kiln()
     crossings = cross([source], catalogue([source]), {})
-    made = recorded(source, {line_of("+= degrees"): names}, named=3)
+    made = recorded(source, {line_of("+= degrees"): names})
     crossing = with_tests(crossings, [source], made)["kiln"]
     text = render(weave(source, {}, crossing=crossing), environment())
     assert "Run by 20 tests" in text
     assert '<summary aria-label="Kiln.fire: run by 20 tests">' in text
     assert "<p><code>&lt;b&gt;.py</code></p>" in text
     assert "<li>&lt;script&gt; 0</li>" in text
-    assert "<p>and 17 more</p>" in text
+    assert "<p>and 8 more</p>" in text
     assert "<script" not in text
     assert text.count("Run by no test") == 4
 

@@ -7,8 +7,7 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from sidebyside.cli import main
-from tests.press.sites import build
-from tests.press.test_plugin import CONFIG
+from tests.press.sites import CONFIG, build
 from tests.site.conftest import visit
 from tests.site.test_pages import DESKTOP
 

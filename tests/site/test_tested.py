@@ -36,7 +36,7 @@ def test_each_test_that_a_page_names_is_there():
 
 @pytest.mark.parametrize("package", ["labml_rl", "sidebyside"])
 def test_most_of_the_record_is_of_the_code_of_today(package):
-    recorded = read_record(RECORD.read_bytes(), RECORD.name)
+    recorded = read_record(RECORD.read_bytes())
     found = [
         tests.total
         for module in find_modules(ROOT / package, ROOT)
