@@ -56,8 +56,9 @@ class NatureBody(nn.Module):
     is a picture again, a **channel**. (The four pictures that come in are channels,
     too.) After each layer comes a ReLU, which sets whatever is below zero to zero.
 
-    ![Four pictures, below them three boxes, smaller and deeper each time, a bar of 512
-    features, and two heads](../assets/figures/networks-shapes.svg)
+    ![Four pictures of 84 × 84; below them three boxes, each smaller: 32 channels of
+    20 × 20, then 64 of 9 × 9, then 64 of 7 × 7; a bar of 512 features; and two heads,
+    policy and value](../assets/figures/networks-shapes.svg)
 
     *One observation on its way. The squares on the picture show what a single place of
     each box can see of it, in the colour of the box; the dot in the box is the place.*

@@ -148,9 +148,12 @@
     if (!next) return;
     reached = next;
     const target = next.querySelector(":scope > [id]") ?? next;
-    const link = next.querySelector(".headerlink, .sbs-link a");
+    // A heading says where one is. The sign beside it says nothing but that it is one.
+    const own = `:scope > ${HEADINGS}`;
+    const heading = next.matches(HEADINGS) ? next : next.querySelector(own);
+    if (heading) heading.tabIndex = -1;
     next.scrollIntoView({ block: "start" });
-    link?.focus({ preventScroll: true });
+    (heading ?? next.querySelector(".sbs-link a"))?.focus({ preventScroll: true });
     if (next.matches(".sbs-row")) openLinks(next);
     if (target.id) history.replaceState(history.state, "", `#${target.id}`);
   }
@@ -180,8 +183,8 @@
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = "Copy module";
-    button.ariaLive = "polite";
     button.addEventListener("click", async () => {
+      button.ariaLive = "polite";
       try {
         const text = fetch(paragraph.querySelector("a").href).then(response => {
           if (!response.ok) throw new Error(response.statusText);
@@ -197,7 +200,10 @@
       } catch {
         button.textContent = "Could not copy";
       }
-      setTimeout(() => (button.textContent = "Copy module"), 2000);
+      setTimeout(() => {
+        button.ariaLive = "off"; // only what has happened is said
+        button.textContent = "Copy module";
+      }, 2000);
     });
     paragraph.append(button);
   }

@@ -233,7 +233,7 @@ def test_names_are_text_and_no_html():
     crossing = with_tests(crossings, [source], made)["kiln"]
     text = render(weave(source, {}, crossing=crossing), environment())
     assert "Run by 20 tests" in text
-    assert '<summary aria-label="Kiln.fire: run by 20 tests">' in text
+    assert '<summary aria-label="Kiln.fire: run by 20 tests"' in text
     assert "<p><code>&lt;b&gt;.py</code></p>" in text
     assert "<li>&lt;script&gt; 0</li>" in text
     assert "<p>and 8 more</p>" in text

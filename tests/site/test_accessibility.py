@@ -231,7 +231,7 @@ def test_the_menu_opens_and_shuts_by_keys(browser, site):
     url = (site / "labml_rl/game.html").as_uri()
     with visit(browser, url, viewport=PHONE) as seen:
         menu = seen.page.get_by_role("button", name="Menu")
-        link = seen.page.get_by_role("link", name="Contributing")
+        link = seen.page.get_by_role("link", name="Workers")
         for key in ("Enter", " "):
             menu.focus()
             expect(menu).to_have_attribute("aria-expanded", "false")
@@ -245,6 +245,81 @@ def test_the_menu_opens_and_shuts_by_keys(browser, site):
         seen.page.get_by_role("button", name="Search", exact=True).focus()
         seen.page.keyboard.press("Enter")
         expect(seen.page.get_by_role("textbox", name="Search")).to_be_focused()
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_in_the_menu_the_focus_is_on_what_is_seen(browser, site, width):
+    """Behind a group that is open are others, and behind the menu is the page."""
+    url = (site / "labml_rl/game.html").as_uri()
+    with visit(browser, url, viewport={"width": width, "height": 800}) as seen:
+        page = seen.page
+        page.get_by_role("button", name="Menu").press("Enter")
+        for _ in range(40):
+            page.wait_for_function(f"() => ({FOCUSED})().seen")
+            page.keyboard.press("Tab")
+            if page.evaluate(FOCUSED)["in"]:
+                break
+        expect(page.locator("#__drawer")).not_to_be_checked()
+        page.wait_for_function(f"() => ({FOCUSED})().seen")
+
+
+def test_groups_of_the_menu_open_and_shut_by_keys(browser, site):
+    url = (site / "labml_rl/game.html").as_uri()
+    with visit(browser, url, viewport=PHONE) as seen:
+        page = seen.page
+        page.get_by_role("button", name="Menu").press("Enter")
+        for name in ("I · The game", "III · Values", "II · Policies"):
+            group = page.get_by_role("button", name=name)
+            if name != "I · The game":
+                group.press("Enter")
+            # Its name in the list, and the title of what opens.
+            expect(group).to_have_count(1)
+            expect(group).to_be_focused()
+            expect(group).to_have_attribute("aria-expanded", "true")
+            page.keyboard.press("Enter")
+            expect(group).to_have_attribute("aria-expanded", "false")
+            expect(group).to_be_focused()
+
+
+def test_the_outline_of_a_page_is_in_the_menu(browser, site):
+    url = (site / "labml_rl/game.html").as_uri()
+    with visit(browser, url, viewport=PHONE) as seen:
+        page = seen.page
+        page.get_by_role("button", name="Menu").press("Enter")
+        name = "The game, frame by frame: Table of contents"
+        here = page.get_by_role("button", name=name)
+        expect(here).to_have_attribute("aria-current", "page")
+        here.press("Enter")
+        title = page.get_by_role("button", name="Table of contents", exact=True)
+        expect(title).to_be_focused()
+        page.get_by_role("link", name="The options", exact=True).press("Enter")
+        expect(page.locator("#__drawer")).not_to_be_checked()
+        assert page.url.endswith("#GameOptions")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_search_is_left_for_where_one_was(browser, server, width):
+    address = f"{server}/labml_rl/game.html"
+    with visit(browser, address, viewport={"width": width, "height": 800}) as seen:
+        page = seen.page
+        link = page.locator(".sbs-prose > p > a").nth(9)
+        link.focus()
+        at = page.evaluate("scrollY")
+        page.keyboard.press("s")
+        search = page.get_by_role("textbox", name="Search")
+        expect(search).to_be_focused()
+        expect(page.locator("#__search")).to_be_checked()
+        page.keyboard.press("Escape")
+        expect(link).to_be_focused()
+        assert page.evaluate("scrollY") == at
+        page.keyboard.press("s")
+        page.keyboard.type("advantage")
+        expect(page.locator(".md-search-result__link").first).to_be_visible()
+        page.keyboard.press("ArrowDown")
+        expect(page.locator(".md-search-result__link").first).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(link).to_be_focused()
+        expect(search).not_to_be_focused()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -318,6 +393,35 @@ def test_keys_that_lead_somewhere_can_be_switched_off(browser, server):
         page.locator("h1").click()
         page.keyboard.press("n")
         page.wait_for_url(f"{server}/labml_rl/index.html")
+
+
+def test_a_key_says_to_which_section_it_leads(browser, site):
+    """By its heading, or if it has none by the name of the link to it."""
+    url = (site / "labml_rl/returns.html").as_uri()
+    with visit(browser, url, viewport=DESKTOP) as seen:
+        for said in (
+            "Pieces of play",
+            "The rollout",
+            "Link to Rollout.__post_init__",
+            "Link to Rollout.__post_init__: a network that computes in",
+        ):
+            seen.page.keyboard.press("j")
+            name = re.compile(rf"^{re.escape(said)}\s*¶?$")
+            expect(seen.page.locator(":focus")).to_have_accessible_name(name)
+
+
+def test_what_unfolds_is_not_said_twice(browser, site):
+    """Of a name that is more than what is seen, what is seen is no description."""
+    with visit(browser, (site / "labml_rl/returns.html").as_uri()) as seen:
+        uses = seen.page.locator("summary[aria-label]")
+        assert uses.count() > 5
+        expect(uses.first).to_have_accessible_name(re.compile("^Rollout: used in"))
+        client = seen.page.context.new_cdp_session(seen.page)
+        tree = client.send("Accessibility.getFullAXTree")["nodes"]
+        folds = [n for n in tree if n["role"]["value"] == "DisclosureTriangle"]
+        assert len(folds) > uses.count()
+        for fold in folds:
+            assert not fold.get("description", {}).get("value"), fold["name"]["value"]
 
 
 def test_numbers_of_lines_are_not_read_out(browser, site):

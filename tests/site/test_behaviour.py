@@ -451,6 +451,9 @@ def test_a_section_and_the_module_can_be_copied(browser, server):
         page.get_by_role("button", name="Copy module").click()
         expect(page.get_by_role("button", name="Copied")).to_be_visible()
         assert page.evaluate("() => navigator.clipboard.readText()") == module
+        # What has happened is said, and no more.
+        button = page.get_by_role("button", name="Copy module")
+        expect(button).to_have_attribute("aria-live", "off")
 
         section = page.locator(".sbs-code").nth(1)
         numbers = section.locator(".sbs-line").evaluate_all(

@@ -1,7 +1,7 @@
 /* What the theme leaves out for readers who press keys, or listen.
 
    - Menu, search, the groups of the navigation and the switch of the colours are buttons,
-     for every key.
+     for every key, and the focus goes where they lead.
    - What was copied, and how much was found, is said.
    - A single key that leads somewhere can be switched off.
 */
@@ -92,7 +92,31 @@
     );
   }
 
-  /* The menu of a small screen: who opens it by a key is in it, and Escape leads out. */
+  /* In the menu of a small screen, a group that opens lies over the one it is in. Who has
+     opened it by a key is in it, and who goes back is where they came from. */
+  function enterGroups(small) {
+    for (const box of document.querySelectorAll(".md-nav--primary .md-nav__toggle"))
+      box.addEventListener("change", () => {
+        const at = document.activeElement;
+        if (!small.matches || !at.matches(`[for="${box.id}"] button`)) return;
+        const place = box.checked ? ".md-nav > .md-nav__title" : ".md-nav__link";
+        const next = box.parentElement.querySelector(`:scope > ${place} button`);
+        // What opens is still on its way into sight.
+        next?.focus({ preventScroll: box.checked });
+      });
+  }
+
+  /* The outline of this page is such a group. What opens it says only which page it is. */
+  function nameOutline() {
+    const button = document.querySelector(".md-nav__link[for=__toc] button");
+    const outline = document.querySelector(".md-nav--secondary");
+    if (!button || !outline) return;
+    button.ariaLabel = `${button.textContent.trim()}: ${outline.ariaLabel}`;
+    button.ariaCurrent = "page";
+  }
+
+  /* The menu of a small screen: who opens it by a key is in it, Escape leads out, and who
+     goes on beyond its end shuts it. */
   function enterMenu(button) {
     const box = document.getElementById("__drawer");
     box.addEventListener("change", () => {
@@ -109,6 +133,31 @@
       box.click();
       button.focus();
     });
+    document.addEventListener("focusin", event => {
+      if (!box.checked || !button.offsetParent || event.target === button) return;
+      if (!event.target.closest(".md-sidebar--primary")) box.click();
+    });
+  }
+
+  /* Who leaves the search by Escape is where they were before. */
+  function leaveSearch() {
+    const box = document.getElementById("__search");
+    let before = null;
+    document.addEventListener("focusin", event => {
+      const [from, to] = [event.relatedTarget, event.target];
+      if (to.matches(".md-search__input") && !from?.closest(".md-search")) before = from;
+    });
+    // Before the theme hears of it, which leaves the focus nowhere.
+    window.addEventListener(
+      "keydown",
+      event => {
+        if (event.key !== "Escape" || !box?.checked) return;
+        box.click();
+        document.activeElement.blur();
+        before?.focus({ preventScroll: true });
+      },
+      true
+    );
   }
 
   // ---- Once the page is there -----------------------------------------------------------
@@ -118,6 +167,7 @@
     const menu = makeButton(header("__drawer"), "Menu");
     if (menu) enterMenu(menu);
     makeButton(header("__search"), "Search");
+    leaveSearch();
     const colours = document.querySelector("[data-md-component=palette]");
     if (colours) makeSwitch(colours);
     // In the menu of a small screen, each group leads to a list of its own, and back. A
@@ -125,11 +175,13 @@
     const small = window.matchMedia("(max-width: 76.234375em)");
     const open = () => {
       const groups = small.matches
-        ? ".md-nav__link[for]:not([for=__toc]), .md-nav__item .md-nav__title[for]:not([for=__toc])"
+        ? ".md-nav__link[for], .md-nav__item .md-nav__title[for]"
         : ".md-nav__link[for][tabindex='0']";
       document.querySelectorAll(groups).forEach(label => makeButton(label));
+      nameOutline();
     };
     open();
+    enterGroups(small);
     small.addEventListener("change", open);
     for (const link of document.querySelectorAll(".md-nav--primary a.md-nav__link--active"))
       if (link.getAttribute("href") === "./" || link.href === location.href.split("#")[0])
