@@ -52,8 +52,8 @@ shows [what the agent expects](picture.py), and what it is about to do.
   agent and for sticky actions. Without sticky actions there are only thirty beginnings,
   and training has seen them all. Apart from these, only chance in the agent's actions
   makes two games differ. With `--greedy` there is no chance: many Atari games then have
-  only thirty different courses, however often they are played, and the standard error
-  is too small.
+  only thirty different courses, or [fewer](#how-many-games), however often they are
+  played.
 
 All this is printed below the scores, and belongs wherever they are quoted. (The number
 that a run shows while it learns is [a different one](../runs/curve.py): a mean over the
@@ -102,6 +102,16 @@ error][labml_rl.watch.scores.Result.standard_error], which is printed beside it.
 agents differ by less than three times that, it may be luck: play more games. To compare
 two *algorithms*, no number of games will do: train several seeds of each, and [set them
 side by side](compare.py).
+
+!!! warning "Thirty games that are four"
+    For its first 264 frames Ms. Pac-Man does not listen to anyone, and by then the
+    no-ops are long over. All they change is in which of every four frames the agent
+    acts, so there are four beginnings, and not thirty. The agent of
+    [DrQ](../../results.md#two-hours-of-play-by-drq) takes its best action in all but
+    one of a thousand steps: of its thirty games, 28 end with one of four scores. Their
+    standard error says how sure the mean of these four is, and nothing about games that
+    go a little differently. With `--epsilon 0.05` or `--sticky-actions 0.25`, hardly
+    two games are alike.
 
 !!! warning "The best of many"
     Measure a hundred checkpoints and report the best one, and you report luck. If all

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -346,6 +347,33 @@ def test_a_human_normalised_score_is_1_where_the_human_is(kept, monkeypatch):
 def test_settings_are_kept(kept):
     record = json.loads((kept / "run.json").read_text())
     assert record["settings"] == asdict(SETTINGS.decided())
+
+
+@pytest.mark.parametrize(("run", "times"), [("drq", 28), ("pqn", 26)])
+def test_many_games_of_ms_pac_man_are_the_same(run, times):
+    """Of agents that nearly always take the best action."""
+    file = evidence.KEPT / run / "mspacman" / "seed-1" / "scores.json"
+    points = Counter(json.loads(file.read_text())["points"])
+    assert points.total() == 30
+    assert sum(count for _, count in points.most_common(4)) == times
+
+
+def test_how_much_sooner_drq_is_where_dqn_gets():
+    """In Ms. Pac-Man, by the last hundred games of training."""
+
+    def curve(algorithm, seed):
+        folder = evidence.KEPT / algorithm / "mspacman" / f"seed-{seed}"
+        with (folder / "progress.csv").open() as file:
+            rows = [r for r in csv.DictReader(file) if r["return_mean"]]
+        return [(int(r["frames"]), float(r["return_mean"])) for r in rows]
+
+    frames, score = curve("drq", 1)[-1]
+    for seed, times in ((1, 4), (2, 8)):
+        slow = curve("fast-dqn", seed)
+        there = next(at for at, mean in slow if mean >= score)
+        assert times < there / frames < times + 1
+        _, then = min(slow, key=lambda each: abs(each[0] - frames))
+        assert 2.9 < score / then < 3.7
 
 
 def test_what_the_page_says_of_the_best_of_the_second_seed():

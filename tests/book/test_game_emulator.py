@@ -193,6 +193,22 @@ def test_the_console_is_switched_on_again_only_if_it_must(
     assert len(done) == resets
 
 
+def test_ms_pac_man_listens_to_nobody_at_first():
+    """So no-ops, which are over by then, only shift in which frames an agent acts."""
+
+    def memory(frames, waiting):
+        ale = emulator("ms_pacman", 1, 0.0)
+        ale.reset_game()
+        for frame in range(frames):
+            ale.act(Action.NOOP if frame < waiting else Action.RIGHT)
+        return ale.getRAM()
+
+    np.testing.assert_array_equal(memory(264, 0), memory(264, 264))
+    assert (memory(265, 0) != memory(265, 265)).any()
+    assert (memory(300, 0) != memory(300, 300)).sum() > 2
+    np.testing.assert_array_equal(memory(300, 2), memory(300, 6))
+
+
 def test_different_seeds_differ():
     game = make_game("MsPacman")
     actions = random_actions(game, 300)
