@@ -423,6 +423,11 @@ def test_where_runs_have_come_equally_far_their_plan_tells_them_apart():
     ]
 
 
+def test_a_setting_that_one_side_alone_has_tells_them_apart():
+    sides = [Side("ppo", 8, {"code": "x"}), Side("ppo", 8)]
+    assert sides[0].named(sides) == "PPO after 8 frames; code x"
+
+
 def test_the_code_of_all_sessions_counts():
     sessions = [{"own_sources": {"a.py": {"fingerprint": each}}} for each in "xyx"]
     assert compare.fingerprints({"sessions": sessions}) == "x y"

@@ -244,6 +244,12 @@ def test_actions_are_explored_as_often_as_epsilon_says():
             explored(epsilon, 1)
 
 
+def test_no_dice_are_thrown_but_those_that_are_given():
+    before = torch.get_rng_state()
+    explored(0.5, 8)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_the_network_is_asked_only_if_a_game_wants_to_know():
     asked, dice = [], torch.Generator().manual_seed(1)
 

@@ -364,6 +364,15 @@ class TestPPO:
         with pytest.raises(ValueError, match="same shape"):
             ppo.value_loss(normal(3), normal(3), old_values=normal(3, 1), clip=0.1)
 
+    def test_the_losses_broadcast_nothing_either(self):
+        for which in range(3):
+            given = [normal(3), normal(3), normal(3)]
+            given[which] = normal(3, 1)
+            with pytest.raises(ValueError, match="same shape"):
+                ppo.clipped_policy_loss(*given, clip=0.1)
+        with pytest.raises(ValueError, match="same shape"):
+            ppo.value_loss(normal(3, 1), normal(3))
+
     def test_what_is_only_watched_must_fit_together_too(self):
         for watch in (
             ppo.divergence,

@@ -62,7 +62,12 @@ def test_a_step_is_what_the_page_says():
 
 
 def test_it_begins_orthogonal_and_keeps_three_quarters():
-    lstm: Any = RememberingBody((3,), 16).lstm
+    body = RememberingBody((3,), 16)
+    for layer in body.body.layers:
+        if isinstance(layer, torch.nn.Linear):
+            sizes = torch.linalg.svdvals(layer.weight)
+            torch.testing.assert_close(sizes, torch.full_like(sizes, 2**0.5))
+    lstm: Any = body.lstm
     for weight in (lstm.weight_ih_l0, lstm.weight_hh_l0):
         for matrix in weight.detach().chunk(4):
             rows = matrix @ matrix.T

@@ -1,6 +1,7 @@
 """The replay memory: against lists of everything that was ever played."""
 
 import sys
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -210,6 +211,8 @@ def test_in_blocks_it_is_the_same(channels):
         assert torch.equal(found, as_blocks(whole))
         assert found.dtype == torch.uint8
         assert found.is_contiguous()
+    (alone,) = memory.stacks(places)
+    assert torch.equal(alone, batch.observations)
 
 
 def test_a_batch_stays_what_it_is_as_long_as_somebody_has_it():
@@ -323,7 +326,10 @@ def test_saved_and_restored_it_draws_the_same(tmp_path, steps, vectors):
     assert len(state["kept"]) == memory.written
 
     other = memory_for(play, 60, n=2, blocks=True, seed=5)
+    Play(2, play.stack, vectors=vectors).play(other, 40)
     other.set_state(state)
+    # What fills the memory is used as it is: there may be no room for two.
+    assert (other.frames.kept is state["kept"]) == (memory.written == memory.size)
     for _ in range(2):
         a, b = memory.sample(8), other.sample(8)
         for name, each in vars(a).items():
@@ -335,14 +341,21 @@ def test_saved_and_restored_it_draws_the_same(tmp_path, steps, vectors):
     assert len(memory) == len(other)
 
 
-def test_a_restored_memory_does_not_share_the_array_of_another():
+def test_numbers_may_come_in_another_precision():
+    kept = Frames((3,), np.float32, stack=1, places=2)
+    kept.check(np.zeros((1, 3)), 1)
+
+
+@pytest.mark.parametrize("steps", [5, 50])
+def test_a_restored_memory_does_not_share_the_array_of_another(steps):
     play = Play(1, 2)
     memory, other = memory_for(play, 20), memory_for(play, 20)
-    play.play(memory, 50)
+    play.play(memory, steps)
     other.set_state(memory.get_state())
-    kept = other.frames.kept.copy()
+    before = deepcopy(other.get_state())
     play.play(memory, 5, begin=False)
-    assert np.array_equal(other.frames.kept, kept)
+    for name, each in other.get_state().items():
+        assert np.array_equal(each, before[name]), name
 
 
 def test_the_state_of_another_game_is_refused_and_nothing_is_changed():
@@ -475,25 +488,38 @@ def after(memory):
     return np.concatenate([seen[:, 1:], np.full_like(seen[:, :1], 148)], axis=1)
 
 
-def test_a_stack_that_another_picture_came_before_is_refused():
+@pytest.mark.parametrize("steps", [0, 10])
+def test_a_stack_that_another_picture_came_before_is_refused(steps):
     """Frames were skipped above the stack, say. It could not be made again."""
     play = Play(2, 4, ends=0.0)
     memory = memory_for(play, 60)
-    play.play(memory, 10)
+    play.play(memory, steps)
     actions, rewards, no, _ = play_step(2)
     right = after(memory)
     for game in (0, 1):
         wrong = right.copy()
-        wrong[game] = np.roll(wrong[game], 1, axis=0)
+        wrong[game] = np.roll(wrong[game], -1, axis=0)
         with pytest.raises(ValueError, match="the one before with one new picture"):
             memory.add(actions, rewards, no, no, wrong)
     first, ends = np.full_like(right, 148), np.array([True, False])
     begun = np.where(ends[:, None, None, None], first, right)
-    final = np.roll(right[:1], 1, axis=1)
+    final = np.roll(right[:1], -1, axis=1)
     with pytest.raises(ValueError, match="the one before with one new picture"):
         memory.add(actions, rewards, ends, no, begun, final_observations=final)
     assert_all_right(play, memory)
     memory.add(actions, rewards, ends, no, begun, final_observations=right[:1])
+
+
+def test_observations_may_come_in_an_array_that_is_used_again():
+    """As games that are made with `copy=False` show them."""
+    play = Play(2, 4, ends=0.0)
+    memory = memory_for(play, 60)
+    shown = play.reset()
+    memory.begin(shown)
+    for _ in range(10):
+        step, shown[:], _ = play.step()
+        memory.add(*step, shown)
+    assert_all_right(play, memory)
 
 
 def test_an_episode_begins_with_one_picture():
@@ -575,6 +601,22 @@ def test_pictures_that_cannot_be_cut_are_kept_whole():
     kept.write(np.array([1]), pictures)
     (stacks,) = kept.read(np.array([[1, 1]]))
     assert np.array_equal(stacks[0, 0], pictures[0, 1])
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (8, 8, 3), (4, 8, 8)])
+def test_with_a_stack_of_1_observations_are_kept_as_they_are(shape):
+    kept = Frames(shape, np.uint8, stack=1, places=6, blocks=True)
+    observations = np.random.default_rng(1).integers(256, size=(6, *shape))
+    observations = observations.astype(np.uint8)
+    kept.write(np.arange(6), observations)
+    (found,) = kept.read(np.array([[5], [2]]))
+    assert np.array_equal(found, observations[[5, 2]])
+
+
+def test_only_stacks_of_bytes_are_cut():
+    assert not Frames((4, 8, 8), np.float32, stack=4, places=6, blocks=True).blocks
+    assert not Frames((4, 8, 8, 4), np.uint8, stack=4, places=6, blocks=True).blocks
+    assert Frames((2, 8, 8), np.uint8, stack=2, places=6, blocks=True).blocks
 
 
 def test_blocks_that_look_like_pictures_are_not_made():
@@ -684,6 +726,7 @@ def test_observations_must_be_what_the_space_says(wrong):
         ((4, 5), (1, 5)),
         ((12, 8, 8), (3, 8, 8)),
         ((28, 20, 30), (7, 20, 30)),
+        ((4, 8, 3), (1, 8, 3)),
     ],
 )
 def test_a_stack_may_be_of_anything(shape, one):
@@ -700,7 +743,7 @@ def test_a_stack_may_be_of_anything(shape, one):
 
 
 @pytest.mark.parametrize(
-    "shape", [(96, 96, 3), (84, 84, 12), (10, 84, 84), (8, 5), (8,)]
+    "shape", [(96, 96, 3), (84, 84, 12), (10, 84, 84), (8, 5), (8,), (4,)]
 )
 def test_what_is_no_stack_is_refused(shape):
     """The rows of a picture whose channels come last are none."""

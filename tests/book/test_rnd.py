@@ -69,6 +69,17 @@ def test_novelty_is_the_mean_square_of_the_error():
     assert first.item() == second.item()
 
 
+def test_the_predictor_has_two_layers_more_than_the_target():
+    novelty = Novelty((4, 36, 36), newest=True)
+    eyes = [(32, 1, 8, 8), (64, 32, 4, 4), (64, 64, 3, 3), (512, 64)]
+    for part, more in ((novelty.target, 0), (novelty.predictor, 2)):
+        weights = [each.detach() for each in part.parameters() if each.dim() > 1]
+        assert [tuple(each.shape) for each in weights] == eyes + more * [(512, 512)]
+        for each in weights:
+            sizes = torch.linalg.svdvals(each.flatten(1))
+            torch.testing.assert_close(sizes, torch.full_like(sizes, 2**0.5))
+
+
 def test_only_the_predictor_learns():
     novelty = Novelty((3,))
     novelty(torch.randn(5, 3)).mean().backward()

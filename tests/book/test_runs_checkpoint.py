@@ -89,6 +89,7 @@ def test_what_numpy_and_pytorch_have_besides(tmp_path):
         "scalar": torch.tensor(3.5),
         "with gradient": nn.Parameter(torch.ones(2)),
         "backwards": np.arange(6)[::-2],
+        "read-only": np.frombuffer(b"abc", np.uint8),
         "constant": np.broadcast_to(np.float32(1), (3, 2)),
         "dice": np.random.default_rng(1).bit_generator.state,
         "mersenne": np.random.RandomState(1).get_state(legacy=False),
@@ -99,6 +100,7 @@ def test_what_numpy_and_pytorch_have_besides(tmp_path):
     for name in ("bfloat16", "channels_last", "scalar", "with gradient"):
         assert torch.equal(back[name], state[name].detach())
     assert same(back["backwards"], np.array([5, 3, 1]))
+    assert back["read-only"].tobytes() == b"abc"
     assert same(back["constant"], np.ones((3, 2), np.float32))
     assert back["dice"] == state["dice"]
     assert same(back["mersenne"], state["mersenne"])
@@ -121,6 +123,20 @@ def test_a_part_can_be_read_alone(tmp_path, monkeypatch):
     assert len(read) == 2
 
 
+def test_what_was_read_is_no_view_of_the_file(tmp_path):
+    path = tmp_path / "file"
+    save(path, {"weights": torch.ones(3)})
+    back = load(path)
+    path.write_bytes(bytes(path.stat().st_size))
+    assert back["weights"].tolist() == [1, 1, 1]
+
+
+def test_no_file_stays_open(tmp_path):
+    before = len(os.listdir("/proc/self/fd"))
+    save(tmp_path / "file", {"frames": 1})
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
 def test_memory_that_two_share_comes_back_apart(tmp_path):
     memory = torch.arange(6)
     save(tmp_path / "file", {"all": memory, "half": memory[:3]})
@@ -137,6 +153,19 @@ def test_other_programs_find_the_weights_by_name(tmp_path):
         *("network.0.bias", "network.0.weight", "network.2.bias", "network.2.weight")
     ]
     assert torch.equal(found["network.2.weight"], network.state_dict()["2.weight"])
+
+
+@pytest.mark.parametrize("length", range(1, 9))
+def test_each_number_is_where_processors_like_to_find_it(tmp_path, length):
+    state = {"x" * length: np.ones(3, np.uint8), "half": np.ones(1, np.float16)}
+    save(tmp_path / "file", state | {"wide": np.ones(2)})
+    written = (tmp_path / "file").read_bytes()
+    begin = 8 + int.from_bytes(written[:8], "little")
+    table = json.loads(written[8:begin])
+    del table["__metadata__"]
+    for each in table.values():
+        start, end = each["data_offsets"]
+        assert (begin + start) % ((end - start) // each["shape"][0]) == 0
 
 
 def test_anybody_may_read_it_whom_the_folder_lets(tmp_path):
@@ -268,11 +297,12 @@ def test_a_file_system_that_waits_for_no_folder(tmp_path, monkeypatch, number, f
     ],
 )
 def test_the_file_is_on_the_disk_before_it_has_its_name(write, tmp_path, monkeypatch):
-    done = []
+    done, sizes = [], []
     fsync, replace = os.fsync, os.replace
 
     def watched_fsync(handle: int) -> None:
         done.append(("fsync", os.readlink(f"/proc/self/fd/{handle}")))
+        sizes.append(os.fstat(handle).st_size)
         fsync(handle)
 
     def watched_replace(a: Path, b: Path) -> None:
@@ -288,6 +318,7 @@ def test_the_file_is_on_the_disk_before_it_has_its_name(write, tmp_path, monkeyp
         ("replace", str(path)),
         ("fsync", str(tmp_path)),
     ]
+    assert sizes[0] == path.stat().st_size
 
 
 def test_what_was_cut_short_or_is_another_is_refused(tmp_path):

@@ -54,6 +54,8 @@ def shown(*frames: int, game: int = 1):
 def test_frame_by_frame():
     atari = ColourAtari([Script(lives={0: 3, 2: 2}, points={2: 7}, over_at=3)])
     env = atari.frames()
+    with pytest.raises(ResetNeeded):
+        env.step(0)
     observation, info = env.reset()
     assert observation in env.observation_space
     assert np.array_equal(observation, draw(1, 0))

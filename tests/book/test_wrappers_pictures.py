@@ -125,7 +125,7 @@ def test_each_pixel_is_the_average_of_what_it_covers(size):
         assert not np.array_equal(observation, bilinear)
 
 
-@pytest.mark.parametrize("colours", [1, 3])
+@pytest.mark.parametrize("colours", [1, 3, 4])
 def test_pictures_keep_their_colours(colours):
     env = Show(30, 20, colours)
     wrapper = Resize(env, 10, 5)
@@ -142,6 +142,7 @@ def test_rows_are_cut_out():
     assert wrapper.observation_space.shape == (6, 20)
     for observation, picture in zip(looked_at(wrapper, env), env.shown, strict=True):
         assert np.array_equal(observation, picture[4:10])
+    assert CropRows(env, 0, 30).observation_space == env.observation_space
 
 
 def test_channels_move_and_move_back():
@@ -172,8 +173,10 @@ def test_bytes_become_numbers_from_0_to_1():
         (Grey, (5, 5), r"\(height, width, 3\), not \(5, 5\)"),
         (Grey, (3, 5, 5), r"not \(3, 5, 5\)"),
         (Resize, (5,), r"not \(5,\)"),
-        (Resize, (5, 5, 6), r"up to 4 colours, not \(5, 5, 6\)"),
+        (Resize, (5, 5, 5), r"up to 4 colours, not \(5, 5, 5\)"),
+        (RepeatAndMax, (2, 5, 6), r"\(2, height, width, 3\), .* not \(2, 5, 6\)"),
         (lambda env: Resize(env, 0, 4), (5, 5), "0 pixels high and 4 wide"),
+        (lambda env: Resize(env, 4, 0), (5, 5), "4 pixels high and 0 wide"),
         (lambda env: CropRows(env, 4, 2), (5, 5), r"\(5, 5\) has no rows 4 to 5"),
         (lambda env: CropRows(env, -1, 2), (5, 5), "no rows -1 to 0"),
         (lambda env: CropRows(env, 1, 0), (5, 5), "no rows 1 to 0"),
