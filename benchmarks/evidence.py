@@ -70,6 +70,7 @@ PUBLISHED: dict[str, dict[str, float]] = {
         **{"random": -20.7, "human": 9.3},
         **{"ppo": 20.7, "a2c": 19.7, "dqn": 18.9, "drq": -9.1},
     },
+    "roadrunner": {"random": 11.5, "human": 7_845.0, "drq": 11_211.4},
     "spaceinvaders": {
         **{"random": 148.0, "human": 1652.0},
         **{"ppo": 942.5, "a2c": 744.5, "dqn": 1976.0},
@@ -104,6 +105,7 @@ TITLES = {
     "MsPacman": "Ms. Pac-Man",
     "NameThisGame": "Name This Game",
     "Qbert": "Q*bert",
+    "RoadRunner": "Road Runner",
     "SpaceInvaders": "Space Invaders",
 }
 

@@ -358,6 +358,20 @@ def test_many_games_of_ms_pac_man_are_the_same(run, times):
     assert sum(count for _, count in points.most_common(4)) == times
 
 
+def test_the_scores_on_the_page_of_drq_are_the_recorded_ones():
+    page = " ".join((ROOT / "labml_rl/dqn/drq.py").read_text().split())
+    runs = {each.parent.name: each for each in (evidence.KEPT / "drq").glob("*/*")}
+    assert runs.keys() == {"breakout", "pong", "mspacman", "roadrunner"}
+    for game, run in runs.items():
+        scores = json.loads((run / "scores.json").read_text())
+        digits = 0 if scores["mean"] > 100 else 1
+        mean, error = scores["mean"], scores["standard_error"]
+        said = f"{mean:,.{digits}f} ± {error:.{digits}f}".replace("-", "−")
+        published = evidence.PUBLISHED[game]["drq"]
+        assert said in page
+        assert f" {published:,.{digits}f}".replace(" -", " −") in page
+
+
 def test_how_much_sooner_drq_is_where_dqn_gets():
     """In Ms. Pac-Man, by the last hundred games of training."""
 
