@@ -36,10 +36,8 @@ def series(samples: Sequence[float]) -> Series:
 
 def spread(taken: Mapping[str, Any], digits: str = ".0f") -> str:
     """The median of a series and its range, in so many digits."""
-    low, middle, high = (
-        format(taken[key], digits) for key in ("low", "median", "high")
-    )
-    return f"{middle} ({low}–{high})"
+    low, middle, high = taken["low"], taken["median"], taken["high"]
+    return f"{middle:{digits}} ({low:{digits}}–{high:{digits}})"
 
 
 def significant(number: float) -> float:

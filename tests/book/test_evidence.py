@@ -374,16 +374,9 @@ def test_the_scores_on_the_page_of_drq_are_the_recorded_ones():
 
 def test_how_much_sooner_drq_is_where_dqn_gets():
     """In Ms. Pac-Man, by the last hundred games of training."""
-
-    def curve(algorithm, seed):
-        folder = evidence.KEPT / algorithm / "mspacman" / f"seed-{seed}"
-        with (folder / "progress.csv").open() as file:
-            rows = [r for r in csv.DictReader(file) if r["return_mean"]]
-        return [(int(r["frames"]), float(r["return_mean"])) for r in rows]
-
-    frames, score = curve("drq", 1)[-1]
+    frames, score = evidence.curve_of(evidence.KEPT / "drq/mspacman/seed-1")[-1]
     for seed, times in ((1, 4), (2, 8)):
-        slow = curve("fast-dqn", seed)
+        slow = evidence.curve_of(evidence.KEPT / f"fast-dqn/mspacman/seed-{seed}")
         there = next(at for at, mean in slow if mean >= score)
         assert times < there / frames < times + 1
         _, then = min(slow, key=lambda each: abs(each[0] - frames))
@@ -393,10 +386,7 @@ def test_how_much_sooner_drq_is_where_dqn_gets():
 def test_what_the_page_says_of_the_best_of_the_second_seed():
     """It had the highest mean of ten, and scores less than the last agent."""
     folder = evidence.KEPT / "fast-dqn" / "mspacman" / "seed-2"
-    with (folder / "evaluations.csv").open() as file:
-        looks = {
-            int(r["frames"]): float(r["return_mean"]) for r in csv.DictReader(file)
-        }
+    looks = dict(evidence.evaluations_of(folder))
     best, last = (
         json.loads((folder / f"{name}.json").read_text())
         for name in ("scores-best", "scores")

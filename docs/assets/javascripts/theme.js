@@ -151,7 +151,7 @@
     window.addEventListener(
       "keydown",
       event => {
-        if (event.key !== "Escape" || !box?.checked) return;
+        if (event.key !== "Escape" || !box.checked) return;
         box.click();
         document.activeElement.blur();
         before?.focus({ preventScroll: true });
@@ -166,8 +166,7 @@
     const header = name => document.querySelector(`.md-header__button[for=${name}]`);
     const menu = makeButton(header("__drawer"), "Menu");
     if (menu) enterMenu(menu);
-    makeButton(header("__search"), "Search");
-    leaveSearch();
+    if (makeButton(header("__search"), "Search")) leaveSearch();
     const colours = document.querySelector("[data-md-component=palette]");
     if (colours) makeSwitch(colours);
     // In the menu of a small screen, each group leads to a list of its own, and back. A
