@@ -84,10 +84,7 @@ class Book:
             for node, scope in module.definitions:
                 name = f"{scope.name}.{node.name}"
                 self.functions.setdefault(name, []).append((node, scope))
-            for scope in module.classes:
-                if scope.name in self.classes:
-                    self.doubtful.add(scope.name)
-                self.classes[scope.name] = scope
+            self.classes |= {scope.name: scope for scope in module.classes}
         self.doubtful |= {
             n for n, defined in self.functions.items() if len(defined) > 1
         }

@@ -261,7 +261,7 @@ def titled(texts: list[str], drawn: Container[int], mark: str) -> list[str]:
         follows = at + 1 < len(texts) and texts[at + 1] != ""
         framed = at + 1 in drawn or (at - 1 in drawn and alone)
         patterns = TITLED if follows else TITLED_ALONE
-        if framed and not follows and SHORT.fullmatch(text):
+        if framed and SHORT.fullmatch(text):
             title = text
         elif found := next(filter(None, (p.fullmatch(text) for p in patterns)), None):
             title = found["title"]

@@ -781,7 +781,7 @@ def leading_code(lines: Lines, begin: int) -> Lines:
         at += len(part)
         if is_blank:
             continue
-        goes_on = end > begin and indentation(part[0][1]) > margin
+        goes_on = indentation(part[0][1]) > margin
         is_fence = any(FENCE.match(text) for _, text in part)
         is_left = any(indentation(text) < margin for _, text in part)
         if is_fence or is_left or not (goes_on or language_of(trimmed(part))):

@@ -144,7 +144,6 @@ def split(source: Source) -> tuple[Section, ...]:
     # A variable that has a docstring begins a section, too, with its value.
     for attribute in source.attributes:
         first = first_line(above, attribute.first, attribute.column)
-        starts.pop(attribute.first, None)
         starts[first] = (Kind.ATTRIBUTE, attribute.name)
         prose.update(docstring_text(attribute.docstring))
         for line in range(attribute.first + 1, attribute.docstring.first):

@@ -274,6 +274,20 @@ DOC = '"""# Title"""\n'
         ),
         (DOC + "# return f(x)[0]\nz = 1\n", [(2, "SBS301")]),
         (DOC + "# return x, y\nz = 1\n", [(2, "SBS301")]),
+        (DOC + "# y = f(x)\n# pass\nz = 1\n", [(2, "SBS301")]),
+        (DOC + "def f():\n    '''T.\n\n    \\alpha'''\n", [(5, "SBS302")]),
+        # All but the first parameter of a method have to be there, and a class is made
+        # with those of its `__init__`, wherever that is.
+        (
+            DOC + "class C:\n    '''T.'''\n    def f(self, a, b):\n        '''T.\n\n"
+            "        Args:\n            a: x\n        '''\n",
+            [(8, "SBS403")],
+        ),
+        (
+            DOC + "class C:\n    '''T.\n\n    Args:\n        a: x\n    '''\n"
+            "    def _f(self, b): pass\n    def __init__(self, a): pass\n",
+            [],
+        ),
         (
             '"""\n---\nsymbols:\n  x: "x"\n  "y": "y"\n---\n\n$x$\n"""\n',
             [(5, "SBS204")],

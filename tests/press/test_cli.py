@@ -241,6 +241,16 @@ def test_a_page_does_not_say_where_it_was_made(book, monkeypatch, tmp_path):
     assert str(tmp_path) not in html
 
 
+def test_a_module_of_no_package_may_be_anywhere(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / "alone.py").write_text('"""# Alone"""\nx = 1\n')
+    assert main(["page", str(tmp_path / "alone.py")]) == 0
+    html = Path("alone.html").read_text()
+    assert ">alone.py<" in html
+    assert str(tmp_path) not in html
+
+
 def test_a_page_can_be_piped(book, capsys):
     assert main(["page", "book/thing.py", "-o", "-"]) == 0
     assert capsys.readouterr().out.startswith("<!doctype html>")

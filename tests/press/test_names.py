@@ -156,6 +156,8 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         ("def f(): ...\ndef g(**f): ‹f›()", None),
         ("def f(): ...\ndef g(*, f): ‹f›()", None),
         ("def f(): ...\ng = lambda f: ‹f›()", None),
+        ("def f(): ...\ng = lambda x: ‹f›()", HERE + "f"),
+        ("class C:\n    y = 1\ndef g(): (C := 2)\nC.‹y›", HERE + "C.y"),
         ("def f(): ...\ndef g():\n    ‹f›()\n    f = 1", None),
         ("def f(): ...\ndef g():\n    for f in (): ‹f›", None),
         ("def f(): ...\ndef g():\n    with x as f: ‹f›", None),
@@ -176,6 +178,7 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         # What is waited for.
         (ASYNC + "async def g():\n  x = await f()\n  x.‹step›", STEP),
         (ASYNC + "async def g():\n  x = f()\n  x.‹step›", None),
+        (ASYNC + "async def g():\n  x = await nothing()\n  x.‹step›", None),
         (ASYNC + "async def g():\n  async for x in many(): x.‹step›", STEP),
         (ASYNC + "async def g():\n  async with opened() as x: x.‹step›", STEP),
         (ASYNC + "async def g():\n  async with C() as x: x.‹step›", STEP),
@@ -187,6 +190,16 @@ SECRET = "class A:\n    def __secret(self): ...\n"
             HERE + "X",
         ),
         ("X = 1\ndef g():\n  X = 2\n  def h():\n    nonlocal X\n    ‹X›", None),
+        (
+            "class C:\n  y = 1\ndef f():\n  x = C()\n  def g():\n    def h():\n"
+            "      nonlocal x\n      x = 2\n  x.‹y›",
+            None,
+        ),
+        (
+            "class C:\n  y = 1\ndef f():\n  x = C()\n  class D:\n    x = 3\n"
+            "    def g(self):\n      nonlocal x\n      x = 2\n  x.‹y›",
+            None,
+        ),
         # The body of a class is seen from the body alone.
         ("class C:\n    x = 1\n    y = ‹x›", HERE + "C.x"),
         ("class C:\n    x = 1\n    def f(self): ‹x›", None),
@@ -225,6 +238,8 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         ("from .game import Game\nfrom .stars import *\n‹Game›", None),
         ("from .game import SIZE as Game\nfrom .again import *\n‹Game›", None),
         ("def Game(): ...\nfrom .again import *\n‹Game›", None),
+        ("from .again import *\ndef Game(): ...\n‹Game›", HERE + "Game"),
+        ("def f(x: dict):\n    for y in x: y.‹z›", None),
         ("from book.game import *\n‹zip›", "zip"),
         ("from nowhere import *\n‹zip›", None),
         ("from book.game import *\nfrom nowhere import *\n‹Game›", None),
@@ -302,6 +317,11 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         (f"{SECRET}class B(A):\n    def f(self): self.‹__secret›()", None),
         (f"{SECRET}class B(A):\n    def f(self): super().‹__secret›()", None),
         (f"{SECRET}    def f(self): self.‹__secret›()", f"{HERE}A.__secret"),
+        (
+            "class A:\n  def f(s): ...\nclass B(A):\n  def f(s): ...\n"
+            "class C(B):\n  def f(s): super(B, s).‹f›()",
+            None,
+        ),
         # Types that are written down, or show in a call.
         ("from .game import Game\ndef f(g: Game): g.‹step›()", STEP),
         ("from .game import Game\ndef f(g: 'Game'): g.‹step›()", STEP),
@@ -457,7 +477,7 @@ def test_a_copy_needs_what_is_imported_when_it_runs():
         ),
         "kiln.kit": (
             "from importlib import import_module\nimport_module('.ash', __package__)\n"
-            "import_module('kiln.glaze')\nimport_module(name)\n"
+            "x = [import_module('kiln.glaze')]\nimport_module(name)\n"
         ),
         "kiln.wheel": "from ._built import spin\n",
         "kiln.bowl": "import kiln.wheel, kiln.clay\n",

@@ -349,6 +349,12 @@ def test_a_class_above_stubs_has_its_own_name():
     assert (places["m.C"].anchor, places["m.C.f"].anchor) == ("C", "C.f")
 
 
+def test_what_another_decorator_is_on_declares_no_types():
+    text = "if x:\n    @a.cache\n    def f(): ...\nelse:\n    def f(): ...\n"
+    rows = weave(read(text.encode(), "m.py", "m"), {}).rows
+    assert [row.anchor for row in rows if row.anchor.startswith("f")] == ["f", "f-2"]
+
+
 def test_a_getter_and_its_setter_have_their_own_types():
     prose = '"""It.\n\n        Returns:\n            One.\n        """'
     source = read(
@@ -477,12 +483,22 @@ def test_lists_are_nested_as_elsewhere(text, expected):
     assert " ".join(re.findall(r"<(?!span)(\w+)", html)) == expected
 
 
+def test_a_box_in_an_item_keeps_its_text():
+    html = html_of("- a\n\n  !!! note\n      b\n\n      c\n\n  d")
+    assert re.search(r"<p>b</p>\s*<p>c</p>\s*</div>\s*<p>d</p>\s*</li>", html)
+
+
+def test_a_number_in_an_item_leaves_the_numbers_behind_it_alone():
+    assert "2006. Then <code>1.5</code>" in html_of("- Made in\n  2006. Then `1.5`")
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "- a\n    - b\n\n        c\n\n    d\n\n- e\n  f",
         "- a\n\n    ```\n    - b\n      - c\n    ```",
         "  - a\n    b\n\n  - c",
+        "It is\n2) no list",
     ],
 )
 def test_lists_that_need_no_help_are_left_alone(text):
@@ -580,6 +596,13 @@ def test_code_that_is_only_indented_stays_as_written(above):
     html = html_of(f"{above}\n\n    {code}\n\nMore.")
     assert f"<code>{CODE}\n</code>" in html
     assert "<p>More.</p>" in html
+
+
+def test_a_call_that_is_only_indented_is_code():
+    code = "f('a', [b][c],\n    $x$)"
+    assert f"<code>{code}\n</code>" in html_of(
+        "F.\n\n    " + code.replace("\n", "\n    ")
+    )
 
 
 @pytest.mark.parametrize(
@@ -789,6 +812,9 @@ def test_underlined_titles_of_docstrings():
         html = as_page(f'"""\n{text}\n"""\n')
         assert html.count("<h1") == 1
         assert '<h1 id="title">Title</h1>' in html
+        assert "<p>Words</p>" in html
+    text = "***All*** of it\nTitle\n====="
+    assert "of it\nTitle" in as_page(f'"""\n{text}\n"""\n')
     line, title = "=" * 75, "Series, " * 8 + "and their sums"
     html = as_page(f'"""\n{line}\n{title}\n{line}\n\nWords\n"""\n')
     assert f">{title}</h1>" in html
@@ -961,6 +987,25 @@ def test_nothing_is_lost_behind_a_block_in_numpys_lists(title):
     assert listed(text)[-1].endswith("Words.")
 
 
+def test_blocks_between_the_items_of_numpys_lists_are_whole():
+    html = html_of(
+        "F.\n\nReturns\n-------\na : int\n    One.\n$$\nx = 1\n$$\nb : str\n    Two.\n"
+        "!!! note\n    In a box.\nc : int\n    Three."
+    )
+    assert re.findall("<dt><code>(.)</code>", html) == ["a", "b", "c"]
+    assert html.count("<math") == 1
+    assert "$$" not in html
+    assert re.search(r"Note</p>\s*<p>In a box.</p>\s*</div>", html)
+
+
+def test_an_example_below_a_name_without_a_type_stays_in_its_item():
+    html = html_of("F.\n\nParameters\n----------\nx\n    One.\n\n    >>> a\n\n    Two.")
+    assert html.count("<dl>") == 1
+    assert re.search(
+        r"<dd>\s*<p>One.</p>.*>>> a\n.*<p>Two.</p>\s*</dd>", html, re.DOTALL
+    )
+
+
 def test_a_list_in_numpys_list_is_one():
     text = "See Also\n--------\n    - One: https://a.b\n    - Two: https://c.d"
     html = html_of(f"F.\n\n{text}")
@@ -1049,6 +1094,7 @@ def test_lists_in_sphinxs_style():
         *("Returns", "list[int]", "numbers", "More: prose."),
     ]
     assert listed(":rtype: int") == ["Returns", "int", ""]
+    assert "</dl>\n<p>As :param" in html_of(":param k: one\n\nAs :param k: says.")
     unnamed = listed(":raises: if not\n:return: it\n:rtype: int")
     assert unnamed == ["Raises", "if not", "Returns", "int", "it"]
 
@@ -1096,6 +1142,14 @@ def test_an_item_keeps_its_layout():
     assert html.count("<dl>") == 1
 
 
+def test_a_fence_in_a_list_below_an_item_stays_in_that_list():
+    html = html_of(
+        "F.\n\nArgs:\n    x: one\n\n        - two\n\n            ```\n            y\n"
+        "            ```\n\n            three\n"
+    )
+    assert re.search(r"<li>\s*<p>two</p>.*<code>y\n.*<p>three</p>\s*</li>", html, re.S)
+
+
 @pytest.mark.parametrize("head", ["Returns:\n    int", "Args:\n    x"])
 @pytest.mark.parametrize("hangs", ["", "\n        words"])
 @pytest.mark.parametrize("mark", ["```", "~~~python", "More of it::\n"])
@@ -1139,6 +1193,16 @@ def test_code_below_an_item_needs_no_fence(text, deep):
             r"<(dl|ul)>.*</\1>|<div class=.adm.*</div>", "", html, flags=re.S
         )
         assert ("Two." in around) is text.startswith("Example")
+
+
+def test_code_among_what_is_returned_needs_no_more_indentation():
+    html = html_of("F.\n\nReturns:\n    One:\n\n    y = f(1)\n\n    Two.")
+    assert "<code>y = f(1)\n</code>" in html
+
+
+def test_a_definition_list_in_an_item_stays_there():
+    html = html_of("F.\n\n- a\n\n    x : int\n        One.\n\n- b")
+    assert re.search(r"<p>a</p>\s*<dl>.*One.*</dl>\s*</li>", html, re.DOTALL)
 
 
 def test_words_below_an_item_are_no_code():
@@ -1214,6 +1278,7 @@ def test_items_in_googles_style(item, expected):
         ("The sum: it", ["list[int]", "The sum: it"]),
         ("result: it", ["list[int]", "result: it"]),
         ("int: a,\n    or: b", ["int", "a,\nor: b"]),
+        ("list of numbers: it", ["list[int]", "list of numbers: it"]),
     ],
 )
 def test_a_type_in_front_of_what_is_returned(text, expected):
@@ -1675,6 +1740,13 @@ def test_a_decorator_may_begin_above_its_expression():
     assert [(d.first, d.header) for d in source.definitions] == [(2, 5)]
 
 
+def test_a_title_in_a_comment_may_stand_below_the_first_line():
+    source = read(b"#!/usr/bin/env python\n# # Title\nx = 1\n", "m.py", "m")
+    page = weave(source, {})
+    assert page.title == "Title"
+    assert [(row.heading, row.anchor) for row in page.rows] == [("Title", "title")]
+
+
 def test_a_sign_at_the_end_is_no_frame():
     (block,) = prose_blocks(read(b"# ## About C#\n", "m.py", "m"))
     assert comment_text(block) == ["## About C#"]
@@ -1704,6 +1776,8 @@ def test_a_broken_formula_may_have_backticks():
 
 def test_what_is_public():
     assert public_names(read(b"def f(): ...", "a/_b.py", "a._b")) == {}
+    inner = read(b"class _A:\n    class B: ...\n", "m.py", "m")
+    assert public_names(inner) == {"": "m"}
     source = read(b'def f():\n    """F."""\n    # Text.\n    x = 1\n', "m.py", "m")
     assert [row.public for row in weave(source, {}).rows] == ["m.f", ""]
 
@@ -1714,6 +1788,11 @@ def test_a_heading_in_a_body_leaves_the_outline_alone():
         b"\ndef g():\n    pass\n"
     )
     assert outlined(read(text, "m.py", "m")) == {"f": 2, "g": 2}
+
+
+def test_the_title_of_a_section_has_no_marks():
+    (row,) = rows_of('def f():\n    """## A *long* `x`, $y$"""\n')
+    assert row.title == "A long x, y"
 
 
 def test_a_formula_by_itself_is_joined_to_nothing():

@@ -48,6 +48,7 @@ def test_docstring_lines(literal, lines):
         (b"# coding: no-such\n", "module.py:1: the file cannot be decoded: unknown"),
         (b"# coding: no\n# \xe9", "module.py:1: the file cannot be decoded: unknown"),
         (b"# coding: ascii\nx = 1\n# \xe9", "module.py:3: the file cannot be decoded"),
+        (b"# A\n# \xe9", "module.py:2: the file cannot be decoded: the byte 0xe9 is"),
         (b"x\r# \xe9", "module.py:2: the file cannot be decoded: the byte 0xe9 is"),
         (b"a\r\nb\nc\n\xff", "module.py:4: the file cannot be decoded: the byte 0xff"),
         (b"x = 1\0\n", "module.py:1: "),
@@ -137,6 +138,7 @@ def test_only_an_encoding_must_be_in_the_first_lines(text):
     [
         *("# region of interest", "# regions", "# Types: two", "# types: a", "# 50%%"),
         *("# %s is a name", "# %timely", "# !pipes", "# ! pip"),
+        *("# See # noqa", "# Below, #!python"),
         *("# formats: x", "# the pragma: x", "# A vim: x", "# nosecond", "# coding: x"),
     ],
 )

@@ -422,6 +422,18 @@ def test_harmless_attributes_are_kept():
     assert '<p id="here">' in html
 
 
+def test_a_picture_that_has_lost_its_address_is_its_words():
+    html = html_of("See ![a picture](javascript:x).")
+    assert "See <span>a picture</span>." in html
+
+
+def test_a_style_says_how_columns_are_aligned_and_no_more():
+    assert "style=" in html_of("| a |\n|:-:|\n| b |")
+    style = "text-align: left; position: fixed;"
+    assert "style=" not in html_of(f"Text.\n{{ style='{style}' }}")
+    assert disarmed(f'<p style="{style}">') == "<p>"
+
+
 def test_ordinary_links_are_kept():
     html = html_of(
         "[a](https://x.org/?a=1&b=2#c) [b](x.md) [c](#d) [m](mailto:a@b.c) "

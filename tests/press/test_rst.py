@@ -76,6 +76,7 @@ def check_set(text, expected):
         (":func:`python:a.b` :class:`~numpy:C`", ":func:`a.b` :class:`~C`"),
         (":meth:`words <python:a.b>` :ref:`a:b`", ":meth:`words <a.b>` :ref:`a:b`"),
         (":DOI:`10.1/2`", "[doi:10.1/2](https://doi.org/10.1/2)"),
+        ("A `b`_.\n\n..\n\n.. _b: https://a.b", "A [b](https://a.b)."),
     ],
 )
 def test_words(text, expected):
@@ -274,6 +275,8 @@ def test_a_comment_of_python_may_begin_with_dots():
         ("- a::\n\n  >>> 1", "- a:\n    ```pycon\n    >>> 1\n    ```"),
         ("Text::\n\nmore\n\n>>> 1", "Text::\nmore\n```pycon\n>>> 1\n```"),
         ("- a::\n\n    b\n\n- c", "- a:\n    ```text\n    b\n    ```\n- c"),
+        ("- a\n\n  So::\n\n      b", "- a\n  So:\n    ```text\n    b\n    ```"),
+        ("Usage: so::\n\n  f(1)", "Usage: so:\n```python\nf(1)\n```"),
         ("Text::\nmore", "Text::\nmore"),
         ("Text::", "Text::"),
         ("Note::\n\n    Text", "Note:\n    Text"),

@@ -40,6 +40,7 @@ def names(text: str) -> list[str]:
         (r"$\pi_\theta + \pi$", ["policies", "policy"]),
         (r"$a_{r_t} + a^{\pi}$", ["rewards", "policy"]),
         (r"$\sin n + \nu$", ["n"]),
+        (r"$2a\pi$", ["policy"]),
         (r"$\hat\theta + \mathcal{n} + \operatorname{n} + \tilde \pi$", []),
         (r"$\text{n of n} + n$", ["n"]),
         ("`$r_t$`", []),
@@ -92,6 +93,7 @@ def test_a_symbol_that_would_break_a_formula_leaves_it_alone():
             "6: the symbol of `b` has lost a backslash to YAML. Put it into single "
             "quotes: `b: '\\beta_\\theta'`.",
         ),
+        ('\n  a: "A_\\theta"', "5: the symbol of `a` has lost a backslash to YAML."),
         (
             '\n  a: "\\pi"',
             "5: the front matter is not YAML: found unknown escape character 'p'. "
@@ -108,6 +110,11 @@ def test_symbols_that_are_none_are_refused_with_their_line(symbols, message):
 def test_a_symbol_with_two_names_is_copied_without_them():
     text = set_symbols(Prose(((1, "$x$"),)), {"a": "x", "b": "x"}).text
     assert ">{{x}}</annotation>" in typeset(text.strip("$"), False)
+
+
+def test_words_around_a_symbol_stay():
+    text = set_symbols(Prose(((1, "Let $x$ be"), (2, "$y$, so."))), {"a": "x"}).text
+    assert text == r"Let ${\htmlData{sbs=a}{x}}$ be" + "\n$y$, so."
 
 
 def test_the_longest_symbol_goes_first():

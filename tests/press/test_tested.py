@@ -319,6 +319,13 @@ def test_from_a_run_of_the_tests_to_a_page(project, monkeypatch, capsys):
     assert main(["tests", "kiln", "--coverage", "seen", "-o", "tests.json"]) == 0
     assert Path("tests.json").read_text() == before
 
+    # Of a module that is gone, nothing is kept.
+    made = json.loads(before)
+    made["modules"]["kiln.gone"] = made["modules"]["kiln"]
+    Path("tests.json").write_text(json.dumps(made))
+    assert main(["tests", "kiln", "--coverage", "seen", "-o", "tests.json"]) == 0
+    assert Path("tests.json").read_text() == before
+
     # The code of one is another now, and the rest is as it was.
     file = project / "kiln" / "__init__.py"
     file.write_text(KILN.replace("self.heat += degrees", "self.heat += 2 * degrees"))
@@ -361,3 +368,4 @@ def test_a_function_in_one_line_is_run_by_an_import():
 
 def test_a_class_of_tests_is_named_without_its_first_word():
     assert in_words("a.py::TestKiln::test_heat") == ("a.py", "Kiln: heat")
+    assert in_words("a.py::test_the_latest_test") == ("a.py", "the latest test")

@@ -1,6 +1,7 @@
 """Live reload: a saved module is seen at once, a mistake is shown and forgiven."""
 
 import contextlib
+import os
 import shutil
 import signal
 import socket
@@ -46,7 +47,7 @@ def started(project):
             server = subprocess.Popen(
                 [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"],
                 cwd=project,
-                env=ENVIRONMENT,
+                env={**os.environ, **ENVIRONMENT},
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
