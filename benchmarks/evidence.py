@@ -147,6 +147,8 @@ BESIDE_RUN = {
     f"a2c-{game}-seed-2": ("seed-1", "large epsilon")
     for game in ("breakout", "spaceinvaders")
 }
+# Runs that differ only in their seeds, and are drawn together: which is in front.
+TOGETHER = {("drq", "roadrunner"): "seed-2"}
 NAMES = {
     **{"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO", "rnd": "RND"},
     **{"dqn-quantiles": "DQN with quantiles", "drq": "DrQ"},
@@ -303,9 +305,14 @@ def peer_curve(record: dict[str, Any]) -> list[tuple[float, float]]:
 def others_of(folder: Path) -> dict[str, list[list[tuple[float, float]]]]:
     """The curves of other runs that a curve is drawn beside, by their names.
 
-    They are those of another seed with another setting, or of another algorithm.
+    They are those of other seeds, of another seed with another setting, or of another
+    algorithm.
     """
     algorithm, game, seed = folder.parts[-3:]
+    if (algorithm, game) in TOGETHER:
+        rest = sorted(each for each in folder.parent.glob("seed-*") if each != folder)
+        numbers = " and ".join(each.name.removeprefix("seed-") for each in rest)
+        return {f"seeds {numbers}": [curve_of(each) for each in rest]}
     if varied := BESIDE_RUN.get(f"{algorithm}-{game}-{seed}"):
         other, words = varied
         return {f"{family_of(algorithm)}, {words}": [curve_of(folder.parent / other)]}
@@ -641,7 +648,9 @@ def draw(folder: Path) -> str:
         return across, BOTTOM - (y - low) / (high - low) * (BOTTOM - TOP)
 
     def write_height(score: float) -> None:
-        number, y = f"{score:,.10g}".replace("-", "−"), at(0, score)[1]
+        # There is no room for six digits.
+        digits = ".0f" if abs(score) >= 10_000 else ".10g"
+        number, y = f"{score:,{digits}}".replace("-", "−"), at(0, score)[1]
         size = 13 if len(number) < 6 else 11
         drawing.words(
             LEFT - 6, y + 4, number, colour=FAINT, size=size, text_anchor="end"
@@ -727,11 +736,13 @@ def figures() -> dict[str, str]:
     The figure of each run, by the name of its file. Those of the five games are
     together in one, which `figures.many` draws.
     """
-    return {
-        f"{figure_name(path.parent)}.svg": draw(path.parent)
-        for path in sorted(KEPT.glob("*/*/seed-*/run.json"))
-        if path.parent.parent.name not in FIVE_GAMES
-    }
+    found: dict[str, str] = {}
+    for folder in sorted(each.parent for each in KEPT.glob("*/*/seed-*/run.json")):
+        algorithm, game, seed = folder.parts[-3:]
+        is_in_front = TOGETHER.get((algorithm, game), seed) == seed
+        if game not in FIVE_GAMES and is_in_front:
+            found[f"{figure_name(folder)}.svg"] = draw(folder)
+    return found
 
 
 def main() -> None:

@@ -246,6 +246,13 @@ def test_a_curve_is_drawn_beside_runs_with_the_same_plan(
     assert seen == [each for each in every if shown in (0, each[0])]
 
 
+def test_seeds_that_are_drawn_together_have_one_figure():
+    (figure,) = FOLDER.glob("run-drq-roadrunner-*.svg")
+    words = {words for words, *_ in texts_and_curves(figure)}
+    assert {"seeds 1 and 3", "mean score, last 100 games, seed 2"} < words
+    assert figure.read_text().count("<path") == len(("human", "random", "DrQ")) + 3
+
+
 @pytest.mark.parametrize(
     ("low", "high", "numbers"),
     [
@@ -360,9 +367,11 @@ def test_many_games_of_ms_pac_man_are_the_same(run, times):
 
 def test_the_scores_on_the_page_of_drq_are_the_recorded_ones():
     page = " ".join((ROOT / "labml_rl/dqn/drq.py").read_text().split())
-    runs = {each.parent.name: each for each in (evidence.KEPT / "drq").glob("*/*")}
-    assert runs.keys() == {"breakout", "pong", "mspacman", "roadrunner"}
-    for game, run in runs.items():
+    runs = [*(evidence.KEPT / "drq").glob("*/*")]
+    games = Counter(each.parent.name for each in runs)
+    assert games == {"breakout": 1, "pong": 1, "mspacman": 1, "roadrunner": 3}
+    for run in runs:
+        game = run.parent.name
         scores = json.loads((run / "scores.json").read_text())
         digits = 0 if scores["mean"] > 100 else 1
         mean, error = scores["mean"], scores["standard_error"]
@@ -370,6 +379,15 @@ def test_the_scores_on_the_page_of_drq_are_the_recorded_ones():
         published = evidence.PUBLISHED[game]["drq"]
         assert said in page
         assert f" {published:,.{digits}f}".replace(" -", " −") in page
+
+
+def test_how_far_apart_seeds_of_drq_can_be():
+    """In Road Runner, in thirty games of each agent."""
+    files = sorted((evidence.KEPT / "drq/roadrunner").glob("*/scores.json"))
+    first, second, _ = (json.loads(file.read_text()) for file in files)
+    assert second["mean"] / first["mean"] == pytest.approx(4, abs=0.1)
+    assert second["mean"] > 2 * evidence.PUBLISHED["roadrunner"]["human"]
+    assert 1.9 < min(second["points"]) / max(first["points"]) < 2
 
 
 def test_how_much_sooner_drq_is_where_dqn_gets():
