@@ -94,8 +94,8 @@ commands, are on the [results page](../../results.md#two-hours-of-play-by-drq).
 ![A game of Breakout. Beside it are the value that the agent expects and what it expects
 of each action](../../assets/films/run-drq-breakout-seed-1.mp4){ width=1280 height=720 }
 
-*A whole game of that agent. It has learned to meet the ball, and nothing yet of tunnels
-through the wall.*
+*A whole game of the agent in Breakout. It has learned to meet the ball, and nothing yet
+of tunnels through the wall.*
 """
 
 from dataclasses import dataclass, replace
