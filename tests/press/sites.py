@@ -40,7 +40,10 @@ DOT = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 
-ENVIRONMENT = {"NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
+
+def environment() -> dict[str, str]:
+    """As it is now: where tests are recorded, a variable says which one this is."""
+    return {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
 
 
 def build(
@@ -50,8 +53,7 @@ def build(
     return subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", *["--strict"] * strict, *options],
         cwd=site,
-        # Where tests are recorded, a variable says which one this is.
-        env={**os.environ, **ENVIRONMENT},
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,

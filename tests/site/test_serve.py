@@ -1,7 +1,6 @@
 """Live reload: a saved module is seen at once, a mistake is shown and forgiven."""
 
 import contextlib
-import os
 import shutil
 import signal
 import socket
@@ -12,7 +11,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from tests.press.sites import ENVIRONMENT
+from tests.press.sites import environment
 from tests.site.conftest import ROOT, visit
 
 
@@ -47,7 +46,7 @@ def started(project):
             server = subprocess.Popen(
                 [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"],
                 cwd=project,
-                env={**os.environ, **ENVIRONMENT},
+                env=environment(),
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
