@@ -414,6 +414,9 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "sessions": len(record["sessions"]),
         "processor": first["machine"]["processor"],
         "cores": first["machine"]["cores"],
+        "threads": then(
+            str(each["machine"].get("threads", "not recorded")) for each in sessions
+        ),
         "gpu": ", ".join(first["machine"]["gpu"]) or "none",
         "torch": first["versions"]["torch"],
         "precision": PRECISIONS.get(precision, precision),

@@ -153,7 +153,7 @@ Three things come together here, any two of which can be made safe:
 - It is *off-policy*: what it learns from is not what it would do itself.
 
 Together they are the **deadly triad** ([Sutton and Barto,
-2018](http://incompleteideas.net/book/the-book-2nd.html), chapter 11.3). Say that
+2018](http://incompleteideas.net/book/the-book-2nd.html), section 11.3). Say that
 $Q(o_t, a_t)$ goes up a little. The next screen looks nearly the same, so its values go
 up as well. They make the target. Now the target is higher, so $Q(o_t, a_t)$ has to go
 up again, and so on. Nothing guarantees that this stops. An agent that learns from its

@@ -125,8 +125,11 @@ class Settings(settings.Settings):
     and the settings here are the same. The game and the network are not quite the same:
 
     - [The button][labml_rl.game.Game.reset] is pressed for the agent. The first picture
-      of an episode stands in for those before it, where theirs are black. And a step in
-      which a life is lost goes on to its fourth frame.
+      of an episode stands in for those before it, where theirs are black. A step in
+      which a life is lost goes on to its fourth frame, and a step without an action
+      follows. Theirs ends at once, and the agent plays on. And theirs takes the
+      maximum of two frames in grey, [where ours is of
+      colours][labml_rl.screen.preprocess].
     - Each stream of the network has [a hidden layer of its
       own](dueling.py#where-the-streams-part). Theirs share one. Their convolutions put
       zeros around the picture, so that they see 11 × 11 places, and not 7 × 7.

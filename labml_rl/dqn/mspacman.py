@@ -30,8 +30,9 @@ when its last dot is eaten, and then another comes.
 
 It is a hard game for DQN. What matters most is rare and far off: the last dots are far
 from all the others, and a pill should be kept until the ghosts are near. A human tester
-scored 15,693 points and DQN 2,311, after 200 million frames ([Mnih et al., 2015,
-extended data, table 2](https://doi.org/10.1038/nature14236)). Random play scores 307.
+scored 15,693 points and DQN 2,311, after 200 million frames ([Mnih et al.,
+2015](https://doi.org/10.1038/nature14236), extended data, table 2). Random play scores
+307.
 
 ## What the agent sees
 

@@ -193,7 +193,7 @@ def leaning(errors: Tensor, levels: Tensor) -> Tensor:
         above count more, or less. With rewards of $\pm 1$, errors are as small as that
         in many positions. And expectiles that are taken for returns make, one step
         earlier, expectiles of expectiles: step by step, all atoms draw together
-        ([Jullien et al., 2023](https://arxiv.org/abs/2305.16877)). A return of $\pm 1$,
+        ([Jullien et al., 2025](https://arxiv.org/abs/2305.16877)). A return of $\pm 1$,
         on the toss of a coin, has hardly any width left ten steps earlier. Where it is
         lopsided, the mean is wrong, too. Let it be 1 in one try out of ten, and
         otherwise 0: the mean of 51 atoms is 0.18 instead of 0.1, and ten steps earlier,

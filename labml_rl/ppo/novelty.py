@@ -30,7 +30,7 @@ the square root of the count: what was seen a hundred times pays a tenth of what
 seen once. But hardly any two pictures of a game are the same in every pixel, so nearly
 every one is seen just once.
 
-[Burda et al. (2018)](https://arxiv.org/abs/1810.12894) let two networks do the
+[Burda et al. (2019)](https://arxiv.org/abs/1810.12894) let two networks do the
 counting. The first, the **target** $f$, has random weights, and keeps them. (It has
 nothing to do with the target network of DQN, which moves on.) It turns each observation
 into a row of numbers. They mean nothing, but are always the same for the same

@@ -170,7 +170,7 @@ class OverlapExperiment(PolicyExperiment["Settings"]):
         half as many frames again](../../benchmarks/tricks.md#learning-while-it-plays)
         to be learned halfway. So before learning begins, the network says how likely it
         finds these actions *now*, and the clip counts from there. [Hilton et al.
-        (2021)](https://arxiv.org/abs/2110.00641) tell these two policies apart: the one
+        (2022)](https://arxiv.org/abs/2110.00641) tell these two policies apart: the one
         that played, and the *proximal* one, which it should stay near. (They also weigh
         each step by the ratio of the two. Here they are a single update apart, and
         count as one.)

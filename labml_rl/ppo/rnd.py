@@ -33,7 +33,7 @@ labml-rl train rnd --game MontezumaRevenge
 
 The first finds [a treasure in the deep sea](../deep_sea.py), behind twenty right moves
 in a row. It takes a few minutes, and is the one to try first. The second is that of
-[Burda et al. (2018)](https://arxiv.org/abs/1810.12894). It has two *billion* frames,
+[Burda et al. (2019)](https://arxiv.org/abs/1810.12894). It has two *billion* frames,
 for which two cores would need nine days at the speed of the first minute.
 
 ## What it has learned
@@ -97,7 +97,7 @@ class Settings(ppo.Settings):
     """
     ## Settings
 
-    Those of Burda et al. (2018), from their appendix, except for two: their games are
+    Those of Burda et al. (2019), from their appendix, except for two: their games are
     cut off after 18,000 frames, and begin without [no-ops][labml_rl.game.GameOptions].
     Where they say nothing, the settings are [those of
     PPO][labml_rl.ppo.experiment.Settings], and so not always those of [their

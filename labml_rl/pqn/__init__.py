@@ -17,7 +17,7 @@ symbols:
 [DQN](../dqn/__init__.py) learns action values with two helpers: a memory of a million
 steps, and a second network that makes the targets. They take seven gigabytes, several
 pages of this book, and most of the care. [Gallici et al.
-(2024)](https://arxiv.org/abs/2407.04811) leave out both. They call what is left the
+(2025)](https://arxiv.org/abs/2407.04811) leave out both. They call what is left the
 *parallelised Q-network*, **PQN**. It plays many games at once, learns from what they
 have just shown, and throws that away, as [PPO](../ppo/__init__.py) does:
 

@@ -241,9 +241,9 @@ class Experiment(RolloutExperiment[Settings]):
         """
         Adam divides each gradient by the size that it usually has. After a few batches
         it can't know that size yet, and its steps are full-sized all the same. RAdam
-        ([Liu et al., 2019](https://arxiv.org/abs/1908.03265)) goes by how many batches
-        there have been. Its first five steps are not divided at all, the sixth is a
-        fortieth of Adam's, and then they grow.
+        ([Liu et al., 2020](https://arxiv.org/abs/1908.03265)) goes by how many batches
+        there have been. The first five steps are not divided at all (in the paper only
+        four), the sixth is a fortieth of Adam's, and then they grow.
 
         Returns:
             RAdam.
