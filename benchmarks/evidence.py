@@ -148,7 +148,7 @@ BESIDE_RUN = {
     for game in ("breakout", "spaceinvaders")
 }
 # Runs that differ only in their seeds, and are drawn together: which is in front.
-TOGETHER = {("drq", "roadrunner"): "seed-2"}
+TOGETHER = {("drq", "mspacman"): "seed-1", ("drq", "roadrunner"): "seed-2"}
 NAMES = {
     **{"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO", "rnd": "RND"},
     **{"dqn-quantiles": "DQN with quantiles", "drq": "DrQ"},
@@ -305,14 +305,10 @@ def peer_curve(record: dict[str, Any]) -> list[tuple[float, float]]:
 def others_of(folder: Path) -> dict[str, list[list[tuple[float, float]]]]:
     """The curves of other runs that a curve is drawn beside, by their names.
 
-    They are those of other seeds, of another seed with another setting, or of another
+    They are those of other seeds, of another seed with another setting, and of another
     algorithm.
     """
     algorithm, game, seed = folder.parts[-3:]
-    if (algorithm, game) in TOGETHER:
-        rest = sorted(each for each in folder.parent.glob("seed-*") if each != folder)
-        numbers = " and ".join(each.name.removeprefix("seed-") for each in rest)
-        return {f"seeds {numbers}": [curve_of(each) for each in rest]}
     if varied := BESIDE_RUN.get(f"{algorithm}-{game}-{seed}"):
         other, words = varied
         return {f"{family_of(algorithm)}, {words}": [curve_of(folder.parent / other)]}
@@ -321,7 +317,12 @@ def others_of(folder: Path) -> dict[str, list[list[tuple[float, float]]]]:
         for run in runs_of(beside, game, settings_of(folder)["total_frames"]):
             name = f"{family_of(beside)}{changed_in(run)}"
             found.setdefault(name, []).append(curve_of(run))
-    return dict(sorted(found.items()))
+    seeds: dict[str, list[list[tuple[float, float]]]] = {}
+    if (algorithm, game) in TOGETHER:
+        rest = sorted(each for each in folder.parent.glob("seed-*") if each != folder)
+        numbers = " and ".join(each.name.removeprefix("seed-") for each in rest)
+        seeds[f"seeds {numbers}"] = [curve_of(each) for each in rest]
+    return seeds | dict(sorted(found.items()))
 
 
 def changed_in(folder: Path) -> str:
@@ -517,6 +518,8 @@ def draw_marks(
     places = [(LEFT + 4, "start"), (RIGHT, "end")]
     if abs(first - y) <= abs(last - y):
         places.reverse()
+    farther = range(LEFT + 44, RIGHT - WIDTH_OF_LETTER * len(words), 40)
+    places += [(x, "start") for x in farther]
     free = [each for each in places if is_free(each, y - 5, words, lines)]
     if free:
         x, anchor = free[0]

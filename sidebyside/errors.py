@@ -11,6 +11,7 @@ link leads nowhere. Whatever it is, the author needs the same three things: wher
 happened, what was found there, and what would be right.
 """
 
+import re
 from collections.abc import Callable
 from typing import Never
 
@@ -50,6 +51,14 @@ class PressError(Exception):
         self.remedy = remedy
         self.column = column
         self.at = at
+
+    def __str__(self) -> str:
+        # A control character could give an order to the terminal.
+        return re.sub(
+            r"[\0-\x08\x0b-\x1f\x7f-\x9f]",
+            lambda found: repr(found[0])[1:-1],
+            super().__str__(),
+        )
 
     def in_file(self, path: str) -> "PressError":
         """The same mistake, with another name for its file."""

@@ -133,6 +133,16 @@ ATTRIBUTES = re.compile(
 # The names that tie the buttons of content tabs, `input`, to their words, `label`. No
 # author can write these elements, and those that an extension makes have such names.
 TABS = re.compile("__tabbed_[0-9_]+")
+# With the theme's own classes, a link could lie over the whole page. Those of buttons
+# and tags are meant for authors.
+THEMES = re.compile(r"(?<!\S)md-(?!button|tag)")
+# Elements that run or load something, or swallow what comes after them. No prose is
+# made of these, but some extensions let an author name any element.
+ACTIVE = {
+    *("applet", "base", "embed", "form", "frame", "frameset", "iframe", "link"),
+    *("meta", "noembed", "noframes", "noscript", "object", "plaintext", "script"),
+    *("style", "template", "textarea", "title", "xmp"),
+}
 
 
 def number_of(texts: Iterable[str]) -> int:
@@ -212,13 +222,10 @@ def is_safe(address: str) -> bool:
     as a browser would see it: with entities resolved and blanks ignored, in capitals or
     not.
     """
-    text = re.sub(f"{STX}(\\d+){ETX}", lambda match: chr(int(match[1])), address)
-    text = without_signs(text.replace(AMP_SUBSTITUTE, "&").replace(LESS, "<"))
+    text = as_seen(address)
     if STX in text:
         return False
-    text = re.sub(
-        r"[\0-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f]", "", unescape(text)
-    )
+    text = re.sub(r"[\0-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f]", "", text)
     try:
         urlsplit(text)
     except ValueError:
@@ -228,16 +235,25 @@ def is_safe(address: str) -> bool:
     return not colon or bool(re.search("[/?#]", scheme)) or scheme.lower() in SCHEMES
 
 
+def as_seen(value: str) -> str:
+    """The value of an attribute as a browser will see it."""
+    text = re.sub(f"{STX}(\\d+){ETX}", lambda match: chr(int(match[1])), value)
+    text = text.replace(AMP_SUBSTITUTE, "&").replace(LESS, "<")
+    return unescape(without_signs(text))
+
+
 def is_kept(tag: str, name: str, value: str) -> bool:
     """Whether an attribute is one that an author may set to this value."""
     name = name.lower()
-    if tag in ("input", "label"):
-        if name in ("for", "id", "name") and TABS.fullmatch(value):
-            return True
-        if name == "checked":
-            return True
     if name in ADDRESSES:
         return is_safe(value)
+    value = as_seen(value)
+    if tag in ("input", "label"):
+        is_tied = name in ("for", "id", "name") and TABS.fullmatch(value)
+        if is_tied or name == "checked":
+            return True
+    if name == "class":
+        return THEMES.search(value) is None
     if name == "style":  # which is how Markdown aligns the columns of a table
         return bool(re.fullmatch(r"text-align: (left|right|center);", value))
     # The theme's own switches have ids with two underscores in front, and none at the
@@ -254,9 +270,11 @@ def disarm(tree: Element) -> None:
     `{ onclick=… }` after a paragraph sets an attribute just as HTML would. All
     attributes that are not known to be harmless are removed from a page's tree. A link
     or picture that has lost its address becomes mere text, since site engines rely on
-    there being one.
+    there being one. So does an element that would run or load something.
     """
     for element in tree.iter():
+        if element.tag in ACTIVE:
+            element.tag = "span"
         for name, value in [*element.attrib.items()]:
             if not is_kept(element.tag, name, value):
                 del element.attrib[name]

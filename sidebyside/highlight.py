@@ -58,7 +58,7 @@ WORDS = {
     **dict.fromkeys(("from", "import"), "kn"),
 }
 SHADOWED = ("nb", "ne", "bp")
-SOFT = ("case", "match", "type")
+SOFT = ("case", "lazy", "match", "type")
 PATTERN_BEGINS = re.compile(r"[ \t]*(?:[\"'({\[\w*-])")
 ESCAPED = re.compile(
     r"(\\(?:N\{[^}]*\}|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|[0-7]{1,3}|.))",
@@ -234,6 +234,9 @@ def colours(  # noqa: PLR0912, PLR0915
             elif first and word in SOFT:
                 column = start - text.rfind("\n", 0, start)
                 if is_soft_keyword(text, tokens, index, column, match_column):
+                    if word == "lazy":
+                        yield "kn", start, end  # and `import` is as at the beginning
+                        continue
                     css = "k"
                     match_column = column if word == "match" else match_column
             elif depth and text[end : end + 1] == "=" and text[end + 1] != "=":
@@ -301,7 +304,8 @@ def is_soft_keyword(
 
     `match x:` begins a statement and `match(x)` calls a function. A line that begins
     with `match` and ends with a colon can't be anything else, and neither can one that
-    begins with `type` and another name. A `case` belongs to a `match`.
+    begins with `type` and another name. A `case` belongs to a `match`, and `lazy`,
+    since Python 3.15, to an `import`.
 
     Args:
         text: the whole file.
@@ -313,8 +317,10 @@ def is_soft_keyword(
     _, start, end = tokens[index]
     word = text[start:end]
     behind = tokens[index + 1] if index + 1 < len(tokens) else (END, end, end)
+    following = text[behind[1] : behind[2]]
+    if word == "lazy":
+        return following in ("import", "from")
     if word == "type":
-        following = text[behind[1] : behind[2]]
         return behind[0] == NAME and not keyword.iskeyword(following)
     if not PATTERN_BEGINS.match(text, end):
         return False

@@ -50,6 +50,7 @@ from mkdocs.utils import dirname_to_title, get_relative_url
 from sidebyside.crossings import Asked, Known, cross
 from sidebyside.errors import PressError
 from sidebyside.findings import Finding
+from sidebyside.guard import lookalike
 from sidebyside.inventory import Entry, inventory, own_inventory
 from sidebyside.links import Place, file_of, pictures_in, set_links_by_hand
 from sidebyside.pictures import make_room
@@ -652,9 +653,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 if path not in self.sources:
                     continue
                 if each.title is None and path in self.untitled:
-                    each.title = self.untitled[path].rpartition(".")[2]
+                    name = self.untitled[path].rpartition(".")[2]
+                    each.title = lookalike(name)
                 if each.is_index and config.nav is None and is_made_up:
-                    section.title = folder
+                    section.title = lookalike(folder)
         # The plugin itself makes these pages for all packages that can be read.
         by_hand = set() if self.makes_reference else self.pages_of_packages()
         for page in by_hand:

@@ -80,16 +80,17 @@ it rises in a nearly straight line and ends at
 *Breakout in two hours, with one seed.*
 
 The agent scores 19.0 ± 1.1 in whole games after that, and 19.8 is what Schwarzer et al.
-give for DrQ. (Random play scores 1.7, and a human tester 31.8.) In two other games it
-falls further short of them: −12.0 ± 1.2 in Pong, where they give −9.1, and 901 ± 55 in
-Ms. Pac-Man, where they give 1,218.
+give for DrQ. (Random play scores 1.7, and a human tester 31.8.) In Pong it falls
+further short of them: −12.0 ± 1.2, where they give −9.1.
 
-In Road Runner they give 11,211, and here are three agents. They score 4,450 ± 303,
-17,863 ± 314 and 3,007 ± 182, and nothing differs between them but the seed. The second
-has found out that the coyote who is after it can be led under a truck, which pays 1,000
-points. Within two hours an agent may make such a discovery or not. So one run says
-little about how well an algorithm learns, for better or for worse. All runs, with their
-commands, are on the [results page](../../results.md#two-hours-of-play-by-drq).
+In two other games there are three agents each, and nothing differs between them but the
+seed. In Ms. Pac-Man, where they give 1,218, these score 901 ± 55, 667 ± 47 and 1,255 ±
+37. In Road Runner, where they give 11,211, it is 4,450 ± 303, 17,863 ± 314 and 3,007 ±
+182. The second of these has found out that the coyote who is after it can be led under
+a truck, which pays 1,000 points. Within two hours an agent may make such a discovery or
+not. So one run says little about how well an algorithm learns, for better or for worse.
+All runs, with their commands, are on the [results
+page](../../results.md#two-hours-of-play-by-drq).
 
 ![A game of Breakout. Beside it are the value that the agent expects and what it expects
 of each action](../../assets/films/run-drq-breakout-seed-1.mp4){ width=1280 height=720 }

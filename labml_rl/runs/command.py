@@ -508,10 +508,19 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     except KeyboardInterrupt:
         status = 128 + signal.SIGINT
     if message:
-        # Words from a run.json may be in it, and some characters are orders to a
-        # terminal.
-        print(re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", message), file=sys.stderr)
+        print(harmless(message), file=sys.stderr)
     sys.exit(status)
+
+
+def harmless(words: str) -> str:
+    """
+    Args:
+        words: what is to be printed. Some of it may come from a `run.json`.
+
+    Returns:
+        The same without the characters that are orders to a terminal.
+    """
+    return re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", words)
 
 
 def _print_all_of(do: Callable[..., None], *arguments: Any, **options: Any) -> None:

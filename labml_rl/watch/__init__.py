@@ -106,12 +106,12 @@ side by side](compare.py).
 !!! warning "Thirty games that are four"
     For its first 264 frames Ms. Pac-Man does not listen to anyone, and by then the
     no-ops are long over. All they change is in which of every four frames the agent
-    acts, so there are four beginnings, and not thirty. The agent of
+    acts, so there are four beginnings, and not thirty. An agent of
     [DrQ](../../results.md#two-hours-of-play-by-drq) takes its best action in all but
-    one of a thousand steps: of its thirty games, 28 end with one of four scores. Their
-    standard error says how sure the mean of these four is, and nothing about games that
-    go a little differently. With `--epsilon 0.05` or `--sticky-actions 0.25`, hardly
-    two games are alike.
+    one of a thousand steps: of the thirty games of one, 28 end with one of four scores.
+    Their standard error says how sure the mean of these four is, and nothing about
+    games that go a little differently. With `--epsilon 0.05` or `--sticky-actions
+    0.25`, hardly two games are alike.
 
 !!! warning "The best of many"
     Measure a hundred checkpoints and report the best one, and you report luck. If all
@@ -130,7 +130,7 @@ from typing import Annotated, Any
 import gymnasium
 import tyro
 
-from labml_rl.runs.command import experiment_of, parse
+from labml_rl.runs.command import experiment_of, harmless, parse
 from labml_rl.runs.experiment import Experiment
 from labml_rl.runs.folder import RunError
 from labml_rl.runs.loop import refused
@@ -217,7 +217,7 @@ def watch(
                     report=lambda game: print(in_words(game), flush=True),
                 )
                 print(summary(result))
-            print(saved.described(protocol))
+            print(harmless(saved.described(protocol)))
     except gymnasium.error.DependencyNotInstalled as error:
         raise RunError(f"to film {saved.settings.game}, {error}") from error
     except gymnasium.error.Error as error:

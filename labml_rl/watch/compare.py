@@ -78,7 +78,7 @@ import tyro
 from labml_rl.algorithms import ALGORITHMS
 from labml_rl.environments import is_atari
 from labml_rl.game import find_game
-from labml_rl.runs.command import experiment_of, parse
+from labml_rl.runs.command import experiment_of, harmless, parse
 from labml_rl.runs.experiment import Experiment, require
 from labml_rl.runs.folder import RunError, RunFolder
 from labml_rl.runs.loop import refused
@@ -321,7 +321,7 @@ def play(sides: Sequence[Side], comparing: Comparing, protocol: Protocol) -> Non
             device=comparing.device,
         )
         side.points.setdefault(game, []).append(result.mean)
-        print(f"{folder}: {summary(result)}", flush=True)
+        print(harmless(f"{folder}: {summary(result)}"), flush=True)
 
 
 def cell(game: str, points: Sequence[float]) -> str:
@@ -447,7 +447,7 @@ def main(
             play(sides, comparing, protocol)
     except gymnasium.error.Error as error:
         raise RunError(str(error)) from error
-    print("", *table_of(sides), "", sep="\n")
+    print("", *map(harmless, table_of(sides)), "", sep="\n")
     for letter, side in zip(ascii_uppercase, sides, strict=False):
         for conditions in sorted(side.protocols):
-            print(f"{letter}: {conditions}")
+            print(harmless(f"{letter}: {conditions}"))

@@ -194,6 +194,9 @@ class Video:
     def __init__(self, path: Path, rate: int) -> None:
         self._path, self._partial = path, path.with_name(path.name + PARTIAL)
         with writing(path):
+            # The folder may be a stranger's, and a link of this name could lead
+            # anywhere.
+            self._partial.unlink(missing_ok=True)
             self._file = av.open(
                 self._partial,
                 "w",

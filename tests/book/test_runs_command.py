@@ -39,6 +39,10 @@ def exit_of(do: Any, *arguments: Any) -> int | str | None:
     return caught.value.code
 
 
+def test_what_is_printed_has_no_orders_to_a_terminal():
+    assert command.harmless("a\x1bc\x9b2J\nb") == "ac2J\nb"
+
+
 def test_help_is_the_docstring_in_plain_words(capsys):
     assert exit_of(runs.main, Tiny, ["--help"]) == 0
     said = capsys.readouterr().out

@@ -34,7 +34,7 @@ from labml_rl.watch.scores import (
     measure,
     seed_of,
 )
-from labml_rl.watch.video import Stage, film
+from labml_rl.watch.video import Stage, Video, film
 from tests.book.fake_atari import FakeAtari, Script
 from tests.book.tiny_runs import Settings, Tiny
 
@@ -803,6 +803,15 @@ def test_each_game_that_counts_is_reported_once(chance):
     told: list[Played] = []
     result = measure(chance, Protocol(), games=20, workers=0, report=told.append)
     assert sorted(map(str, told)) == sorted(map(str, result.played))
+
+
+def test_a_film_is_written_through_no_link(tmp_path):
+    (tmp_path / "kept.txt").write_text("kept")
+    (tmp_path / "film.mp4.partial").symlink_to(tmp_path / "kept.txt")
+    with Video(tmp_path / "film.mp4", 15) as made:
+        made.add(np.zeros((picture.HEIGHT, picture.WIDTH, 3), np.uint8))
+    assert (tmp_path / "kept.txt").read_text() == "kept"
+    assert not (tmp_path / "film.mp4").is_symlink()
 
 
 def test_games_of_each_purpose_have_seeds_of_their_own(chance, monkeypatch):

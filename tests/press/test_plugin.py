@@ -869,6 +869,22 @@ def test_so_does_that_of_a_package_outside_the_folder_of_the_site(site):
     assert 'href="https://github.com/someone/small/blob/main/book/game.py"' in html
 
 
+def test_the_name_of_a_file_is_text(site):
+    (site / "book" / "<img src=x onerror=x()>").mkdir()
+    (site / "book" / "<img src=x onerror=x()>" / "__init__.py").write_text("x = 1\n")
+    (site / "book" / "<img src=x onerror=x()>.py").write_text("x = 1\n")
+    (site / "book" / 'a" onclick="x()" b=".py').write_text("x = 1\n")
+    nav = "nav: [index.md, book/index.md, book/game.md]\n"
+    repo = "site_name: Small\nrepo_url: https://github.com/someone/small"
+    configured(site, (nav, ""), ("site_name: Small", repo))
+    assert build(site, strict=False).returncode == 0
+    pages = [*(site / "site" / "book").rglob("*.html")]
+    assert len(pages) == 5
+    for page in pages:
+        assert "<img src=x" not in page.read_text()
+        assert not re.search('<[^>]* onclick="x', page.read_text())
+
+
 def test_other_plugins_are_told_where_a_page_was_written(site):
     """Those that ask Git for a date, for instance."""
     (site / "hook.py").write_text(

@@ -736,6 +736,28 @@ def test_no_heading_and_no_mistake_forges_a_mark():
     assert "<!-- sidebyside:2 -->" in render_error(error, TEMPLATES)
 
 
+def test_no_element_that_an_extension_makes_runs_anything():
+    markdown = Markdown(extensions=[*EXTENSIONS, "pymdownx.blocks.html"])
+    html = markdown.convert(page_of("/// html | script\nx()\n///"))
+    assert "<span>x()</span>" in html
+
+
+@pytest.mark.parametrize("sign", ["m", "&#109;"])
+def test_no_class_of_the_theme_covers_the_page(sign):
+    html = html_of(f'<a class="a {sign}d-consent__overlay" href="b.md">b</a>')
+    assert '<a href="b.md">b</a>' in html
+    assert 'class="md-button"' in html_of("[b](c.md){ .md-button }")
+
+
+def test_no_id_is_one_of_the_themes_switches():
+    assert "<b>x</b>" in html_of('<b id="&#95;_search">x</b>')
+
+
+def test_no_mistake_gives_orders_to_a_terminal():
+    error = PressError("m.py", 1, "a\x1bc", "Mend it.")
+    assert str(error) == "m.py:1: a\\x1bc. Mend it."
+
+
 def test_what_does_no_harm_is_kept():
     assert "text-align: center;" in html_of("| a |\n|:-:|\n| b |")
     assert disarmed('<td colspan="2">a</td>') == '<td colspan="2">a</td>'
