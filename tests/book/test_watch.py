@@ -22,7 +22,16 @@ from labml_rl.environments import Resumable, make_environments
 from labml_rl.ppo.recurrent import SmallExperiment as Recurrent
 from labml_rl.ppo.recurrent import SmallSettings as RecurrentSettings
 from labml_rl.runs import Thoughts, checkpoint
-from labml_rl.watch import Watching, main, picture, scores, summary, video, watch
+from labml_rl.watch import (
+    Watching,
+    compare,
+    main,
+    picture,
+    scores,
+    summary,
+    video,
+    watch,
+)
 from labml_rl.watch.agent import Agent, Protocol, Saved
 from labml_rl.watch.scores import (
     CHOOSING,
@@ -628,6 +637,18 @@ def test_the_command_films_the_best(breakout, tmp_path, capsys):
     assert described.startswith("Breakout, TINY after 4 frames. ")
     rate, _ = decoded(file)
     assert rate == 60
+
+
+@pytest.mark.parametrize("command", [main, compare.main])
+def test_no_name_gives_orders_to_a_terminal(command, breakout, tmp_path, capsys):
+    folder = tmp_path / "\x1bc"
+    settings = replace(breakout.settings, game="Brea\x1bkout")
+    runs.train(Tiny, settings, folder=folder)
+    capsys.readouterr()
+    command(Tiny, [str(folder), "--games", "1", "--frames-cap", "60"], program="a")
+    said = capsys.readouterr().out
+    assert "At most 60 frames a game" in said
+    assert "\x1b" not in said
 
 
 @pytest.mark.parametrize(
