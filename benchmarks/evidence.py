@@ -148,7 +148,10 @@ BESIDE_RUN = {
     for game in ("breakout", "spaceinvaders")
 }
 # Runs that differ only in their seeds, and are drawn together: which is in front.
-TOGETHER = {("drq", "mspacman"): "seed-1", ("drq", "roadrunner"): "seed-2"}
+TOGETHER = {
+    **{("drq", game): "seed-1" for game in ("breakout", "mspacman")},
+    ("drq", "roadrunner"): "seed-2",
+}
 NAMES = {
     **{"rainbow": "Rainbow", "recurrent-ppo": "recurrent PPO", "rnd": "RND"},
     **{"dqn-quantiles": "DQN with quantiles", "drq": "DrQ"},
@@ -687,8 +690,12 @@ def draw(folder: Path) -> str:
         if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for score in alone):
             write_height(height)
     draw_groups(drawing, groups, lambda score: at(0, score)[1], lines)
+    dashed = [
+        [(float(x), at(0, score)[1]) for x in range(LEFT, RIGHT, APART)]
+        for _, score in marks
+    ]
     for stroke, (whose, mine) in zip((COLOURS[2], FAINT), behind.items(), strict=False):
-        besides = [each for each in lines if each not in mine]
+        besides = [each for each in lines + dashed if each not in mine]
         draw_beside(drawing, besides, mine, whose, stroke=stroke)
     line(drawing, first, stroke=COLOURS[0], stroke_width="2.5")
     if peer:

@@ -73,29 +73,30 @@ with a much larger network.
 
 ## What it has learned
 
-![The mean score of the last hundred games of DrQ in Breakout, over the frames played:
-it rises in a nearly straight line and ends at
-16](../../assets/figures/run-drq-breakout-seed-1.svg)
+![The mean scores of the last hundred games of DrQ in Breakout with three seeds, over the
+frames played: all rise in nearly straight lines, and end at 16, 13 and
+17](../../assets/figures/run-drq-breakout-seed-1.svg)
 
-*Breakout in two hours, with one seed.*
+*Breakout in two hours, with three seeds. The step in one of the curves is a single
+game, which paid more than 350 points.*
 
-The agent scores 19.0 ± 1.1 in whole games after that, and 19.8 is what Schwarzer et al.
-give for DrQ. (Random play scores 1.7, and a human tester 31.8.) In Pong it falls
-further short of them: −12.0 ± 1.2, where they give −9.1.
+The agents score 19.0 ± 1.1, 14.5 ± 0.8 and 17.4 ± 2.3 in whole games after that, and
+nothing differs between them but the seed. The DrQ of Schwarzer et al. scores 19.8.
+(Random play scores 1.7, and a human tester 31.8.) In Pong there is one agent, with
+−12.0 ± 1.2, where they give −9.1. In Ms. Pac-Man, where they give 1,218, three agents
+score 901 ± 55, 667 ± 47 and 1,255 ± 37.
 
-In two other games there are three agents each, and nothing differs between them but the
-seed. In Ms. Pac-Man, where they give 1,218, these score 901 ± 55, 667 ± 47 and 1,255 ±
-37. In Road Runner, where they give 11,211, it is 4,450 ± 303, 17,863 ± 314 and 3,007 ±
-182. The second of these has found out that the coyote who is after it can be led under
-a truck, which pays 1,000 points. Within two hours an agent may make such a discovery or
-not. So one run says little about how well an algorithm learns, for better or for worse.
-All runs, with their commands, are on the [results
+In Road Runner, where they give 11,211, it is 4,450 ± 303, 17,863 ± 314 and 3,007 ± 182.
+The second of these agents has found out that the coyote who is after it can be led
+under a truck, which pays 1,000 points. Within two hours an agent may make such a
+discovery or not. So one run says little about how well an algorithm learns, for better
+or for worse. All runs, with their commands, are on the [results
 page](../../results.md#two-hours-of-play-by-drq).
 
 ![A game of Breakout. Beside it are the value that the agent expects and what it expects
 of each action](../../assets/films/run-drq-breakout-seed-1.mp4){ width=1280 height=720 }
 
-*A whole game of the agent in Breakout. It has learned to meet the ball, and nothing yet
+*A whole game of the agent with seed 1. It has learned to meet the ball, and nothing yet
 of tunnels through the wall.*
 """
 

@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree as Xml
 
@@ -249,6 +250,7 @@ def test_a_curve_is_drawn_beside_runs_with_the_same_plan(
 @pytest.mark.parametrize(
     ("game", "front", "others", "curves"),
     [
+        ("breakout", 1, {"seeds 2 and 3"}, 3),
         ("roadrunner", 2, {"seeds 1 and 3"}, 3),
         ("mspacman", 1, {"seeds 2 and 3", "DQN"}, 5),
     ],
@@ -380,7 +382,7 @@ def test_the_scores_on_the_page_of_drq_are_the_recorded_ones():
     page = " ".join((ROOT / "labml_rl/dqn/drq.py").read_text().split())
     runs = [*(evidence.KEPT / "drq").glob("*/*")]
     games = Counter(each.parent.name for each in runs)
-    assert games == {"breakout": 1, "pong": 1, "mspacman": 3, "roadrunner": 3}
+    assert games == {"breakout": 3, "pong": 1, "mspacman": 3, "roadrunner": 3}
     for run in runs:
         game = run.parent.name
         scores = json.loads((run / "scores.json").read_text())
@@ -420,6 +422,29 @@ def test_how_much_sooner_drq_is_where_dqn_gets():
         for run in (evidence.KEPT / "drq/mspacman").iterdir():
             _, reached = evidence.curve_of(run)[-1]
             assert reached / then > 2.5
+
+
+def test_what_the_page_says_of_drq_in_breakout():
+    folders = sorted((evidence.KEPT / "drq/breakout").iterdir())
+    for folder in folders:
+        frames, score = evidence.curve_of(folder)[-1]
+        for slow in (evidence.KEPT / "ppo/breakout").glob("seed-[123]"):
+            curve = evidence.curve_of(slow)
+            there = next(at for at, mean in curve if mean >= score)
+            assert 3 < there / frames < 6.5
+        assert json.loads((folder / "scores.json").read_text())["mean"] > score
+
+    # A single game of the third run, and none of those that its agent plays in the end.
+    with (folders[2] / "progress.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    one = [
+        float(after["return_mean"] or 0) - float(before["return_mean"] or 0)
+        for before, after in pairwise(rows)
+        if int(before["episodes"]) + 1 == int(after["episodes"]) > 100
+    ]
+    assert 3.5 < max(one) < 4
+    points = json.loads((folders[2] / "scores.json").read_text())["points"]
+    assert set(points) == {3, 12, 15, 37}
 
 
 def test_what_the_page_says_of_the_best_of_the_second_seed():
