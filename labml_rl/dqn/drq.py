@@ -73,9 +73,9 @@ with a much larger network.
 
 ## What it has learned
 
-![The mean scores of the last hundred games of DrQ in Breakout with three seeds, over the
-frames played: all rise in nearly straight lines, and end at 16, 13 and
-17](../../assets/figures/run-drq-breakout-seed-1.svg)
+![The mean scores of the last hundred games of DrQ in Breakout with three seeds, over
+the frames played: all rise in nearly straight lines, and end at 16, 13
+and 17](../../assets/figures/run-drq-breakout-seed-1.svg)
 
 *Breakout in two hours, with three seeds. The step in one of the curves is a single
 game, which paid more than 350 points.*
