@@ -14,7 +14,8 @@ module:
 1. What looks like HTML is shown as it was written. A few harmless tags, such as
    `<kbd>` and `<sub>`, are honoured, if they are closed in the same paragraph.
 2. The prose of one section can't reach into the next.
-3. No attribute and no link can run a script.
+3. No attribute, no link and no element that an extension makes can run a script, and
+   none can lie over the rest of the page.
 4. Nothing from another file gets in, whatever extensions the site has.
 
 The pages of a site that are written by hand are trusted, and left alone.

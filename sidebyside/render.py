@@ -93,8 +93,8 @@ def render(
     meta.pop("needs", None)
     if needs is not None:
         meta["needs"] = [each.path for each in needs]
-    # To the plugin Macros, braces in code would be a template.
-    meta.setdefault("render_macros", False)
+    # To the plugin Macros, braces in code would be a template, and it would run them.
+    meta["render_macros"] = False
     meta = lookalike(meta)
     front = yaml.dump(
         meta, Dumper=DUMPER, allow_unicode=True, sort_keys=False, width=1000

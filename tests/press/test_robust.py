@@ -283,6 +283,13 @@ def test_front_matter_is_text(text):
     check(docstring(f"---\n{meta}---\n\nText."))
 
 
+def test_no_module_has_its_braces_run():
+    """The plugin Macros would run them in every page that says so."""
+    source = read(b'"""\n---\nrender_macros: true\n---\n"""\n', "m.py", "m")
+    page = render(make(source, catalogue([source])), environment())
+    assert "\nrender_macros: false\n" in page
+
+
 def test_half_a_letter_in_the_front_matter_is_left_out():
     check(docstring('---\ntitle: "\\ud800 A"\nsummary: "B\\udfff"\n---\n\nText.'))
 
