@@ -277,7 +277,8 @@ def disarm(tree: Element) -> None:
         if element.tag in ACTIVE:
             element.tag = "span"
         for name, value in [*element.attrib.items()]:
-            if not is_kept(element.tag, name, value):
+            # In `{ .wide open }`, there is no value.
+            if not is_kept(element.tag, name, value or ""):
                 del element.attrib[name]
         if element.tag == "img" and "src" not in element.attrib:
             element.tag = "span"
