@@ -149,7 +149,7 @@ BESIDE_RUN = {
 }
 # Runs that differ only in their seeds, and are drawn together: which is in front.
 TOGETHER = {
-    **{("drq", game): "seed-1" for game in ("breakout", "mspacman")},
+    **{("drq", game): "seed-1" for game in ("breakout", "mspacman", "pong")},
     ("drq", "roadrunner"): "seed-2",
 }
 NAMES = {

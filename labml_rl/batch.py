@@ -185,6 +185,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             seeds: Sequence[int | None] = spawn_seeds(int(seed), self.num_envs)
         else:
             seeds = [None] * self.num_envs if seed is None else list(seed)
+            seeds = [each if each is None else int(each) for each in seeds]
         own = None if options is None else dict(options)
         mask = list((own or {}).pop("reset_mask", [True] * self.num_envs))
         for what, given in (("seeds", seeds), ("entries in reset_mask", mask)):
@@ -218,7 +219,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
 
         Raises:
             InvalidAction: if there are too few or too many, if their shape is wrong, or
-                if there is no such action.
+                if they are numbered and there is no such action. One with several parts
+                is for the environment to check.
         """
         self.step_async(actions)
         return self.step_wait()
@@ -247,7 +249,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             ):
                 raise InvalidAction(f"{actions!r} is not in {self.action_space}")
         else:
-            each = list(iterate(self.action_space, actions))
+            # The caller may write the next actions into the same array.
+            each = list(iterate(self.action_space, deepcopy(actions)))
             if len(each) != self.num_envs:
                 raise InvalidAction(f"{len(each)} actions for {self.num_envs} games")
             expected, found = self.action_space.shape, np.shape(actions)

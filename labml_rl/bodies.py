@@ -283,7 +283,8 @@ def as_blocks(pictures: Tensor) -> Tensor:
     if pictures.dtype == torch.uint8:
         words = pictures.contiguous().view(-1, width).view(torch.int32)
         cut = words.view(n, channels, down, SIDE, across)
-        moved = cut.permute(0, 2, 4, 1, 3).contiguous()  # (N, H', W', C, 4)
+        moved = cut.permute(0, 2, 4, 1, 3)  # (N, H', W', C, 4)
+        moved = moved.clone(memory_format=torch.contiguous_format)
         blocks = moved.view(torch.uint8)  # (N, H', W', C, 16)
     else:
         cut = pictures.reshape(n, channels, down, SIDE, across, SIDE)

@@ -299,7 +299,8 @@ def is_atari(name: str) -> bool:
     """
     # Blackjack-v1 is no game for the Atari, though there is one of that name, too.
     found = gymnasium.registry.get(name)
-    game = re.sub(r"^ALE/|(-ram)?(NoFrameskip|Deterministic)?-v\d+$", "", name)
+    prefix, suffix = r"^(ale_py:)?(ALE/)?", r"(-ram)?(NoFrameskip|Deterministic)?-v\d+$"
+    game = re.sub(f"{prefix}|{suffix}", "", name)
     if game != name and _is_game(game) and (found is None or "game" in found.kwargs):
         raise ValueError(
             f"{name!r} is Gymnasium's Atari. This book has a pipeline of its own: "

@@ -170,6 +170,11 @@ class GameOptions:
             if isinstance(default, bool) and not isinstance(value, bool | np.bool_):
                 # To Python "no" is as true as "yes".
                 raise ValueError(f"{name} must be True or False, not {value!r}")
+        sticky = self.sticky_actions
+        if isinstance(sticky, bool | np.bool_) or not isinstance(
+            sticky, int | float | np.number
+        ):
+            raise ValueError(f"sticky_actions must be a number, not {sticky!r}")
         shortest = shortest_cap(self.noop_max)
         rules = {
             "stack": (self.stack >= 1, "at least 1"),
@@ -279,7 +284,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         shape = [SIZE, SIZE]
         shape.insert(2 if self.options.channels_last else 0, self.options.stack)
         self.observation_space = Box(0, 255, tuple(shape), np.uint8)
-        self.observe_into(np.zeros(shape, np.uint8))
+        self._observation = np.zeros(shape, np.uint8)
+        self.observe_into(self._observation)
         self._returns_copies = True
 
     def _load_emulator(self, seed: int | None) -> None:
@@ -546,6 +552,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
                 f"observations are {space.dtype} of shape {space.shape}, "
                 f"not {observation.dtype} of shape {observation.shape}"
             )
+        # The stack goes on with the pictures that it has.
+        observation[:] = self._observation
         self._observation, self._returns_copies = observation, False
         axis = -1 if self.options.channels_last else 0
         self._stack = np.moveaxis(observation, axis, 0)  # (stack, 84, 84)
@@ -621,7 +629,9 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
     def render(self) -> Pixels:
         """
         Returns:
-            The current frame in its own colours, shape `(height, width, 3)`.
+            The current frame in its own colours, shape `(height, width, 3)`. After
+            [set_state][Game.set_state] it is the frame from before that, until the next
+            step: the screen is not part of a state.
 
         Raises:
             UnsupportedMode: unless the game was made with `render_mode="rgb_array"`.

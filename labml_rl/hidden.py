@@ -35,7 +35,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
-from gymnasium.wrappers import TransformObservation
 
 
 def make_hidden_cart_pole(**options: Any) -> gymnasium.Env[Any, Any]:
@@ -54,13 +53,29 @@ def make_hidden_cart_pole(**options: Any) -> gymnasium.Env[Any, Any]:
         CartPole that shows two numbers: where the cart is, and how far the pole leans.
         An episode ends when one of them goes beyond a half.
     """
-    env = gymnasium.make("CartPole-v1", **options)
-    assert isinstance(env.observation_space, Box)
-    # CartPole's four numbers are the place of the cart, its speed, how far the pole
-    # leans, and how fast that changes. `[::2]` takes the first and the third.
-    largest = env.observation_space.high[::2]
-    space = Box(-1.0, 1.0, (2,), np.float32)
-    return TransformObservation(env, lambda seen: seen[::2] / largest, space)
+    return WithoutSpeeds(gymnasium.make("CartPole-v1", **options))
+
+
+class WithoutSpeeds(gymnasium.ObservationWrapper[Any, Any, Any]):
+    """
+    ## Without the speeds
+
+    CartPole's four numbers are the place of the cart, its speed, how far the pole
+    leans, and how fast that changes. `[::2]` takes the first and the third.
+
+    Args:
+        env: CartPole.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        assert isinstance(env.observation_space, Box)
+        self.largest = env.observation_space.high[::2]
+        self.observation_space = Box(-1.0, 1.0, (2,), np.float32)
+
+    def observation(self, observation: Any) -> Any:
+        """Two of the four numbers, each divided by its bound."""
+        return observation[::2] / self.largest
 
 
 gymnasium.register("HiddenCartPole-v1", entry_point=make_hidden_cart_pole)

@@ -141,8 +141,9 @@ class NativeGames(Games):
         for index, row in enumerate(rows):
             seed = requests[row][1]["seed"]
             if seed is None:
-                seed, self._seeds[row] = self._seeds[row], -1
+                seed = self._seeds[row]
             seeds[index] = seed % 2**31 if seed >= 0 else -1
+            self._seeds[row] = -1  # later resets go on from there
         observations, infos = self._ale.ale.reset(np.array(rows), seeds)
         none = np.zeros(self.num_envs, np.bool_)
         self._batch = Batch(observations, np.zeros(self.num_envs), none, none)

@@ -330,7 +330,9 @@ class QNetwork(nn.Module):
             $Q(o, a)$ for each action, shape `(N, A)`; or `(N, A, K)` with `K` atoms.
         """
         answer = in_full(self.head, self.body(observations))
-        return answer.view(len(answer), -1, self.atoms) if self.atoms else answer
+        if not self.atoms:
+            return answer
+        return torch.unflatten(answer, -1, (-1, self.atoms))  # also of none at all
 
 
 def check_one_each(logits: Tensor, **others: Tensor) -> None:

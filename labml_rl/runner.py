@@ -26,7 +26,7 @@ from typing import Any, Protocol, SupportsFloat, cast
 import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
-from gymnasium.spaces import Space
+from gymnasium.spaces import Dict, Space, Tuple
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import create_empty_array
 from numpy.typing import NDArray
@@ -67,7 +67,7 @@ class Batch:
             ValueError: if an observation has no fixed size.
         """
         observations = create_empty_array(space, num_envs)
-        if not _all_arrays(observations):
+        if not _all_arrays(space, observations):
             raise ValueError(
                 "observations must be arrays of a fixed size, or dictionaries or "
                 f"tuples of such; those of {space} are not"
@@ -89,10 +89,12 @@ class Batch:
         )
 
 
-def _all_arrays(batch: Any) -> bool:
-    if isinstance(batch, dict | tuple):
-        parts = batch.values() if isinstance(batch, dict) else batch
-        return all(map(_all_arrays, parts))
+# Where a size is not fixed, Gymnasium gives tuples, too: empty ones.
+def _all_arrays(space: Space[Any], batch: Any) -> bool:
+    if isinstance(space, Dict):
+        return all(_all_arrays(part, batch[key]) for key, part in space.items())
+    if isinstance(space, Tuple):
+        return all(map(_all_arrays, space, batch))
     return isinstance(batch, np.ndarray)
 
 
@@ -245,10 +247,11 @@ class Runner:
         itself][labml_rl.game.Game.observe_into], as a game can, needs no copy.
         """
         self._batch = batch
-        self._in_place = [hasattr(env, "observe_into") for env in self.envs]
+        self._places: list[Any] = [self] * len(self.envs)  # none of them
         for row, env in enumerate(self.envs):
-            if self._in_place[row]:
-                cast(Any, env).observe_into(batch.observations[row])
+            if hasattr(env, "observe_into"):
+                self._places[row] = batch.observations[row]
+                cast(Any, env).observe_into(self._places[row])
 
     def check_spaces(self, spaces: Spaces) -> None:
         """
@@ -409,7 +412,8 @@ class Runner:
         return deepcopy(observation)
 
     def _write(self, row: int, observation: Any) -> None:
-        if not self._in_place[row]:
+        # A class derived from Game may return something else than it wrote.
+        if observation is not self._places[row]:
             _put(self._batch.observations, row, observation)
 
     def close(self) -> None:

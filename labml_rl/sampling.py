@@ -571,7 +571,7 @@ def memory_of(network: ActorCriticFunction) -> int:
         How many numbers a network [remembers](ppo/remembering.py) of each game: $M$.
     """
     memory = getattr(network, "memory", 0)
-    return memory if isinstance(memory, int) else 0
+    return int(memory) if isinstance(memory, int | np.integer) else 0
 
 
 def as_they_are(observations: Tensor) -> Tensor:

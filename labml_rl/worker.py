@@ -220,6 +220,8 @@ class ParallelGames(Games):
         makers, called = listed(make_envs, names, first)
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
+        if timeout is not None and not timeout > 0:
+            raise ValueError(f"timeout must be above 0, not {timeout}")
         num_envs = len(makers)
         spaces = spaces_of_first(makers, called)
         shared = SharedBatch(spaces[0], num_envs, start_method)

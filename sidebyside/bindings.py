@@ -61,7 +61,9 @@ class Walk:
         self.definitions: list[tuple[Definer, Scope]] = []
         self.stores: list[tuple[ast.Attribute, Scope, Binding]] = []
         self.quoted: dict[int, ast.expr] = {}
+        self.late: set[int] = set()
         self.silent: set[int] = set()
+        self.groups: set[int] = set()
         self.stack: list[tuple[ast.AST, Scope]] = [(source.tree, self.module)]
         while self.stack:
             node, scope = self.stack.pop()
@@ -110,6 +112,8 @@ class Walk:
         positions are counted from its own beginning, and have to be shifted.
         """
         parts = [node] if node else []
+        if node and self.annotates_late():
+            self.late.update(map(id, ast.walk(node)))
         while parts:
             part = parts.pop()
             match part:
@@ -127,6 +131,7 @@ class Walk:
                 case ast.Constant(value=str(text)):
                     if expression := parsed(part, text):
                         self.quoted[id(part)] = expression
+                        self.late.update(map(id, ast.walk(expression)))
                         self.push([expression], scope)
                 case _:
                     for name in PARTS[type(part)]:
@@ -134,6 +139,12 @@ class Walk:
                         inside = inside if isinstance(inside, list) else [inside]
                         parts += [p for p in inside if isinstance(p, ast.expr)]
         self.push([node], scope)
+
+    def annotates_late(self) -> bool:
+        """Whether Python leaves annotations alone until somebody asks for them."""
+        future = self.module.bindings.get("annotations")
+        declared = future is not None and future[0].origin == "__future__.annotations"
+        return declared or sys.version_info >= (3, 14)
 
     def settle(self) -> None:
         """
@@ -171,6 +182,7 @@ def scopes(source: Source) -> Scopes:
         tuple(walk.definitions),
         tuple(scope for scope in walk.scopes if scope.kind is Kind.CLASS),
         walk.quoted,
+        walk.late,
     )
 
 
@@ -322,21 +334,26 @@ def _for(walk: Walk, node: ast.For, scope: Scope) -> None:
 
 @on("With", "AsyncWith")
 def _with(walk: Walk, node: ast.With, scope: Scope) -> None:
+    way = Way.ENTER if isinstance(node, ast.With) else Way.AENTER
     for item in node.items:
         value = item.context_expr
         if target := item.optional_vars:
-            walk.assign(
-                target, scope, binding_at(target, scope, value=value, way=Way.ENTER)
-            )
+            walk.assign(target, scope, binding_at(target, scope, value=value, way=way))
     walk.push([*(item.context_expr for item in node.items), *node.body], scope)
+
+
+@on("TryStar")
+def _try_star(walk: Walk, node: ast.TryStar, scope: Scope) -> None:
+    # `except* Error as name` gives a group, and not an `Error`.
+    walk.groups.update(id(handler) for handler in node.handlers)
+    walk.into(node, scope)
 
 
 @on("ExceptHandler")
 def _except(walk: Walk, node: ast.ExceptHandler, scope: Scope) -> None:
     if node.name:
-        binding = Binding(
-            node.lineno, node.lineno, scope, value=node.type, way=Way.RAISED
-        )
+        value = None if id(node) in walk.groups else node.type
+        binding = Binding(node.lineno, node.lineno, scope, value=value, way=Way.RAISED)
         scope.bind(node.name, binding)
     walk.push([node.type, *node.body], scope)
 
@@ -351,7 +368,8 @@ def _capture(walk: Walk, node: Any, scope: Scope) -> None:
 
 @on("Global", "Nonlocal")
 def _declared(walk: Walk, node: ast.Global | ast.Nonlocal, scope: Scope) -> None:
-    for name in node.names:
+    # In a module itself, `global` changes nothing.
+    for name in node.names if scope.kind is not Kind.MODULE else ():
         scope.elsewhere[name] = isinstance(node, ast.Global)
 
 

@@ -549,13 +549,16 @@ def write_tests(options: argparse.Namespace) -> int:
     sources: list[Source] = []
     lines: dict[str, Mapping[int, Sequence[str]]] = {}
     used: set[str] = set()
+    own: set[str] = set()
     seen = contexts_in(existing(options.coverage))
     for named in map(existing, options.packages):
         if not named.is_dir():
             raise UsageError(f"{named}: not a folder")
         check_package(named)
         package = named.resolve()
-        root = package.parents[len(names_around(package))]
+        around = names_around(package)
+        own.add(".".join((*around, package.name)))
+        root = package.parents[len(around)]
         for module in find_modules(package, root, options.exclude, Path.cwd(), used):
             sources.append(load(module))
             lines[module.path] = seen.get(module.file.resolve(), {})
@@ -568,8 +571,11 @@ def write_tests(options: argparse.Namespace) -> int:
     if contexts == {""}:
         remedy = "run pytest with --cov-context=test"
         raise UsageError(f"{options.coverage}: knows of no tests; {remedy}")
-    own = {source.module.partition(".")[0] for source in sources}
-    kept = {name: old[name] for name in old if name.partition(".")[0] not in own}
+    kept = {
+        name: old[name]
+        for name in old
+        if not any(f"{name}.".startswith(f"{package}.") for package in own)
+    }
     made = record(sources, lines, kept=kept)
     text = json.dumps(made, indent=1, ensure_ascii=False)
     options.output.write_text(text + "\n", encoding="utf-8")

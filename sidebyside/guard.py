@@ -16,7 +16,7 @@ module:
 2. The prose of one section can't reach into the next.
 3. No attribute, no link and no element that an extension makes can run a script, and
    none can lie over the rest of the page.
-4. Nothing from another file gets in, whatever extensions the site has.
+4. Nothing from another file gets in but pictures, whatever extensions the site has.
 
 The pages of a site that are written by hand are trusted, and left alone.
 

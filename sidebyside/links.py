@@ -334,7 +334,7 @@ def replaced(
             place = named(name, prose.line_at(match.start()), match[0])
             if place is NOWHERE and not is_name:
                 continue
-            shown = words if match["name"] or "`" in words else f"`{words.strip()}`"
+            shown = words if match["name"] or "`" in words else f"`{words.strip(' ')}`"
         else:
             continue
         if place is None:

@@ -34,6 +34,7 @@ from sidebyside.things import (
     CALLABLE,
     COROUTINE,
     DISPLAYS,
+    ENUMS,
     FAITHFUL,
     ITERABLE,
     MANAGER,
@@ -76,11 +77,13 @@ class Book:
         self.classes: dict[str, Scope] = {}
         self.functions: dict[str, list[tuple[Definer, Scope]]] = {}
         self.quoted: dict[int, ast.expr] = {}
+        self.late: set[int] = set()
         # Two classes or two functions of one name: there is no telling which of them a
         # name inside belongs to.
         self.doubtful: set[str] = set()
         for module in self.modules.values():
             self.quoted |= module.quoted
+            self.late |= module.late
             for node, scope in module.definitions:
                 name = f"{scope.name}.{node.name}"
                 self.functions.setdefault(name, []).append((node, scope))
@@ -99,16 +102,25 @@ class Book:
 
     # ---- Names
 
-    def look_up(self, name: str, scope: Scope, line: int) -> Thing | None:
+    def look_up(
+        self, name: str, scope: Scope, line: int, late: bool = False
+    ) -> Thing | None:
         """
         ### A name in a scope
 
         A name that no scope binds is a built-in, unless a module imports `*` from
         somewhere unknown.
         """
-        if found := find(name, scope, line):
-            return self.meaning(name, *found)
+        found = find(name, scope, line, late)
         module = scope.around(Kind.MODULE)
+        if found and module and found[0] is module and not late:
+            # Until the module binds it, it is what a `*` above has brought.
+            waits = line <= found[1][0].end and not scope.around(Kind.FUNCTION)
+            above = (star for star, at in module.stars if waits and at < line)
+            if any(self.is_exported_by(name, star) for star in above):
+                return self.from_stars(name, module)
+        if found:
+            return self.meaning(name, *found)
         if module is None:
             return None
         if module.stars:
@@ -151,10 +163,16 @@ class Book:
             return Thing(sort, full, Type(full)) if same else None
         if first.origin:
             return self.imported(first.origin)
+        if first.value and scope.name in self.classes and self.is_enum(scope):
+            return Thing(What.VALUE, full, Type(scope.name))
         value = self.type_of(bindings, scope)
         if scope.kind in (Kind.MODULE, Kind.CLASS):
             return Thing(What.VALUE, full, value.type if value else None)
         return value and value._replace(name="")
+
+    def is_enum(self, scope: Scope) -> bool:
+        """Whether what a class assigns to is a member of it, and not what it seems."""
+        return scope.kind is Kind.CLASS and bool({*self.order(scope.name)} & ENUMS)
 
     def is_doubtful(self, name: str, scope: Scope, first: Binding) -> bool:
         """
@@ -277,7 +295,7 @@ class Book:
         thing: Thing | None = None
         match node:
             case ast.Name(id=name):
-                thing = self.look_up(name, scope, node.lineno)
+                thing = self.look_up(name, scope, node.lineno, id(node) in self.late)
             case ast.Attribute(value=value, attr=name):
                 base = self.evaluate(value, scope)
                 thing = base and self.member(base, name, scope)
@@ -333,6 +351,9 @@ class Book:
         if is_private and not self.is_own(name, base, scope):
             return None
         found = self.inherited(kind.name, name, skip=what is What.SUPER)
+        if found and found.what is What.FUNCTION:
+            # What it may return as `Self`.
+            found = found._replace(type=kind)
         if found and what is not What.CLASS:
             return self.bound(found)
         return found
@@ -407,7 +428,7 @@ class Book:
         node, scope = self.functions[thing.name][0]
         if not self.decorators(node, scope) & PROPERTIES:
             return thing
-        returned = self.returned(node, scope)
+        returned = self.returned(node, scope, thing.type)
         return Thing(What.VALUE, thing.name, returned)
 
     def decorators(self, node: Definer, scope: Scope) -> set[str]:
@@ -432,21 +453,24 @@ class Book:
                 name
             ):
                 return Thing(What.VALUE, type=called.type) if entry.is_class else None
-            case Thing(What.FUNCTION, name=name):
-                return value_of(self.called(name))
+            case Thing(What.FUNCTION, name=name, type=kind):
+                return value_of(self.called(name, kind))
             case Thing(What.VALUE, type=Type(name=name, parameters=(*_, returned))) if (
                 name in CALLABLE
             ):
                 return value_of(returned)
         return None
 
-    def called(self, name: str) -> Type | None:
-        """The type that a function of the book returns, if it says so."""
+    def called(self, name: str, of: Type | None) -> Type | None:
+        """
+        The type that a function of the book returns, if it says so; as a method, `of`
+        an object of some type.
+        """
         (definition, scope), *others = self.functions[name]
         if others:
             return None
         decorators = self.decorators(definition, scope)
-        kind = self.returned(definition, scope)
+        kind = self.returned(definition, scope, of)
         if decorators & MANAGERS and len(decorators) == 1 and kind and kind.parameters:
             return Type(MANAGER, kind.parameters[:1])
         if not decorators <= FAITHFUL:
@@ -457,11 +481,11 @@ class Book:
             return Type(COROUTINE, (kind,))
         return kind
 
-    def returned(self, node: Definer, scope: Scope) -> Type | None:
+    def returned(self, node: Definer, scope: Scope, of: Type | None) -> Type | None:
         """The type in the signature of a function."""
         if isinstance(node, ast.ClassDef):
             return None
-        return self.annotated(node.returns, scope)
+        return self.annotated(node.returns, scope, of)
 
     def part(self, whole: Thing, node: ast.Subscript, scope: Scope) -> Thing | None:
         """### `whole[…]`: parameters of a class, or a part of a value"""
@@ -479,7 +503,8 @@ class Book:
         if whole.what is not What.VALUE or kind is None:
             return None
         if isinstance(node.slice, ast.Slice):
-            return Thing(What.VALUE, type=kind)
+            # What `__getitem__` makes of a slice may be anything.
+            return None if kind.name in self.classes else whole._replace(name="")
         if kind.name == "dict" and len(kind.parameters) == 2:
             return value_of(kind.parameters[1])
         is_list = kind.name in ("list", "collections.abc.Sequence", "collections.deque")
@@ -530,23 +555,26 @@ class Book:
             case Way.ITEM if thing.what is What.VALUE and kind:
                 return value_of(item_of(kind))
             case Way.ENTER if thing.what is What.VALUE and kind:
-                return self.entered(kind)
+                return self.entered(kind, "__enter__")
+            case Way.AENTER if thing.what is What.VALUE and kind:
+                return self.entered(kind, "__aenter__")
             case Way.RAISED if thing.what in (What.CLASS, What.OUTSIDE):
                 return value_of(kind)
         return None
 
-    def entered(self, kind: Type) -> Thing | None:
+    def entered(self, kind: Type, name: str) -> Thing | None:
         """What `with value as name` binds the name to."""
         if kind.name == MANAGER:
             return value_of(kind.parameters[0])
-        for name in ("__enter__", "__aenter__"):
-            entering = self.inherited(kind.name, name)
-            if entering and entering.what is What.FUNCTION:
-                returned = self.called(entering.name)
-                return value_of(awaited(returned) or returned)
+        entering = self.inherited(kind.name, name)
+        if entering and entering.what is What.FUNCTION:
+            returned = self.called(entering.name, kind)
+            return value_of(awaited(returned) or returned)
         return None
 
-    def annotated(self, node: ast.expr | None, scope: Scope) -> Type | None:
+    def annotated(
+        self, node: ast.expr | None, scope: Scope, of: Type | None = None
+    ) -> Type | None:
         """
         ### The type that an annotation names
 
@@ -560,14 +588,14 @@ class Book:
                 ast.BinOp(op=ast.BitOr(), left=sole, right=ast.Constant(value=None))
                 | ast.BinOp(op=ast.BitOr(), left=ast.Constant(value=None), right=sole)
             ):
-                return self.annotated(sole, scope)
+                return self.annotated(sole, scope, of)
         thing = self.evaluate(node, scope)
         if thing is None or thing.what not in (What.CLASS, What.OUTSIDE):
             return None
         kind = thing.type
         if kind and kind.name == "typing.Self":
             owner = scope.around(Kind.CLASS)
-            return Type(owner.name) if owner else None
+            return (of or Type(owner.name)) if owner else None
         if kind and kind.name in OPTIONAL:
             return kind.parameters[0] if kind.parameters else None
         return kind

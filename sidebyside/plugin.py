@@ -315,7 +315,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             page = page_of_reference("", self.config.reference)
         except (LookupError, ValueError, AttributeError, TypeError):
             raise PluginError(f"reference: {WRONG_REFERENCE}") from None
-        if self.makes_reference and not page.endswith(".md"):
+        is_inside = not posixpath.normpath(page).startswith(("/", "../"))
+        if self.makes_reference and not (page.endswith(".md") and is_inside):
             raise PluginError(f"reference: {WRONG_REFERENCE}")
         if self.makes_reference and "mkdocstrings" not in config.plugins:
             raise PluginError(NO_MKDOCSTRINGS)
@@ -705,7 +706,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         for picture in pictures_in(prose.text):
             # MkDocs leaves an address in HTML as it is: it starts at the finished page.
             path = file_of(picture.address, posixpath.dirname(page.file.dest_uri))
-            if picture.is_html and path and not file_at(path, files):
+            if not picture.is_html or not path:
+                continue
+            file = file_at(path, files)
+            if file is None or file.inclusion is InclusionLevel.EXCLUDED:
                 where = f"{page.file.src_uri}:{prose.line_at(picture.start)}"
                 log.warning(f"{where}: the picture `{picture.address}` does not exist.")
         return set_links_by_hand(
@@ -801,6 +805,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             template = self.env.get_template(page.meta.get("template", "main.html"))
             self.filled.remember(template, page, config, nav)
 
+    # Minify, for instance, would leave nothing that looks like a style.
+    @event_priority(50)
     def _preload_fonts(
         self, output: str, *, page: SitePage, config: MkDocsConfig
     ) -> str | None:

@@ -23,7 +23,7 @@ import tokenize
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from itertools import chain
 from pathlib import PurePath
@@ -324,6 +324,8 @@ class Source:
         if not string or string.last != statement.end_lineno:
             return None
         lines = docstring_lines(self.literal_at(statement.lineno))
+        if re.search(r"\w", string.words):
+            lines = *lines[:-1], f"{lines[-1]} {string.words}".lstrip()
         return Docstring(statement.lineno, string.last, lines)
 
 
@@ -361,11 +363,13 @@ class String:
         last: the line on which it ends.
         start: where it begins in the text.
         end: where it ends.
+        words: those of a comment behind it.
     """
 
     last: int
     start: int
     end: int
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -425,6 +429,10 @@ def layout(text: str, tokens: list[Token]) -> Layout:
             if not text[start - column : start].strip(" \t\f"):
                 here = line + text.count("\n", margin, start)
                 comments.append(Comment(here, column, text[start:end].rstrip()))
+            elif alone and not PRAGMA.match(text[start:end]):
+                # A docstring's line is not shown as code, so this is its last line.
+                words = text[start:end].strip("#: \t")
+                alone = alone[0], replace(alone[1], words=words)
         elif kind == STRING and not in_statement:
             first = line + text.count("\n", margin, start)
             last = first + text.count("\n", start, end)
@@ -433,10 +441,7 @@ def layout(text: str, tokens: list[Token]) -> Layout:
         else:
             alone = None
             in_statement = True
-            if kind == OPEN:
-                depth += 1
-            elif kind == CLOSE:
-                depth -= 1
+            depth += (kind == OPEN) - (kind == CLOSE)
     columns = {comment.line: comment.column for comment in comments}
     return Layout(tuple(comments), columns, strings, ends)
 

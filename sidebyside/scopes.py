@@ -40,6 +40,7 @@ class Way(Enum):
     PLAIN = auto()
     ITEM = auto()  # for name in value
     ENTER = auto()  # with value as name
+    AENTER = auto()  # async with value as name
     RAISED = auto()  # except value as name
 
 
@@ -143,6 +144,7 @@ class Scopes:
         definitions: every class and function with the scope that its name is bound in.
         classes: the scope that each class opened.
         quoted: annotations in quotes, by the identity of the string, as expressions.
+        late: what is looked up only after the whole module has run, by identity.
     """
 
     module: Scope
@@ -150,13 +152,14 @@ class Scopes:
     definitions: tuple[tuple[Definer, Scope], ...] = field(repr=False)
     classes: tuple[Scope, ...] = field(repr=False)
     quoted: dict[int, ast.expr] = field(repr=False)
+    late: set[int] = field(repr=False)
 
 
 # A scope, and what it binds a name to.
 Found = tuple[Scope, list[Binding]]
 
 
-def find(name: str, scope: Scope, line: int) -> Found | None:
+def find(name: str, scope: Scope, line: int, late: bool = False) -> Found | None:
     """
     ## Looking a name up
 
@@ -171,19 +174,21 @@ def find(name: str, scope: Scope, line: int) -> Found | None:
         name: the name.
         scope: where it is used.
         line: the line on which it is used.
+        late: whether it is in an annotation that may name a class of the module that
+            comes only later.
 
     Returns:
         The scope that binds it, with the bindings; `None` if no scope does.
     """
     # In a function the line does not matter, and most names occur more than once.
     if scope.kind is not Kind.FUNCTION:
-        return search(name, scope, line)
+        return search(name, scope, line, late)
     if name not in scope.found:
         scope.found[name] = search(name, scope, line)
     return scope.found[name]
 
 
-def search(name: str, scope: Scope, line: int) -> Found | None:
+def search(name: str, scope: Scope, line: int, late: bool = False) -> Found | None:
     """Look up a name that has not been looked up before."""
     here: Scope | None = scope
     direct = in_order = True
@@ -196,6 +201,8 @@ def search(name: str, scope: Scope, line: int) -> Found | None:
         in_order = in_order and here.kind is not Kind.FUNCTION
         if bindings and (direct or here.kind is not Kind.CLASS):
             early = here.kind in (Kind.MODULE, Kind.CLASS) and line <= bindings[0].end
+            if late and here.kind is Kind.MODULE:
+                early = early and not isinstance(bindings[0].node, ast.ClassDef)
             if not (in_order and early):
                 return here, bindings
             # An annotation may look ahead. So remember these bindings, in case the name

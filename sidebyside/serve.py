@@ -84,7 +84,10 @@ def look_often(server: LiveReloadServer) -> None:
     Args:
         server: a server that has not been started.
     """
-    watched = list(server._watched_paths)
+    # One that two plugins watch is there twice.
+    watched = [
+        path for path, times in server._watched_paths.items() for _ in range(times)
+    ]
     for path in watched:
         server.unwatch(path)
     observer = BaseObserver(Patient, timeout=LOOK_EVERY)
@@ -366,7 +369,9 @@ class RenderedPages:
                 self.site = files, key_of_site(config)
             # With this a page depends on files that only Snippets knows, and another
             # plugin may have put it there. On a module's page it is only text.
-            if not is_module and SNIPPET in (page.markdown or ""):
+            shows_others = not is_module and SNIPPET in (page.markdown or "")
+            # And this puts pictures themselves on the page.
+            if shows_others or "pymdownx.b64" in config.markdown_extensions:
                 render(config, files)
                 return
             # All that a page's HTML depends on, including what is the same for all
@@ -483,6 +488,11 @@ class FilledTemplates:
     it. A page comes out the same if everything that a template may look at is the same:
     what is on the page, the titles of all pages, the options, and the templates
     themselves.
+
+    !!! warning "Templates that show other pages"
+
+        If a template of yours shows the text or the outline of other pages, it shows
+        what they were when this page was last filled.
     """
 
     def __init__(self) -> None:

@@ -280,17 +280,20 @@ def run_by(source: Source, recorded: Recorded) -> dict[str, RunBy]:
     if not entries:
         return {}
     parts = code_with_bodies(source)
+    # A getter and a setter have one name, and so have the functions of two branches.
     functions = {
-        part.section.scope: (entries.get(part.anchor), part.code)
-        for part in parts
-        if part.section.kind is Kind.FUNCTION
+        (section.scope, line): (entries.get(anchor), code)
+        for anchor, section, _, code in parts
+        if section.kind is Kind.FUNCTION and (own := section.definition)
+        for line in range(own.first, own.last + 1)
     }
     found: dict[str, RunBy] = {}
     for anchor, section, _, code in parts:
         entry = entries.get(anchor)
         if entry is None:
             continue
-        around, code_around = functions.get(section.scope, (None, ""))
+        place = section.scope, section.spans[-1].first
+        around, code_around = functions.get(place, (None, ""))
         if section.kind is Kind.FUNCTION or around is None:
             changed = entry.code != code
             shown = RunBy(None) if changed else RunBy(entry.total, by_file(entry.tests))

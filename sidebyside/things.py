@@ -89,6 +89,7 @@ FAITHFUL = {
 CALLABLE = ("typing.Callable", "collections.abc.Callable")
 MANAGER = "contextlib.contextmanager"
 MANAGERS = {MANAGER, "contextlib.asynccontextmanager"}
+ENUMS = {f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag")}
 COROUTINE = "collections.abc.Coroutine"
 
 

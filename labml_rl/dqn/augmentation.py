@@ -111,7 +111,7 @@ def brighten(pictures: Tensor, generator: Generator, spread: float = 0.05) -> Te
 
     # There are only 256 products for each observation, and 28,224 pixels that need one.
     products = torch.arange(256, device=device) * (1 + spread * noise)  # (N, 256)
-    products = products.round().clamp(max=255).byte()
+    products = products.round().clamp(0, 255).byte()
     return products.gather(1, pictures.flatten(1).long()).view_as(pictures)
 
 

@@ -76,6 +76,7 @@ those who have only two hours of play.
 
 from contextlib import ExitStack
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import gymnasium
@@ -265,7 +266,7 @@ class Experiment(SpeedExperiment[Settings]):
         body = getattr(target, "body", None)
         if type(self).sync is not Experiment.sync:
             return target
-        if not isinstance(body, NatureBody | VectorBody):
+        if body is None or type(body) not in (NatureBody, VectorBody):
             return target  # one of your own may have layers that compute in full
         for layer in body.modules():
             # The first layer divides its weights, and rounds them after that.
@@ -313,13 +314,23 @@ class Experiment(SpeedExperiment[Settings]):
             "stack": stack,
             "n": settings.n,
             "discount": settings.discount,
-            "blocks": self.prepare is not None,
+            "blocks": self.prepare is not None and not self.sorts_batches,
             "seed": np.random.SeedSequence(settings.seed).spawn(3)[2],
         }
         if not settings.prioritised:
             return ReplayMemory(space, settings.num_envs, **options)
         exponent = settings.priority_exponent
         return PrioritisedMemory(space, settings.num_envs, exponent=exponent, **options)
+
+    @property
+    def sorts_batches(self) -> bool:
+        """
+        Whether [pixels are sorted][labml_rl.speed.preparer] in each batch. The memory
+        gives those of a batch in the order that [the book's
+        body][labml_rl.bodies.NatureBody.prepared] likes, and knows no other.
+        """
+        prepared = getattr(self.prepare, "__func__", self.prepare)
+        return prepared not in (None, NatureBody.prepared)
 
     @property
     def steps(self) -> int:
@@ -600,6 +611,12 @@ class Experiment(SpeedExperiment[Settings]):
         if isinstance(self.memory, PrioritisedMemory):
             self.memory.importance = self.importance
         batch = self.memory.sample(settings.batch_size).to(self.device)
+        if self.prepare is not None and self.sorts_batches:
+            batch = replace(
+                batch,
+                observations=self.prepare(batch.observations),
+                next_observations=self.prepare(batch.next_observations),
+            )
         errors, seen = self.losses(batch)
 
         self.optimizer.zero_grad()

@@ -176,7 +176,7 @@ def add_noise(network: nn.Module, noise: float = 0.5) -> None:
     for name, layer in network.named_children():
         if type(layer) is nn.Linear:
             noisy = NoisyLinear(layer.in_features, layer.out_features, noise=noise)
-            noisy.train(layer.training)
+            noisy.to(layer.weight).train(layer.training)
             if layer.bias is None:
                 raise ValueError(f"{name} has no bias, and so none that can be noisy")
             noisy.weight, noisy.bias = layer.weight, layer.bias

@@ -84,7 +84,7 @@ def learn(
             that follow are for [the pole](../small.py).
         steps: $T$, how many of them are played in each game before the network learns.
         epochs: how many times it learns from each of them.
-        minibatches: into how many parts they are cut.
+        minibatches: into how many parts they are cut. All must be of one size.
         learning_rate: of Adam, at the beginning.
         discount: $\gamma$.
         gae_lambda: $\lambda$.

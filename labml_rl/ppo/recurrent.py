@@ -181,10 +181,17 @@ class Experiment(ppo.Experiment):
 
         Returns:
             Options of the games, in training and after.
+
+        Raises:
+            ValueError: if there should be a stack, and the game is none for the Atari.
         """
         options = ppo.Experiment.game_options(settings)
         if is_atari(settings.game):
             options["stack"] = settings.stack
+        elif settings.stack != 1:
+            raise ValueError(
+                f"stack must be 1: it is for Atari games, and {settings.game} is none"
+            )
         return options
 
     @staticmethod

@@ -130,12 +130,16 @@ class Frames:
         Args:
             kept: pictures, as another of the same kind has kept them.
         """
-        # A complex number in NumPy has 16 bytes, as a square has, and NumPy never looks
-        # inside when it only copies. So each square is moved as one number.
         self.kept = kept
-        if self.blocks:
-            words = kept.reshape(len(kept), -1).view(np.complex128)
-            self._words = words.reshape(len(kept), self._squares, self.channels)
+
+    # A complex number in NumPy has 16 bytes, as a square has, and NumPy never looks
+    # inside when it only copies. So each square is moved as one number. (The view is
+    # made anew each time: one that is kept would be cut off from the pictures if the
+    # memory is copied or pickled.)
+    @property
+    def _words(self) -> NDArray[Any]:
+        words = self.kept.reshape(len(self.kept), -1).view(np.complex128)
+        return words.reshape(len(self.kept), self._squares, self.channels)
 
     def check(self, observations: NDArray[Any], count: int) -> None:
         """
@@ -247,10 +251,10 @@ class Frames:
         # looked up and sorted before the next. And the stack of the next observation,
         # which has three of the same four pictures, comes right after it.
         rooms = [self._room(len(each)) for each in places]
-        words = [each.view(np.complex128) for each in rooms]
+        words, kept = [each.view(np.complex128) for each in rooms], self._words
         for number in range(len(places[0])):
             for room, each in zip(words, places, strict=True):
-                room[number] = self._words[each[number]].swapaxes(0, 1)
+                room[number] = kept[each[number]].swapaxes(0, 1)
         return [torch.from_numpy(each).view(-1, *self.blocks) for each in rooms]
 
     def _room(self, count: int) -> NDArray[np.uint8]:

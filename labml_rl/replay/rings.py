@@ -447,11 +447,12 @@ class Rings:
                 f"this replay memory was of other games: {state['described']}. Here it "
                 f"would be {self.described}"
             )
-        # What was read from a file is ours. A view belongs to another memory.
+        # What was read from a file was a tensor, and is ours. Anything else belongs to
+        # another memory, or may be needed once more.
         kept = state["kept"]
         written = len(kept)
         self._forget()
-        if written == self.size and not isinstance(kept.base, np.ndarray):
+        if written == self.size and isinstance(kept.base, Tensor):
             self.frames.adopt(kept)
         else:
             self.frames.kept[:written] = kept

@@ -97,8 +97,12 @@ class SumTree:
             length = nodes
         self.rows.append(np.zeros(length))
 
-        # The same memory, with the children of each node side by side.
-        self._children = [row.reshape(-1, width) for row in self.rows[:-1]]
+    # The same memory, with the children of each node side by side. The views are made
+    # anew each time. If they were kept, those of a tree that was copied or pickled
+    # would be of other rows.
+    @property
+    def _children(self) -> list[Numbers]:
+        return [row.reshape(-1, self.width) for row in self.rows[:-1]]
 
     @property
     def leaves(self) -> Numbers:

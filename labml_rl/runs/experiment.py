@@ -350,7 +350,7 @@ def require(
         value = getattr(settings, name)
         if value is None:
             continue
-        if not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError(f"{name} must be a number, not {value!r}")
         if not (value >= at_least and value > above and value <= at_most):
             raise ValueError(f"{name} must be {limits}, not {value}")

@@ -240,7 +240,11 @@ class CountSteps(gymnasium.Wrapper):
         """Count, and pass the action on."""
         steps = self.env.get_wrapper_attr("agent_steps")
         self.env.set_wrapper_attr("agent_steps", steps + 1)
-        observation, reward, terminated, truncated, info = self.env.step(action)
+        try:
+            observation, reward, terminated, truncated, info = self.env.step(action)
+        except Exception:  # a step that was refused
+            self.env.set_wrapper_attr("agent_steps", steps)
+            raise
         return observation, float(reward), terminated, truncated, info
 
 

@@ -237,6 +237,8 @@
   /* Of pictures that belong together, one is there, and a slider leads to the others. */
   function move(series) {
     const pictures = [...series.children];
+    // A plugin may have put each of them into a link.
+    const images = pictures.map(each => each.querySelector("img") ?? each);
     const label = document.createElement("label");
     const slider = document.createElement("input");
     const title = document.createElement("output");
@@ -244,18 +246,18 @@
     slider.ariaLabel = "Move the picture";
     const show = () => {
       pictures.forEach((each, i) => (each.hidden = i !== slider.valueAsNumber));
-      const picture = pictures[slider.valueAsNumber];
+      const picture = images[slider.valueAsNumber];
       title.textContent = picture.title;
       slider.ariaValueText = `${picture.title}: ${picture.alt}`;
     };
     title.ariaLive = "off"; // the slider says it
     slider.addEventListener("input", show);
-    const longest = Math.max(...pictures.map(each => each.title.length));
+    const longest = Math.max(...images.map(each => each.title.length));
     title.style.minWidth = `min(50%, ${longest}ch)`;
     // The others are fetched as soon as somebody is about to ask for them.
     for (const type of ["pointerenter", "focusin"])
       series.addEventListener(type, () => {
-        for (const each of pictures) each.loading = "eager";
+        for (const each of images) each.loading = "eager";
       });
     label.append(slider, title);
     series.append(label);

@@ -253,6 +253,7 @@ def test_a_curve_is_drawn_beside_runs_with_the_same_plan(
         ("breakout", 1, {"seeds 2 and 3"}, 3),
         ("roadrunner", 2, {"seeds 1 and 3"}, 3),
         ("mspacman", 1, {"seeds 2 and 3", "DQN"}, 5),
+        ("pong", 1, {"seeds 2 and 3", "DQN"}, 5),
     ],
 )
 def test_seeds_that_are_drawn_together_have_one_figure(game, front, others, curves):
@@ -382,7 +383,7 @@ def test_the_scores_on_the_page_of_drq_are_the_recorded_ones():
     page = " ".join((ROOT / "labml_rl/dqn/drq.py").read_text().split())
     runs = [*(evidence.KEPT / "drq").glob("*/*")]
     games = Counter(each.parent.name for each in runs)
-    assert games == {"breakout": 3, "pong": 1, "mspacman": 3, "roadrunner": 3}
+    assert games == {"breakout": 3, "pong": 3, "mspacman": 3, "roadrunner": 3}
     for run in runs:
         game = run.parent.name
         scores = json.loads((run / "scores.json").read_text())
@@ -422,6 +423,22 @@ def test_how_much_sooner_drq_is_where_dqn_gets():
         for run in (evidence.KEPT / "drq/mspacman").iterdir():
             _, reached = evidence.curve_of(run)[-1]
             assert reached / then > 2.5
+
+
+def test_what_the_page_says_of_drq_in_pong():
+    folders = sorted((evidence.KEPT / "drq/pong").iterdir())
+    files = (folder / "scores.json" for folder in folders)
+    first, *others = (json.loads(file.read_text()) for file in files)
+    assert first["points"].count(-13) in (13, 14)
+    even = [abs(points) <= 1 for points in first["points"]]
+    assert sum(even) == 6
+    for each in others:
+        assert max(each["points"]) <= -10  # no game that was cut off
+        assert 1 < 21 + each["mean"] < 4  # a few points a game
+    for folder in folders:
+        with (folder / "progress.csv").open() as file:
+            *_, last = csv.DictReader(file)
+        assert int(last["episodes"]) < 110
 
 
 def test_what_the_page_says_of_drq_in_breakout():

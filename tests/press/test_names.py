@@ -340,11 +340,32 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         ("from .game import Game\nGame(1).step.‹stack›", None),
         ("from .game import Game\nGame.load().‹step›()", STEP),
         ("from .game import Game\nGame(1).itself().‹step›()", STEP),
+        *(
+            (
+                f"from typing import Self\nclass B:\n    x = 1\n{decorator}"
+                "    def me(self) -> Self: ...\n    def __enter__(self) -> Self: ...\n"
+                f"class D(B):\n    x = 1\n{use}",
+                HERE + "D.x",
+            )
+            for decorator, use in [
+                ("", "D().me().‹x›"),
+                ("", "with D() as d: d.‹x›"),
+                ("    @classmethod\n", "D.me().‹x›"),
+                ("    @property\n", "D().me.‹x›"),
+                ("", "D().me().me().‹x›"),
+            ]
+        ),
         ("from .game import make_game\nmake_game().‹step›()", STEP),
         ("from .game import games\nfor g in games(): g.‹step›()", STEP),
         ("from .game import games\n[g.‹step› for g in games()]", STEP),
         ("from .game import games\ngames()[0].‹step›", STEP),
         ("from .game import games\ngames()[:1].‹step›", None),
+        (
+            "class B: ...\nclass M:\n    x = 1\n"
+            "    def __getitem__(self, at) -> B: ...\nM()[:1].‹x›",
+            None,
+        ),
+        ("'abc'[:1].‹join›(x)", "str.join"),
         ("from .game import Game\nwith Game(1) as g: g.‹step›()", STEP),
         ("from .game import Game\nif g := Game(1): g.‹step›()", STEP),
         ("from .game import Game\ndef f(g=None): (g or Game(1)).‹step›()", None),
@@ -373,6 +394,29 @@ SECRET = "class A:\n    def __secret(self): ...\n"
             "class E(Exception):\n    x = 1\ntry: ...\nexcept E as e: e.‹x›",
             HERE + "E.x",
         ),
+        (
+            "class E(Exception):\n    x = 1\ntry: ...\nexcept* E as e: e.‹x›",
+            None,
+        ),
+        *(
+            (
+                "class A:\n    x = 1\nclass B:\n    x = 1\nclass C:\n"
+                "    def __enter__(self) -> A: ...\n"
+                "    async def __aenter__(self) -> B: ...\n"
+                f"async def f(c: C):\n    {word} c as o: o.‹x›",
+                HERE + name,
+            )
+            for word, name in [("with", "A.x"), ("async with", "B.x")]
+        ),
+        # What it has as a value is not what it is.
+        *(
+            (
+                f"from enum import {kind}\nclass F({kind}):\n    A = 'a'\n"
+                "    def title(self): ...\nF.A.‹title›()",
+                HERE + "F.title",
+            )
+            for kind in ("Enum", "StrEnum")
+        ),
         ("def f(x: x.y): x.‹y›", None),
         ("a = b\nb = a\na.‹c›", None),
         # Annotations.
@@ -380,6 +424,23 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         ("class C: ...\nx: 'list[‹C›]' = []", HERE + "C"),
         ("class C: ...\nx: list['‹C›'] = []", HERE + "C"),
         ("class C:\n    def f(self) -> '‹C›': ...", HERE + "C"),
+        ("class Warning:\n    def f(self) -> '‹Warning›': ...", HERE + "Warning"),
+        ("def f(w: '‹Warning›'): ...\nclass Warning: ...", HERE + "Warning"),
+        (
+            "from __future__ import annotations\ndef f(w: ‹Warning›): ...\n"
+            "class Warning: ...",
+            HERE + "Warning",
+        ),
+        # What a star has brought, until the module has its own.
+        *(
+            (f"from .game import *\n{code}", name)
+            for code, name in [
+                ("‹make_game›()\ndef make_game(): ...", "book.game.make_game"),
+                ("make_game = f(‹make_game›)", "book.game.make_game"),
+                ("def make_game(): ...\n‹make_game›()", HERE + "make_game"),
+                ("def f(): ‹SIZE›\nSIZE = 1", HERE + "SIZE"),
+            ]
+        ),
         ("from typing import Literal\nclass C: ...\nx: Literal['‹C›']", None),
         ("class C: ...\nx = '‹C›'", None),
         ("class C: ...\nx: 'not ‹C› python'", None),
@@ -623,7 +684,7 @@ def test_the_standard_library_as_a_book():
         "lambda self: self.x",
         "class A:\n    f = lambda self: self.f",
         "def f(*, self): self.x",
-        "global x\nx = 1",
+        "global x\nx = 1\nx\ndef f(): return x",
         "nonlocal_ = 1",
     ],
 )  # fmt: skip

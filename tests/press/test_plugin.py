@@ -13,7 +13,7 @@ from sidebyside.mathematics import typeset
 from sidebyside.pictures import IMAGE, make_room
 from sidebyside.press import ASSETS, asset_bytes, packages_meant
 from sidebyside.search import words_of
-from tests.press.sites import CONFIG, MODULES, REFERENCE, build
+from tests.press.sites import CONFIG, DOT, MODULES, REFERENCE, build
 
 
 @pytest.fixture
@@ -47,6 +47,18 @@ def test_a_site_is_built(site):
     home = (site / "site" / "book" / "index.html").read_text()
     assert '<a href="game.html">the game</a>' in home
     assert "KaTeX_" not in home, "it has no formula"
+
+
+def test_fonts_are_named_before_others_change_the_page(site):
+    (site / "hook.py").write_text(
+        "from mkdocs.plugins import event_priority\n\n\n"
+        "@event_priority(10)\ndef on_post_page(output, **_):\n"
+        "    return output.replace('\"', '')\n"
+    )
+    with (site / "mkdocs.yml").open("a") as config:
+        config.write("hooks: [hook.py]\n")
+    assert build(site).returncode == 0
+    assert "KaTeX_Main" in (site / "site" / "book" / "game.html").read_text()
 
 
 def navigation(site):
@@ -405,6 +417,17 @@ def test_a_picture_that_does_not_exist_stops_a_strict_build(site, page, text, me
     assert done.returncode != 0
     (warning,) = re.findall("WARNING.*", done.stderr)
     assert message in warning
+
+
+def test_a_picture_that_is_left_out_does_not_exist(site):
+    (site / "docs" / "dot.png").write_bytes(DOT)
+    (site / "docs" / "index.md").write_text("# Home\n\n<img src='dot.png'>\n")
+    assert build(site).returncode == 0
+    with (site / "mkdocs.yml").open("a") as config:
+        config.write("exclude_docs: '*.png'\n")
+    done = build(site)
+    assert done.returncode != 0
+    assert "index.md:3: the picture `dot.png` does not exist" in done.stderr
 
 
 def drawn(attributes):
@@ -807,6 +830,9 @@ def test_another_theme_is_named(site, theme):
             )
         ),
         ("'{package'", "reference: Name the page of a module"),
+        ("/ref/{module}.md", "reference: Name the page of a module"),
+        ("../ref/{module}.md", "reference: Name the page of a module"),
+        ("ref/../../{module}.md", "reference: Name the page of a module"),
     ],
 )
 def test_a_reference_that_is_not_there_is_one_mistake(site, reference, message):

@@ -74,6 +74,22 @@ def test_a_divided_line_is_one_and_those_below_keep_their_numbers():
     assert prose == [((3, "Is one."), (5, ""), (6, "Two.")), ((8, "A."),)]
 
 
+def test_words_behind_a_docstring_are_its_last():
+    text = (
+        "def f():\n    '''One.'''  # TODO: two\n"
+        "def g():\n    '''\n    One.\n    '''  #: Three.\n"
+        "def h():\n    '''One.'''  # noqa: D205\n"
+        "def i():\n    '''One.'''  # ------\n"
+    )
+    prose = [section.prose.lines for section in split(read(text.encode(), "m.py", "m"))]
+    assert [lines for lines in prose if lines] == [
+        ((2, "One. TODO: two"),),
+        ((5, "One."), (6, "Three.")),
+        ((8, "One."),),
+        ((10, "One."),),
+    ]
+
+
 def test_definitions_inside_statements_are_found():
     source = read(
         b"if a:\n  def f(): pass\nelse:\n  class C:\n    def g(self): pass\n",

@@ -361,6 +361,7 @@ def test_a_box_far_above_its_text_takes_no_time():
     assert '<div class="admonition note">' in html
     for sign in ("{", "[", "*", "!", "?", " ", "#", "- ", "- #"):
         assert unguarded(guarded(20_000 * sign)) == 20_000 * sign
+    check("# %% " + 50 * "{a} " + "x\ny = 1")
 
 
 @pytest.mark.parametrize(

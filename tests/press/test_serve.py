@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -261,6 +262,18 @@ def test_pages_that_show_other_files_and_pages_are_never_old(project):
     assert 'href="two.html"' in Path("served/tags.html").read_text()
 
 
+def test_pictures_that_are_put_on_pages_are_never_old(project):
+    dot = Path("docs/dot.png")
+    Path("docs/one.md").write_text("# One\n\n![A dot](dot.png)\n")
+    Path("mkdocs.yml").write_text(
+        CONFIG + "markdown_extensions:\n  - pymdownx.b64: {base_path: docs}\n"
+    )
+    for content in (DOT, DOT + b"more"):
+        dot.write_bytes(content)
+        check_same(built("served", "serve"), built("fresh", "build"))
+        assert b64encode(content).decode() in Path("served/one.html").read_text()
+
+
 @pytest.fixture
 def rendered(monkeypatch):
     """The pages that are made of Markdown, one after the other."""
@@ -481,9 +494,13 @@ def test_the_server_looks_often(tmp_path):
     server = LiveReloadServer(
         lambda: None, host="127.0.0.1", port=0, root=str(tmp_path)
     )
-    server.watch(str(tmp_path))
+    (tmp_path / "docs").mkdir()
+    for path in (tmp_path, tmp_path / "docs", tmp_path / "docs"):
+        server.watch(str(path))
     look_often(server)
-    assert list(server._watched_paths) == [str(tmp_path)]
+    watched = {str(tmp_path): 1, str(tmp_path / "docs"): 2}
+    assert dict(server._watched_paths) == watched
+    assert {emitter.watch.path for emitter in server.observer.emitters} == {*watched}
     assert {emitter.timeout for emitter in server.observer.emitters} == {LOOK_EVERY}
     server.server_close()
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from coverage import CoverageData
 
 from sidebyside.cli import main
 from sidebyside.crossings import cross
@@ -207,6 +208,27 @@ def test_an_overload_runs_nothing():
     assert [each.total for each in found.values()] == [1]
 
 
+def test_a_getter_is_not_its_setter():
+    """Its comment has a list of its own, whatever becomes of the other."""
+    text = (
+        "class Kiln:\n    @property\n    def heat(self):\n        if self.lit:\n"
+        "            return self.now\n        # Nobody has lit it.\n"
+        "        return 0\n\n    @heat.setter\n    def heat(self, value):\n"
+        "        self.now = value\n"
+    )
+    many = [f"t.py::{letter}" for letter in "abcde"]
+    ran = {line_of("if self.lit", text): many, line_of("= value", text): many[:1]}
+    before = recorded(kiln(text), ran | {line_of("return 0", text): many[:2]})
+
+    def comments(text):
+        found = run_by(kiln(text), before).items()
+        return [shown.total for anchor, shown in found if "nobody" in anchor]
+
+    assert comments(text) == [2]
+    assert comments(text.replace("= value", "= -value")) == [2]
+    assert comments(text.replace("return 0", "return 1")) == []
+
+
 def test_what_is_new_has_no_list():
     ran = {line_of("return 1"): ["t.py::test_a"]}
     text = KILN + "\n\ndef new():\n    return 2\n"
@@ -223,6 +245,27 @@ def test_what_was_recorded_of_others_is_kept():
     after = read_record(json.dumps(made).encode())
     assert after["kiln"] == before["kiln"]
     assert run_by(other, after)["unused"] == RunBy(2, (("t.py", ("a", "m")),))
+
+
+def test_of_a_package_of_which_a_part_is_recorded_the_rest_is_kept(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    seen = CoverageData("seen")
+    seen.set_context("t.py::test_it")
+    for part in ("fire", "ash"):
+        Path(f"kiln/{part}").mkdir(parents=True)
+        Path(f"kiln/{part}/__init__.py").write_text("def f():\n    return 1\n")
+        seen.add_lines({str(tmp_path / f"kiln/{part}/__init__.py"): [2]})
+    Path("kiln/__init__.py").write_text("")
+    seen.write()
+
+    command = ["tests", "--coverage", "seen", "-o", "tests.json"]
+    assert main([*command, "kiln"]) == 0
+    whole = Path("tests.json").read_text()
+    assert '"kiln.ash"' in whole
+    assert main([*command, "kiln/fire"]) == 0
+    assert Path("tests.json").read_text() == whole
 
 
 def test_names_are_text_and_no_html():
