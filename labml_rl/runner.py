@@ -247,7 +247,7 @@ class Runner:
         itself][labml_rl.game.Game.observe_into], as a game can, needs no copy.
         """
         self._batch = batch
-        self._places: list[Any] = [self] * len(self.envs)  # none of them
+        self._places: list[Any] = [None] * len(self.envs)
         for row, env in enumerate(self.envs):
             if hasattr(env, "observe_into"):
                 self._places[row] = batch.observations[row]
@@ -412,9 +412,15 @@ class Runner:
         return deepcopy(observation)
 
     def _write(self, row: int, observation: Any) -> None:
-        # A class derived from Game may return something else than it wrote.
-        if observation is not self._places[row]:
-            _put(self._batch.observations, row, observation)
+        place = self._places[row]
+        if observation is place:
+            return
+        if place is not None:
+            # A class derived from Game may return something else than it has written.
+            # It still needs what it has written, but from now on elsewhere.
+            cast(Any, self.envs[row]).observe_into(place.copy())
+            self._places[row] = None
+        _put(self._batch.observations, row, observation)
 
     def close(self) -> None:
         """Close all. If one fails to close, the others are closed all the same."""

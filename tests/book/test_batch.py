@@ -15,11 +15,11 @@ from gymnasium.error import (
     NoAsyncCallError,
     ResetNeeded,
 )
-from gymnasium.spaces import Box, Dict, Discrete, Text, Tuple
+from gymnasium.spaces import Box, Dict, Discrete, Graph, OneOf, Sequence, Text, Tuple
 from gymnasium.vector import AutoresetMode
 
 from labml_rl.batch import Games, SerialGames, spawn_seeds
-from labml_rl.game import make_game
+from labml_rl.game import Game, loader, make_game
 from labml_rl.process import WorkerError
 from labml_rl.worker import ParallelGames, make_games
 
@@ -46,7 +46,7 @@ class Counter(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         self.steps = 0
         self.episodes += 1
-        self.options = options
+        self.seed, self.options = seed, options
         info = {"seed": seed, "options": options} if seed or options else {}
         return self.observation(), info
 
@@ -62,6 +62,9 @@ class Counter(gymnasium.Env[Any, Any]):
 
     def given(self):
         return self.options
+
+    def seeded_with(self):
+        return type(self.seed)
 
     def times(self, factor):
         return factor * self.length
@@ -87,6 +90,37 @@ class Wordy(Counter):
 
     def observation(self):
         return "x" * self.steps
+
+
+class Listing(Counter):
+    observation_space = Sequence(Discrete(5))  # type: ignore[assignment]
+
+
+class Linked(Counter):
+    observation_space = Graph(Discrete(5), None)  # type: ignore[assignment]
+
+
+class Either(Counter):
+    observation_space = OneOf([Discrete(5), Discrete(9)])  # type: ignore[assignment]
+
+
+class Steered(Counter):
+    """Its actions are amounts, and so are its rewards."""
+
+    action_space = Box(-9, 9, (1,), np.float32)  # type: ignore[assignment]
+
+    def step(self, action):
+        return super().step(action[0])
+
+
+class Inverted(Game):
+    def reset(self, **options):
+        observation, info = super().reset(**options)
+        return 255 - observation, info
+
+    def step(self, action):
+        observation, *rest = super().step(action)
+        return 255 - observation, *rest
 
 
 class OtherObservations(Counter):
@@ -294,6 +328,9 @@ def test_seeds_are_drawn_and_reach_the_environments(kind):
         _, infos = games.reset(seed=[4, 5, 6], options={"new": True})
         assert infos["seed"].tolist() == [4, 5, 6]
         assert infos["options"]["new"].tolist() == [True] * 3
+        _, infos = games.reset(seed=list(np.array([7, 8, 9])))
+        assert infos["seed"].tolist() == [7, 8, 9]
+        assert games.call("seeded_with") == (int,) * 3
         with pytest.raises(ValueError, match="2 seeds for 3 environments"):
             games.reset(seed=[1, 2])
         with pytest.raises(ValueError, match="1 entries in reset_mask for 3"):
@@ -480,8 +517,36 @@ def test_no_games_are_refused(kind):
 
 @kinds
 def test_observations_without_a_size_are_refused(kind):
-    with pytest.raises(ValueError, match=r"fixed size.*Text"):
-        kind([Wordy])
+    for wrong in (Wordy, Listing, Linked, Either):
+        name = type(wrong.observation_space).__name__
+        with pytest.raises(ValueError, match=f"fixed size.*{name}"):
+            kind([wrong])
+
+
+@kinds
+def test_actions_that_were_handed_out_may_be_written_over(kind):
+    with kind([Steered] * 4) as games:
+        games.reset()
+        actions = np.ones((4, 1), np.float32)
+        games.step_async(actions)
+        actions[:] = 7
+        assert games.step_wait()[1].tolist() == [1] * 4
+
+
+@kinds
+def test_a_game_may_return_something_else_than_it_wrote(kind):
+    makers = [partial(Inverted, loader("Pong"), seed=seed) for seed in (1, 2)]
+    alone = [make() for make in makers]
+    with kind(makers) as games:
+        observations, _ = games.reset()
+        expected = [each.reset()[0] for each in alone]
+        assert np.array_equal(observations, expected)
+        for _ in range(3):
+            observations, *_ = games.step([2, 3])
+            expected = [
+                each.step(action)[0] for each, action in zip(alone, [2, 3], strict=True)
+            ]
+            assert np.array_equal(observations, expected)
 
 
 @kinds

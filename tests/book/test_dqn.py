@@ -6,6 +6,7 @@ import platform
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,14 @@ from torch import nn
 from torch.nn.functional import smooth_l1_loss
 
 from labml_rl import runs
-from labml_rl.bodies import as_blocks
+from labml_rl.bodies import NatureBody, VectorBody, as_blocks
 from labml_rl.dqn import following_values, huber, taken, td_loss
 from labml_rl.dqn.dueling import DuelingNetwork
 from labml_rl.dqn.experiment import Experiment
 from labml_rl.dqn.exploring import Linear, explore
 from labml_rl.dqn.rmsprop import CentredRMSProp
 from labml_rl.dqn.settings import Settings
-from labml_rl.networks import QNetwork
+from labml_rl.networks import QNetwork, in_full
 from labml_rl.speed import in_precision
 from tests.book.peers_of_dqn import labml_dqn
 
@@ -395,6 +396,106 @@ def test_the_target_network_leaves_a_body_of_ones_own_as_it_is():
         }
         for _ in range(2):
             experiment.advance()
+
+
+class Derived(VectorBody):
+    """With a layer of its own, which computes in full."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__(shape)
+        self.more = nn.Linear(self.features, self.features)
+
+    def forward(self, observations):
+        return in_full(self.more, super().forward(observations))
+
+
+def test_the_target_network_leaves_what_is_derived_from_a_body_as_it_is():
+    class OfDerived(Experiment):
+        @staticmethod
+        def make_network(settings, observation_space, action_space):
+            network = QNetwork(observation_space.shape, action_space.n)
+            network.body = Derived(observation_space.shape)
+            return network
+
+    settings = replace(SHORT, precision="bfloat16")
+    with closing(OfDerived(settings)) as experiment:
+        assert isinstance(experiment.target, QNetwork)
+        assert isinstance(experiment.target.body, Derived)
+        assert experiment.target.body.more.weight.dtype == torch.float32
+
+
+class Flat(nn.Module):
+    """A body that likes its pixels in one row, and says what it was shown."""
+
+    features = 16
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4 * 84 * 84, 16)
+        self.shown: set[tuple[int, ...]] = set()
+
+    def prepared(self, observations):
+        return observations.flatten(1)
+
+    def forward(self, observations):
+        self.shown.add(tuple(observations.shape[1:]))
+        return self.layer(observations / 255.0).relu()
+
+
+class Reversed(NatureBody):
+    """The book's body, with another order of its own."""
+
+    def prepared(self, observations):
+        return super().prepared(observations.flip(1))
+
+
+def tiny_pong(make_body):
+    class OfBody(Experiment):
+        @staticmethod
+        def make_network(settings, observation_space, action_space):
+            network = QNetwork(observation_space.shape, action_space.n)
+            network.body = make_body()
+            network.head = nn.Linear(network.body.features, action_space.n)
+            return network
+
+    settings = Settings(
+        game="Pong",
+        workers=0,
+        num_envs=2,
+        capacity=200,
+        warm_up_steps=20,
+        batch_size=4,
+        learn_every_steps=4,
+        precision="float32",
+    )
+    return OfBody(settings)
+
+
+def test_a_body_of_ones_own_learns_from_the_order_that_it_plays_with(monkeypatch):
+    with closing(tiny_pong(Flat)) as experiment:
+        for _ in range(10):
+            experiment.advance()
+        assert isinstance(experiment.network, QNetwork)
+        assert experiment.network.body.shown == {(4 * 84 * 84,)}
+
+    with closing(tiny_pong(lambda: Reversed((4, 84, 84)))) as experiment:
+        seen = []
+        losses = experiment.losses
+
+        def look(batch):
+            seen.append(batch)
+            return losses(batch)
+
+        monkeypatch.setattr(experiment, "losses", look)
+        for _ in range(10):
+            experiment.advance()
+        batch = seen[-1]
+        whole = experiment.memory.batch(batch.places)
+        for found, kept in (
+            (batch.observations, whole.observations),
+            (batch.next_observations, whole.next_observations),
+        ):
+            assert torch.equal(found, experiment.network.body.prepared(kept))
 
 
 @pytest.mark.parametrize(

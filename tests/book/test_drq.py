@@ -95,6 +95,14 @@ def test_black_stays_black_and_white_is_the_brightest():
     assert after[:, 1].max() == 255
 
 
+def test_nothing_is_darker_than_black():
+    before = torch.full((500, 1), 200, dtype=torch.uint8)
+    after = brighten(before, dice(), spread=0.9).flatten()
+    factors = 1 + 0.9 * torch.randn(500, generator=dice()).clamp(-2, 2)
+    assert (factors < 0).any()
+    assert (after[factors < 0] == 0).all()
+
+
 def test_floats_are_refused():
     """As whole numbers they would all be 0."""
     with pytest.raises(TypeError, match="must be uint8, not torch"):

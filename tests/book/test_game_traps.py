@@ -147,6 +147,20 @@ def test_observations_are_never_written_to_again():
         assert not any(np.shares_memory(one, other) for other in kept[:index])
 
 
+def test_another_array_goes_on_with_the_pictures_of_the_last():
+    seen = []
+    for moves in (False, True):
+        game = FakeAtari().game()
+        game.reset()
+        for each in np.zeros((6, 4, 84, 84), np.uint8):
+            if moves:
+                game.observe_into(each)
+            observation, *_ = game.step(0)
+            assert not moves or observation is each
+        seen.append(observation)
+    assert np.array_equal(seen[0], seen[1])
+
+
 def test_writing_into_an_observation_does_not_change_the_next():
     game = FakeAtari().game()
     observation, _ = game.reset()
@@ -531,6 +545,9 @@ def test_an_action_may_come_in_any_whole_number(action):
         ("noop_max", -1, "at least 0"),
         ("sticky_actions", 1.5, "between 0 and 1"),
         ("sticky_actions", -0.1, "between 0 and 1"),
+        ("sticky_actions", True, "a number"),
+        ("sticky_actions", "0.25", "a number"),
+        ("sticky_actions", None, "a number"),
         ("max_frames", 34, "at least 35"),
         ("render_mode", "human", "'rgb_array'"),
     ],

@@ -115,6 +115,17 @@ def test_a_seed_reproduces_a_run():
     assert run(1) != run(2)
 
 
+def test_after_a_seed_later_resets_go_on_from_there():
+    def second(seed: int) -> bytes:
+        with NativeGames("Breakout", 2, seed=seed, sticky_actions=0.25) as games:
+            games.reset(seed=5)
+            observations, _ = games.reset()
+            seen = [observations, *(step[0] for step in play(games, 60))]
+        return np.stack(seen).tobytes()
+
+    assert second(1) == second(2)
+
+
 def test_some_games_can_be_reset_alone():
     games = NativeGames("Breakout", 2, seed=1)
     games.reset()

@@ -241,6 +241,23 @@ def test_blocks_are_the_same_pictures(shape, channels_last):
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
 
 
+def test_no_pictures_are_no_blocks():
+    body = NatureBody((4, 84, 84))
+    blocks = body.prepared(torch.zeros(0, 4, 84, 84, dtype=torch.uint8))
+    assert blocks.shape == (0, *body.blocks)
+    assert body(blocks).shape == (0, 512)
+
+
+@pytest.mark.parametrize("shape", [(0,), (3,), (3, 2)])
+def test_each_action_of_each_observation_has_its_atoms(shape):
+    network = QNetwork((5,), 4, atoms=7)
+    observations = torch.rand(*shape, 5)
+    answer = network(observations)
+    assert answer.shape == (*shape, 4, 7)
+    alone = network(observations.view(-1, 5))
+    torch.testing.assert_close(answer.view(-1, 4, 7), alone)
+
+
 def test_a_block_holds_the_pixels_of_a_square():
     pictures = torch.arange(2 * 3 * 8 * 12).reshape(2, 3, 8, 12)
     blocks = as_blocks(pictures)

@@ -101,6 +101,29 @@ def test_who_plays_is_one_update_behind():
 
 
 @pytest.mark.usefixtures("catch")
+def test_who_plays_has_all_that_the_network_keeps():
+    """A buffer that no checkpoint has, too."""
+
+    class Counting(ppo.Experiment):
+        @staticmethod
+        def make_network(settings, observation_space, action_space):
+            network = ppo.Experiment.make_network(
+                settings, observation_space, action_space
+            )
+            network.register_buffer("count", torch.zeros(1), persistent=False)
+            return network
+
+        def update(self):
+            (count,) = self.network.buffers()
+            count.add_(1)
+            return super().update()
+
+    with contextlib.closing(Counting(OVERLAP)) as experiment:
+        for _ in range(3):
+            experiment.advance()
+        assert experiment.actor.count == experiment.network.count == 3
+
+
 def test_weights_that_were_loaded_play_from_the_first_rollout_on(monkeypatch):
     with contextlib.closing(ppo.Experiment(OVERLAP)) as experiment:
         with torch.no_grad():

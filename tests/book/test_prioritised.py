@@ -1,7 +1,9 @@
 """Prioritised replay: trees against sums, chances and weights against the paper."""
 
 import importlib
+import pickle
 import random
+from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
@@ -124,6 +126,17 @@ def test_a_dart_at_an_edge_never_hits_what_is_not_there(top, shown):
         loaded: Any = Loaded(shown=shown, seed=seed)
         found = tree.draw(40, loaded)
         assert (numbers[found] > 0).all()
+
+
+@pytest.mark.parametrize("copied", [deepcopy, lambda t: pickle.loads(pickle.dumps(t))])
+def test_a_tree_that_was_copied_goes_on_by_itself(copied):
+    tree = SumTree(3000)
+    tree.set(np.arange(3000), np.ones(3000))
+    other = copied(tree)
+    other.set(np.arange(3000), np.zeros(3000))
+    other.set(np.array([7]), np.array([5.0]))
+    assert (tree.root, other.root) == (3000, 5)
+    assert set(other.draw(50, np.random.default_rng(0)).tolist()) == {7}
 
 
 def test_the_example_of_the_page():

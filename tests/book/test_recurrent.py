@@ -1,5 +1,6 @@
 """PPO with a memory: what is remembered, when it is wiped out, and what is learned."""
 
+import pickle
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.spaces import Box, Discrete
+from gymnasium.utils.env_checker import check_env
 
 from labml_rl import runs, small
 from labml_rl.batch import SerialGames
@@ -391,6 +393,39 @@ def test_settings_that_make_no_sense_are_refused(changes, message):
 def test_a_body_must_fit():
     with pytest.raises(ValueError, match="with a shape of 3 numbers, or vectors"):
         make((84, 84))
+
+
+def test_only_atari_games_have_stacks():
+    settings = replace(TINY, game="CartPole-v1", stack=4)
+    with pytest.raises(ValueError, match=r"stack must be 1.* CartPole-v1 is none"):
+        SmallExperiment(settings)
+
+
+def test_its_memory_may_be_any_whole_number():
+    class OfNumPy(SmallExperiment):
+        @staticmethod
+        def make_network(settings, observation_space, action_space):
+            network = SmallExperiment.make_network(
+                settings, observation_space, action_space
+            )
+            network.memory = np.int64(network.memory)  # type: ignore[assignment]
+            return network
+
+    with closing(OfNumPy(TINY)) as experiment:
+        experiment.advance()
+
+
+def test_the_hidden_pole_is_an_environment_as_gymnasium_wants_it():
+    env = gymnasium.make("labml_rl.hidden:HiddenCartPole-v1")
+    with pytest.warns(UserWarning, match="different from the unwrapped version"):
+        check_env(env, skip_render_check=True)
+    again = pickle.loads(pickle.dumps(env.spec)).make()
+    assert again.observation_space == env.observation_space
+    seen, _ = env.reset(seed=1)
+    same, _ = again.reset(seed=1)
+    whole, _ = gymnasium.make("CartPole-v1").reset(seed=1)
+    np.testing.assert_array_equal(seen, same)
+    np.testing.assert_allclose(seen, whole[::2] / [4.8, 24 / 180 * np.pi], rtol=1e-6)
 
 
 @pytest.mark.usefixtures("nobody_stays")

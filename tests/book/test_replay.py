@@ -1,5 +1,6 @@
 """The replay memory: against lists of everything that was ever played."""
 
+import pickle
 import sys
 from copy import deepcopy
 from typing import Any
@@ -344,6 +345,34 @@ def test_saved_and_restored_it_draws_the_same(tmp_path, steps, vectors):
 def test_numbers_may_come_in_another_precision():
     kept = Frames((3,), np.float32, stack=1, places=2)
     kept.check(np.zeros((1, 3)), 1)
+
+
+@pytest.mark.parametrize("steps", [5, 50])
+def test_a_state_that_was_copied_can_be_used_again(steps):
+    play = Play(1, 2)
+    memory = memory_for(play, 20)
+    play.play(memory, steps)
+    state = deepcopy(memory.get_state())
+    before = deepcopy(state)
+    for _ in range(2):
+        memory.set_state(state)
+        play.play(memory, 5, begin=False)
+        for name, each in state.items():
+            assert np.array_equal(each, before[name]), name
+
+
+@pytest.mark.parametrize("copied", [deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_a_memory_that_was_copied_goes_on_by_itself(copied):
+    play = Play(1, 4)
+    memory = memory_for(play, 40, blocks=True)
+    play.play(memory, 10)
+    other = copied(memory)
+    for step, observations, final in [play.step() for _ in range(20)]:
+        for each in (memory, other):
+            each.add(*step, observations, final_observations=final)
+    a, b = memory.sample(20), other.sample(20)
+    assert torch.equal(a.observations, b.observations)
+    assert torch.equal(a.next_observations, b.next_observations)
 
 
 @pytest.mark.parametrize("steps", [5, 50])

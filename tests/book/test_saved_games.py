@@ -297,7 +297,8 @@ def test_unknown_names():
         make_environments("CartPoll-v1", 1)
     with pytest.raises(ValueError, match="'Pong' is the name of the game"):
         make_environments("PongNoFrameskip-v4", 1)
-    for name in ("ALE/Pong-v5", "Pong-v4", "Pong-v9", "Pong-ram-v0"):
+    atari = ("ALE/Pong-v5", "Pong-v4", "Pong-v9", "Pong-ram-v0")
+    for name in (*atari, "ale_py:ALE/Pong-v5", "ale_py:PongNoFrameskip-v4"):
         with pytest.raises(ValueError, match="'Pong' is the name of the game"):
             make_environments(name, 1)
     for name in ("CartPole", "cartpole"):

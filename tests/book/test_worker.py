@@ -243,6 +243,12 @@ def test_there_is_at_least_one_worker(workers):
         ParallelGames([Fragile], workers=workers)
 
 
+@pytest.mark.parametrize("timeout", [0, -1, float("nan")])
+def test_there_is_time_to_answer(timeout):
+    with pytest.raises(ValueError, match=f"timeout must be above 0, not {timeout}"):
+        ParallelGames([Fragile], timeout=timeout)
+
+
 def test_games_that_are_forgotten_are_closed():
     games = fragile()
     processes = [worker.process for worker in games.workers]

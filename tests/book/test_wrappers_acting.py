@@ -184,6 +184,17 @@ def test_steps_of_the_agent_are_counted_from_the_top():
         assert env.step(0)[4]["episode"] == {"r": 0.0, "l": 3, "frames": 11}
 
 
+def test_a_step_that_is_refused_is_not_counted():
+    atari = ColourAtari([Script(over_at=8)])
+    env = CountSteps(SkipFrames(EpisodeStatistics(atari.frames())))
+    env.reset()
+    with pytest.raises(InvalidAction):
+        env.step(99)
+    env.step(0)
+    *_, info = env.step(0)
+    assert info["episode"]["l"] == 2
+
+
 def test_game_without_a_step_of_the_agent_has_no_score():
     atari = ColourAtari([Script(over_at=1), Script(over_at=2)])
     env = CountSteps(NoopStart(EpisodeStatistics(atari.frames()), 1))
