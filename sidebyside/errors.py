@@ -53,18 +53,30 @@ class PressError(Exception):
         self.at = at
 
     def __str__(self) -> str:
-        # A control character could give an order to the terminal.
-        return re.sub(
-            r"[\0-\x08\x0b-\x1f\x7f-\x9f]",
-            lambda found: repr(found[0])[1:-1],
-            super().__str__(),
-        )
+        return harmless(super().__str__(), keep="\t\n")
 
     def in_file(self, path: str) -> "PressError":
         """The same mistake, with another name for its file."""
         return PressError(
             path, self.line, self.found, self.remedy, column=self.column, at=self.at
         )
+
+
+CONTROL = re.compile(r"[\0-\x1f\x7f-\x9f]")
+
+
+def harmless(text: str, keep: str = "") -> str:
+    """
+    A text to be shown in a terminal, to which no control character in it can give an
+    order: they are spelled out.
+
+    Args:
+        text: what is to be shown.
+        keep: those that may stay.
+    """
+    return CONTROL.sub(
+        lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text
+    )
 
 
 def too_deep(path: str) -> PressError:

@@ -10,9 +10,9 @@ A finding is like a compiler's message, so that editors can go to the place, and
 always says what would be right.
 """
 
-import re
 from dataclasses import dataclass
 
+from sidebyside.errors import harmless
 from sidebyside.read import Source
 
 
@@ -40,8 +40,7 @@ class Finding:
     def __str__(self) -> str:
         where = f"{self.path}:{self.line}:{self.column}"
         text = f"{where}: {self.code} {self.message} ({self.remedy.rstrip('.')})"
-        # A control character could break the line, or give an order to the terminal.
-        return re.sub(r"[\0-\x1f\x7f-\x9f]", lambda found: repr(found[0])[1:-1], text)
+        return harmless(text)
 
     def as_command(self) -> str:
         """The finding as GitHub's Actions want it, to show it beside the line."""
