@@ -366,6 +366,59 @@ def test_a_slider_moves_a_picture(browser, site):
             page.keyboard.press("ArrowRight")
 
 
+def test_a_slider_moves_pictures_that_a_plugin_has_made_links_of(browser, server):
+    def answer(route):
+        answered = route.fetch()
+        html = re.sub(r"(<img [^>]*>)", r'<a href="#">\1</a>', answered.text())
+        route.fulfill(response=answered, body=html)
+
+    with visit(browser, f"{server}/labml_rl/game.html", viewport=DESKTOP) as seen:
+        page = seen.page
+        page.route("**/returns.html", answer)
+        page.goto(f"{server}/labml_rl/returns.html")
+        series = page.locator(".sbs-series").filter(has=page.get_by_title(LAMBDAS[0]))
+        slider, pictures = series.get_by_role("slider"), series.locator("a > img")
+        for number, title in enumerate(LAMBDAS):
+            expect(series.locator("output")).to_have_text(title)
+            said = f"{title}: {pictures.nth(number).get_attribute('alt')}"
+            expect(slider).to_have_attribute("aria-valuetext", said)
+            expect(pictures.nth(number)).to_be_visible()
+            assert [each.is_visible() for each in pictures.all()].count(True) == 1
+            slider.press("ArrowRight")
+
+
+PLACES = """() => {
+  const side = element => {
+    const box = document.querySelector(element).getBoundingClientRect()
+    return (box.left + box.right) / 2
+  }
+  const formula = document.querySelector("sbs-math [aria-hidden=true], .katex-html")
+  const letters = document.createTreeWalker(formula, NodeFilter.SHOW_TEXT)
+  const at = []
+  while (letters.nextNode()) {
+    const range = document.createRange()
+    range.selectNodeContents(letters.currentNode)
+    at.push(range.getBoundingClientRect().left)
+  }
+  return [side(".sbs-prose"), side(".sbs-row > .sbs-code"), at]
+}"""
+
+
+def test_a_theme_that_is_read_from_right_to_left(browser, page_url):
+    with visit(browser, page_url, viewport=DESKTOP) as seen:
+        page = seen.page
+        prose, code, letters = page.evaluate(PLACES)
+        assert prose < code
+        assert len(letters) > 3
+        assert letters == sorted(letters)
+        page.evaluate("() => (document.body.dir = 'rtl')")
+        prose, code, letters = page.evaluate(PLACES)
+        assert prose > code
+        assert letters == sorted(letters), "a formula is read from left to right"
+        style = "each => getComputedStyle(each).backgroundImage"
+        assert "to left" in page.locator(".sbs").first.evaluate(style)
+
+
 def test_without_scripts_all_pictures_of_a_series_are_there(browser, site, tmp_path):
     picture = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
     (tmp_path / "a.svg").write_text(picture)
