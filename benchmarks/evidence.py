@@ -170,10 +170,17 @@ def keep(folder: Path, *, agent: bool = False) -> None:
     """Copy the files that say how a run went, and let its agent play."""
     record = json.loads((folder / "run.json").read_text())
     kept = KEPT / kind_of(record) / name_of(record) / f"seed-{seed_of(record)}"
+    if not curve_of(folder):
+        raise SystemExit(f"{folder}: no game has ended, so there is nothing to keep.")
     kept.mkdir(parents=True, exist_ok=True)
     for name in ("run.json", "progress.csv", "evaluations.csv"):
         if (folder / name).exists():
             shutil.copyfile(folder / name, kept / name)
+        else:
+            (kept / name).unlink(missing_ok=True)
+    # What an earlier run of this name has left would be taken for this one's.
+    for name in ("scores.json", "scores-best.json", "checkpoint.safetensors"):
+        (kept / name).unlink(missing_ok=True)
     experiment_class = experiment_of(folder)
     saved = Saved.of(folder, experiment_class)
     score(saved, kept / "scores.json")
@@ -271,13 +278,18 @@ def settings_of(folder: Path) -> dict[str, Any]:
     return settings
 
 
+def by_seed(folders: Iterable[Path]) -> list[Path]:
+    """Runs of the same game, by their seeds: 2 comes before 10."""
+    return sorted(folders, key=lambda each: int(each.name.removeprefix("seed-")))
+
+
 def runs_of(algorithm: str, game: str, frames: int) -> list[Path]:
     """
     The runs of a game that are kept, by their seeds: of those that were planned for
     this many frames or more, the shortest. (With a longer plan, the learning rate goes
     down more slowly.)
     """
-    runs = sorted((KEPT / algorithm / game).glob("seed-*"))
+    runs = by_seed((KEPT / algorithm / game).glob("seed-*"))
     plans = {each: settings_of(each)["total_frames"] for each in runs}
     shortest = min((plan for plan in plans.values() if plan >= frames), default=None)
     return [each for each, plan in plans.items() if shortest in (None, plan)]
@@ -322,7 +334,7 @@ def others_of(folder: Path) -> dict[str, list[list[tuple[float, float]]]]:
             found.setdefault(name, []).append(curve_of(run))
     seeds: dict[str, list[list[tuple[float, float]]]] = {}
     if (algorithm, game) in TOGETHER:
-        rest = sorted(each for each in folder.parent.glob("seed-*") if each != folder)
+        rest = by_seed(each for each in folder.parent.glob("seed-*") if each != folder)
         numbers = " and ".join(each.name.removeprefix("seed-") for each in rest)
         seeds[f"seeds {numbers}"] = [curve_of(each) for each in rest]
     return seeds | dict(sorted(found.items()))
@@ -649,7 +661,8 @@ def draw(folder: Path) -> str:
     above = [(who, score) for who, score in marks if score > far]
     marks = [each for each in marks if each not in above]
     heights += [score for _, score in marks]
-    low, high = min(heights), max(heights)
+    # A flat line has no height, and is drawn at the bottom.
+    low, high = min(heights), max(heights) + (len({*heights}) == 1)
     frames = curve[-1][0]
 
     def at(x: float, y: float) -> tuple[float, float]:

@@ -124,7 +124,7 @@ def main() -> None:
     """Measure, print, and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="briefly, not recorded")
-    parser.add_argument("--only", help="some of them, by name, with commas")
+    parser.add_argument("--only", help="some, by name, with commas; not recorded")
     parser.add_argument("--output", type=Path, default=RECORD)
     parser.add_argument("--one", help="for the program itself: one of them, here")
     parser.add_argument("--seconds", type=float, default=2.5, help="of each window")

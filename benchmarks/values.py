@@ -103,7 +103,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="once each, not recorded")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--part", choices=list(PARTS), help="this one alone")
+    parser.add_argument(
+        "--part", choices=list(PARTS), help="this one alone, not recorded"
+    )
     parser.add_argument("--output", type=Path, default=RECORD)
     options = parser.parse_args()
     repeats = 1 if options.quick else options.repeats

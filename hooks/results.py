@@ -47,8 +47,8 @@ ROWS, ROWS_OF_THE_BEST = (
 FIRST = re.compile(r"<tr>(\s*)<td(.*?)</td>", re.DOTALL)
 FEW_POINTS = 2
 SHORT = 0.1  # hours
-KEPT_IN = re.compile(r" --runs[ =]\S+")
-TARGET = re.compile(r"(?P<sign>[<>]=)(?P<limit>\d+(?:\.\d+)?)")
+KEPT_IN = re.compile(r" --runs[ =]('[^']*'|\"[^\"]*\"|\S+)")
+TARGET = re.compile(r"(?P<sign>[<>]=)(?P<limit>-?(?:\d+(?:\.\d*)?|\.\d+))")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -255,7 +255,8 @@ def shown(found: str | int | float, wanted: str) -> str:
     at_most = target["sign"] == "<="
     met = number <= limit if at_most else number >= limit
     bound = "at most" if at_most else "at least"
-    return f"{bound} {limit:,.10g} ({'met' if met else '**missed**'})"
+    words = f"{limit:,.10g}".replace("-", "−")
+    return f"{bound} {words} ({'met' if met else '**missed**'})"
 
 
 def look_up(record: Any, keys: str) -> str | int | float:

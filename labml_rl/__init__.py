@@ -116,6 +116,10 @@ everything. But what was played is soon out of date. Values are learned by makin
 agree with each other from one step to the next. DQN can use any play for that, again
 and again. But values can agree [although the agent plays badly](dqn/mistakes.py).
 
+(All five are *model-free*: they learn what to do, and not what the game will do.
+*Model-based* agents learn to predict the game, and plan or practise in what they
+predict.)
+
 ## How to read a page
 
 The prose is on the left. The code that it describes is beside it, on the right (on a

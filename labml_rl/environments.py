@@ -69,6 +69,20 @@ of `gymnasium.utils.env_checker`. Three more things matter here:
   `--workers 0`: a worker may start none. The environment's `close` must end whatever
   it starts with `subprocess`.
 
+!!! warning "The agent does what pays"
+    It looks for the largest return, and not for what you meant by it. An agent that was
+    paid for riding a bicycle towards a goal, and lost nothing by riding away from it,
+    rode in circles. (This is called *reward hacking*.) So pay for the result that you
+    want, and [look at the agent](watch/video.py) before you believe its score.
+
+    If that result is too rare, hints can be added: **reward shaping**. One kind of hint
+    leaves the best policy what it is. Give each state a number that says how promising
+    it is, and 0 to what comes after the end. Pay for each step the discount times the
+    number of the next state, less that of the present one. Over an episode, discounted,
+    all of that adds up to minus the number of the first state, whatever the agent does
+    ([Ng et al., 1999](https://dl.acm.org/doi/10.5555/645528.657613), who also tell of
+    the bicycle).
+
 !!! warning "Nothing is scaled"
     Rewards are clipped in Atari games alone, and only bytes are divided by 255. All
     other numbers are taken as they are, and with rewards in the hundreds an agent

@@ -1108,7 +1108,8 @@ def set_words(prose: Prose, targets: dict[str, str]) -> Prose:
         The same prose with formulas and links as in Markdown.
     """
     text = prose.text
-    if not (targets or any(sign in text for sign in (":`", "`_", "]_", "\\ "))):
+    has_words = targets or any(sign in text for sign in (":`", "`_", "]_", "\\ "))
+    if not (prose.lines and has_words):
         return prose
 
     is_formula = in_formulas(text)

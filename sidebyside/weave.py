@@ -296,7 +296,7 @@ def described(source: Source) -> Described:
             sections = (replace(sections[0], prose=prose), *sections[1:])
         except PressError as error:
             mistake = error
-    return Described(meta, tuple(map(in_markdown, sections)), mistake)
+    return Described(meta, tuple([in_markdown(each) for each in sections]), mistake)
 
 
 def in_markdown(section: Section) -> Section:

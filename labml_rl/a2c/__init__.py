@@ -30,9 +30,10 @@ much better. That is A2C.
 ### One action
 
 Let us forget time for a moment. The agent sees $o$ once, draws an action $a$ from its
-policy $\pi_\theta(a \mid o)$, is paid $G$, and the game is over. The numbers $\theta$
-are the weights of the network. Let $J$ be what the agent gets on average. That depends
-on the policy, and through it on the weights, so here it is written $J(\theta)$:
+policy $\pi_\theta(a \mid o)$, is paid $G$, and the game is over. (A game of one step is
+called a *bandit*.) The numbers $\theta$ are the weights of the network. Let $J$ be what
+the agent gets on average. That depends on the policy, and through it on the weights, so
+here it is written $J(\theta)$:
 
 $$J(\theta) = \sum_a \pi_\theta(a \mid o) \, G(a)$$
 

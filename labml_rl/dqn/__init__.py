@@ -111,8 +111,9 @@ two tables to at most $\gamma$ times their distance, with $\gamma < 1$, is calle
 **contraction**. Let one of the two have the right values, which the rule leaves as they
 are. Then the other comes closer to them in each round. With $\gamma = 0.99$, an error
 of 10 is no more than 3.7 after a hundred rounds. (Putting the right side into the whole
-table again and again is called **value iteration**. It needs the average, and so the
-rules of the game. Q-learning needs only steps that were played.)
+table again and again is called **value iteration**, a kind of *dynamic programming*. It
+needs the average, and so the rules of the game. Q-learning needs only steps that were
+played.)
 
 No table can hold all the screens of Breakout. So a network with weights $\theta$
 provides the left side, and each step gives it a number to learn, its **target**:

@@ -8,8 +8,9 @@ summary: >-
 
 # Two hours of play (DrQ, Atari 100k)
 
-The human testers that agents are [compared with](../watch/many.py#one-scale) had
-practised each game for about two hours. The DQN of *Nature* plays each for 38 days.
+The human tester in *Nature* had [practised each game for about two
+hours](../watch/__init__.py#what-a-score-means). The DQN of *Nature* plays each for 38
+days.
 What can an agent learn in the same two hours? The question is one of *sample
 efficiency*, and known as **Atari 100k** ([Kaiser et al.,
 2020](https://arxiv.org/abs/1903.00374)): 100,000 steps of the agent, which are 400,000
@@ -32,7 +33,7 @@ the best. Learning more often does a lot by itself. [Kielak
 [Van Hasselt et al. (2019)](https://arxiv.org/abs/1906.05243) also counted more rewards,
 and made its network smaller. Both were about as good as far more complicated agents
 that had been made for this question: those learn to predict the game, and practise in
-what they predict.
+what they predict (they are *model-based*).
 
 ## Learn nothing by heart
 

@@ -244,6 +244,11 @@ def main(arguments: Sequence[str]) -> None:
 # This is the last chapter. If you want to read on, [Sutton and
 # Barto](http://incompleteideas.net/book/the-book-2nd.html) have the theory, of which
 # this book has only what it needs, and [Spinning Up](https://spinningup.openai.com) the
-# algorithms for continuous actions.
+# algorithms for continuous actions. On these games, others have gone further:
+# [R2D2](https://openreview.net/forum?id=r1lyTjAqYX), with a DQN that remembers, and
+# many actors; [Agent57](https://arxiv.org/abs/2003.13350), the first to be above the
+# human tester in all of the 57; [MuZero](https://doi.org/10.1038/s41586-020-03051-4),
+# which learns to predict what matters, and searches ahead; and
+# [Dreamer](https://arxiv.org/abs/2301.04104), which practises in what it predicts.
 if __name__ == "__main__":
     command.run(main, sys.argv[1:])

@@ -39,7 +39,8 @@ labml-rl train fast-dqn --game Pong --noisy \
 The first has noise and epsilon, the second noise alone. The first steps have random
 actions in any case, until the memory holds enough to learn from (the *warm-up*). When
 an agent is [watched or measured](../watch/__init__.py), the noise is off, and each
-weight is its mean. But one action in twenty is then random, as for any agent of DQN.
+weight is its mean. But one action in twenty is then random, as for any agent of DQN but
+DrQ's.
 
 !!! warning "Noise is no promise"
     Noise need not change which action is best: where it moves the values of all actions

@@ -20,7 +20,8 @@ symbols:
 is a pity: each step had to be played, and there was more to learn from it. Why not take
 several steps? Because the direction uphill was found with the old policy. After a step
 there is a new one, which would have played differently, and after a few steps what was
-seen says little about it.
+seen says little about it. (An algorithm that may learn only from its own latest play is
+[on-policy](../sampling.py).)
 
 [Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
 same: they make several passes through what was seen (each pass is an *epoch*), a part
@@ -75,9 +76,9 @@ difference is 1.2, and so is $0.1 \cdot (-1.5) + 0.9 \cdot 1.5$.
 So a policy that in every state takes only actions with $A^\pi \ge 0$ is never worse
 than $\pi$. One that takes the action with the largest $Q^\pi$ does so: in the example,
 always right, which gets 8. (This is the **policy improvement theorem**. Learning the
-values of the new policy, being greedy again, and so on, is *policy iteration*: [Sutton
-and Barto, 2018](http://incompleteideas.net/book/the-book-2nd.html), sections 4.2 and
-4.3.)
+values of the new policy, taking the largest again, and so on, is *policy iteration*:
+[Sutton and Barto, 2018](http://incompleteideas.net/book/the-book-2nd.html), sections
+4.2 and 4.3.)
 
 ### What has to be given up
 
@@ -260,6 +261,11 @@ def clipped_policy_loss(
     [normalised][normalised].) With one epoch and one minibatch there is no other step.
     So A2C is PPO with special settings: one of each, $\lambda = 1$, nothing normalised,
     and RMSProp ([Huang et al., 2022](https://arxiv.org/abs/2205.09123)).
+
+    Language models are trained with this objective as well. An action is then the next
+    token. One variant, **GRPO** ([Shao et al.,
+    2024](https://arxiv.org/abs/2402.03300)), has no critic: several answers to the same
+    question are drawn, and the mean of what they are paid is the baseline.
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.

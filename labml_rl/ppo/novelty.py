@@ -32,11 +32,11 @@ every one is seen just once.
 
 [Burda et al. (2019)](https://arxiv.org/abs/1810.12894) let two networks do the
 counting. The first, the **target** $f$, has random weights, and keeps them. (It has
-nothing to do with the target network of DQN, which moves on.) It turns each observation
-into a row of numbers. They mean nothing, but are always the same for the same
-observation. The second, the **predictor** $\hat{f}$, begins with other random weights
-and learns to say the same numbers, from all that the agent sees. Its error is the
-reward:
+nothing to do with [the target network of DQN](../dqn/__init__.py#two-remedies), which
+moves on.) It turns each observation into a row of numbers. They mean nothing, but are
+always the same for the same observation. The second, the **predictor** $\hat{f}$,
+begins with other random weights and learns to say the same numbers, from all that the
+agent sees. Its error is the reward:
 
 $$n(o) = \operatorname{mean} \Big( \big( \hat{f}(o) - f(o) \big)^2 \Big)$$
 

@@ -32,9 +32,9 @@ shows [what the agent expects](picture.py), and what it is about to do.
   counts as 1. A score counts all 7.
 - **How it decides.** The agents of A2C, PPO and IMPALA learned with actions drawn from
   their policy, and play that way here. Those of DQN take the best action, or with
-  probability 0.05 one at random, as its authors did. Those of PQN do the same with
-  probability 0.001, as at the end of their training (for games). `--greedy` and
-  `--epsilon` change that. Being greedy (in other libraries: *deterministic*) is [not
+  probability 0.05 one at random, as its authors did. With DrQ and PQN that probability
+  is 0.001. (PQN's training, for games, ends with the same.) `--greedy` and `--epsilon`
+  change that. Being greedy (in other libraries: *deterministic*) is [not
   always better](#is-greedy-better).
 - **How games begin and end.** They begin with up to 30
   [no-ops][labml_rl.game.GameOptions], so that they don't all begin alike, and end after

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 from collections import Counter
 from dataclasses import asdict
 from itertools import pairwise
@@ -160,6 +161,41 @@ def test_a_film_is_kept_with_a_still(folder, tmp_path, monkeypatch):
         colours = np.asarray(still.convert("RGB"))
         assert np.abs(colours - float(shades[6])).max() < 5
     (folder / "film.mp4").unlink()
+
+
+def test_a_folder_holds_one_run(folder, kept, tmp_path):
+    """What an earlier run of this name has left would be taken for that of this one."""
+    assert (kept / "checkpoint.safetensors").exists()
+    new = tmp_path / "new"
+    shutil.copytree(folder, new)
+    for name in ("evaluations.csv", "best.safetensors"):
+        (new / name).unlink()
+    evidence.keep(new)
+    names = {each.name for each in kept.iterdir()}
+    assert names == {"run.json", "progress.csv", "scores.json"}
+
+
+def test_a_run_in_which_no_game_has_ended_is_not_kept(folder, tmp_path, monkeypatch):
+    for name in ("KEPT", "FILMS"):
+        monkeypatch.setattr(evidence, name, tmp_path / name.lower())
+    new = tmp_path / "new"
+    shutil.copytree(folder, new)
+    progress = new / "progress.csv"
+    with progress.open(newline="") as file:
+        rows = [row | {"return_mean": ""} for row in csv.DictReader(file)]
+    with progress.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    with pytest.raises(SystemExit, match="no game has ended"):
+        evidence.keep(new)
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_flat_curve_is_drawn(kept, tmp_path, monkeypatch):
+    monkeypatch.setattr(evidence, "curve_of", lambda _: [(0.0, 7.0), (8.0, 7.0)])
+    monkeypatch.setattr(evidence, "evaluations_of", lambda _: [])
+    assert "nan" not in evidence.draw(kept)
 
 
 def test_the_best_is_measured_again(kept):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sidebyside.mathematics import FormulaError
 from sidebyside.read import read
 from sidebyside.rst import set_rst
-from sidebyside.weave import weave
+from sidebyside.weave import catalogue, weave
 from tests.press.test_prose import html_of, prose
 
 
@@ -117,6 +117,16 @@ def test_each_line_keeps_its_number():
     assert numbers["One"] == 16
     assert numbers["Two"] == 18
     assert [n for n, _ in made.lines] == sorted(n for n, _ in made.lines)
+
+
+def test_where_there_is_only_an_address_no_code_is_lost():
+    """Not even that of the next section."""
+    for docstring in (".. _kiln: https://kiln.example", ".. _kiln: :fire(0)\n"):
+        text = f"x = 1\n'''{docstring}'''\n\n\ndef f():\n    return 2\n"
+        source = read(text.encode(), "m.py", "m")
+        rows = weave(source, catalogue([source])).rows
+        shown = [source.lines[line.number - 1] for row in rows for line in row.code]
+        assert shown == ["x = 1\n", "def f():\n", "    return 2\n"]
 
 
 def test_sessions_are_left_alone():

@@ -184,6 +184,8 @@ def test_the_first_cell_says_what_a_row_is_of(site, page):
     [
         (1.5, "<=1.5", "at most 1.5 (met)"),
         (1.51, "<=1.5", "at most 1.5 (**missed**)"),
+        (0.7, "<=.5", "at most 0.5 (**missed**)"),
+        (-2, "<=-1", "at most −1 (met)"),
         (1, ">=1", "at least 1 (met)"),
         (0.99, ">=1", "at least 1 (**missed**)"),
         (7000, "<=7500", "at most 7,500 (met)"),
