@@ -567,7 +567,7 @@ def draw_beside(
     others: list[list[tuple[float, float]]],
     name: str,
     **style: Any,
-) -> None:
+) -> list[tuple[float, float]]:
     """
     Other curves, with their name above the end of the highest; or below them, if
     another curve goes through there, or if that is where the title is; or between them,
@@ -580,6 +580,9 @@ def draw_beside(
         others: these curves.
         name: what they are of.
         style: of their lines.
+
+    Returns:
+        Where their name is, as a line.
     """
     for each in others:
         line(drawing, each, **style)
@@ -590,13 +593,15 @@ def draw_beside(
     free = [each for each in places if is_free((x, "end"), each, name, lines)]
     farther: list[float] = []
     if lowest + 18 >= BOTTOM + 4:
-        farther = [y + down for down in range(32, 120, 8)]
-    elif style["stroke"] == FAINT:
+        below = (y + down for down in range(32, 120, 8))
+        farther = [each for each in below if each < BOTTOM + 4]
+    if not farther and style["stroke"] == FAINT:
         farther = [BOTTOM - up for up in range(8, 120, 8)]
     every = [*lines, *others]
     free += (each for each in farther if is_free((x, "end"), each, name, every))
     y = free[0] if free else y - 8
     drawing.words(x, y, name, colour=style["stroke"], size=13, text_anchor="end")
+    return [(x - left, y - 4) for left in range(0, int(wide), APART)]
 
 
 def draw_peer(
@@ -707,9 +712,10 @@ def draw(folder: Path) -> str:
         [(float(x), at(0, score)[1]) for x in range(LEFT, RIGHT, APART)]
         for _, score in marks
     ]
+    there = lines + dashed
     for stroke, (whose, mine) in zip((COLOURS[2], FAINT), behind.items(), strict=False):
-        besides = [each for each in lines + dashed if each not in mine]
-        draw_beside(drawing, besides, mine, whose, stroke=stroke)
+        besides = [each for each in there if each not in mine]
+        there.append(draw_beside(drawing, besides, mine, whose, stroke=stroke))
     line(drawing, first, stroke=COLOURS[0], stroke_width="2.5")
     if peer:
         theirs = drawn(at(*point) for point in their_curve)
