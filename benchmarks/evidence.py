@@ -708,11 +708,10 @@ def draw(folder: Path) -> str:
         if all(abs(y - at(0, score)[1]) >= CROWDED - 4 for score in alone):
             write_height(height)
     draw_groups(drawing, groups, lambda score: at(0, score)[1], lines)
-    dashed = [
+    there = lines + [
         [(float(x), at(0, score)[1]) for x in range(LEFT, RIGHT, APART)]
         for _, score in marks
     ]
-    there = lines + dashed
     for stroke, (whose, mine) in zip((COLOURS[2], FAINT), behind.items(), strict=False):
         besides = [each for each in there if each not in mine]
         there.append(draw_beside(drawing, besides, mine, whose, stroke=stroke))
