@@ -344,26 +344,33 @@ ALL_ARE_LOADED = """titles => titles.every(
 LAMBDAS = ["λ = 0", "λ = 0.5", "λ = 0.8", "λ = 0.9", "λ = 0.95", "λ = 1"]
 
 
+def steps_of(series, pictures):
+    """Move the slider through all pictures, and look at what is shown and said."""
+    slider = series.get_by_role("slider")
+    for number, title in enumerate(LAMBDAS):
+        expect(series.locator("output")).to_have_text(title)
+        said = f"{title}: {pictures.nth(number).get_attribute('alt')}"
+        expect(slider).to_have_attribute("aria-valuetext", said)
+        expect(pictures.nth(number)).to_be_visible()
+        assert [each.is_visible() for each in pictures.all()].count(True) == 1
+        yield
+        slider.press("ArrowRight")
+
+
 def test_a_slider_moves_a_picture(browser, site):
     address = (site / "labml_rl/returns.html").as_uri()
     with visit(browser, f"{address}#gae", viewport=DESKTOP) as seen:
         page = seen.page
         series = page.locator(".sbs-series").filter(has=page.get_by_title(LAMBDAS[0]))
-        slider, pictures = series.get_by_role("slider"), series.locator("img")
+        slider = series.get_by_role("slider")
         expect(slider).to_have_accessible_name("Move the picture")
         height = "each => each.getBoundingClientRect().height"
         before = series.evaluate(height)
         slider.focus()
-        for number, title in enumerate(LAMBDAS):
-            expect(series.locator("output")).to_have_text(title)
-            said = f"{title}: {pictures.nth(number).get_attribute('alt')}"
-            expect(slider).to_have_attribute("aria-valuetext", said)
-            expect(pictures.nth(number)).to_be_visible()
-            assert [each.is_visible() for each in pictures.all()].count(True) == 1
+        for _ in steps_of(series, series.locator("img")):
             # The next is there before it is asked for, and nothing moves.
             page.wait_for_function(ALL_ARE_LOADED, arg=LAMBDAS)
             assert series.evaluate(height) == before
-            page.keyboard.press("ArrowRight")
 
 
 def test_a_slider_moves_pictures_that_a_plugin_has_made_links_of(browser, server):
@@ -377,14 +384,7 @@ def test_a_slider_moves_pictures_that_a_plugin_has_made_links_of(browser, server
         page.route("**/returns.html", answer)
         page.goto(f"{server}/labml_rl/returns.html")
         series = page.locator(".sbs-series").filter(has=page.get_by_title(LAMBDAS[0]))
-        slider, pictures = series.get_by_role("slider"), series.locator("a > img")
-        for number, title in enumerate(LAMBDAS):
-            expect(series.locator("output")).to_have_text(title)
-            said = f"{title}: {pictures.nth(number).get_attribute('alt')}"
-            expect(slider).to_have_attribute("aria-valuetext", said)
-            expect(pictures.nth(number)).to_be_visible()
-            assert [each.is_visible() for each in pictures.all()].count(True) == 1
-            slider.press("ArrowRight")
+        assert len([*steps_of(series, series.locator("a > img"))]) == len(LAMBDAS)
 
 
 PLACES = """() => {
