@@ -234,7 +234,10 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         known = info["episode"] if has_points(info) else {"r": self._counted()}
         # In a batch of Gymnasium's own, a whole number would cut the points of the
         # games after it.
-        return {"l": self._steps} | known | {"r": float(known["r"])}
+        points = float(known["r"])
+        if not math.isfinite(points):
+            raise ValueError(f"a score must be finite, not {points}")
+        return {"l": self._steps} | known | {"r": points}
 
     # A wrapper that counts raw points reports them at an end. If a limit further out
     # cuts the episode off, it sees no end, and reports nothing: so ask it. The rewards

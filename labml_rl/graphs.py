@@ -58,7 +58,7 @@ twice, it learns the same to a few digits.
     weights with a gradient: the gradients would be added up where that was computed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -202,6 +202,17 @@ def held_by(network: nn.Module) -> list[Tensor]:
         All that a network has learned or keeps, in order: its weights and buffers.
     """
     return [*network.parameters(), *network.buffers()]
+
+
+@torch.no_grad()
+def take_over(network: nn.Module, numbers: Sequence[Tensor]) -> None:
+    """
+    Args:
+        network: whose numbers are to be others. They stay where they are in memory.
+        numbers: what they are to be, as [another one like it holds][held_by] them.
+    """
+    for own, number in zip(held_by(network), numbers, strict=True):
+        own.copy_(number)
 
 
 def check_addresses(network: Any, known: list[int], since: str) -> None:

@@ -50,7 +50,7 @@ from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
 
 from labml_rl.batch import MakeEnv
-from labml_rl.graphs import held_by
+from labml_rl.graphs import held_by, take_over
 from labml_rl.players import Players
 from labml_rl.runs.checkpoint import State
 from labml_rl.sampling import Samples, Sheet
@@ -147,9 +147,7 @@ class Actors:
         from.
         """
         self.past.append([each.detach().clone() for each in held_by(self.network)])
-        with torch.no_grad():
-            for number, now in zip(held_by(self.old), self.past[0], strict=True):
-                number.copy_(now)
+        take_over(self.old, self.past[0])
         self.players.begin()
         self.playing = True
 

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from labml_rl.graphs import held_by
+from labml_rl.graphs import held_by, take_over
 from labml_rl.networks import log_probs_of
 from labml_rl.onpolicy import PolicyExperiment
 from labml_rl.runs.checkpoint import State
@@ -114,10 +114,7 @@ class OverlapExperiment(PolicyExperiment["Settings"]):
         """
         if self.settings.overlap:
             # A buffer that no checkpoint has counts, too.
-            with torch.no_grad():
-                both = zip(held_by(self.actor), held_by(self.network), strict=True)
-                for old, new in both:
-                    old.copy_(new)
+            take_over(self.actor, held_by(self.network))
         return self.play() if self.latest is None else self.latest
 
     def learn_from(self, batch: "Batch", learned: list[dict[str, Tensor]]) -> None:

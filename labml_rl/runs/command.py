@@ -59,6 +59,7 @@ from labml_rl.__main__ import fill, missing
 from labml_rl.algorithms import ALGORITHMS, PACKAGE
 from labml_rl.process import WorkerDiedError
 from labml_rl.runs import loop
+from labml_rl.runs.bar import say
 from labml_rl.runs.checkpoint import CheckpointError
 from labml_rl.runs.experiment import Experiment, NotFiniteError
 from labml_rl.runs.folder import RunError, RunFolder
@@ -508,7 +509,7 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     except KeyboardInterrupt:
         status = 128 + signal.SIGINT
     if message:
-        print(harmless(message), file=sys.stderr)
+        say(harmless(message))
     sys.exit(status)
 
 

@@ -250,8 +250,40 @@ class RunFolder:
             os.close(self._lock)
             self._lock = None
 
+    def check_held(self) -> None:
+        """
+        ### Still the same
+
+        Somebody may move or remove the folder of a run while it goes on, and begin
+        another run in its place. That one's files are not to be overwritten.
+
+        Raises:
+            RunError: if that has happened.
+        """
+        if not self.is_held():
+            raise RunError(
+                f"{self} was moved or removed while this run went on, and another run "
+                "has begun there. This one stops here, and writes nothing more"
+            )
+
+    def is_held(self) -> bool:
+        """
+        Returns:
+            Whether no other run has begun in it. (If it is only gone, whoever writes to
+            it next will notice.)
+        """
+        if self._lock is None:
+            return True
+        try:
+            found = os.stat(self.lock)
+        except OSError:
+            return True
+        return os.path.samestat(os.fstat(self._lock), found)
+
     def discard(self) -> None:
         """Remove a claimed folder whose run could not begin."""
+        if not self.is_held():
+            return
         states = (self.checkpoint, self.best)
         tables = (self.record, self.curve, self.evaluations)
         events = self.path.glob(f"{EVENTS}*")

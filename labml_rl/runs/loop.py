@@ -136,9 +136,11 @@ class Run:
         Raises:
             CheckpointError: if that fails. The previous checkpoint is as it was.
         """
+        self.folder.check_held()
         self.curve.flush()
         self._write_checkpoint()
-        self._write_record(finished=self.experiment.done)
+        # The games that measure the last agent may be still to come.
+        self._write_record(finished=self.experiment.done and not self.best.due)
 
     def _write_record(self, *, finished: bool) -> None:
         self.record |= {
@@ -262,7 +264,7 @@ class Run:
                 number = ear.heard or signal.SIGINT
                 raise Stopped(number, f"Stopped at once. {self._left()}") from error
             except Exception as error:
-                if self.begun:
+                if self.begun and self.folder.is_held():
                     error.add_note(self._left())
                 raise
             if not self.experiment.done:
@@ -279,6 +281,7 @@ class Run:
             if self.experiment.done or ear.heard is not None:
                 break
             metrics, _ = self.experiment.advance()
+            self.folder.check_held()
             try:
                 self.curve.add(metrics)
             except RunError:
@@ -438,7 +441,9 @@ def way_to_resume(
     given = "".join(
         f" --{name.replace('_', '-')} {value}" for name, value in options.items()
     )
-    return f"{program or 'labml-rl'} resume {shlex.quote(str(path))}{given}"
+    # What begins with a hyphen would be taken for an option.
+    named = f"./{path}" if str(path).startswith("-") else str(path)
+    return f"{program or 'labml-rl'} resume {shlex.quote(named)}{given}"
 
 
 def resume(

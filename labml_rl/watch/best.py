@@ -96,7 +96,8 @@ class Best:
             is_stopped: whether to leave it for later, asked again and again.
 
         Raises:
-            RunError: if the scores can't be written.
+            RunError: if the scores can't be written, or if [the folder is another
+                run's now][labml_rl.runs.folder.RunFolder.check_held].
             CheckpointError: if the weights can't be written.
         """
         experiment, settings = self._experiment, self._experiment.settings
@@ -125,6 +126,7 @@ class Best:
 
         # Of two that are equal, the first stays.
         before = max((row["return_mean"] for row in self.rows), default=-math.inf)
+        self._folder.check_held()
         if result.mean > before:
             of = origin(experiment.algorithm, settings)
             state = {"network": weights, "frames": experiment.frames, "of": of}
@@ -161,3 +163,5 @@ class Best:
         self.rows = state
         if self.rows:
             self._write()
+        else:
+            self._folder.evaluations.unlink(missing_ok=True)

@@ -178,6 +178,39 @@ def test_a_run_that_is_over_is_measured_once_more_whoever_stops_it(
     assert [row["frames"] for row in evaluations_of(folder)] == [160]
 
 
+def test_a_run_is_finished_when_its_last_agent_has_been_measured(tmp_path, monkeypatch):
+    """A checkpoint falls due after the last update, and the power fails after it."""
+
+    def fails(*_: Any, **__: Any) -> Result:
+        raise MemoryError
+
+    monkeypatch.setattr("labml_rl.watch.best.measure", fails)
+    settings = Settings(**LOOKING, total_frames=160)
+    folder = tmp_path / "run"
+    with pytest.raises(MemoryError):
+        runs.train(Tiny, settings, folder=folder, checkpoint_minutes=0)
+    monkeypatch.undo()
+    assert RunFolder(folder).read_record()["frames"] == 160
+    runs.resume(Tiny, folder)
+    assert [row["frames"] for row in evaluations_of(folder)] == [160]
+    assert RunFolder(folder).read_record()["finished"]
+
+
+def test_the_best_is_not_written_into_the_folder_of_another_run(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+
+    def moved(*_: Any, **__: Any) -> Result:
+        folder.rename(tmp_path / "away")
+        runs.train(Tiny, Settings(total_frames=8), folder=folder)
+        return Result((Played(3.0, 1, False), Played(4.0, 1, False)))
+
+    monkeypatch.setattr("labml_rl.watch.best.measure", moved)
+    with pytest.raises(RunError, match="another run has begun there"):
+        runs.train(Tiny, Settings(**LOOKING), folder=folder)
+    assert not (folder / "best.safetensors").exists()
+    assert not (folder / "evaluations.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("scores", "best"), [((3, 5, 4, 4.5, 2, 1), 200), ((-21,) * 6, 104)]
 )
@@ -202,6 +235,10 @@ def test_what_is_to_be_done_again_is_not_in_the_file(tmp_path):
     row = {"games": 1.0, "return_mean": 2.0, "standard_error": 0.5}
     two = [{"frames": frames} | row for frames in (8.0, 16.0)]
     with closing(Tiny(Settings())) as experiment:
+        best = Best(RunFolder(tmp_path), experiment)
         for rows in (two, two[:1]):
-            Best(RunFolder(tmp_path), experiment).set_state(rows)
+            best.set_state(rows)
             assert evaluations_of(tmp_path) == rows
+        for _ in range(2):
+            best.set_state([])
+            assert not (tmp_path / "evaluations.csv").exists()

@@ -960,6 +960,7 @@ def test_how_a_run_is_resumed_from_python_and_from_a_program():
     assert loop.way_to_resume(Tiny, "a b") == "runs.resume(Tiny, 'a b')"
     assert loop.way_to_resume(Tiny, "a b", "python c.py") == "python c.py resume 'a b'"
     assert loop.way_to_resume(ppo.Experiment, "a") == "labml-rl resume a"
+    assert loop.way_to_resume(ppo.Experiment, "-a") == "labml-rl resume ./-a"
     longer = loop.way_to_resume(ppo.Experiment, "a", total_frames=2000)
     assert longer == "labml-rl resume a --total-frames 2_000"
     seldom = loop.way_to_resume(Tiny, "a", "c.py", checkpoint_minutes=60.0)
@@ -1103,6 +1104,54 @@ def test_a_folder_that_is_gone_is_not_said_to_be_there(tmp_path):
     (note,) = caught.value.__notes__
     file = tmp_path / "run" / "checkpoint.safetensors"
     assert note == f"There is no {file} any more to go on from"
+
+
+class Replaced(Tiny):
+    """While it learns, its folder is moved away, and another run begins there."""
+
+    folder: ClassVar[Path]
+    fails: ClassVar[bool]
+
+    def update(self) -> Any:
+        if self.frames and not self.folder.with_name("away").exists():
+            self.folder.rename(self.folder.with_name("away"))
+            runs.train(Tiny, Settings(total_frames=8), folder=self.folder)
+            if self.fails:
+                raise OSError("the network is down")
+        return super().update()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("minutes", [0, 5])
+def test_a_folder_in_which_another_run_has_begun_is_that_runs(tmp_path, fails, minutes):
+    Replaced.folder, Replaced.fails = tmp_path / "run", fails
+    says = "the network is down" if fails else "another run has begun there"
+    with pytest.raises((OSError, runs.RunError), match=says) as caught:
+        runs.train(
+            Replaced, Settings(), folder=Replaced.folder, checkpoint_minutes=minutes
+        )
+    assert not hasattr(caught.value, "__notes__")
+    alone = runs.train(Tiny, Settings(total_frames=8), folder=tmp_path / "alone")
+    assert_same_run(alone, Replaced.folder)
+    assert json.loads((Replaced.folder / "run.json").read_text())["finished"]
+
+
+def test_who_can_not_begin_takes_nothing_of_another_run_away(tmp_path):
+    first = RunFolder(tmp_path / "run")
+    first.claim()
+    (tmp_path / "run").rename(tmp_path / "away")
+    runs.train(Tiny, Settings(total_frames=8), folder=tmp_path / "run")
+    first.discard()
+    assert RunFolder(tmp_path / "run").read_record()["frames"] == 8
+
+
+def test_a_folder_without_a_lock_is_held(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    folder.check_held()
+    with folder:
+        folder.claim()
+        folder.lock.unlink()
+        folder.check_held()
 
 
 def test_a_curve_that_was_deleted_comes_back(whole, tmp_path):

@@ -384,6 +384,16 @@ def test_a_disk_on_which_there_is_no_room_for_what_is_printed_is_one_sentence():
         )
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the full disk is that of Linux")
+def test_an_error_that_nobody_can_hear_has_its_exit_status():
+    source = "from labml_rl.runs.command import _refuse, run; run(_refuse, 'it fails')"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", source], stdout=full, stderr=full, check=False
+        )
+    assert done.returncode == 2
+
+
 def test_a_file_that_is_missing_elsewhere_has_its_traceback():
     with pytest.raises(FileNotFoundError):
         command.run(lambda: print(Path("nowhere/to/be/found").read_text()))

@@ -428,6 +428,9 @@ def test_a_score_of_its_own_stays():
 def test_points_of_its_own_get_their_steps():
     *_, info = stepped(Own({"r": 7.0}), 1)
     assert info["episode"] == {"r": 7.0, "l": 1}
+    for points in (np.nan, -np.inf):
+        with pytest.raises(ValueError, match=f"a score must be finite, not {points}"):
+            stepped(Own({"r": points}), 1)
 
 
 class TwoLives(gymnasium.Env[Any, Any]):
