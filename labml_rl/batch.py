@@ -87,7 +87,7 @@ def spawn_seeds(seed: int | None, count: int) -> list[int]:
         run.
 
     Raises:
-        ValueError: if there are to be none.
+        ValueError: if there are to be none, or if the seed is below 0.
     """
     if count < 1:
         raise ValueError(f"there must be at least 1 game, not {count}")
@@ -101,6 +101,11 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
     ## The interface
 
     This is what the agent deals with, wherever the games are played.
+
+    Whatever an environment raises is raised here, too, with a note that says which one
+    it was. From a worker it comes as a [WorkerError][labml_rl.process.WorkerError]. The
+    games are closed then, unless all of them are in this process and were only asked
+    something.
 
     Args:
         spaces: of the observations and of the actions of each environment.
@@ -179,6 +184,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         Raises:
             ValueError: if there are not as many seeds, or entries in the mask, as
                 environments.
+            gymnasium.error.Error: if the seed is below 0.
         """
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
@@ -221,6 +227,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             InvalidAction: if there are too few or too many, if their shape is wrong, or
                 if they are numbered and there is no such action. One with several parts
                 is for the environment to check.
+            ResetNeeded: before the first `reset`, and with `DISABLED` after the end of
+                an episode.
         """
         self.step_async(actions)
         return self.step_wait()
@@ -234,12 +242,22 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         its own process are played only when it waits: all of [SerialGames][], and with
         `joins` [a share of ParallelGames][labml_rl.worker.ParallelGames].
 
+        Args:
+            actions: one for each environment.
+
         Raises:
             InvalidAction: as [Games.step][] does.
         """
+        try:
+            each = self._one_each(actions)
+        except (TypeError, ValueError, LookupError) as error:
+            raise InvalidAction(f"{actions!r} is not in {self.action_space}") from error
+        self._ask("step", each)
+
+    def _one_each(self, actions: Any) -> list[Any]:
         if isinstance(self.single_action_space, Discrete):
             chosen = np.asarray(actions)
-            each = chosen.tolist()
+            each: list[Any] = chosen.tolist()
             low = self.single_action_space.start
             high = low + self.single_action_space.n
             if (
@@ -256,7 +274,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             expected, found = self.action_space.shape, np.shape(actions)
             if isinstance(self.action_space, Box) and found != expected:
                 raise InvalidAction(f"actions must have shape {expected}, not {found}")
-        self._ask("step", each)
+        return each
 
     def step_wait(
         self,
@@ -286,7 +304,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         for row, info in enumerate(infos):
             try:
                 together = self._add_info(together, info, row)
-            except (TypeError, ValueError, IndexError) as error:
+            except Exception as error:
                 error.add_note(
                     f"This happened with the infos of environment {row}, {info}. What "
                     "has one key must be of one type and shape in all environments"
@@ -390,10 +408,13 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
         """
         return self.call("render")
 
-    def close(self, **options: Any) -> None:
-        """Close all. Closing twice does no harm, even if it failed for one of them."""
+    def close(self, **_: Any) -> None:
+        """
+        Close all. Closing twice does no harm, even if it failed for one of them. What
+        Gymnasium's own batches can be told here, such as `timeout`, changes nothing.
+        """
         try:
-            super().close(**options)
+            super().close()
         finally:
             self.closed = True
 
@@ -418,8 +439,8 @@ class SerialGames(Games):
         spaces: what all environments should have; `None` is what the first has.
 
     Raises:
-        ValueError: if there are no environments, or their spaces are not the same.
-            Those that were made are closed.
+        ValueError: if there are no environments, if their spaces are not the same, or
+            if observations have no fixed size. Those that were made are closed.
     """
 
     def __init__(
@@ -432,6 +453,8 @@ class SerialGames(Games):
         first: int = 0,
         spaces: Spaces | None = None,
     ) -> None:
+        # Gymnasium's own batches also take its name, such as "NextStep".
+        autoreset_mode = AutoresetMode(autoreset_mode)
         makers, called = listed(make_envs, names, first)
         envs = make_all(makers, called)
         self._runner = Runner(envs, called, autoreset_mode)

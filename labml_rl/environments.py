@@ -289,7 +289,13 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
 
         Returns:
             The observation that the agent had when the state was saved.
+
+        Raises:
+            ValueError: if it is the state of something else.
         """
+        missing = {"dice", "seed", "actions"} - state.keys()
+        if missing:
+            raise ValueError(f"no state of an episode: it has no {', '.join(missing)}")
         self._options, self._episode_seed = None, state["seed"]
         observation, _ = self._begin(None)
         for noted in state["actions"]:
@@ -308,6 +314,12 @@ def is_atari(name: str) -> bool:
 
     Gymnasium's names end in a version, `CartPole-v1`, or have a module in front. Names
     of games do neither.
+
+    Args:
+        name: of a game or an environment.
+
+    Returns:
+        Whether to look for it among the games. It may not be there, either.
 
     Raises:
         ValueError: if the version is missing, or if it is one of Gymnasium's names for
@@ -364,8 +376,9 @@ def environment_makers(
         A function for each environment, which makes it, and what to call each.
 
     Raises:
-        ValueError: if the seed or the number of environments makes no sense. Whether
-            there is such a game or environment turns out only when it is made.
+        ValueError: if the seed, the number of environments or [the name][is_atari]
+            makes no sense. Whether there is such a game or environment, and whether it
+            has these options, turns out only when it is made.
     """
     seeds = spawn_seeds(seed, num_envs)
     make = (
@@ -397,7 +410,9 @@ def make_environments(
         options: of each.
 
     Raises:
-        ValueError: if there is no such environment, or if it can't be made.
+        ValueError: if there is no such environment, or if Gymnasium can't make it.
+        TypeError: if it has no such option.
+        WorkerError: if one can't be made in a worker.
     """
     makers, names = environment_makers(name, num_envs, seed=seed, **options)
     return played(makers, names, workers=workers, copy=copy)

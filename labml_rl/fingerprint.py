@@ -53,8 +53,10 @@ def fingerprint(source: str) -> str:
             del node.body[0]
         if isinstance(node, ast.JoinedStr):
             node.values = [part for part in node.values if not _is_empty(part)]
+        if vars(node).get("type_params") == []:
+            del vars(node)["type_params"]
     options = {"show_empty": True} if sys.version_info >= (3, 13) else {}
-    written = ast.dump(tree, **options).replace(", type_params=[]", "")
+    written = ast.dump(tree, **options)
     return hashlib.sha256(written.encode()).hexdigest()[:16]
 
 

@@ -300,7 +300,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
             something from the game before. And it looks at its seed only when it loads
             a game. So a seed reproduces a run only together with a fresh emulator.
         """
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else index(seed))
         self._emulator = self._load(int(self.np_random.integers(2**31)))
         crop = self.options.crop_scoreboard
         self._screens = Screens(self._emulator, crop_scoreboard=crop)
@@ -699,6 +699,7 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
         ValueError: if there is no such game, with the nearest name if one is near; or
             if an option makes no sense.
         TypeError: if there is no such option.
+        gymnasium.error.Error: if the seed is below 0.
     """
     chosen = GameOptions(**options)
     same_start = find_game(game) in SAME_START and not chosen.sticky_actions

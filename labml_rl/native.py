@@ -34,9 +34,9 @@ time in the same emulator; and it plays by its own rules.
       the stack is not started again.
     - **The end.** The final picture never shows the final frame.
     - **The cap** counts frames after the no-ops.
-    - **No saved games.** `get_states`, `set_states`, `call` and `render` raise a
-      `NotImplementedError`. So a [run](runs/__init__.py), which saves its games, can't
-      use these.
+    - **No saved games.** `get_states`, `set_states`, `call`, `get_attr`, `set_attr` and
+      `render` raise a `NotImplementedError`. So a [run](runs/__init__.py), which saves
+      its games, can't use these.
 
     A network trained with one of the two may do worse with the other.
 """
@@ -75,7 +75,9 @@ class NativeGames(Games):
             environment does not have.
 
     Raises:
-        ValueError: if an option is not available, or if there are no games.
+        ValueError: if an option is not available or makes no sense, if there is no such
+            game, or if there are to be none.
+        TypeError: if there is no such option.
     """
 
     def __init__(

@@ -139,6 +139,10 @@ class RolloutExperiment(SpeedExperiment[S]):
 
     Args:
         settings: of the algorithm.
+
+    Raises:
+        ValueError: if `graphs` is set without a GPU, or if the games [can't be
+            played][labml_rl.sampling.check_spaces].
     """
 
     # The names by which an algorithm asks its network for more than a call gives.

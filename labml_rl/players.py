@@ -249,8 +249,11 @@ class Players:
 
         Raises:
             ValueError: if weights or buffers of the network were replaced, such as the
-                mean of all observations. The others would go on with the old ones.
+                mean of all observations. The others would go on with the old ones. And
+                if the last rollout was not finished.
         """
+        if self._played is not None:
+            raise ValueError("finish() first: they play already")
         if self.workers:
             since = "the players were made, and these don't see them"
             check_addresses(self.network, self._shared, since)
@@ -302,7 +305,15 @@ class Players:
         return list(chain(*self._ask(Player.get_states)))
 
     def set_states(self, states: Sequence[Any]) -> Any:
-        """Go on from there."""
+        """
+        Go on from there.
+
+        Returns:
+            The observations that the agent had then, of all games.
+
+        Raises:
+            ValueError: if there are more states than games, or fewer.
+        """
         each = [(part,) for part in dealt(states, self.shares)]
         return np.concatenate(self._ask(Player.set_states, each))
 

@@ -402,6 +402,7 @@ class Worker:
         Raises:
             WorkerError: if the worker is closed, or does not even read the request. It
                 is then closed.
+            RuntimeError: if the last answer was not received yet.
         """
         if self._connection.closed:
             raise WorkerError(f"{self.name} is closed")
@@ -439,6 +440,7 @@ class Worker:
             WorkerError: if it raised an exception, or if there was no answer in time.
                 The worker is then closed.
             WorkerDiedError: if the process died. The worker is then closed, too.
+            RuntimeError: if it was not asked for anything.
         """
         if not self._waiting:
             raise RuntimeError(f"{self.name} was not asked for anything")

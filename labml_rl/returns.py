@@ -110,7 +110,8 @@ class Rollout:
 
     def __post_init__(self) -> None:
         for name, each in vars(self).items():
-            if not isinstance(each, Tensor) and each is not None:
+            left_out = name == "final_values" and each is None
+            if not isinstance(each, Tensor) and not left_out:
                 raise TypeError(
                     f"{name} must be a tensor, not {type(each).__name__}: of an array "
                     "of NumPy, torch.from_numpy makes one"

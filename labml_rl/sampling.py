@@ -388,7 +388,12 @@ class Player:
         return self.games.get_states()
 
     def set_states(self, states: Sequence[Any]) -> Any:
-        """Let the [games][labml_rl.batch.Games.set_states] go on from these."""
+        """
+        Let the [games][labml_rl.batch.Games.set_states] go on from these.
+
+        Returns:
+            The observations that the agent had when the states were saved.
+        """
         observations = self.games.set_states(states)
         self.begin(observations)
         return observations
@@ -488,9 +493,9 @@ class Sampler:
         graphs: [record](graphs.py) what a GPU does in a step, and replay it.
 
     Raises:
-        ValueError: if the games do not begin the next episode in the step that ends the
-            one before, if their actions can't be counted, or if batches differ in what
-            is seen and done in them.
+        ValueError: if there are no steps, if the games do not begin the next episode in
+            the step that ends the one before, if their actions can't be counted, or if
+            batches differ in what is seen and done in them.
     """
 
     def __init__(
@@ -504,6 +509,8 @@ class Sampler:
         prepare: Prepare | None = None,
         graphs: bool = False,
     ) -> None:
+        if steps < 1:
+            raise ValueError(f"steps must be at least 1, not {steps}")
         batches = list(games) if isinstance(games, Sequence) else [games]
         spaces = [(b.single_observation_space, b.single_action_space) for b in batches]
         if not spaces or any(each != spaces[0] for each in spaces):
@@ -537,7 +544,15 @@ class Sampler:
         return [state for player in self.players for state in player.get_states()]
 
     def set_states(self, states: Sequence[Any]) -> Any:
-        """Go on from there."""
+        """
+        Go on from there.
+
+        Returns:
+            The observations that the agent had then, of all games.
+
+        Raises:
+            ValueError: if there are more states than games, or fewer.
+        """
         pairs = zip(self.players, dealt(states, self.shares), strict=True)
         return np.concatenate([each.set_states(part) for each, part in pairs])
 

@@ -217,6 +217,7 @@ class ParallelGames(Games):
     ) -> None:
         self.workers: list[Worker] = []
         self._own: Runner | None = None
+        autoreset_mode = AutoresetMode(autoreset_mode)
         makers, called = listed(make_envs, names, first)
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
@@ -405,6 +406,7 @@ def make_games(
     Raises:
         ValueError: if there is no such game, or if an option or a number makes no
             sense.
+        TypeError: if there is no such option.
         WorkerError: if a worker can't be started, or can't make its games.
     """
     seeds = spawn_seeds(seed, num_envs)

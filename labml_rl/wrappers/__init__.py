@@ -212,6 +212,7 @@ def nature_dqn_env(
 
     Raises:
         ValueError: if there is no such game, or an option makes no sense.
+        TypeError: if there is no such option.
     """
     if n_games is None:
         return _one_game(game, seed, options)

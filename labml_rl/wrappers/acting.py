@@ -143,7 +143,7 @@ class RepeatAndMax(SkipFrames):
 
     Raises:
         ValueError: if the observations below are not two frames, of shape `(2, height,
-            width, 3)`.
+            width, colours)`.
     """
 
     def __init__(
@@ -195,14 +195,15 @@ class MaxBetweenFrames(gymnasium.Wrapper):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> Start:
         """Show the first frame as it is."""
-        self._before, info = self.env.reset(seed=seed, options=options)
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._before = np.array(observation)  # Some write all into one array.
         return self._before.copy(), info
 
     def step(self, action: Any) -> Step:
         """Show the maximum of this frame and the one before."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         both = np.maximum(observation, self._before)
-        self._before = observation
+        self._before = np.array(observation)
         return both, float(reward), terminated, truncated, info
 
 
@@ -248,6 +249,9 @@ class EpisodicLife(gymnasium.Wrapper):
 
         Returns:
             The first observation, and `info`, with the score of a game that ended here.
+
+        Raises:
+            ValueError: if `info` has no number of lives.
         """
         info: dict[str, Any] = {}
         give_up = seed is not None or (options or {}).get("new_game", False)
@@ -257,7 +261,7 @@ class EpisodicLife(gymnasium.Wrapper):
             over = terminated or truncated
         if over:
             observation, new_info = self.env.reset(seed=seed, options=options)
-            info |= new_info
+            info = info | new_info
         if "lives" not in info:
             raise ValueError("EpisodicLife needs the number of lives in info['lives']")
         self.life_lost, self._lives = False, info["lives"]
@@ -312,7 +316,7 @@ class FireStart(gymnasium.Wrapper):
         """
         _, info = self.env.reset(seed=seed, options=options)
         observation, _, terminated, truncated, new_info = self.env.step(self._fire)
-        info |= new_info
+        info = info | new_info
 
         # A life that the button cost ends no episode, for none has begun.
         episodic = self.env.has_wrapper_attr("life_lost")
@@ -320,7 +324,7 @@ class FireStart(gymnasium.Wrapper):
             self.env.set_wrapper_attr("life_lost", False)
         elif terminated or truncated:
             observation, new_info = self.reset(options=options)
-            info |= new_info
+            info = info | new_info
         return observation, info
 
 

@@ -13,6 +13,7 @@ before anything changes it; at the top the agent is given its actions and its re
 """
 
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 import gymnasium
@@ -81,7 +82,7 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
 
     # Only a fresh emulator looks at its seed and knows nothing of earlier games.
     def _load_emulator(self, seed: int | None) -> None:
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else index(seed))
         self._emulator = self._load(int(self.np_random.integers(2**31)))
         self._in_game = False
 
@@ -213,10 +214,13 @@ class EpisodeStatistics(gymnasium.Wrapper):
 
         # A game that ends before the agent has done anything does not count.
         if (terminated or truncated) and self.agent_steps != 0:
-            info["episode"] = {"r": self.episode_returns, "frames": self._frames}
-            info["cut_off"] = truncated and not terminated
+            score = {"r": self.episode_returns, "frames": self._frames}
             if self.agent_steps is not None:
-                info["episode"]["l"] = self.agent_steps
+                score["l"] = self.agent_steps
+
+            # An environment may have one dictionary for all its steps. Written into
+            # that, the score would be reported once more with each of them.
+            info = info | {"episode": score, "cut_off": truncated and not terminated}
         return observation, float(reward), terminated, truncated, info
 
 
@@ -304,7 +308,7 @@ class ClipReward(gymnasium.RewardWrapper):
         Returns:
             −1, 0 or 1.
         """
-        return float(np.sign(reward))
+        return float(np.sign(float(reward)))
 
 
 def check_action(env: gymnasium.Env[Any, Any], action: Any) -> None:

@@ -66,13 +66,13 @@ class StackFrames(gymnasium.Wrapper):
     ) -> Start:
         """Fill the stack with the first observation."""
         observation, info = self.env.reset(seed=seed, options=options)
-        self._latest.extend([observation] * self._count)
+        self._latest.extend([np.array(observation)] * self._count)
         return self._join(self._latest), info
 
     def step(self, action: Any) -> Step:
         """Push out the oldest observation."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        self._latest.append(observation)
+        self._latest.append(np.array(observation))  # Some write all into one array.
         return self._join(self._latest), float(reward), terminated, truncated, info
 
     # !!! warning "A new array each time"

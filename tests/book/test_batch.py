@@ -372,7 +372,8 @@ def test_more_games_leave_the_seeds_of_the_others_as_they_are():
 
 @kinds
 @pytest.mark.parametrize(
-    "actions", [[0, 0], [0] * 4, 3, [0, 0, 5], [0, -1, 0], [0.5, 0, 0], None]
+    "actions",
+    [[0, 0], [0] * 4, 3, [0, 0, 5], [0, -1, 0], [0.5, 0, 0], None, [0, 0, [1, 2]]],
 )
 def test_wrong_actions_are_refused_and_the_games_go_on(kind, actions):
     with counters(kind) as games:
@@ -398,6 +399,9 @@ def test_actions_may_be_amounts(kind):
         for wrong in (2, 4):
             with pytest.raises(InvalidAction, match=f"{wrong} actions for 3 games"):
                 games.step(np.zeros((wrong, 1), np.float32))
+        for odd in (0.5, None, [[0], [0], [0, 1]]):
+            with pytest.raises(InvalidAction, match="is not in Box"):
+                games.step(odd)
         with pytest.raises(InvalidAction, match=r"must have shape \(3, 1\), not \(3,"):
             games.step(np.zeros((3, 2), np.float32))
         _, rewards, *_ = games.step(np.array([[0.5], [-1], [0.25]], np.float32))
@@ -507,6 +511,26 @@ def test_who_joins_closes_its_own_games_when_all_are_ended(tmp_path):
     with pytest.raises(KeyError, match="brick"):
         games.step([0, 0])
     assert (tmp_path / "own").exists()
+
+
+@kinds
+def test_options_of_other_batches_do_not_keep_games_open(kind, tmp_path):
+    games = kind([partial(Traced, tmp_path / name) for name in "abc"])
+    games.reset()
+    games.close(timeout=1, terminate=True)
+    assert all((tmp_path / name).exists() for name in "abc")
+
+
+@kinds
+def test_what_follows_an_end_may_be_a_name_of_gymnasium(kind):
+    with counters(kind, autoreset_mode="NextStep") as games:
+        assert games.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP
+        games.reset()
+        for _ in range(3):
+            observations, *_ = games.step([0, 0, 0])
+        assert observations.tolist() == [[2, 0], [1, 3], [1, 3]]
+    with pytest.raises(ValueError, match="AutoresetMode"):
+        counters(kind, autoreset_mode="never")
 
 
 @kinds
@@ -784,6 +808,24 @@ def test_a_reset_that_gives_no_infos_is_named(answer):
 def test_infos_that_do_not_fit_together_are_named():
     makes = [partial(Contrary, np.arange(4), np.zeros(each)) for each in (2, 3)]
     with SerialGames(makes) as games, pytest.raises(ValueError, match="shape") as found:
+        games.reset()
+    assert "infos of environment 1" in found.value.__notes__[0]
+
+
+class Telling(Counter):
+    def __init__(self, told: Any) -> None:
+        super().__init__()
+        self.told = told
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed, options=options)[0], {"told": self.told}
+
+
+@pytest.mark.parametrize("second", [{"x": 1}, 2**70])
+def test_so_are_those_that_gymnasium_does_not_expect(second):
+    makes = [partial(Telling, each) for each in (1, second)]
+    kinds_of_error = (AttributeError, OverflowError)
+    with SerialGames(makes) as games, pytest.raises(kinds_of_error) as found:
         games.reset()
     assert "infos of environment 1" in found.value.__notes__[0]
 

@@ -367,6 +367,7 @@ def test_prose_does_not_change_a_fingerprint_and_code_does():
         "class A:\n    def g(self):\n        pass\n"
     )
     assert fingerprint(anything) == "fcc017541d97793b"
+    assert fingerprint("x = 'a, type_params=[]'") != fingerprint("x = 'a'")
     only = "class A:\n    'Nothing else.'\n"
     assert fingerprint(only) != fingerprint(only + "\n    b = 1\n")
 

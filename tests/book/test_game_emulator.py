@@ -17,6 +17,7 @@ from gymnasium.utils.env_checker import check_env
 
 from labml_rl.game import SAME_START, Game, available_games, loader, make_game
 from labml_rl.screen import Pixels
+from labml_rl.wrappers import nature_dqn_env
 from tests.book.peers import emulator
 from tests.book.reference import picture
 
@@ -223,6 +224,14 @@ def test_different_seeds_differ():
 def test_without_a_seed_runs_differ():
     seeds = {make_game("pong").np_random_seed for _ in range(2)}
     assert len(seeds) == 2
+
+
+@pytest.mark.parametrize("make", [make_game, nature_dqn_env])
+def test_a_seed_may_be_a_number_of_numpy(make):
+    ours, theirs = (make("Pong", seed=seed).reset()[0] for seed in (7, np.int64(7)))
+    assert np.array_equal(ours, theirs)
+    again, _ = make("Pong", seed=1).reset(seed=np.int64(7))
+    assert np.array_equal(ours, again)
 
 
 @pytest.mark.filterwarnings("ignore:.*due to the environment not having a spec")

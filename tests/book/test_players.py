@@ -92,6 +92,8 @@ def test_who_has_not_begun_does_not_finish():
     with pytest.raises(ValueError, match=r"begin\(\) first"):
         players.finish()
     players.begin()
+    with pytest.raises(ValueError, match=r"finish\(\) first"):
+        players.begin()
     players.finish()
     with pytest.raises(ValueError, match=r"begin\(\) first"):
         players.finish()

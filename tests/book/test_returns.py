@@ -83,6 +83,9 @@ def test_arrays_of_numpy_are_no_tensors(name):
     rollout = rollout_with(np.zeros((3, 2)), np.zeros((3, 2)), dtype=torch.float32)
     with pytest.raises(TypeError, match=f"{name} must be a tensor, not ndarray: "):
         replace(rollout, **{name: getattr(rollout, name).numpy()})
+    if name != "final_values":
+        with pytest.raises(TypeError, match=f"{name} must be a tensor, not NoneType"):
+            replace(rollout, **{name: None})
 
 
 # --- the sums ---

@@ -208,6 +208,9 @@ def test_all_batches_are_closed_whatever_happens():
 
 
 def test_what_cannot_be_played_is_refused():
+    for none in (0, -1):
+        with pytest.raises(ValueError, match=f"at least 1, not {none}"):
+            Sampler(counters(), network, steps=none)
     with pytest.raises(ValueError, match="autoreset_mode=SAME_STEP"):
         Sampler(counters(autoreset_mode=AutoresetMode.NEXT_STEP), network, steps=2)
     games = make_environments("Pendulum-v1", 1, seed=1, workers=0)

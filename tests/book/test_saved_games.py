@@ -248,6 +248,9 @@ def test_before_the_first_episode_there_is_nothing_to_play_or_to_save():
     with pytest.raises(ResetNeeded, match="no episode going on"):
         env.get_state()
     again = Resumable(Careless())
+    for of_something_else in ({}, {"dice": {}, "emulator": b""}):
+        with pytest.raises(ValueError, match="no state of an episode: it has no"):
+            again.set_state(of_something_else)
     env.reset()
     again.set_state(env.get_state())
     again.step(0)

@@ -136,9 +136,36 @@ def test_reward_is_the_sign_of_the_points(points, paid):
     env.reset()
     reward = env.step(0)[1]
     assert (reward, type(reward)) == (paid, float)
+    assert [env.reward(points) for points in (True, np.True_)] == [1.0, 1.0]
 
 
 # ------------------------------------------------------------------ statistics
+
+
+class OneInfo(gymnasium.Wrapper):
+    """Has one dictionary for all its infos."""
+
+    def reset(self, **options):
+        observation, info = self.env.reset(**options)
+        self.info = info
+        return observation, info
+
+    def step(self, action):
+        *rest, info = self.env.step(action)
+        self.info.update(info)
+        return *rest, self.info
+
+
+def test_a_score_is_reported_once():
+    scripts = [Script(over_at=2, lives={0: 2, 1: 1}), Script()]
+    frames = OneInfo(ColourAtari(scripts).frames())
+    env = FireStart(EpisodicLife(EpisodeStatistics(frames)))
+    env.reset()
+    *_, info = env.step(0)
+    assert info["episode"]["frames"] == 2
+    assert frames.info.keys() == {"lives"}
+    _, info = env.reset()
+    assert info.keys() == {"lives"}
 
 
 def test_score_is_raw_whatever_is_done_further_out():

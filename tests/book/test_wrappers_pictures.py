@@ -94,6 +94,27 @@ def test_stack_begins_anew():
     assert np.array_equal(observation, np.stack([env.shown[2]] * 2))
 
 
+class OneArray(Show):
+    """Shows all of them in one array."""
+
+    def show(self):
+        picture = super().show()
+        self.place = getattr(self, "place", picture.copy())
+        self.place[:] = picture
+        return self.place
+
+
+def test_environments_may_write_all_into_one_array():
+    env = OneArray(2, 2)
+    wrapper = StackFrames(env, 3)
+    wrapper.reset()
+    wrapper.step(0)
+    assert np.array_equal(wrapper.step(0)[0], env.shown)
+    between = MaxBetweenFrames(OneArray(2, 2))
+    between.reset()
+    assert np.array_equal(between.step(0)[0], np.maximum(*env.shown[:2]))
+
+
 def test_stack_keeps_the_bounds():
     env = Show(2)
     low, high = np.array([[-1, 0], [1, 5]], np.float32)
