@@ -65,7 +65,8 @@ class RolloutSettings(SpeedSettings):
             as a fraction of one that comes now.
         max_gradient_norm: longer gradients are cut to this length, all weights taken
             together.
-        players: let [each process](players.py) ask the network about its own games.
+        players: on a processor, let [each process](players.py) ask the network about
+            its own games.
         halves: on a GPU, or without players, play the games in two halves that [take
             turns][labml_rl.sampling.take_turns]. Each has as many workers as the
             settings say.

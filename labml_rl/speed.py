@@ -143,7 +143,8 @@ class SpeedSettings(GameSettings):
         precision: of the network's body: `float32`, `bfloat16`, or `auto` for bfloat16
             where the machine computes with it.
         blocks: keep observations in blocks of 4 × 4 pixels, where they can be cut.
-        few_threads: use one thread while playing, and all while learning.
+        few_threads: use one thread while playing, and all while learning from pictures.
+            From vectors, one thread learns, too.
         keep_memory: don't give back memory that will be needed again at once.
     """
 
@@ -270,7 +271,7 @@ def check_action_values(
 
     Raises:
         ValueError: if the network does not answer with action values, shape `(N, A)`,
-            of 32 bits.
+            of 32 bits or more.
     """
     # It is asked before the first frame, since DQN does not ask it for a long time. The
     # run must not notice that: a layer may throw dice, or count how often it was
@@ -286,12 +287,16 @@ def check_action_values(
             f"{name} must answer {len(shown)} observations with the values of "
             f"{num_actions} actions each, a tensor of shape {shape}, not {found}"
         )
-    may_be_rough = precision_of(settings, shown.device) != torch.float32
-    if may_be_rough and answer.dtype not in (torch.float32, torch.float64):
+    if answer.dtype not in (torch.float32, torch.float64):
+        remedy = "Its last layer should answer in torch.float32"
+        if precision_of(settings, shown.device) != torch.float32:
+            remedy = (
+                "labml_rl.networks.in_full keeps its last layer out of that, and the "
+                'setting precision="float32" all of it'
+            )
         raise ValueError(
-            f"{name} answers in {answer.dtype}, in which action values "
-            "can't be told apart. labml_rl.networks.in_full keeps its last layer out "
-            'of that, and the setting precision="float32" all of it'
+            f"{name} answers in {answer.dtype}, in which action values can't be told "
+            f"apart. {remedy}"
         )
 
 

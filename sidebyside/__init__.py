@@ -145,8 +145,9 @@ conventions are those of pylit, which labml.ai used for its annotated implementa
 
 - A module's docstring may open with front matter between two lines of `---`: a `title`,
   a `summary` for search engines, and [`symbols`][sidebyside.symbols], which tie
-  formulas to names. Any other keys, such as `tags`, are passed on to the site engine.
-  Then comes `# Title`.
+  formulas to names. Any other keys, such as `tags`, are passed on to the site engine,
+  except `template`, and what the press says itself: `source`, `needs` and
+  `render_macros`. Then comes `# Title`.
 - The docstring of a class or function is the prose beside its signature, and beside its
   body up to the first comment. It may begin with a heading.
 - A string right after an assignment, in a module or a class, is the prose beside it.
@@ -174,10 +175,11 @@ page][sidebyside.guard]:
   `tide/__init__.py` is `tide/index.md`, so in that module `![A wave](wave.svg)` means
   the file `docs/tide/wave.svg`.
 - Most HTML tags, `[TOC]` and `--8<--` are shown as they were written.
+- Blanks at the end of a line mean nothing. To begin a new line, write `<br>`.
 - `__name__` is not bold: it is a name.
 
 A page that `sidebyside page` makes as [one file][sidebyside.standalone] has no scripts,
-so no symbols light up on it, and tabs and diagrams do not work.
+so no symbols light up on it, and tabs, diagrams and films do not work.
 
 ## Other people's code
 

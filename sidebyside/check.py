@@ -46,9 +46,9 @@ Name all packages of a site in one command, if there are links from one to anoth
 | SBS402 | `Args:` names something that is not a parameter. |
 | SBS403 | `Args:` leaves a parameter out. |
 
-Any build stops at SBS101, SBS201 and SBS202, and at SBS102 except for a misspelt key.
-With `--strict` it also fails on a `$$` that is not part of a formula, and on pictures
-and pages that do not exist. The other rules are only for this command.
+A build of a site stops at SBS101, SBS201 and SBS202, and at SBS102 except for a
+misspelt key. With `--strict` it also fails on a `$$` that is not part of a formula, and
+on pictures and pages that do not exist. The other rules are only for this command.
 
 Each rule is a function from a module to what it finds, and [rules][sidebyside.rules]
 has them all.

@@ -72,7 +72,8 @@ both are left out, unless an option says for which engine the pages are:
 `page` and `markdown` do not stop at a mistake in the prose. They say on the standard
 error stream where it is, and set a link that leads nowhere as words and a broken
 formula as code. A module that is not Python has no page. With `--strict` they write
-nothing if anything is wrong.
+nothing if anything is wrong. Whether the pages and pictures exist to which `markdown`
+leads is for the other engine to find out.
 
 The exit status of `page` and `markdown` is 0 if every page was written, whatever was
 wrong with the prose, and 1 if not. That of `check` is 0 if it finds nothing, and 1 if
@@ -86,7 +87,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib import metadata
 from pathlib import Path
@@ -115,6 +116,7 @@ from sidebyside.press import (
 )
 from sidebyside.read import Source, undisturbed
 from sidebyside.render import environment, render
+from sidebyside.rules import dollars
 from sidebyside.standalone import missing_pictures, standalone
 from sidebyside.tested import Recorded, read_record, record, with_tests
 from sidebyside.weave import catalogue
@@ -316,7 +318,9 @@ def write_page(options: argparse.Namespace) -> int:
     file = existing(options.file)
     if file.is_dir():
         raise UsageError(f"{file}: a folder; name one file, or use `markdown`")
-    output: Path = options.output or Path(f"{file.stem}.html")
+    # A package is called after its folder.
+    stem = file.stem if file.stem != "__init__" else file.resolve().parent.name
+    output: Path = options.output or Path(f"{stem}.html")
     if output.exists() and output.samefile(file):
         raise UsageError(f"{output}: is the module itself; give the page another name")
     if options.output is None:
@@ -346,7 +350,7 @@ def write_page(options: argparse.Namespace) -> int:
         mistakes.clear()
         all_places = WithOutside(catalogue([source, *others]), outside)
         make(source, all_places, mistakes.append)
-    mistakes += missing_pictures(source, folder, root)
+    mistakes += [*lone_dollars(source), *missing_pictures(source, folder, root)]
     if give_up(mistakes, options.strict):
         return 1
     crossings = cross([source], places, outside)
@@ -426,6 +430,7 @@ def write_markdown(options: argparse.Namespace) -> int:
             mistakes.append(error)
         else:
             texts[source.page] = render(page, templates)
+            mistakes += lone_dollars(source)
     # A page names a file from its package, and a message from the current folder.
     here = Path.cwd()
     if give_up(
@@ -447,6 +452,12 @@ def write_markdown(options: argparse.Namespace) -> int:
     inside = options.output.joinpath(*names_around(package), package.name)
     say_left(inside, {options.output / module.page for module in modules})
     return 0 if len(texts) == len(modules) else 1
+
+
+def lone_dollars(source: Source) -> Iterator[PressError]:
+    """A mistake for each `$$` that a page would show as it is."""
+    for each in dollars(source, words=False):
+        yield PressError(each.path, each.line, each.message, each.remedy)
 
 
 def say_left(folder: Path, pages: set[Path]) -> None:

@@ -129,9 +129,12 @@ def own_inventory(base: str, data: bytes) -> dict[str, Entry]:
         All Python names in it.
 
     Raises:
-        ValueError: if this is not such a list.
+        ValueError: if this is not such a list, or not an address.
     """
-    base = f"{base.rstrip('/')}/"
+    if not re.match(r"https?://|/", base):
+        raise ValueError(f"`{base}` is no address, such as `https://docs.example.org/`")
+    # Its own address, or that of the first page, will do as well.
+    base = re.sub(r"(?:/(?:objects\.inv|index\.html))?/*$", "", base) + "/"
     entries: dict[str, Entry] = {}
     for name, sort, location in sphinx_entries(data):
         own = location[:-1] + name if location.endswith("$") else location

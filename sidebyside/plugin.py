@@ -28,13 +28,15 @@ import json
 import logging
 import os
 import posixpath
+import re
+import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
-from jinja2 import TemplateError
+from jinja2 import TemplateError, TemplateSyntaxError
 from mkdocs.config import config_options as option
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
@@ -120,6 +122,7 @@ if (location.protocol != "file:") for (const href of %s) {
 }
 </script>
 """
+STILL = re.compile(r'<video\b[^<>]*\sposter="([^"]*)"')
 SCRIPT = "assets/sidebyside/sidebyside.js"
 OTHER_THEME = (
     "The pages of modules are made for the theme Material. "
@@ -138,7 +141,7 @@ NOT_THERE = "exclude: nothing matches `{}`."
 NO_MODULES = "packages: there are no Python files in `{}`, or all are left out."
 OTHER_REFERENCE = (
     "The extension `sidebyside.reference` makes links for the page `{0}`, and the "
-    "plugin for `{1}`. Write `sidebyside.reference: {{page: {1}}}` into the options "
+    "plugin for `{1}`. Write `sidebyside.reference: {{page: '{1}'}}` into the options "
     "of mkdocstrings."
 )
 WRONG_REFERENCE = (
@@ -147,7 +150,12 @@ WRONG_REFERENCE = (
 )
 NO_MKDOCSTRINGS = (
     "reference: the plugin mkdocstrings makes what is on these pages. Add it to the "
-    "plugins in mkdocs.yml."
+    "plugins in mkdocs.yml, with the extension `sidebyside.reference`."
+)
+NO_EXTENSION = (
+    "reference: docstrings are shown there as they are, and lead to no page. Write "
+    "`extensions: [sidebyside.reference: {{page: '{}'}}]` into the options of "
+    "mkdocstrings."
 )
 
 
@@ -312,7 +320,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     f"packages: `{named}` is no package. Did you mean {paths}?"
                 )
         try:
-            page = page_of_reference("", self.config.reference)
+            page = page_of_reference("kiln.fire", self.config.reference)
         except (LookupError, ValueError, AttributeError, TypeError):
             raise PluginError(f"reference: {WRONG_REFERENCE}") from None
         is_inside = not posixpath.normpath(page).startswith(("/", "../"))
@@ -341,10 +349,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 self.make_pages(config)
             except TemplateError as error:
                 # The site may have a template of its own, with a mistake in it.
-                where = getattr(error, "filename", None) or PAGE
-                line = getattr(error, "lineno", None)
-                at = f"{where}:{line}" if line else where
-                raise PluginError(f"{at}: {error.message}") from error
+                raise PluginError(f"{place_in(error)}: {error.message}") from error
 
     def make_pages(self, config: MkDocsConfig) -> None:
         """
@@ -664,7 +669,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             if not files.get_file_from_path(page):
                 wrong = f"reference: there is no page `{page}`"
                 raise PluginError(f"{wrong}. {WRONG_REFERENCE}")
-        for page in pages_of_extension(config):
+        known = [*pages_of_extension(config)]
+        if self.makes_reference and not known:
+            log.info(NO_EXTENSION.format(self.config.reference))
+        for page in known:
             if self.config.reference and page != self.config.reference:
                 log.warning(OTHER_REFERENCE.format(page, self.config.reference))
 
@@ -728,7 +736,13 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         ### Pictures
 
         Those that are in the site [keep their place][sidebyside.pictures] on the page.
+        And MkDocs does not know that a film needs a still.
         """
+        for still in STILL.findall(html):
+            path = file_of(still, posixpath.dirname(page.file.dest_uri))
+            if path and file_at(path, files) is None:
+                where = page.file.src_uri
+                log.warning(f"{where}: the still of a film, `{still}`, does not exist.")
         if "<img" not in html:
             return None
 
@@ -857,6 +871,17 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 def root_of(config: MkDocsConfig) -> Path:
     """The folder of `mkdocs.yml`. With `-f`, MkDocs has that path as it was typed."""
     return Path(os.path.abspath(config.config_file_path)).parent
+
+
+def place_in(error: TemplateError) -> str:
+    """The template in which a mistake is, and its line."""
+    if isinstance(error, TemplateSyntaxError):
+        return f"{error.filename}:{error.lineno}"
+    # Of a mistake that was found while a template was filled in, Jinja makes the
+    # traceback say where that was.
+    frames = reversed(traceback.extract_tb(error.__traceback__))
+    inside = next((f for f in frames if not f.filename.endswith(".py")), None)
+    return f"{inside.filename}:{inside.lineno}" if inside else PAGE
 
 
 def sections_of(items: Iterable[StructureItem]) -> Iterator[Section]:

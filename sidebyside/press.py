@@ -265,9 +265,15 @@ def modules_in(
     if whole is None and is_namespace(folder):
         whole = folder
     packages: dict[Path, Path] = {}
+    namespaces: dict[Path, bool] = {}
     for file in python_files(whole or folder):
         if file.parent not in packages:
-            packages[file.parent] = whole or package_of(file) or folder
+            package = whole or package_of(file)
+            around = package.parent if package else folder
+            if around not in namespaces:
+                is_inside = around != folder and around.is_relative_to(folder)
+                namespaces[around] = is_inside and is_namespace(around)
+            packages[file.parent] = around if namespaces[around] else package or folder
         package = packages[file.parent]
         inside = file.relative_to(whole or folder).parts
         from_package = file.relative_to(package.parent).parts

@@ -105,7 +105,9 @@ class AnnotatedPages(griffe.Extension):
         modules = [
             module
             for folder in folders
-            for module in find_modules(folder, folder.parent, self.exclude, Path.cwd())
+            for module in find_modules(
+                folder, folder.parent, self.exclude, site_of(folder)
+            )
         ]
         sources = load_all(modules, report=lambda error: None)
         places = catalogue(sources)
@@ -123,6 +125,12 @@ class AnnotatedPages(griffe.Extension):
             for name, text in texts.items():
                 link = f"[The annotated code]({places[name].seen_from(here)})"
                 shorten(pkg, name, f"{link}\n\n{without_html(without_links(text))}")
+
+
+def site_of(folder: Path) -> Path:
+    """The folder of `mkdocs.yml`: with `-f`, that is not always the current one."""
+    around = (Path.cwd(), *folder.parents)
+    return next((each for each in around if (each / "mkdocs.yml").is_file()), around[0])
 
 
 def shorten(package: griffe.Module, name: str, text: str) -> None:

@@ -12,6 +12,7 @@ it would rather miss something.
 """
 
 import ast
+import builtins
 import glob
 import posixpath
 import re
@@ -37,13 +38,29 @@ from sidebyside.links import (
     still_of,
 )
 from sidebyside.mathematics import continued, find, in_formulas, unpaired
-from sidebyside.prose import CODE, ITEM, Prose, fences
-from sidebyside.read import Definer, Definition, Docstring, Source, tree_of
+from sidebyside.prose import (
+    CODE,
+    DASHES,
+    ITEM,
+    TITLES,
+    Prose,
+    fences,
+    indentation,
+)
+from sidebyside.read import (
+    Definer,
+    Definition,
+    Docstring,
+    Source,
+    docstring_lines,
+    tree_of,
+)
 from sidebyside.split import comment_text, prose_blocks, split
-from sidebyside.symbols import pattern
+from sidebyside.symbols import occurrences
 from sidebyside.things import is_overload
 from sidebyside.weave import (
     HEADING,
+    SYMBOLS,
     check_formulas,
     described,
     leading_heading,
@@ -161,12 +178,12 @@ def symbols(source: Source) -> Iterator[Finding]:
         for kind, a, b in source.tokens
         if kind == NAME
     }
-    anywhere = pattern(tuple(wanted.values()))
+    anywhere = tuple(wanted.values())
     written = {
-        symbol
+        symbol[0]
         for prose in proses(source)
         for formula in find(prose.text)
-        for symbol in anywhere.findall(formula.tex)
+        for symbol in occurrences(formula.tex, anywhere)
     }
     for name, tex in wanted.items():
         if source.definitions and normalize("NFKC", name) not in names:
@@ -177,15 +194,33 @@ def symbols(source: Source) -> Iterator[Finding]:
             remedy = "Write it as the formulas have it, or remove the line."
         else:
             continue
-        line = line_of(name, source)
+        line = line_of(name, source, of_symbols=True)
         yield found(source, line, "SBS204", message, remedy, at=name)
 
 
-def line_of(key: str, source: Source) -> int:
-    """The line of the front matter that says what a key is; 1 if it is not found."""
+def line_of(key: str, source: Source, *, of_symbols: bool = False) -> int:
+    """
+    Args:
+        key: a key of the front matter, or a name below `symbols`.
+        source: the module.
+        of_symbols: whether it is such a name.
+
+    Returns:
+        The line that says what it is, or the one with `symbols` if that says it all.
+    """
+    lines = source.docstring.lines if source.docstring else ()
+    number = source.docstring.first if source.docstring else 1
+    texts = [text or "" for text in lines]
+    first = texts.index("---") if "---" in texts else 0
+    if of_symbols:
+        first = next((n for n, t in enumerate(texts) if SYMBOLS.search(t)), first)
     begin = pattern_of_key(key)
-    lines = enumerate(source.lines, start=1)
-    return next((number for number, text in lines if begin.match(text)), 1)
+    for at, text in enumerate(texts[first + 1 :], start=first + 1):
+        if text == "---":
+            break
+        if begin.match(text):
+            return number + at
+    return number + first
 
 
 def dollars(source: Source, *, words: bool = True) -> Iterator[Finding]:
@@ -248,7 +283,7 @@ def pictures(source: Source, docs: Path | None) -> Iterator[Finding]:
                     source,
                     prose.line_at(picture.start),
                     "SBS206",
-                    f"the picture `{address}`, which is not in `{docs.name}`",
+                    f"the picture `{address}`, which is not in `{docs.resolve().name}`",
                     where_it_is(path, page, docs),
                     at=picture.address,
                 )
@@ -258,8 +293,9 @@ def where_it_is(path: str, page: str, docs: Path) -> str:
     """A remedy: another place that has a picture of that name, if there is one."""
     name = posixpath.basename(path)
     for file in sorted(docs.rglob(glob.escape(name))):
-        place = Place(file.relative_to(docs).as_posix(), "")
-        return f"Did you mean `{place.seen_from(page)}`?"
+        meant = Place(file.relative_to(docs).as_posix(), "").seen_from(page)
+        meant = f"<{meant}>" if " " in meant else meant
+        return f"Did you mean `{meant}`?"
     return f"Put it there, or mend its path, which starts at `{page}`."
 
 
@@ -280,12 +316,16 @@ def pages(
     if docs is None:
         return
     page = source.page
+    modules = {name for name, place in places.items() if not place.anchor}
     for prose, start, with_title in addresses_in(source):
         address = with_title.partition(" ")[0]
         path = file_of(address, posixpath.dirname(page)) or ""
         if not path.endswith((".md", ".py")):
             continue
         if page_at(path, places) or (docs / path).is_file():
+            continue
+        # A page of the reference, which a build makes, is called after its module.
+        if posixpath.basename(path).removesuffix(".md") in modules:
             continue
         made = {place.page for place in places.values()}
         if path not in made:
@@ -395,8 +435,8 @@ def is_deed(statement: ast.stmt, text: str) -> bool:
             return not re.search(rf"{re.escape(ast.unparse(function))}\s+\(", text)
         case ast.Expr(value=ast.Await() | ast.Yield() | ast.YieldFrom()):
             return True
-        case ast.AnnAssign(value=value):
-            return value is not None
+        case ast.AnnAssign(annotation=kind, value=value):
+            return value is not None and is_type(kind)
         case (
             ast.Expr()
             | ast.Pass()
@@ -415,12 +455,27 @@ def is_deed(statement: ast.stmt, text: str) -> bool:
     return True
 
 
+def is_type(node: ast.expr) -> bool:
+    """Whether what follows a colon may be a type: `x: int = 1`, not `Note: x = 1`."""
+    match node:
+        case ast.Name(id=name):
+            return hasattr(builtins, name) or name[0].isupper()
+        case ast.Subscript() | ast.Attribute() | ast.BinOp() | ast.Constant():
+            return True
+    return False
+
+
+# What means something else in a raw docstring.
+ESCAPED = re.compile(r"\\(?P<kept>\\[A-Za-z]+|[\"'])|(?<!\\)(?:\\\\)*\\\n")
+
+
 def backslashes(source: Source) -> Iterator[Finding]:
     r"""
     ## SBS302: backslashes
 
     Where a docstring that is not raw has `\frac`, Python sees a form feed and `rac`.
-    The page shows what the author meant; `help()` does not.
+    The page shows what the author meant; `help()` does not. In a raw one, nothing is an
+    escape, so what was written as one has to change.
     """
     for docstring in docstrings(source):
         literal = source.literal_at(docstring.first)
@@ -429,12 +484,18 @@ def backslashes(source: Source) -> Iterator[Finding]:
             continue
         if escape := re.search(r"(?<!\\)(?:\\\\)*(\\[^\\\n\"'])", literal):
             offset = literal.count("\n", 0, escape.start(1))
+            remedy = 'Begin it with `r"""`'
+            raw = docstring_lines(f"r{literal.removeprefix(prefix)}")
+            if raw != docstring_lines(literal) and (other := ESCAPED.search(literal)):
+                instead = f"write `{other['kept']}` for `{other[0]}`"
+                joined = "join the lines that a backslash joins"
+                remedy += f", and {instead if other['kept'] else joined}"
             yield found(
                 source,
                 docstring.first + offset,
                 "SBS302",
                 f"a docstring with `{escape[1]}` that is not raw",
-                'Begin it with `r"""`.',
+                f"{remedy}.",
                 at=escape[1],
             )
 
@@ -459,17 +520,22 @@ def nested_lists(source: Source) -> Iterator[Finding]:
     further. With fewer blanks before it, it joins the outer list.
     """
     for prose in proses(source):
-        outer: re.Match[str] | None = None
+        # The items that are open: for each, its column and that of its text.
+        outer: list[tuple[int, int]] = []
+        above = ""
         for number, text in visible(prose):
-            item = ITEM.match(text)
-            if not text.strip():
+            before, above = above, text
+            if not text:
                 continue
+            item, indent = ITEM.match(text), indentation(text)
             if not item:
-                if not text.startswith(" "):
-                    outer = None
+                # A paragraph is in the items that begin to the left of it.
+                while outer and indent < outer[-1][1] and not (indent and before):
+                    outer.pop()
                 continue
-            indent = len(item["indent"])
-            margin, words = (outer.end("indent"), outer.end() - 1) if outer else (0, 0)
+            while outer and indent < outer[-1][0]:
+                outer.pop()
+            margin, words = outer[-1] if outer else (0, 0)
             if margin < indent < words:
                 yield found(
                     source,
@@ -479,28 +545,60 @@ def nested_lists(source: Source) -> Iterator[Finding]:
                     f"Indent it by {words - margin}, or the item joins the outer list.",
                     at=text.strip(),
                 )
-            elif outer is None or indent < margin:
-                outer = item
+            else:
+                outer.append((indent, item.end() - 1))
 
 
 def headings(source: Source) -> Iterator[Finding]:
-    """## SBS304: headings"""
-    level = 0
+    """
+    ## SBS304: headings
+
+    Where a module has no title, its name is the title of the page.
+    """
+    is_named = not (has_title(source) or described(source).mistake)
+    level = int(is_named)
     for prose in proses(source):
-        for number, text in visible(prose):
-            heading = HEADING.fullmatch(text)
-            if not heading or not heading["text"]:
-                continue
-            last, level = level, len(heading["marks"])
+        for number, this, text in headings_in(prose):
+            last, level = level, this
             if level == 1 and last:
                 message = "a second title on the page"
+                message += ", below the name of the module" * is_named
                 remedy = "Begin it with `##`; a page has one title."
+                if not text.startswith("#"):
+                    remedy = f"Write `## {text}` for both lines; a page has one title."
             elif last and level > last + 1:
                 message = f"a heading of level {level} below one of level {last}"
                 remedy = f"Begin it with `{'#' * (last + 1)}`."
             else:
                 continue
-            yield found(source, number, "SBS304", message, remedy, at=heading["marks"])
+            yield found(source, number, "SBS304", message, remedy, at=text)
+
+
+def has_title(source: Source) -> bool:
+    """Whether the prose of a module begins with the title of its page."""
+    sections = described(source).sections
+    return bool(sections) and leading_heading(sections[0].prose)[0] == 1
+
+
+def headings_in(prose: Prose) -> Iterator[tuple[int, int, str]]:
+    """
+    The headings in some prose: the line of each, its level, and its marks. One that is
+    underlined has its words instead.
+    """
+    before = [(0, ""), (0, "")]
+    for number, text in visible(prose):
+        (_, first), (above, title) = before
+        heading = HEADING.fullmatch(text)
+        if heading and heading["text"]:
+            yield number, len(heading["marks"]), heading["marks"]
+        elif (
+            DASHES.fullmatch(text)
+            and above == number - 1
+            and not (first or title in TITLES)
+            and re.match(r"\w", title)
+        ):
+            yield above, 1 if text[0] == "=" else 2, title
+        before = [before[1], (number, text)]
 
 
 def without_prose(source: Source) -> Iterator[Finding]:
@@ -512,9 +610,7 @@ def without_prose(source: Source) -> Iterator[Finding]:
     by what they belong to.
     """
     public = public_names(source)
-    sections = described(source).sections
-    has_title = bool(sections) and leading_heading(sections[0].prose)[0] == 1
-    if public and not (source.docstring or has_title) and source.tree.body:
+    if public and not (source.docstring or has_title(source)) and source.tree.body:
         yield found(
             source, 1, "SBS401", "a module without prose", "Begin it with a docstring."
         )

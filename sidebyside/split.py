@@ -377,10 +377,11 @@ section, as `# ## Title` is.
 """
 
 
-# Words of those who say who may copy a file, and what Jupytext writes above a notebook.
+# Words of those who say who may copy a file, what Jupytext writes above a notebook, and
+# what a tool is told that runs a script (PEP 723).
 LICENCE = re.compile(
     r"\b(?:copyright|SPDX-License-Identifier|licen[cs]ed (?:to|under)|licen[cs]e block"
-    r"|all rights reserved|public domain)\b|^#\s?jupyter:$",
+    r"|all rights reserved|public domain)\b|^#\s?jupyter:$|^# /// [\w-]+$",
     re.IGNORECASE,
 )
 

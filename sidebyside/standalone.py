@@ -11,6 +11,8 @@ a network. This chapter turns one module into one HTML file, with everything tha
 needs inside: styles, colours, the pictures in its prose, and those of KaTeX's fonts
 that its formulas use. The file holds no script, and loads nothing from any host.
 
+The licences of all this are in the file as well, since they ask to stay with it.
+
 The columns, the rows and the colours come from the same stylesheet as those of a site.
 The template adds, in a few lines of its own, what a site's theme would.
 """
@@ -74,9 +76,15 @@ def standalone(page: Page, templates: Environment, folder: Path, root: Path) -> 
     return template.render(
         page=page,
         body=body,
-        styles=[formula_style(body), style, dark(style)],
+        styles=[formula_style(body), licences("LICENSE") + style, dark(style)],
         summary=one_line(page.meta.get("summary", "")),
     )
+
+
+def licences(*names: str) -> str:
+    """What has to stay with each copy of a stylesheet or a font, as a comment."""
+    texts = [(ASSETS / name).read_text(encoding="utf-8") for name in names]
+    return "/*\n{}*/\n".format("\n".join(texts))
 
 
 def dark(css: str) -> str:
@@ -134,7 +142,8 @@ def formula_style(html: str) -> str:
             return ""
         return face[0].replace(face["path"], data_uri(folder / face["path"]))
 
-    return FONT_FACE.sub(embedded, css)
+    kept = licences("katex/LICENSE", "katex/fonts/LICENSE")
+    return kept + FONT_FACE.sub(embedded, css)
 
 
 def kind_of(file: Path) -> str:

@@ -26,7 +26,7 @@ does the rest, and without it nothing is missing but the light.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from sidebyside.mathematics import TEXT, FormulaError, find, typeset
@@ -80,24 +80,30 @@ def named(formula: str, symbols: Mapping[str, str]) -> str:
     for name, tex in symbols.items():
         names.setdefault(tex, []).append(name)
 
-    words = [range(*match.span()) for match in WORDS.finditer(formula)]
-
-    def wrap(match: re.Match[str]) -> str:
-        symbol, at = match[0], match.start()
-        if ANOTHER.search(formula, 0, at) or any(at in each for each in words):
-            return symbol
-        for name in names[match[0]]:
+    wrapped, end = "", 0
+    for match in occurrences(formula, tuple(names)):
+        symbol = match[0]
+        for name in names[symbol]:
             # The outer braces let a symbol be a subscript, as in $V_\pi$.
             symbol = rf"{{\htmlData{{sbs={name}}}{{{symbol}}}}}"
-        return symbol
-
-    wrapped = pattern(tuple(names)).sub(wrap, formula)
+        wrapped += formula[end : match.start()] + symbol
+        end = match.end()
+    wrapped += formula[end:]
     try:
         for made in find(wrapped):
             typeset(made.tex, made.display)
     except FormulaError:
         return formula
     return wrapped
+
+
+def occurrences(formula: str, symbols: tuple[str, ...]) -> Iterator[re.Match[str]]:
+    """Where symbols are in a formula, each by itself, and not in words."""
+    words = [range(*match.span()) for match in WORDS.finditer(formula)]
+    for match in pattern(symbols).finditer(formula):
+        at = match.start()
+        if not (ANOTHER.search(formula, 0, at) or any(at in each for each in words)):
+            yield match
 
 
 @cache

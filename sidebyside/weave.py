@@ -49,8 +49,9 @@ LEAST_ESSAY, ESSAY = 24, 3
 HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<text>.*?)(?: +#+)? *")
 SYMBOLS = re.compile(r"""(?:^|[{,])\s*["']?symbols["']?\s*:""")
 # In double quotes, YAML turns the `\t` of the TeX `\theta` into a tab, and so on.
-ESCAPES = dict(zip("\a\b\t\n\v\f\r\x1b", map("\\{}".format, "abtnvfre"), strict=True))
-ESCAPED = re.compile("[\0-\x1f]")
+LOST = "\a\b\t\n\v\f\r\x1b\x85\u2028\u2029"
+ESCAPES = dict(zip(LOST, map("\\{}".format, "abtnvfreNLP"), strict=True))
+ESCAPED = re.compile("[\0-\x1f\x85\u2028\u2029]")
 # Nobody would write more letters, more levels, or more values on one level, into front
 # matter.
 LONG, DEEP, WIDE = 10_000, 20, 10_000
@@ -515,6 +516,9 @@ def mistake_in_symbols(symbols: Any) -> tuple[str, str, str] | None:
     if not isinstance(symbols, dict):
         return "", "`symbols` is not a mapping of names to TeX", each
     for name, tex in symbols.items():
+        if name is None or isinstance(name, bool):
+            words = f"`symbols` has a name that YAML takes for `{name}`"
+            return str(name), words, "Put the name into quotes, such as `'on'`."
         if not isinstance(name, str) or not name.isidentifier():
             last = str(name).rpartition(".")[2]
             remedy = f"Write `{last}`." if last.isidentifier() else each

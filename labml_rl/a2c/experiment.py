@@ -112,7 +112,7 @@ class Settings(PolicySettings):
         num_envs: how many games are played at once.
         steps: for how many steps each game is played before the network learns.
         learning_rate: of RMSProp, at the beginning. It goes down to 0 in a straight
-            line. From Baselines.
+            line. In Baselines it begins at 7e-4.
         decay: of RMSProp's mean of squares.
         rms_epsilon: what keeps RMSProp from dividing by zero. In Baselines it is 1e-5.
     """

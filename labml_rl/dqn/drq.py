@@ -146,6 +146,22 @@ class Settings(settings.Settings):
     were played at random, are gone at the end. Theirs keeps them all.) Pictures are not
     kept [in blocks][labml_rl.bodies.as_blocks], since then they could not be moved by a
     pixel.
+
+    Args:
+        total_frames: how long to learn, in frames of the emulator, four to a step.
+        capacity: of the memory, in steps.
+        warm_up_steps: how many to play at random before anything is learned.
+        learn_every_steps: how many to play from one batch to the next.
+        sync_every_steps: changes nothing, since there is no target network.
+        optimizer_name: `rmsprop` or `adam`.
+        learning_rate: of the optimiser.
+        adam_epsilon: what keeps Adam from dividing by zero.
+        epsilon_end: the probability of an action at random, at the end.
+        epsilon_steps: how many steps after the warm-up it takes to get there.
+        double: changes nothing, since there is no target network.
+        dueling: have a stream for values and one for advantages.
+        n: how many rewards to count before the network is trusted.
+        blocks: has to be off. Pictures are moved by single pixels.
     """
 
     total_frames: int = 400_000

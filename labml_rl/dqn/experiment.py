@@ -297,6 +297,10 @@ class Experiment(SpeedExperiment[Settings]):
         """
         Returns:
             An empty memory, with its own dice.
+
+        Raises:
+            ValueError: if the settings ask for a stack that the game does not have, or
+                for more than the machine has room for.
         """
         settings, space = self.settings, self.games.single_observation_space
         assert isinstance(space, Box)
@@ -377,6 +381,11 @@ class Experiment(SpeedExperiment[Settings]):
         Returns:
             The means over all batches. In the warm-up there are none, and their losses
             are `None`.
+
+        Raises:
+            ValueError: if [losses][Experiment.losses] gives other names than those in
+                `measured`.
+            NotFiniteError: see [learn][Experiment.learn].
         """
         settings = self.settings
         every, games = settings.learn_every_steps, settings.num_envs

@@ -169,6 +169,10 @@ def check_same(place: RunFolder, settings: Settings) -> None:
         if each.name not in ("workers", "total_frames")
         and getattr(settings, each.name) != "auto"
     }
+    # However the name of a game is spelled, it has the same folder.
+    with refused():
+        if default_folder("", "", found) == default_folder("", "", settings):
+            names -= {"game", "seed"}
     if other := [n for n in sorted(names) if getattr(found, n) != getattr(settings, n)]:
         raise RunError(
             f"{place} has a run already, with another {' and another '.join(other)}. "

@@ -102,7 +102,8 @@ def learn(
         the last hundred games.
 
     Raises:
-        ValueError: if `learn_every_steps` is not a multiple.
+        ValueError: if `learn_every_steps` is not a multiple, or if the memory has too
+            few steps for a batch when the warm-up is over.
     """
     # `eps` is larger than usual, as in PPO. The target network begins as a copy.
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate, eps=1e-5)

@@ -117,12 +117,15 @@ class Settings(a2c.Settings):
         learning_rate: of RMSProp, at the beginning. It goes down to 0 in a straight
             line.
         max_gradient_norm: longer gradients are cut to this length. It seems large. But
-            the loss is a sum over 640 steps here. In the curve of the recorded run,
-            where a point is the mean of 31 updates, nearly all are longer, and nearly
-            half of them more than five times as long.
+            the loss is a sum over all steps of a batch, for games 640. In the curve of
+            the recorded run of Breakout, where a point is the mean of 31 updates,
+            nearly all are longer, and nearly half of them more than five times as long.
+        players: has to be on. The actors have the network in any case.
+        halves: has to be off. The actors have games of their own.
+        graphs: has to be off. The actors play on the processor.
         rms_epsilon: what keeps RMSProp from dividing by zero. It seems large, too. But
-            in a sum over 640 steps squares are 640² times as large as in a mean, so it
-            does what 0.00000002 would do [in A2C][labml_rl.a2c.RMSProp].
+            in a sum over 640 steps squares are 640² times as large as in a mean, so for
+            games it does what 0.00000002 would do [in A2C][labml_rl.a2c.RMSProp].
         ratio_clip: a larger ratio counts as this one.
         trace_clip: the same, where it says how far back an error is felt.
         lag: by how many updates the actors [are behind][labml_rl.impala.actors.Actors].

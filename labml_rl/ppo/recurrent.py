@@ -90,8 +90,8 @@ class Settings(ppo.Settings):
     """
     ## Settings
 
-    [Those of PPO][labml_rl.ppo.experiment.Settings], two more, and one that means
-    something else here.
+    [Those of PPO][labml_rl.ppo.experiment.Settings], two more, one that means something
+    else here, and two that have to be off.
 
     Args:
         stack: how many pictures an Atari game shows at once.
@@ -99,6 +99,9 @@ class Settings(ppo.Settings):
             answers. $c_t$, which it only keeps, has as many.
         minibatches: into how many parts the games of a batch are cut, each for one step
             of the optimiser.
+        compile: has to be off. With a memory, each batch is cut where its episodes
+            begin, which is never the same.
+        graphs: has to be off, for the same reason.
     """
 
     stack: int = 1

@@ -222,7 +222,8 @@ class Batch(ppo.Batch):
 
     Args:
         novelty_returns: $G^n$, shape `(B,)`.
-        novelty_values: what the other critic said when it played, the same.
+        novelty_values: what the other critic says before it learns from this; the same.
+            Without `overlap`, that is what it said when it played.
     """
 
     novelty_returns: Tensor

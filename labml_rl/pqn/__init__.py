@@ -128,7 +128,7 @@ from torch import Tensor, nn
 
 from labml_rl.bodies import NatureBody, VectorBody, make_body
 from labml_rl.networks import in_full, orthogonal_
-from labml_rl.returns import Rollout, gae
+from labml_rl.returns import Rollout, check_fraction, gae
 
 
 def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Tensor:
@@ -192,6 +192,7 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
     Raises:
         ValueError: if a number is out of bounds.
     """
+    check_fraction("td_lambda", td_lambda)
     advantages = gae(rollout, discount=discount, gae_lambda=td_lambda)
     return advantages + rollout.values[:-1]
 

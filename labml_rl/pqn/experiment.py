@@ -122,7 +122,7 @@ class Settings(RolloutSettings):
     Args:
         num_envs: how many games are played at once.
         steps: for how many steps each game is played before the network learns. All
-            games together then make the batch, of 128 · 32 = 4,096 steps.
+            games together then make the batch: for games, of 128 · 32 = 4,096 steps.
         epochs: how often it learns from each batch.
         minibatches: into how many parts the batch is cut, each for one step of the
             optimiser.
@@ -133,8 +133,8 @@ class Settings(RolloutSettings):
         td_lambda: how far the targets trust what was seen over what was expected.
         epsilon_start: how likely it is to act at random, at the beginning.
         epsilon_end: the same at the end.
-        epsilon_steps: how many steps it takes to get there: a tenth of the steps of a
-            run of 10 million frames.
+        epsilon_steps: how many steps it takes to get there: for games, a tenth of the
+            steps of a run of 10 million frames.
     """
 
     num_envs: int = 128

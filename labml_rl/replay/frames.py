@@ -156,9 +156,11 @@ class Frames:
                 f"observations must be an array, not {type(observations).__name__}"
             )
         expected = (count, *self.shape)
-        # NumPy would write 300 as 44 where there is room for a byte.
-        whole = self.kept.dtype.kind in "biu"
-        cut = whole and not np.can_cast(observations.dtype, self.kept.dtype)
+        # NumPy would write 300 as 44 where there is room for a byte. Digits of a float
+        # may be lost, but words and objects are no numbers.
+        found, here = observations.dtype, self.kept.dtype
+        whole = here.kind in "biu"
+        cut = not np.can_cast(found, here, "safe" if whole else "same_kind")
         if observations.shape != expected or cut:
             raise ValueError(
                 f"observations must be {self.kept.dtype} of shape {expected}, not "

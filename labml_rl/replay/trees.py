@@ -146,7 +146,7 @@ class SumTree:
         line.
 
         Args:
-            count: how many to draw. The same may come twice.
+            count: how many to draw, at least 1. The same may come twice.
             dice: for the darts.
 
         Returns:

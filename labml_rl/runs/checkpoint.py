@@ -163,9 +163,11 @@ def _as_tensor(value: Any, name: str) -> tuple[str, Tensor]:
         # read-only.
         kind, flags = "array", value.flags
         value = value if flags.c_contiguous and flags.writeable else value.copy("C")
-        with contextlib.suppress(TypeError):
+        # Nor does it take one whose bytes are in another machine's order.
+        with contextlib.suppress(TypeError, ValueError):
             value = torch.from_numpy(value)
-    if not isinstance(value, Tensor) or value.dtype not in DTYPES:
+    is_plain = isinstance(value, Tensor) and value.layout == torch.strided
+    if not is_plain or value.is_nested or value.dtype not in DTYPES:
         of = f" of {value.dtype}" if hasattr(value, "dtype") else ""
         raise TypeError(f"{name}: a {type(value).__name__}{of} can't be saved")
     return kind, value.detach().cpu().contiguous()

@@ -127,6 +127,9 @@ class Curve:
         written anew from there. What the run did after that checkpoint is done again,
         so those rows must go. TensorBoard's files can't be shortened, so it is told
         from which frame on to forget what it has.
+
+        Raises:
+            RunError: if it can't be written.
         """
         self._began = time.monotonic()
         header = [_as_csv(self.rows[0])] if self.rows else []
@@ -151,8 +154,9 @@ class Curve:
         Raises:
             KeyError: if their names are not the same as before, or if one is that of a
                 column that every curve has.
+            RunError: if the row can't be written.
         """
-        if not self._sums:
+        if not self._sums and not self.rows:
             if taken := metrics.keys() & {"frames", *OF_THE_RUN}:
                 raise KeyError(
                     f"each curve has columns of these names: {', '.join(sorted(taken))}"

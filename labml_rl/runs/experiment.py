@@ -429,7 +429,8 @@ def as_number(name: str, value: Any) -> float | None:
     if value is None:
         return None
     try:
-        return float(value)
+        # NumPy makes no number of an array that has a dimension.
+        return float(value.item() if isinstance(value, np.ndarray) else value)
     except (TypeError, ValueError, RuntimeError) as error:
         shape = f" of shape {tuple(value.shape)}" if hasattr(value, "shape") else ""
         raise TypeError(
@@ -474,7 +475,7 @@ class Experiment(ABC, Generic[S]):
     """
 
     algorithm: ClassVar[str]  # its name: "ppo"
-    settings_class: ClassVar[type[Settings]]
+    settings_class: ClassVar[type[Settings]] = Settings
 
     # How its agents decide when it counts: with None they draw actions from the policy.
     # With a number they take the best action, or, with this probability, any.
@@ -646,8 +647,8 @@ class Experiment(ABC, Generic[S]):
     @property
     def growth(self) -> int:
         """
-        How many bytes larger the last checkpoint will be than the first: for each
-        weight, Adam will remember two averages.
+        How many bytes larger the last checkpoint will be than the first, about: for
+        each weight, Adam will remember two averages. (The RMSProp of A2C has one.)
         """
         return 2 * sum(each.nbytes for each in self.network.parameters())
 
@@ -684,6 +685,10 @@ class Experiment(ABC, Generic[S]):
         Returns:
             The observations on which the agent has not acted yet. An algorithm keeps
             these somewhere, and must put them back there.
+
+        Raises:
+            CheckpointError: if the weights are those of another network.
+            ValueError: if the run was on another kind of device.
         """
         load_weights(self.network, state["network"])
         load_optimizer(self.optimizer, state["optimizer"])

@@ -74,7 +74,7 @@ import signal
 import time
 import traceback
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib import import_module
 from inspect import getattr_static, isfunction
 from pathlib import Path
@@ -135,6 +135,8 @@ class Run:
 
         Raises:
             CheckpointError: if that fails. The previous checkpoint is as it was.
+            RunError: if the curve or `run.json` can't be written, or if [the folder is
+                another run's now][RunFolder.check_held].
         """
         self.folder.check_held()
         self.curve.flush()
@@ -169,8 +171,8 @@ class Run:
         morning.
 
         Raises:
-            RunError: if there is not enough room.
-            CheckpointError: if nothing can be written.
+            RunError: if there is not enough room, or if `run.json` can't be written.
+            CheckpointError: if no checkpoint can be written.
         """
         self.record["sessions"].append(session(0, type(self.experiment)))
         self.save()
@@ -244,6 +246,9 @@ class Run:
         Raises:
             Stopped: if it was stopped.
             NotFiniteError: if a number is not finite; it says what to do.
+            RunError: if something else than a checkpoint can't be written, or if [the
+                folder is another run's now][RunFolder.check_held].
+            CheckpointError: if a checkpoint can't be written.
         """
         self.curve.begin()
         bar = Bar(self.experiment)
@@ -340,19 +345,25 @@ def train(
 
     Raises:
         RunError: if it can't begin, if the settings are those of another algorithm or
-            can't be kept, or if an algorithm of your own has no name, has the name of
-            one of the book's, or has a method that should be static.
+            can't be kept, if an algorithm of your own has no name, has the name of one
+            of the book's, or has a method that should be static, or if the curve can't
+            be written or the folder has become another run's.
         CheckpointError: if a checkpoint can't be written.
         Stopped: if it was stopped.
         NotFiniteError: if a number is not finite.
+        WorkerError: if a game fails in another process, or the process dies.
     """
     check_minutes(checkpoint_minutes)
-    if not isinstance(settings, experiment_class.settings_class):
-        wanted, found = experiment_class.settings_class, type(settings)
+    wanted, found = experiment_class.settings_class, type(settings)
+    # With a setting more than those, a run could be neither resumed nor watched.
+    if not isinstance(settings, wanted) or (
+        {each.name for each in fields(found)} - {each.name for each in fields(wanted)}
+    ):
         raise RunError(
             f"{experiment_class.__qualname__} needs settings of its own, "
             f"{wanted.__module__}.{wanted.__qualname__}, and these are "
-            f"{found.__module__}.{found.__qualname__}"
+            f"{found.__module__}.{found.__qualname__}. An experiment of your own says "
+            f"which it has: settings_class = {found.__qualname__}"
         )
     name = getattr(experiment_class, "algorithm", "")
     if not name or name == ".." or Path(name).name != name:
@@ -472,11 +483,14 @@ def resume(
         The folder.
 
     Raises:
-        RunError: if there is no such run, if it is running right now, if it can't be
-            made longer, or if its device is not here.
-        CheckpointError: if its checkpoint does not fit.
+        RunError: if there is no such run, if it is one of another algorithm, if it is
+            running right now, if its settings are not what they were, if it can't be
+            made longer, if its device is not here, or if the curve can't be written or
+            the folder has become another run's.
+        CheckpointError: if its checkpoint does not fit, or if one can't be written.
         Stopped: if it was stopped.
         NotFiniteError: if a number is not finite.
+        WorkerError: if a game fails in another process, or the process dies.
     """
     check_minutes(checkpoint_minutes)
     with contextlib.ExitStack() as stack:

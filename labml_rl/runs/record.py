@@ -20,6 +20,7 @@ import sys
 import tokenize
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
+from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -81,8 +82,9 @@ def check_kept(settings: Settings) -> None:
     ### What can be kept
 
     JSON has no paths and no classes, and can't tell lists from tuples, or say whether
-    the key of a dictionary was a number. Noticing that only when a run is resumed would
-    be too late.
+    the key of a dictionary was a number. Of a named tuple only the tuple comes back,
+    and of an `IntEnum` only the number, though Python calls the two equal. Noticing
+    that only when a run is resumed would be too late.
 
     Args:
         settings: of a new run.
@@ -93,7 +95,8 @@ def check_kept(settings: Settings) -> None:
     for each in fields(settings):
         value = getattr(settings, each.name)
         try:
-            kept = value == from_json(json.loads(json.dumps(value)))
+            back = from_json(json.loads(json.dumps(value)))
+            kept = value == back and not has_names(value)
         except (TypeError, ValueError):
             kept = False
         if not kept:
@@ -102,6 +105,17 @@ def check_kept(settings: Settings) -> None:
                 f"{value!r}. Use a number, a string, True, False, None, or a tuple of "
                 "these"
             )
+
+
+def has_names(value: Any) -> bool:
+    """
+    Returns:
+        Whether it is a tuple, a number or a string with a name, or has one in it.
+    """
+    if isinstance(value, Enum) or hasattr(value, "_fields"):
+        return True
+    parts = value.items() if isinstance(value, dict) else value
+    return isinstance(value, dict | tuple) and any(has_names(each) for each in parts)
 
 
 def from_json(value: Any) -> Any:
@@ -304,7 +318,8 @@ def _sources() -> dict[str, str]:
 def _own_sources(experiment_class: type[Experiment[Any]]) -> dict[str, Any]:
     found = {}
     for each in experiment_class.__mro__:
-        name = getattr(sys.modules[each.__module__], "__file__", None)
+        # A module may have been loaded by hand, and then Python does not list it.
+        name = getattr(sys.modules.get(each.__module__), "__file__", None)
         if not issubclass(each, Experiment) or not name:
             continue
         file = Path(name)

@@ -191,6 +191,8 @@ def watch(
     Raises:
         RunError: if there is no such run, or no game that can be played like this.
         CheckpointError: if the checkpoint is not of this network.
+        NotFiniteError: if what the network says is not finite.
+        WorkerError: if a game fails in another process, or the process dies.
     """
     saved = Saved.of(watching.run, experiment_class, best=watching.best)
     try:

@@ -82,8 +82,8 @@ class Protocol:
         greedy: take the likeliest action, instead of drawing one from the policy; or
             with DQN and PQN, always the best one.
         epsilon: with this probability, take any action instead, so that the agent can't
-            get stuck. None means the usual one: 0.05 for DQN and 0.001 for PQN, unless
-            they are to be greedy, and 0 for those that draw their actions.
+            get stuck. None means the usual one: 0.05 for DQN, 0.001 for DrQ and PQN,
+            unless they are to be greedy, and 0 for those that draw their actions.
         sticky_actions: with this probability an Atari game ignores an action and
             repeats the one before. None means as in training.
         serve: press the button for the agent after each lost life, if that was done in
@@ -325,6 +325,10 @@ class Agent:
         purpose: [what it plays for][labml_rl.watch.scores.seed_of]. Many games have
             only a few beginnings. With the same dice, a game that is filmed could be
             one that was measured.
+
+    Raises:
+        CheckpointError: if the weights are those of another network.
+        ValueError: if there is no such device.
     """
 
     def __init__(

@@ -304,7 +304,10 @@ def play(sides: Sequence[Side], comparing: Comparing, protocol: Protocol) -> Non
         protocol: how all of them play.
 
     Raises:
+        ValueError: if that can't be played, such as on a device that is not here.
         CheckpointError: if a checkpoint is not of its network.
+        NotFiniteError: if what a network says is not finite.
+        WorkerError: if a game fails in another process, or the process dies.
     """
     agents = [
         (side, game, folder, saved)

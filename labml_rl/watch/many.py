@@ -125,8 +125,14 @@ def normalised_scores(points: Mapping[str, ArrayLike]) -> Scores:
         column for each of `G` games.
 
     Raises:
-        ValueError: if a game is not one of the 57, or has more runs than another.
+        ValueError: if a game is not one of the 57, or has more runs than another, or
+            something else than a list of scores.
     """
+    for game, each in points.items():
+        if np.ndim(each) != 1:
+            raise ValueError(
+                f"{game} must have a list of scores, one of each run, not {each!r}"
+            )
     columns = [human_normalised(game, each) for game, each in points.items()]
     counts = {game: np.size(each) for game, each in points.items()}
     if len(set(counts.values())) != 1:

@@ -219,6 +219,8 @@ def measure(
     Raises:
         ValueError: if that can't be played.
         CheckpointError: if the network does not fit the game.
+        NotFiniteError: if what the network says is not finite.
+        WorkerError: if a game fails in another process, or the process dies.
     """
     if games < 1:
         raise ValueError(f"games must be at least 1, not {games}")

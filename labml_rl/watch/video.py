@@ -85,6 +85,10 @@ class Stage:
         protocol: how it is played.
         all_frames: whether to show all frames of a step, or one picture that combines
             the last two of them.
+
+    Raises:
+        ValueError: if there is no such environment, or if it can't be filmed.
+        DependencyNotInstalled: if it draws with a package that is not there.
     """
 
     def __init__(self, saved: Saved, protocol: Protocol, *, all_frames: bool) -> None:
@@ -256,7 +260,11 @@ def film(
 
     Raises:
         RunError: if the video can't be written.
-        ValueError: if that can't be played.
+        ValueError: if that can't be played, or can't be filmed.
+        CheckpointError: if the network does not fit the game.
+        NotFiniteError: if what the network says is not finite.
+        DependencyNotInstalled: if the environment draws with a package, such as pygame,
+            that is not there.
         RuntimeError: if the environment calls `sys.exit`.
     """
     # An environment may change the folder that a relative path starts from.

@@ -68,6 +68,9 @@ def test_scores_of():
         normalised_scores({})
     with pytest.raises(ValueError, match="a score is NaN"):
         normalised_scores({"Pong": [np.nan]})
+    for wrong in (20.2, [[20.2, 19.9]]):
+        with pytest.raises(ValueError, match="Pong must have a list of scores"):
+            normalised_scores({"Pong": wrong, "qbert": wrong})
 
 
 def test_the_middle_half_by_hand():

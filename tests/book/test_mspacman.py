@@ -2,14 +2,16 @@
 
 import csv
 import json
+from dataclasses import asdict
 from itertools import pairwise
+from typing import Any
 
 import av
 import pytest
 
 from labml_rl.dqn import fast, mspacman
 from labml_rl.runs import command
-from labml_rl.runs.folder import RunError
+from labml_rl.runs.folder import RunError, RunFolder
 from labml_rl.watch import best
 from labml_rl.watch.agent import Protocol, Saved
 
@@ -90,6 +92,16 @@ def test_the_command_that_is_noted_can_be_typed(monkeypatch):
     mspacman.main(["--folder", "my runs"])
     program = "python -m labml_rl.dqn.mspacman"
     assert noted == [program, f"{program} --folder 'my runs'"]
+
+
+def test_a_game_may_be_spelled_in_another_way(tmp_path):
+    record: dict[str, Any] = {"algorithm": "fast-dqn", "frames": 4, "sessions": []}
+    record |= {"finished": False, "settings": asdict(mspacman.Settings().decided())}
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    place = RunFolder(tmp_path)
+    mspacman.check_same(place, mspacman.Settings(game="ms_pacman"))
+    with pytest.raises(RunError, match="with another game\\."):
+        mspacman.check_same(place, mspacman.Settings(game="Pong"))
 
 
 def test_it_shows_four_moments():

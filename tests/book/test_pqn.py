@@ -24,7 +24,7 @@ from labml_rl.pqn import (
     lambda_returns,
 )
 from labml_rl.pqn.experiment import Batch, Experiment, Settings
-from labml_rl.returns import discounted_returns
+from labml_rl.returns import Rollout, discounted_returns
 from labml_rl.runs import checkpoint
 from labml_rl.watch.agent import Protocol, Saved
 from tests.book.test_examples import numbers, table
@@ -410,6 +410,18 @@ def test_it_has_no_settings_that_do_nothing():
 def test_settings_that_make_no_sense_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         replace(TINY, **changes)
+
+
+def test_a_number_that_is_out_of_bounds_has_the_name_that_was_given():
+    nothing = torch.zeros(1, 1)
+    never = torch.zeros(1, 1, dtype=torch.bool)
+    rollout = Rollout(
+        rewards=nothing, values=torch.zeros(2, 1), terminated=never, truncated=never
+    )
+    for name in ("discount", "td_lambda"):
+        numbers = {"discount": 0.9, "td_lambda": 0.9} | {name: 1.5}
+        with pytest.raises(ValueError, match=f"^{name} must be between 0 and 1"):
+            lambda_returns(rollout, **numbers)
 
 
 def test_observations_without_a_body_are_refused():

@@ -749,6 +749,21 @@ def test_observations_must_be_what_the_space_says(wrong):
 
 
 @pytest.mark.parametrize(
+    "wrong", [np.array([["1", "2"]]), np.array([[1, None]]), np.ones((1, 2), complex)]
+)
+def test_observations_must_be_numbers(wrong):
+    memory = ReplayMemory(Box(-1, 1, (2,)), 1, capacity=9)
+    with pytest.raises(ValueError, match="observations must be float32 of shape"):
+        memory.begin(wrong)
+    memory.begin(np.zeros((1, 2)))
+    no = np.zeros(1, np.bool_)
+    with pytest.raises(ValueError, match="observations must be float32 of shape"):
+        memory.add(np.array([3]), np.array([5.0]), no, no, wrong)
+    assert len(memory) == 0
+    assert not memory.rewards.any()
+
+
+@pytest.mark.parametrize(
     ("shape", "one"),
     [
         ((4, 3, 8, 8), (1, 3, 8, 8)),

@@ -23,11 +23,11 @@ import time
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import Enum, StrEnum
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -46,6 +46,7 @@ from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.fingerprint import fingerprint
 from labml_rl.players import Players
 from labml_rl.ppo import experiment as ppo
+from labml_rl.ppo import rnd
 from labml_rl.process import STOP_SIGNALS
 from labml_rl.runs import checkpoint, curve, loop, record
 from labml_rl.runs.bar import Bar
@@ -183,6 +184,12 @@ def test_code_of_ones_own_may_be_written_as_python_reads_it(
         "own_sources"
     ]
     assert own[str(file)]["fingerprint"] == fingerprint("x = 1\n")
+
+
+def test_code_of_ones_own_may_be_in_a_module_that_was_loaded_by_hand():
+    mine = type("Mine", (Tiny,), {"__module__": "of_nobody"})
+    (file,) = record.session(0, mine)["own_sources"]
+    assert file == inspect.getsourcefile(Tiny)
 
 
 @pytest.mark.parametrize(
@@ -1058,7 +1065,13 @@ class Measuring(Tiny):
 
 
 @pytest.mark.parametrize(
-    "number", [torch.tensor(0.5), np.float32(0.5), torch.full((1, 1), 0.5), 0.5]
+    "number",
+    [
+        *(torch.tensor(0.5), torch.full((1, 1), 0.5)),
+        *(np.float32(0.5), np.full((), 0.5), np.full(1, 0.5), np.full((1, 1), 0.5)),
+        0.5,
+    ],
+    ids=repr,
 )
 def test_what_is_measured_may_be_a_number_of_any_kind(tmp_path, monkeypatch, number):
     monkeypatch.setattr(Measuring, "found", number)
@@ -1171,6 +1184,40 @@ def test_settings_of_another_algorithm_are_refused(tmp_path):
     with pytest.raises(runs.RunError, match=r"dqn\.fast\.Settings, and these are"):
         runs.train(fast.Experiment, DQNSettings(), folder=path)
     assert not path.exists()
+
+
+@dataclass(frozen=True, kw_only=True)
+class More(Settings):
+    more: int = 1
+
+
+def test_settings_that_the_experiment_does_not_know_are_refused(tmp_path):
+    """Nobody could go on with such a run, or watch it."""
+    path = tmp_path / "run"
+    with pytest.raises(runs.RunError, match=r"Tiny needs .* settings_class = More"):
+        runs.train(Tiny, More(), folder=path)
+    with pytest.raises(runs.RunError, match=r"settings_class = Settings"):
+        runs.train(ppo.Experiment, rnd.Settings(), folder=path)
+    assert not path.exists()
+    # Other defaults are fine.
+    settings = PPOSettings(total_frames=256)
+    path = runs.train(ppo.Experiment, settings, folder=path)
+    found = json.loads((path / "run.json").read_text())
+    assert vars(record.settings_of(found, ppo.Settings)) == vars(settings.decided())
+
+
+def test_an_experiment_without_settings_of_its_own_has_those_of_all(tmp_path):
+    class Plain(Tiny):
+        algorithm = "plain"
+        settings_class: ClassVar[Any] = runs.Experiment.settings_class
+
+        def update(self) -> dict[str, float]:
+            self.frames += 1
+            return {}
+
+    settings = runs.Settings(game="CartPole-v1", total_frames=8, workers=0)
+    path = runs.train(Plain, settings, folder=tmp_path / "run")
+    assert runs.resume(Plain, path) == path
 
 
 def test_a_setting_beyond_its_limits_is_told_all_of_them():
@@ -1543,6 +1590,15 @@ class Colour(Enum):
     RED = 1
 
 
+class Way(StrEnum):
+    FAST = "fast"
+
+
+class Size(NamedTuple):
+    width: int
+    height: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Inner:
     size: int = 3
@@ -1557,7 +1613,10 @@ class WithOwn(Settings):
 
 @pytest.mark.parametrize(
     "value",
-    [[1, 2], ((1, [2]),), {1: 2}, {"a": (1,)}, Inner(), Path("there"), Colour.RED],
+    [
+        *([1, 2], ((1, [2]),), {1: 2}, {"a": (1,)}, Inner(), Path("there"), Colour.RED),
+        *(Way.FAST, {"a": Way.FAST}, Size(1, 2), (3, (Size(1, 2),)), signal.SIGINT),
+    ],
     ids=str,
 )
 def test_settings_that_would_not_come_back_are_refused(value, tmp_path):
@@ -1571,7 +1630,9 @@ def test_settings_that_would_not_come_back_are_refused(value, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "value", [(64, 64), ((1, "a"), (True, None)), {"a": 1}, (), "there"], ids=str
+    "value",
+    [(64, 64), ((1, "a"), (True, None)), {"a": 1}, (), "there", np.float64(0.1)],
+    ids=str,
 )
 def test_settings_that_come_back_are_as_they_were(value, tmp_path):
     class Experiment(Tiny):
@@ -1693,7 +1754,8 @@ def test_a_row_by_hand(tmp_path, drawn, monkeypatch):
     experiment.settings = Settings(game="Pong", total_frames=8_000)
     before = {"frames": 400, "seconds": 990.0}
     with contextlib.closing(curve.Curve(RunFolder(tmp_path), experiment)) as found:
-        found.set_state({"rows": [before], "sums": {}, "counts": {}, "seconds": 1_000})
+        since = {"sums": {"loss": 0.0}, "counts": {"loss": 0}}
+        found.set_state({"rows": [before], **since, "seconds": 1_000})
         found.begin()
         experiment.frames, experiment.updates, experiment.episodes = 4_400, 9, 2
         experiment.recent.extend([{"r": 7.0, "l": 3}, {"r": 8.0, "l": 5}])
@@ -1747,6 +1809,19 @@ def test_the_curve_wants_the_same_metrics_after_each_row(drawn):
     with pytest.raises(KeyError, match="entropy"):
         drawn.add({"loss": 1.0, "entropy": 1.0})
     assert len(drawn.rows) == 1
+
+
+def test_the_curve_wants_the_same_after_a_row_without_any(drawn):
+    """Its first line has the names of all columns, and is written already."""
+    drawn, experiment = drawn
+    drawn.begin()
+    experiment.frames = 320
+    drawn.add({})
+    experiment.frames = 640
+    with pytest.raises(KeyError, match="loss"):
+        drawn.add({"loss": 1.0})
+    drawn.add({})
+    assert len(drawn.rows) == 2
 
 
 def test_after_a_stop_the_score_is_still_that_of_a_hundred_games():

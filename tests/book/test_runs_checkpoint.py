@@ -186,6 +186,8 @@ def test_anybody_may_read_it_whom_the_folder_lets(tmp_path):
             {"a": torch.zeros(1, dtype=torch.complex64)},
             "a: a Tensor of torch.complex64",
         ),
+        ({"a": np.zeros(1, ">f4")}, "a: a ndarray of >f4 can't be saved"),
+        ({"a": torch.eye(2).to_sparse()}, "a: a Tensor of torch.float32 can't be"),
         ({"a": {(1, 2): 3}}, "a: a key is neither"),
         ({"a": len}, "a: a builtin_function_or_method"),
     ],

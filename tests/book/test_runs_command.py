@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -509,6 +509,39 @@ def test_a_help_has_no_marks_and_no_lists(algorithm):
     said = command.plain_help(settings)
     assert not re.findall(r"^ *\d.*", said, re.MULTILINE)
     assert not re.findall(r"[`*$\\].*|\]\(.*", said)
+
+
+def said_of(settings: Any) -> dict[str, str]:
+    _, _, said = command.plain_help(settings).partition("Args:\n")
+    lines = " ".join(said.split())
+    names = [each.name for each in fields(settings)]
+    parts = re.split(rf"(?:^| )({'|'.join(names)}): ", lines)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_help_says_for_what_its_numbers_are(algorithm):
+    """Those of games are not those of a pole."""
+    settings = command.find_experiment(algorithm).settings_class()
+    batch = settings.num_envs * getattr(settings, "steps", 1)
+    for text in said_of(type(settings)).values():
+        for number in re.findall(r"(?:= |over )([\d,]+)(?= steps)", text):
+            assert int(number.replace(",", "")) == batch or "for games" in text
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("name", ["blocks", "compile", "graphs", "halves", "players"])
+def test_a_help_says_which_settings_are_refused(algorithm, name):
+    settings: Any = command.find_experiment(algorithm).settings_class
+    said = said_of(settings).get(name)
+    if said is None:
+        return
+    try:
+        settings(workers=2, **{name: not getattr(settings, name)})
+    except ValueError:
+        assert said.startswith("has to be o")
+    else:
+        assert not said.startswith("has to be o")
 
 
 def test_a_run_of_ones_own_is_not_the_books(tmp_path, capsys):

@@ -364,7 +364,10 @@ def test_so_they_are_by_pqn():
     with pytest.raises(ValueError, match=r"Rough answers in torch.bfloat16.*in_full"):
         RoughPQN(settings)
     SmallPQN(settings).close()
-    RoughPQN(replace(settings, precision="float32")).close()
+
+    # They are no finer where everything else has 32 bits.
+    with pytest.raises(ValueError, match=r"Rough answers in torch.bfloat16.*float32"):
+        RoughPQN(replace(settings, precision="float32"))
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

@@ -62,6 +62,20 @@ DOC = '"""# Title"""\n'
         ),
         # A page of words
         ('"""\n---\nsymbols:\n  x: "x"\n  y: "y"\n---\n\n$x$\n"""\n', [(5, "SBS204")]),
+        # What is no symbol lights nothing.
+        (
+            'r"""\n---\nsymbols:\n  x: "A"\n---\n\n$\\hat{A} \\text{A}$\n"""\nx = 1\n',
+            [(4, "SBS204")],
+        ),
+        # A name may be a key as well, and all symbols may be on one line.
+        (
+            '"""\n---\ntitle: T\nsymbols:\n  title: "q"\n---\n\n$x$\n"""\nx = 1\n',
+            [(5, "SBS204")],
+        ),
+        (
+            '"""\n---\ntitle: T\nsymbols: {x: q}\n---\n\n$x$\n"""\nx: int = 1\n',
+            [(4, "SBS204")],
+        ),
         # Dollars
         (DOC + "# $$\n# x\n#\n# - y\n# $$\nx = 1\n", [(2, "SBS205"), (6, "SBS205")]),
         (DOC + "# $$x = 1$y$$\nx = 1\n", [(2, "SBS205")] * 2),
@@ -88,6 +102,11 @@ DOC = '"""# Title"""\n'
         (DOC + "# Words\nz = 1\n", []),
         (DOC + "# x or y\nz = 1\n", []),
         (DOC + "# Note: this\nz = 1\n", []),
+        (DOC + "# Note: z = 1\n#\n# Hence: f(z) = 2\nz = 1\n", []),
+        (
+            DOC + "# y: int = 1\n#\n# y: list[x] = 1\nz = 1\n",
+            [(2, "SBS301"), (4, "SBS301")],
+        ),
         (DOC + "# a, b\n#\n# 'text'\n#\n# pass\nz = 1\n", []),
         (DOC + "# YYYYMMDD (8)\nz = 1\n", []),
         (DOC + "# return\nz = 1\n", []),
@@ -108,6 +127,10 @@ DOC = '"""# Title"""\n'
         (DOC + "# - one\n#  - two\nx = 1\n", [(3, "SBS303")]),
         (DOC + "# - one\n#   - two\n#     - three\n# - four\nx = 1\n", []),
         (DOC + "# 1. one\n#    - two\nx = 1\n", []),
+        (DOC + "# - one\n#   - two\n#    - three\nx = 1\n", [(4, "SBS303")]),
+        (DOC + "# 1. one\n# 10. ten\n#    - two\nx = 1\n", [(4, "SBS303")]),
+        (DOC + "# - one\n#   - two\n#\n#    Text.\n#    - three\nx = 1\n", []),
+        (DOC + "# - one\n#   - two\n#     - three\n#   - four\nx = 1\n", []),
         (DOC + "# - one\n#     - two\n# - three\nx = 1\n", []),
         (DOC + "# - one\n#   more of it\n# - two\nx = 1\n", []),
         (DOC + "# $$\n# - x\n#  - y\n# $$\nx = 1\n", []),
@@ -116,6 +139,15 @@ DOC = '"""# Title"""\n'
         (DOC + "# ### Too deep\nx = 1\n", [(2, "SBS304")]),
         (DOC + "# ## A\nx = 1\n# ### B\ny = 1\n# ## C\nz = 1\n", []),
         (DOC + "# ```\n# # no heading\n# ```\nx = 1\n", []),
+        # A page without a title begins with the name of its module.
+        ('"""Text."""\n# ### Too deep\nx = 1\n', [(2, "SBS304")]),
+        ('"""Text.\n\n# T\n"""\n', [(3, "SBS304")]),
+        ('"""Text.\n\n## A\n"""\n', []),
+        ('"""\n---\ntitle: a: b\n---\n\n# T\n"""\n', [(3, "SBS102")]),
+        # A heading may be underlined.
+        ('"""# T\n\nAgain\n=====\n\nText.\n"""\n', [(3, "SBS304")]),
+        ('"""# T\n\nOne\n---\n\n### Two\n"""\n', []),
+        ('"""# T\n\nText,\nmore\n---\n\n### Two\n"""\n', [(7, "SBS304")]),
         # Prose
         ("x = 1\n", [(1, "SBS401")]),
         ("", []),
@@ -328,6 +360,35 @@ def test_each_formula_of_a_line_has_its_own_column():
     ]
 
 
+@pytest.mark.parametrize(
+    ("docstring", "more"),
+    [
+        (r"$\gamma$ and $a \\ b$", ""),
+        (r"$\\hat{x}$ but $\gamma$", r", and write `\hat` for `\\hat`"),
+        (r"\"So\" $\gamma$", r', and write `"` for `\"`'),
+        ("\\\n$\\gamma$", ", and join the lines that a backslash joins"),
+    ],
+)
+def test_a_raw_docstring_has_no_escapes(docstring, more):
+    (finding,) = findings(f'"""# T\n\n{docstring}"""\n')
+    assert finding.code == "SBS302"
+    assert finding.remedy == f'Begin it with `r"""`{more}.'
+
+
+def test_a_title_that_is_underlined_has_two_lines():
+    (finding,) = findings('"""# T\n\nMore\n====\n"""\n')
+    assert finding.remedy == "Write `## More` for both lines; a page has one title."
+    (finding,) = findings('"""Text.\n\n# T\n"""\n')
+    assert "a second title on the page, below the name" in finding.message
+
+
+def test_a_name_that_is_none_to_yaml_can_be_quoted():
+    text = '"""\n---\nsymbols:\n  {}: q\n---\n\n# $q$\n"""\non = 1\n'
+    (finding,) = findings(text.format("on"))
+    assert finding.remedy == "Put the name into quotes, such as `'on'`."
+    assert findings(text.format("'on'")) == []
+
+
 # ---- Pictures
 
 
@@ -376,6 +437,7 @@ def test_pictures_that_do_not_exist(pictures, text, missing):
     ("path", "address", "remedy"),
     [
         ("book/m.py", "img/a.png", "Did you mean `../img/a.png`?"),
+        ("book/m.py", "b%20c.png", "Did you mean `<../img/b c.png>`?"),
         ("book/in/__init__.py", "../img/a.png", "Did you mean `../../img/a.png`?"),
         (
             "book/in/__init__.py",
@@ -424,6 +486,13 @@ def test_pages_that_do_not_exist(pictures, text, wrong, remedy):
     assert check(source, places) == [], "nobody knows what there is"
 
 
+def test_pages_of_the_reference_are_made_later(pictures):
+    text = '"""# T\n\n[A](../reference/book.m.md) [B](../reference/book.n.md)"""\n'
+    source = read(text.encode(), "book/m.py", "book.m")
+    (finding,) = check(source, catalogue([source]), pictures)
+    assert finding.message == "a link to `../reference/book.n.md`, which is no page"
+
+
 def test_a_definition_has_no_page_of_its_own(pictures):
     text = '"""# T\n\nSee [F](m/f.py)."""\n\n\ndef f():\n    """F."""\n'
     source = read(text.encode(), "book/m.py", "book.m")
@@ -460,7 +529,13 @@ def test_a_namespace_is_part_of_the_names(tmp_path, monkeypatch, capsys):
     Path("src/clay/kiln/fire.py").write_text(
         '"""# Fire, of [the kiln][clay.kiln]"""\nfrom clay.kiln import x\n'
     )
-    assert main(["check", "src/clay"]) == 0, capsys.readouterr().out
+    for path in ("src/clay", "src", "."):
+        assert main(["check", path]) == 0, capsys.readouterr().out
+    Path("docs").mkdir()
+    Path("src/clay/kiln/fire.py").write_text('"""# Fire ![A](a.png)"""\nimport clay\n')
+    for path in ("src/clay", "src", "."):
+        assert main(["check", path]) == 1
+        assert "which starts at `clay/kiln/fire.md`" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", ["src", ".", "src/book", "src/book/inner"])
@@ -481,6 +556,14 @@ def test_a_folder_in_which_packages_lie(book, capsys, path):
     said = capsys.readouterr().out
     assert "__init__.py:3:13: SBS207 " in said
     assert "Did you mean `../../guide.md`?" in said
+
+
+def test_the_documents_have_a_name_from_inside_them_too(book, monkeypatch, capsys):
+    (book / "inner" / "__init__.py").write_text('"""# Inner ![A](a.png)"""\n')
+    (book.parent / "docs").mkdir()
+    monkeypatch.chdir(book.parent / "docs")
+    assert main(["check", "../book", "--docs", "."]) == 1
+    assert "`a.png`, which is not in `docs`" in capsys.readouterr().out
 
 
 def test_what_cannot_be_read_is_one_finding(book, capsys):

@@ -15,7 +15,7 @@ import pytest
 
 from sidebyside import __main__, cli
 from sidebyside.cli import main
-from sidebyside.press import named_from, python_files
+from sidebyside.press import ASSETS, named_from, python_files
 from tests.press.sites import DOT
 
 ROOT = Path(__file__).parents[2]
@@ -160,6 +160,15 @@ def test_only_fonts_that_are_needed_are_put_in(book, tex, more):
 def test_without_formulas_there_is_no_katex(book):
     (book / "thing.py").write_text('"""Text."""\n')
     assert "KaTeX_" not in page()
+
+
+def test_a_page_has_the_licences_of_what_is_in_it(book):
+    """Whoever is sent the file has nothing else."""
+    html = page()
+    for name in ("LICENSE", "katex/LICENSE", "katex/fonts/LICENSE"):
+        assert (ASSETS / name).read_text(encoding="utf-8") in html, name
+    (book / "thing.py").write_text('"""Text."""\n')
+    assert "Khan" not in page()
 
 
 def test_dark_colours_go_by_the_system(book):
@@ -318,6 +327,21 @@ def test_strictly_mistakes_are_failures(book, capsys):
     assert not Path("thing.html").exists()
 
 
+def test_strictly_no_dollars_are_left(book, capsys):
+    (book / "thing.py").write_text('"""\n# T\n\n$$\na\n\nb\n$$\n"""\n')
+    assert main(["page", "book/thing.py", "--strict"]) == 1
+    assert main(["markdown", "book", "-o", "out", "--strict"]) == 1
+    assert capsys.readouterr().err.count("thing.py:4: a `$$` that is not part of") == 2
+    assert not Path("thing.html").exists()
+    assert not Path("out").exists()
+    assert main(["page", "book/thing.py"]) == 0
+
+
+def test_the_page_of_a_package_has_its_name(book):
+    assert main(["page", "book/__init__.py"]) == 0
+    assert "<title>The book</title>" in Path("book.html").read_text()
+
+
 def test_what_is_not_python_is_a_failure(book, capsys):
     (book / "thing.py").write_text("x = (\n")
     assert main(["page", "book/thing.py"]) == 1
@@ -363,6 +387,11 @@ def test_what_is_not_python_is_a_failure(book, capsys):
         (
             ["page", "book/thing.py", "--inventory", "https://x.y", "book/thing.py"],
             "sidebyside: book/thing.py: this is no `objects.inv`",
+        ),
+        (
+            ["check", "book", "--inventory", "x.y", "book/thing.py"],
+            "sidebyside: book/thing.py: `x.y` is no address, such as "
+            "`https://docs.example.org/`",
         ),
         (["check", "empty"], "sidebyside: empty: no Python files in this folder"),
         (["markdown", "none", "-o", "out"], "sidebyside: none: no such file or folder"),
@@ -506,6 +535,8 @@ def test_markdown_for_a_package(book, capsys):
     assert "(thing.md#Thing)" in (out / "book/other.md").read_text()
     assert (out / "assets/sidebyside/sidebyside.css").exists()
     assert list(out.rglob("*.woff2"))
+    ours = (ROOT / "LICENSE").read_bytes()
+    assert (out / "assets/sidebyside/LICENSE").read_bytes() == ours
     assert capsys.readouterr().err == ""
 
 

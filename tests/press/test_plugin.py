@@ -184,12 +184,66 @@ def test_the_reference_and_its_extension_agree_on_the_page(site):
         config.replace("EXTENSION", "sidebyside.reference")
     )
     done = build(site)
-    assert (
-        "Write `sidebyside.reference: {page: api.md}` into the options" in done.stderr
-    )
-    right = config.replace("EXTENSION", "{sidebyside.reference: {page: api.md}}")
+    remedy = re.search("Write `(sidebyside.reference: .*)` into the o", done.stderr)
+    assert remedy
+    assert remedy[1] == "sidebyside.reference: {page: 'api.md'}"
+    right = config.replace("EXTENSION", remedy[1])
     (site / "mkdocs.yml").write_text(right)
     assert "sidebyside.reference" not in build(site).stderr
+
+
+def test_what_is_said_of_the_extension_is_yaml(site):
+    """With a page for each module there are braces in it."""
+    old, new = REFERENCE
+    given = "[{sidebyside.reference: {page: 'ref/{module}.md'}}]"
+    assert given in new
+    configured(site, (old, new.replace(given, "[]")))
+    said = build(site).stderr
+    assert "lead to no page" in said
+    (remedy,) = re.findall("Write `extensions: (.*)` into the options", said)
+    configured(site, ("extensions: []", "extensions: [sidebyside.reference]"))
+    said = build(site).stderr
+    (page,) = re.findall("Write `(sidebyside.reference: .*)` into the options", said)
+    assert remedy == f"[{page}]"
+    configured(site, ("[sidebyside.reference]", remedy))
+    assert "sidebyside.reference" not in build(site).stderr
+
+
+def test_a_page_of_the_reference_may_begin_with_the_package(site):
+    old, new = REFERENCE
+    new = new.replace(
+        "reference: ref/{module}.md", "reference: '{package}/r/{module}.md'"
+    )
+    configured(
+        site, (old, new.replace("'ref/{module}.md'", "'{package}/r/{module}.md'"))
+    )
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    assert (site / "site" / "book" / "r" / "book.game.html").is_file()
+
+
+def test_what_the_reference_leaves_out_is_named_from_the_site(site):
+    """Also where that is not the current folder."""
+    (site / "lib").mkdir()
+    (site / "book").rename(site / "lib" / "book")
+    own = site / "lib" / "book" / "own.py"
+    own.write_text('def f():\n    """One.\n\n    Two."""\n')
+    (site / "docs" / "ref.md").write_text("# R\n\n::: book.game\n\n::: book.own\n")
+    exclude = "exclude: [lib/book/own.py]"
+    extension = f"{{sidebyside.reference: {{{exclude}, page: ref.md}}}}"
+    options = f"{{paths: [lib], options: {{extensions: [{extension}]}}}}"
+    configured(
+        site,
+        (
+            "[book]\n",
+            f"[lib/book]\n      {exclude}\n      reference: ref.md\n"
+            f"  - mkdocstrings: {{handlers: {{python: {options}}}}}\n",
+        ),
+    )
+    for folder, given in ((site, ()), (site / "lib", ("-f", "../mkdocs.yml"))):
+        done = build(folder, *given)
+        assert done.returncode == 0, done.stderr
+        assert "<p>Two.</p>" in (site / "site" / "ref.html").read_text()
 
 
 def test_each_module_has_a_page_of_the_reference(site):
@@ -534,6 +588,10 @@ def test_a_film_is_a_player(site):
     home = (site / "site" / "index.html").read_text()
     assert 'src="films/f.mp4"' in home
     assert 'poster="films/f.webp"' in home
+    (site / "docs" / "films" / "f.webp").unlink()
+    said = refused(site)
+    assert "book/game.md: the still of a film, `../films/f.webp`, does not ex" in said
+    assert "index.md: the still of a film, `films/f.webp`, does not exist." in said
 
 
 def test_pictures_with_titles_become_a_series(site):
@@ -576,8 +634,10 @@ def test_a_mistake_in_a_template_is_named(site):
     configured(site, ("font: false", "font: false, custom_dir: overrides"))
     for wrong, where in [
         ("# Text\n{% for x in %}\n", f"{template}:2: Expected an expression"),
-        ("{{ page.no.such }}\n", "sidebyside/page.md: "),
+        ("{{ page.no.such }}\n", f"{template}:1: "),
+        ("\n{% include 'more.md' %}\n", f"{folder.parent / 'more.md'}:1: 'no' is und"),
     ]:
+        (folder.parent / "more.md").write_text("{{ no }}")
         template.write_text(wrong)
         done = build(site)
         assert done.returncode == 1

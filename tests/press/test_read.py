@@ -167,6 +167,7 @@ def test_what_is_said_to_readers_is_prose(text):
     "text",
     [
         *("# Copyright 2020 A. B.\n# It does this.", "# SPDX-License-Identifier: MIT"),
+        '# /// script\n# dependencies = [\n#   "clay",\n# ]\n# ///',
         *(
             "# -----\n# Licensed under the MIT licence.",
             "#!x\n\n# Copyright\n\n# Public domain",

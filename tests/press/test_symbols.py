@@ -95,6 +95,11 @@ def test_a_symbol_that_would_break_a_formula_leaves_it_alone():
         ),
         ('\n  a: "A_\\theta"', "5: the symbol of `a` has lost a backslash to YAML."),
         (
+            '\n  a: "\\Pi \\Lambda"',
+            "5: the symbol of `a` has lost a backslash to YAML. Put it into single "
+            "quotes: `a: '\\Pi \\Lambda'`.",
+        ),
+        (
             '\n  a: "\\pi"',
             "5: the front matter is not YAML: found unknown escape character 'p'. "
             "Put a value that has a backslash into single quotes.",

@@ -20,6 +20,7 @@ from packaging.utils import canonicalize_name
 from tests.site.conftest import ROOT
 from tests.site.test_pages import all_pages
 
+IMPORTED = r"^(?:import|from) (\w+)"
 NAMESPACE = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
@@ -89,7 +90,38 @@ def test_what_is_cited_is_what_is_released():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["version"] == project["project"]["version"]
-    assert " AND ".join(cited["license"]) == project["project"]["license"]
+    # Several would mean: any of them.
+    assert cited["license"] == project["project"]["license"].partition(" AND ")[0]
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith(cited["license"])
+
+
+def test_each_licence_is_with_what_it_is_for():
+    ours = (ROOT / "LICENSE").read_bytes()
+    assert (ROOT / "sidebyside" / "assets" / "LICENSE").read_bytes() == ours
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert "[`LICENSE`](assets/sidebyside/LICENSE)" in page
+    shim = ROOT / "docs" / "assets" / "javascripts" / "iframe-worker-LICENSE"
+    assert "Permission is hereby granted" in shim.read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found = (set(ROOT.glob(pattern)) for pattern in project["project"]["license-files"])
+    assets = ROOT / "sidebyside" / "assets"
+    copies = {assets / "LICENSE"}
+    assert set.union(*found) == {ROOT / "LICENSE", *assets.rglob("LICENSE")} - copies
+
+
+def test_the_press_needs_no_more_in_a_mkdocs_that_is_there():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = project["project"]["optional-dependencies"]["press"]
+    listed = {canonicalize_name(Requirement(each).name) for each in needed}
+    made_by = metadata.packages_distributions()
+    used = {
+        canonicalize_name(made_by[name][0])
+        for file in (ROOT / "sidebyside").glob("*.py")
+        for name in re.findall(IMPORTED, file.read_text(encoding="utf-8"), re.MULTILINE)
+        if name in made_by and name != "sidebyside"
+    }
+    # MkDocs brings watchdog along, and mkdocstrings griffe.
+    assert used - {"mkdocs", "watchdog", "griffelib"} <= listed
 
 
 def test_what_is_pinned_takes_every_python_that_the_project_takes():
