@@ -6,7 +6,6 @@ whole.
 """
 
 import re
-from functools import lru_cache
 from typing import Any
 
 CODE = re.compile(r"(?<=<code>)[^<]{17,}(?=</code>)")
@@ -33,13 +32,26 @@ SHAPE = re.compile(r"\(\S+(?: \S+)+")
 HYPHENED = re.compile(r"(?<!\S)(?=\S*-\w)\S{3,24}(?!\S)")
 
 
+# What became of each page, in this build and in the one before. A server makes the site
+# again and again, and only one of its pages has changed.
+NOW: dict[str, str] = {}
+BEFORE: dict[str, str] = {}
+
+
+def on_pre_build(**_: Any) -> None:
+    """Forget what pages were two builds ago."""
+    BEFORE.clear()
+    BEFORE.update(NOW)
+    NOW.clear()
+
+
 def on_page_content(html: str, **_: Any) -> str:
     """Mark where the words of a page may break."""
-    return broken(html)
+    if html not in NOW:
+        NOW[html] = BEFORE[html] if html in BEFORE else broken(html)
+    return NOW[html]
 
 
-# A server makes the site again and again, and only one of its pages has changed.
-@lru_cache(maxsize=512)
 def broken(html: str) -> str:
     """
     Mark where the names in tables may break, and where numbers may not. A browser

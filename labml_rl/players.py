@@ -37,9 +37,9 @@ play][labml_rl.runs.experiment.Settings], and goes on with the same number.
 
 How much is it worth? PPO was measured on two cores of [three
 processors](../benchmarks/policies.md). On two of them the gain was a tenth or less,
-which may be chance. On the third it was a fifth. With two cores, most of the time goes
-into learning, and only one core would ever be idle. The more cores there are, the more
-of them would have nothing to do.
+which may be chance. On the third it was a fifth, and from 7% to 34% in single turns.
+With two cores, most of the time goes into learning, and only one core would ever be
+idle. The more cores there are, the more of them would have nothing to do.
 
 The price is that the agent's process plays, too. A worker whose game hangs is given up
 on after a while. When a game hangs in the agent's own process, so does the run.

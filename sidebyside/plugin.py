@@ -32,6 +32,7 @@ import re
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -96,6 +97,7 @@ from sidebyside.serve import (
     ReadPages,
     RenderedPages,
     ResolvedReferences,
+    forget_reference,
     keep_what_is_there,
     look_often,
     skip_hidden,
@@ -107,6 +109,7 @@ from sidebyside.weave import Crossing, catalogue, check_formulas
 log = get_plugin_logger("sidebyside")
 BUILD_LOG = logging.getLogger("mkdocs.commands.build")
 
+LONG_GONE = 10  # builds without a file, until it is forgotten
 STYLES = ("katex/katex.min.css", "sidebyside.css")
 STYLE = '<link rel="stylesheet"'
 FONTS = "assets/sidebyside/katex/fonts"
@@ -252,6 +255,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.written: dict[str, Path] = {}
         self.listed: dict[str, tuple[object, set[str]]] = {}
         self.around: tuple[dict[str, Entry], bool] = {}, False
+        self.gone: dict[str, int] = {}
 
     def on_startup(
         self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool
@@ -769,10 +773,40 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if self.serving:
             self.referring.after(files)
             self.admit_new_names(files)
+            forget_reference(config)
+            self.forget(files)
             for file in files.media_files():
                 self.kept.remember(file)
 
     on_env = CombinedEvent(_keep_templates, _set_aside, _take_back)
+
+    def forget(self, files: Files) -> None:
+        """
+        ### What is gone
+
+        A file that comes back, as with another branch, is found as it was left. But one
+        that has not been there for ten builds has been renamed or removed. The modules
+        of a server that goes on for days may have had many names.
+
+        Args:
+            files: the files of the site, with all pages.
+        """
+        known: tuple[dict[str, Any], ...] = (
+            *(self.read.known, self.rendered.rendered, self.referring.resolved),
+            *(self.searched.known, self.searched.contents, self.filled.filled),
+            *(self.preloading, self.loaded, self.made, self.dollars, self.untitled),
+            *(self.listed, self.kept.known),
+        )
+        there = {file.src_uri for file in files} | {*map(self.kept.path_of, files)}
+        gone = {name for each in known for name in each} - there
+        self.gone = {name: self.gone.get(name, 0) + 1 for name in gone}
+        for name, builds in self.gone.items():
+            if builds > LONG_GONE:
+                if name in self.kept.known:
+                    with suppress(OSError):
+                        os.unlink(name)
+                for each in known:
+                    each.pop(name, None)
 
     def admit_new_names(self, files: Files) -> None:
         """

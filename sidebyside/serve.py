@@ -18,6 +18,7 @@ starts from scratch.
 import gc
 import logging
 import os
+import sys
 from collections.abc import (
     Callable,
     Iterable,
@@ -104,9 +105,18 @@ def keep_what_is_there() -> None:
     What the first build leaves behind will be there as long as the server is: its
     modules and the pages that it keeps. Python's collector need not go through it in
     every later build.
+
+    What a later build makes is garbage when the next begins, but by then it counts as
+    old, and the collector seldom looks at what is old: in this book it would wait for
+    two hundred builds, and half a gigabyte. So from here on it looks after sixteen or
+    so.
     """
     gc.collect()
     gc.freeze()
+    # It waits until there is a quarter as much again as it has last seen. What is
+    # frozen should not count.
+    gc.collect()
+    gc.set_threshold(gc.get_threshold()[0], 3, 2)
 
 
 class CompiledTemplates(BytecodeCache):
@@ -219,6 +229,10 @@ class KeptFiles:
         self.unsaid.add(skipped)
         return ""
 
+    def path_of(self, file: File) -> str:
+        """The second name of a file."""
+        return os.path.join(str(file.dest_dir), KEPT, file.dest_uri)
+
     def put(self, file: File, content: object, write: Callable[[], None]) -> None:
         """
         Give a file its first name back, if it is the same, or else write it.
@@ -229,7 +243,7 @@ class KeptFiles:
             write: makes it.
         """
         path = file.abs_dest_path
-        kept = os.path.join(str(file.dest_dir), KEPT, file.dest_uri)
+        kept = self.path_of(file)
         # Another plugin may have written into the file, and so changed it under both
         # names. So the time when it was written is compared, too.
         with suppress(OSError):
@@ -705,6 +719,30 @@ def handlers_of(config: MkDocsConfig) -> Any:
     """
     plugin: Any = config.plugins.get("mkdocstrings")
     return plugin.handlers if plugin and plugin.plugin_enabled else None
+
+
+def forget_reference(config: MkDocsConfig) -> None:
+    """
+    ## What would never be forgotten
+
+    A function of mkdocstrings remembers for each template whether there is one, and
+    with it the environment that it is in. Through that it holds all pages of the build
+    that made a page of the reference. And griffe, which reads the modules for it,
+    remembers the fields of each dataclass, and so all modules around it. A server would
+    keep each such build for ever.
+
+    Args:
+        config: the options of the site, all of whose pages have been rendered.
+    """
+    handlers = handlers_of(config)
+    for handler in handlers.seen_handlers if handlers else ():
+        for test in handler.env.tests.values():
+            if hasattr(test, "cache_clear"):
+                test.cache_clear()
+    griffe = sys.modules.get("griffe._internal.extensions.dataclasses")
+    fields: Any = getattr(griffe, "_dataclass_parameters", None)
+    if hasattr(fields, "cache_clear"):
+        fields.cache_clear()
 
 
 class Heard(logging.Handler):

@@ -85,7 +85,9 @@ The agents score 19.0 ± 1.1, 14.5 ± 0.8 and 17.4 ± 2.3 in whole games after t
 nothing differs between them but the seed. The DrQ of Schwarzer et al. scores 19.8.
 (Random play scores 1.7, and a human tester 31.8.) In Pong, where they give −9.1, the
 three agents score −12.0 ± 1.2, −19.2 ± 0.4 and −17.5 ± 0.4, and in Ms. Pac-Man, where
-they give 1,218, 901 ± 55, 667 ± 47 and 1,255 ± 37.
+they give 1,218, 901 ± 55, 667 ± 47 and 1,255 ± 37. (In Breakout and in Ms. Pac-Man most
+of the thirty games of an agent are [one of four](../watch/__init__.py#how-many-games),
+so there the ± says little.)
 
 In Road Runner, where they give 11,211, it is 4,450 ± 303, 17,863 ± 314 and 3,007 ± 182.
 The second of these agents has found out that the coyote who is after it can be led

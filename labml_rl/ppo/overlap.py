@@ -29,8 +29,9 @@ plays and learns as many steps as the games alone allow. Three samples could not
 whether that is more than without `overlap`. On a processor that does the learning as
 well, nothing is idle, and there is nothing to gain.
 
-What is learned [is just as good](../../benchmarks/tricks.md#learning-while-it-plays) in
-the end, but comes a little later. How much later depends on [the policy from which the
+A small game is learned [just as
+well](../../benchmarks/tricks.md#learning-while-it-plays) in the end, as far as five
+runs can tell, but a little later. How much later depends on [the policy from which the
 clip counts][OverlapExperiment.from_here].
 """
 

@@ -92,7 +92,9 @@ labml-rl watch results/runs/ppo/breakout/seed-1 \
 
 All eight games are still going when they are cut off, with 302 to 423 points: the agent
 returns a ball that flies the same way for ever, and hits no brick. Without `--greedy`,
-seven of the eight are over by then, and the mean is 517 instead of 381.
+seven of the eight are over by then, and the mean is 517 ± 68 instead of 381 ± 18. How
+much better that is, eight games can't tell: two of them are above 700, and in thirty
+the same agent has [434 ± 17](../../results.md#breakout-by-ppo).
 
 ## How many games
 
@@ -106,12 +108,14 @@ side by side](compare.py).
 !!! warning "Thirty games that are four"
     For its first 264 frames Ms. Pac-Man does not listen to anyone, and by then the
     no-ops are long over. All they change is in which of every four frames the agent
-    acts, so there are four beginnings, and not thirty. An agent of
+    acts, so there are four beginnings, and not thirty. So it is in Breakout, where no
+    ball flies before the button is pressed. An agent of
     [DrQ](../../results.md#two-hours-of-play-by-drq) takes its best action in all but
-    one of a thousand steps: of the thirty games of one, 28 end with one of four scores.
-    Their standard error says how sure the mean of these four is, and nothing about
-    games that go a little differently. With `--epsilon 0.05` or `--sticky-actions
-    0.25`, hardly two games are alike.
+    one of a thousand steps: of the thirty games of one, 28 end with one of four scores
+    in Ms. Pac-Man, and in Breakout all thirty of another. Their standard error says how
+    sure the mean of these four is, and nothing about games that go a little
+    differently. With `--epsilon 0.05` or `--sticky-actions 0.25`, hardly two games are
+    alike.
 
 !!! warning "The best of many"
     Measure a hundred checkpoints and report the best one, and you report luck. If all

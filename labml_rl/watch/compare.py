@@ -43,6 +43,12 @@ that all sides have played and for which a human tester's score is known. It giv
 [median of 57 games][labml_rl.watch.many.estimated_median] if the five that predict it
 are among them, as here.
 
+The standard error of a few runs is a rough guess itself. So the rule that [games
+have][labml_rl.watch.scores.Result.standard_error] is too bold for runs. By chance
+alone, the means of equal algorithms come out three standard errors apart once in 6
+times with two runs each, once in 10 with three, and once in 15 with five. (That is for
+one game. With ten games, one of them will often be like that.)
+
 You need not say which run is on which side. Runs that differ only in their game and
 seed, or in how they were computed, belong together. Where another setting is different,
 or the number of frames, there are two sides, and the program says how they differ. The
@@ -107,8 +113,9 @@ MAY_DIFFER = {
 }
 
 # From two runs, the bootstrap makes an interval that is [much too
-# narrow][labml_rl.watch.many.interval].
-ENOUGH_RUNS = 3
+# narrow][labml_rl.watch.many.interval]. From a few it is still so narrow that the table
+# has to say so.
+ENOUGH_RUNS, MANY_RUNS = 3, 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -387,6 +394,8 @@ def rows_of(sides: Sequence[Side]) -> Iterator[tuple[str, list[str]]]:
     if min(counts) >= ENOUGH_RUNS:
         spans = [interval(each) for each in scores]
         yield "  95% interval", [f"{low:,.0%} to {high:,.0%}" for low, high in spans]
+        if min(counts) < MANY_RUNS:
+            yield f"  (of {min(counts)} runs it is too narrow for that)", []
     yield "mean", [f"{each.mean():,.0%}" for each in scores]
     yield "median", [f"{np.median(each.mean(axis=0)):,.0%}" for each in scores]
     if set(counted) >= WEIGHTS.keys():

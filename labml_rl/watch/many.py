@@ -190,9 +190,10 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
 
     Two of its measures are not averages. The **probability of improvement** asks how
     often one algorithm is better, and not by how much: for each game, pair every run of
-    A with every run of B, and take the share of pairs in which A scores more; then
-    average over the games. It is a half if both are equally good. And a **performance
-    profile** is a curve: the share of runs that are above a score, for each score.
+    A with every run of B, and take the share of pairs in which A scores more, where a
+    tie counts as half a pair; then average over the games. It is a half if both are
+    equally good. And a **performance profile** is a curve: the share of runs that are
+    above a score, for each score.
 
     Here the score of each run counts on its own; those of one game are not averaged
     first. In the example at the top, they are 115.0% and 115.9% in Pong, and 1,425% and

@@ -392,6 +392,13 @@ def test_both_sides_need_three_seeds_for_an_interval():
     assert "95% interval" not in found
 
 
+@pytest.mark.parametrize(("count", "warned"), [(3, True), (9, True), (10, False)])
+def test_an_interval_of_few_runs_is_called_too_narrow(count, warned):
+    said = table_of([Side("ppo", 4, points={"pong": [*map(float, range(count))]})])
+    (place,) = (n for n, line in enumerate(said) if line.startswith("  95% interval"))
+    assert said[place + 1].startswith(f"  (of {count} runs it is too narrow") == warned
+
+
 def test_a_game_that_is_not_summed_up_may_have_more_runs():
     both = {"pong": [1.0], "qbert": [1.0]}
     first = Side("ppo", 4, points={**both, "amidar": [1.0, 2.0]})
@@ -400,6 +407,19 @@ def test_a_game_that_is_not_summed_up_may_have_more_runs():
 
 def test_a_cell_by_hand():
     assert compare.cell("CartPole-v1", [1.0, 2.0, 6.0]) == "3.0 ± 1.5"
+
+
+def test_how_often_equal_algorithms_are_three_standard_errors_apart():
+    """As often as the page says, with runs on a bell curve."""
+    pattern = r"once in (\d+) times with two runs each, once in (\d+) with three, "
+    pattern += r"and once in (\d+) with five"
+    (said,) = re.findall(pattern, " ".join((compare.__doc__ or "").split()))
+    dice = np.random.default_rng(0)
+    for runs_of_each, times in zip((2, 3, 5), map(int, said), strict=True):
+        first, second = dice.normal(size=(2, 100_000, runs_of_each))
+        variances = (first.var(1, ddof=1) + second.var(1, ddof=1)) / 2 / runs_of_each
+        apart = abs(first.mean(1) - second.mean(1)) > 3 * np.sqrt(variances)
+        assert 1 / apart.mean() == pytest.approx(times, rel=0.05)
 
 
 def test_how_the_best_was_looked_for_makes_a_side(tmp_path):

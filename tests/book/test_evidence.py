@@ -18,6 +18,7 @@ from benchmarks import evidence
 from benchmarks.record import ROOT, text
 from figures.drawing import FOLDER
 from hooks.results import on_pre_build, with_state_of_code
+from labml_rl import watch
 from labml_rl.dqn.settings import Settings as DQNSettings
 from labml_rl.fingerprint import fingerprint
 from labml_rl.ppo.experiment import Experiment, Settings
@@ -405,15 +406,27 @@ def test_settings_are_kept(kept):
 
 
 @pytest.mark.parametrize(
-    ("run", "seed", "times"),
-    [("drq", 1, 28), ("drq", 2, 26), ("drq", 3, 23), ("pqn", 1, 26)],
+    ("run", "game", "seed", "times"),
+    [
+        *(("drq", "mspacman", seed, n) for seed, n in ((1, 28), (2, 26), (3, 23))),
+        *(("drq", "breakout", seed, n) for seed, n in ((1, 26), (2, 27), (3, 30))),
+        ("pqn", "mspacman", 1, 26),
+    ],
 )
-def test_many_games_of_ms_pac_man_are_the_same(run, seed, times):
+def test_many_games_with_four_beginnings_are_the_same(run, game, seed, times):
     """Of agents that nearly always take the best action."""
-    file = evidence.KEPT / run / "mspacman" / f"seed-{seed}" / "scores.json"
+    file = evidence.KEPT / run / game / f"seed-{seed}" / "scores.json"
     points = Counter(json.loads(file.read_text())["points"])
     assert points.total() == 30
     assert sum(count for _, count in points.most_common(4)) == times
+
+
+def test_the_page_on_watching_has_the_score_of_thirty_games():
+    """Beside that of eight, which is higher by chance."""
+    file = evidence.KEPT / "ppo" / "breakout" / "seed-1" / "scores.json"
+    scores = json.loads(file.read_text())
+    said = f"[{scores['mean']:.0f} ± {scores['standard_error']:.0f}]"
+    assert f"the same agent has {said}" in " ".join((watch.__doc__ or "").split())
 
 
 def test_the_scores_on_the_page_of_drq_are_the_recorded_ones():

@@ -210,6 +210,25 @@ def test_ms_pac_man_listens_to_nobody_at_first():
     np.testing.assert_array_equal(memory(300, 2), memory(300, 6))
 
 
+def test_breakout_has_four_beginnings():
+    """Its ball waits for the button, so no-ops do no more than that there, either."""
+
+    def seen(noops):
+        ale = emulator("breakout", 1, 0.0)
+        ale.reset_game()
+        for _ in range(noops):
+            ale.act(Action.NOOP)
+        for step in range(150):
+            turn = Action.RIGHT if step % 20 < 10 else Action.LEFT
+            for _ in range(4):
+                ale.act(turn if step else Action.FIRE)
+            yield ale.getScreenGrayscale().tobytes()
+
+    games = {noops: tuple(seen(noops)) for noops in range(1, 31)}
+    assert all(games[noops] == games[noops - 4] for noops in range(5, 31))
+    assert len(set(games.values())) == 4
+
+
 def test_different_seeds_differ():
     game = make_game("MsPacman")
     actions = random_actions(game, 300)

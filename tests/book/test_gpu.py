@@ -24,7 +24,7 @@ from tests.book.test_graphs import (
     check_each_call_is_done_once,
     check_what_waits_is_not_recorded,
 )
-from tests.book.test_learning import frames_until
+from tests.book.test_learning import SOLVED, frames_until
 from tests.book.test_overlap import after_each_other, weights_of
 
 pytestmark = [
@@ -115,8 +115,8 @@ def test_a_game_is_learned_from_its_pixels_there(graphs):
 
 
 def test_cartpole_is_solved_there():
-    settings = small.PPOSettings(total_frames=100_000, device="cuda")
-    (solved,) = frames_until(settings, 450)
+    settings = small.PPOSettings(total_frames=200_000, device="cuda")
+    (solved,) = frames_until(settings, SOLVED)
     assert solved < float("inf")
 
 

@@ -23,7 +23,7 @@ from labml_rl.runs import checkpoint
 from tests.book.catch import BALLS
 from tests.book.test_mistakes import NOTHING_LEARNED, some
 
-PPO_CART = small.PPOSettings(total_frames=100_000)
+PPO_CART = small.PPOSettings(total_frames=200_000)
 A2C_CART = small.A2CSettings(total_frames=300_000)
 PQN_CART = small.PQNSettings()
 
@@ -64,9 +64,11 @@ EXPERIMENTS = {
 pytestmark = pytest.mark.timeout(900)
 
 
-# CartPole counts as solved with a mean of 475 of 500 steps. A mark that is passed long
-# before, after a quarter of the time; in what part of it, at most; and the part in
-# which a bug keeps it from that.
+# CartPole counts as solved with a mean of 475 of 500 steps. On another processor, where
+# numbers are rounded in another way, it is another run. So there is time enough: with
+# each of eight seeds, PPO took less than half of it. A mark that is passed long before,
+# after a quarter of the time; in what part of it, at most; and the part in which a bug
+# keeps it from that.
 SOLVED, GOOD = 475, 150
 IN_TIME, WITH_BUG = 0.5, 0.35
 

@@ -2,7 +2,8 @@
 
 import json
 from dataclasses import replace
-from statistics import median
+from itertools import combinations
+from statistics import mean, median
 from types import SimpleNamespace
 from typing import Any
 
@@ -153,6 +154,24 @@ def test_a_record_says_what_its_curves_come_to(of, name):
     record = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     for each in record["variants"].values():
         assert of.summary(each["curves"]) == each
+
+
+@pytest.mark.parametrize(("column", "times"), [("end", 13), ("way", 5)])
+def test_how_often_chance_would_do_as_much_as_v_trace(column, times):
+    """Of all ways to deal the ten runs to two sides, where actors are 16 behind."""
+    variants = json.loads((FOLDER / "lag.json").read_text())["variants"]
+    runs = [
+        curve[-1] if column == "end" else mean(curve)
+        for name in ("vtrace_16", "nothing_16")
+        for curve in variants[name]["curves"].values()
+    ]
+    gaps = [
+        abs(2 * sum(side) - sum(runs)) for side in combinations(runs, len(runs) // 2)
+    ]
+    as_wide = sum(gap >= gaps[0] - 1e-6 for gap in gaps)
+    assert round(len(gaps) / as_wide) == times
+    said = " ".join((ROOT / "docs" / "benchmarks" / "lag.md").read_text().split())
+    assert "one time in thirteen at the end, and one time in five all the way" in said
 
 
 @pytest.mark.parametrize("plan", peer_curves.PLANS.values(), ids=peer_curves.PLANS)

@@ -10,19 +10,21 @@ import sys
 import threading
 import time
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
+from griffe import ModulesCollection
 from jinja2 import Template
 from material.extensions import emoji
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
-from mkdocs.structure.files import File
+from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import meta, write_file
 from mkdocs.utils.meta import get_data
@@ -32,6 +34,7 @@ from watchdog.observers.api import BaseObserver
 from sidebyside import serve
 from sidebyside.crossings import Asked
 from sidebyside.links import Place, page_at
+from sidebyside.plugin import LONG_GONE
 from sidebyside.press import WithUnread
 from sidebyside.read import PYTHON
 from sidebyside.render import THEME
@@ -194,6 +197,49 @@ def test_pages_of_the_reference_are_those_of_a_build(project):
         Path("served/objects.inv").write_bytes(Path("fresh/objects.inv").read_bytes())
         check_same(Path("served"), fresh)
     assert "book.more.Game" in Path("served/ref/book.more.html").read_text()
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_build_that_made_a_page_of_the_reference_is_forgotten(project):
+    def sites() -> dict[type, int]:
+        gc.collect()
+        there = Counter(map(type, gc.get_objects()))
+        return {kind: there[kind] for kind in (Files, ModulesCollection)}
+
+    dated = (
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass Game:\n    a: int\n"
+    )
+    Path("mkdocs.yml").write_text(CONFIG.replace(*REFERENCE_OF_MODULES))
+    before = sites()
+    for number in range(5):
+        Path(f"book/more{number}.py").write_text(dated)
+        built("served", "serve")
+    # That of the last build is still there.
+    assert all(count - before[kind] <= 1 for kind, count in sites().items())
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_file_that_is_gone_for_long_is_forgotten(project, rendered):
+    Path("docs/index.md").write_text("# Home\n")
+    Path("book/__init__.py").write_text("")
+    game, away = Path("book/game.py"), Path("away.py")
+    built("served", "serve")
+    game.rename(away)
+    built("served", "serve")
+    away.rename(game)
+    rendered.clear()
+    built("served", "serve")
+    assert rendered == []
+
+    for number in range(30):
+        next(Path("book").glob("g*.py")).rename(f"book/g{number}.py")
+        built("served", "serve")
+    pages = [*Path("served", serve.KEPT, "book").glob("g*.html")]
+    assert len(pages) == LONG_GONE + 1
+    plugin: Any = load_config("mkdocs.yml").plugins["sidebyside"]
+    for known in (plugin.loaded, plugin.made, plugin.rendered.rendered, plugin.gone):
+        assert len(known) < 5 * LONG_GONE
+    check_same(built("served", "serve"), built("fresh", "build"))
 
 
 @pytest.mark.filterwarnings("default")
@@ -575,14 +621,32 @@ def test_nobody_looks_in_a_build_and_somebody_after_each(project, monkeypatch):
 def test_what_the_first_build_has_left_is_not_looked_through(project):
     server = LiveReloadServer(lambda: None, host="127.0.0.1", port=0, root=str(project))
     config = load_config("mkdocs.yml")
-    frozen = gc.get_freeze_count()
+    frozen, thresholds = gc.get_freeze_count(), gc.get_threshold()
     try:
         served = config.plugins.on_serve(server, config=config, builder=lambda: None)
         assert served is server
         assert gc.get_freeze_count() > frozen
     finally:
         gc.unfreeze()
+        gc.set_threshold(*thresholds)
         server.server_close()
+
+
+def test_what_later_builds_leave_behind_does_not_pile_up(project):
+    """It is needed while a build goes on, and so it is old when it becomes garbage."""
+    config = load_config("mkdocs.yml")
+    config.plugins.on_startup(command="serve", dirty=False)
+    most, objects = 0, 60_000
+    try:
+        serve.keep_what_is_there()
+        for _ in range(120):
+            site: list[list[object]] = [[] for _ in range(objects)]
+            site[0].append(site)
+            most = max(most, len(gc.get_objects()))
+    finally:
+        config.plugins.on_shutdown()
+        gc.unfreeze()
+    assert most < 10 * objects
 
 
 def test_what_notes_questions_is_as_large_as_what_answers():

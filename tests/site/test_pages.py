@@ -9,6 +9,7 @@ import pytest
 from mkdocs.exceptions import PluginError
 from playwright.sync_api import TimeoutError, ViewportSize, expect
 
+from hooks import tables
 from hooks.tables import on_page_content
 from hooks.way import way
 from tests.site.conftest import ROOT, visit
@@ -202,6 +203,26 @@ def test_options_and_shapes_are_one_piece():
         "<pre><code>--option</code></pre>",
     ):
         assert on_page_content(other) == other
+
+
+def test_a_page_is_kept_for_the_next_build_and_then_forgotten(monkeypatch):
+    """A server makes the site hundreds of times, and each save is another page."""
+    made: list[str] = []
+    broken = tables.broken
+
+    def noted(html: str) -> str:
+        made.append(html)
+        return broken(html)
+
+    monkeypatch.setattr(tables, "broken", noted)
+    monkeypatch.setattr(tables, "NOW", {})
+    monkeypatch.setattr(tables, "BEFORE", {})
+    for number in range(600):
+        tables.on_pre_build()
+        for html in ("<code>a --b</code>", f"<p>{number}</p>"):
+            assert on_page_content(html) == broken(html)
+    assert len(made) == 601
+    assert len(tables.NOW) + len(tables.BEFORE) == 4
 
 
 def test_errors_stand_below_each_other():
