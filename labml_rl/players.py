@@ -181,8 +181,6 @@ class Players:
         timeout: float | None = None,
         busy: bool = False,
     ) -> None:
-        if steps < 1:
-            raise ValueError(f"steps must be at least 1, not {steps}")
         if workers is not None and workers < 0:
             raise ValueError(f"workers must be at least 0, not {workers}")
         makers, called = listed(makers, names)

@@ -138,7 +138,12 @@ class Sheet:
             steps: $T$.
             num_actions: $A$.
             memory: $M$.
+
+        Raises:
+            ValueError: if there are no steps.
         """
+        if steps < 1:
+            raise ValueError(f"steps must be at least 1, not {steps}")
         count, device = len(observations), observations.device
 
         def zeros(*shape: int, **options: Any) -> Tensor:
@@ -509,8 +514,6 @@ class Sampler:
         prepare: Prepare | None = None,
         graphs: bool = False,
     ) -> None:
-        if steps < 1:
-            raise ValueError(f"steps must be at least 1, not {steps}")
         batches = list(games) if isinstance(games, Sequence) else [games]
         spaces = [(b.single_observation_space, b.single_action_space) for b in batches]
         if not spaces or any(each != spaces[0] for each in spaces):

@@ -54,13 +54,18 @@ def spots(source: Source) -> list[Spot]:
     return found
 
 
+# What was asked, and what the answer was: `None` if there was no such name.
+Answers = dict[str, Place | None]
+
+
 class Asked(Mapping[str, Place]):
     """
     ## What a page asked for
 
     A page links to only a few of all definitions. When one of the others moves, the
     page need not be made again. So this mapping notes what it was asked, and what it
-    answered.
+    answered. The notes are kept, and not the mapping, or each page would keep alive the
+    catalogue of the build that made it.
 
     Args:
         places: what can be asked for.
@@ -68,7 +73,7 @@ class Asked(Mapping[str, Place]):
 
     def __init__(self, places: Mapping[str, Place]) -> None:
         self.places = places
-        self.answers: dict[str, Place | None] = {}
+        self.answers: Answers = {}
 
     def __getitem__(self, name: str) -> Place:
         """Answer, and note the answer."""
@@ -83,9 +88,10 @@ class Asked(Mapping[str, Place]):
         """How many names can be asked for."""
         return len(self.places)
 
-    def is_same_in(self, places: Mapping[str, Place]) -> bool:
-        """Whether the answers would be the same."""
-        return all(places.get(name) == was for name, was in self.answers.items())
+
+def are_same(answers: Answers, places: Mapping[str, Place]) -> bool:
+    """Whether a page that asked would get the same answers."""
+    return all(places.get(name) == was for name, was in answers.items())
 
 
 class Known:
@@ -100,7 +106,7 @@ class Known:
 
     def __init__(self, references: tuple[Reference, ...]) -> None:
         self.references = references
-        self.asked: Asked | None = None
+        self.answers: Answers | None = None
         self.links: dict[int, list[Link]] = {}
 
 
@@ -143,11 +149,12 @@ def cross(
             known[source] = Known(references(book, source))
         module = known[source]
         found = module.references
-        if not (module.asked and module.asked.is_same_in(places)):
-            module.asked = Asked(places)
+        if module.answers is None or not are_same(module.answers, places):
+            asked = Asked(places)
             module.links = code_links(
-                found, by_line, module.asked, outside, use_directory_urls
+                found, by_line, asked, outside, use_directory_urls
             )
+            module.answers = asked.answers
         links[source.module] = module.links
         for reference in found:
             name = reference.name

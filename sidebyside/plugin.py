@@ -50,7 +50,7 @@ from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as SitePage
 from mkdocs.utils import dirname_to_title, get_relative_url
 
-from sidebyside.crossings import Asked, Known, cross
+from sidebyside.crossings import Answers, Asked, Known, are_same, cross
 from sidebyside.errors import PressError
 from sidebyside.findings import Finding
 from sidebyside.guard import lookalike
@@ -245,7 +245,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.loaded: dict[str, tuple[bytes, Source]] = {}
         self.codes: dict[str, str] = {}
         self.known: dict[Source, Known] = {}
-        self.made: dict[str, tuple[Any, Asked, str]] = {}
+        self.made: dict[str, tuple[Any, Answers, str]] = {}
         self.files: list[tuple[str, str | bytes]] = []
         self.places: Mapping[str, Place] = {}
         self.modules: dict[Path, str] = {}
@@ -463,14 +463,14 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         # A page is made of these, of the places that it asks for, and of nothing else.
         paths = None if needed is None else [each.path for each in needed]
         parts = (source, crossing, design, reference, paths)
-        before, asked, text = self.made.get(where, ((), Asked({}), ""))
-        if parts != before or not asked.is_same_in(linked):
+        before, answers, text = self.made.get(where, ((), {}, ""))
+        if parts != before or not are_same(answers, linked):
             asked = Asked(linked)
             mistakes: list[PressError] = []
             page = make(source, asked, mistakes.append, crossing)
             self.give_up(mistakes)
             text = render(page, templates, reference, needed)
-            self.made[where] = parts, asked, text
+            self.made[where] = parts, asked.answers, text
             self.dollars[where] = [*dollars(source, words=False)]
             self.untitled.pop(where, None)
             if page.title == source.module:
