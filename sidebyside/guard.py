@@ -40,6 +40,7 @@ forge one.
 import re
 from collections.abc import Iterable
 from datetime import date
+from functools import lru_cache
 from html import escape, unescape
 from html.parser import HTMLParser
 from typing import Any
@@ -210,8 +211,9 @@ def unguarded(html: str) -> str:
 
 def without_signs(text: str) -> str:
     """A text with each sign replaced by the character that it stands for."""
-    for character, sign in SIGNS.items():
-        text = text.replace(sign, character)
+    if STX in text:
+        for character, sign in SIGNS.items():
+            text = text.replace(sign, character)
     return text
 
 
@@ -243,6 +245,8 @@ def as_seen(value: str) -> str:
     return unescape(without_signs(text))
 
 
+# Most attributes are a few classes, again and again.
+@lru_cache(maxsize=1024)
 def is_kept(tag: str, name: str, value: str) -> bool:
     """Whether an attribute is one that an author may set to this value."""
     name = name.lower()

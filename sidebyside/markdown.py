@@ -149,7 +149,8 @@ class Snippets(Preprocessor):
         """Put a semicolon into each such line."""
         if "snippet" not in self.md.preprocessors:
             return lines
-        if not PAGE.match("\n".join(lines[:20])):
+        text = "\n".join(lines)
+        if "8<" not in text or not PAGE.match(text):
             return lines
         return [SNIPPET.sub(r"\1;\2", line) for line in lines]
 
