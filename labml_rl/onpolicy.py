@@ -483,6 +483,35 @@ class PolicyExperiment(RolloutExperiment[P]):
         that is over can't just [go on][labml_rl.runs.loop.lengthen]. That page says
         what can be done.
 
+        Other numbers can go down as well, such as the clip of PPO, as in its paper, or
+        the pay for being undecided. The settings are those of the whole run. So lend
+        the experiment others for each update:
+
+        ```python
+        from dataclasses import replace
+        from labml_rl import runs
+        from labml_rl.ppo import experiment as ppo
+
+        class Fading(ppo.Experiment):
+            algorithm = "fading-ppo"
+
+            def update(self):
+                kept = self.settings
+                left = 1 - self.frames / kept.total_frames
+                self.settings = replace(
+                    kept, clip=left * kept.clip
+                )
+                metrics = super().update()
+                self.settings = kept
+                return metrics
+
+        if __name__ == "__main__":
+            runs.main(Fading)
+        ```
+
+        Leave `graphs` and `compile` off then. [A record](graphs.py) would go on with
+        the first of these numbers, and each new one has to be compiled again.
+
         Returns:
             The learning rate, from now until the next update; that of the first group,
             if the optimiser has several.

@@ -51,11 +51,13 @@ What comes out, 0.1345, 0.21 and 0.2, is [worked out below][gae].
 The agent plays $N$ games at once, $T$ steps in each, and then learns from what it saw.
 That is a **rollout**. Its arrays have a row for each step and a column for each game.
 
-A rollout begins and stops in the middle of play, so nobody knows how its last episodes
-will go on, and something has to guess. That is the job of a network which has learned
-what return to expect after an observation $o_t$. That return is the **value** $V(o_t)$,
-and $V$ is called the **value function**. Putting a value in place of rewards that have
-not been seen yet is called **bootstrapping**.
+A rollout need not be as long as an episode. A long episode goes on in the next one, and
+of short ones there are several in a column, one after the other. So a rollout begins
+and stops in the middle of play, nobody knows how its last episodes will go on, and
+something has to guess. That is the job of a network which has learned what return to
+expect after an observation $o_t$. That return is the **value** $V(o_t)$, and $V$ is
+called the **value function**. Putting a value in place of rewards that have not been
+seen yet is called **bootstrapping**.
 
 Here are six steps of one game. An episode ends with step 2:
 

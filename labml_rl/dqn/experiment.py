@@ -398,6 +398,12 @@ class Experiment(SpeedExperiment[Settings]):
         for _ in range(settings.turns):
             before = self.steps
             self.play(plays)
+
+            # When learning begins, the target network is what the network is. It has
+            # been so from the start, unless the network was given [the weights of
+            # another run][labml_rl.runs.loop.lengthen].
+            if before < settings.warm_up_steps <= self.steps:
+                self.target.load_state_dict(self.network.state_dict())
             if self.steps >= settings.warm_up_steps:
                 learned += [self.learn() for _ in range(batches)]
             if self.steps // settings.sync_every_steps > (

@@ -247,7 +247,9 @@ class PrioritisedMemory(ReplayMemory):
         ### What was learned
 
         The network has just looked at these steps again. How wrong it was this time
-        becomes their priority.
+        becomes their priority. That is the error alone, without the weight $w_i$. Some
+        programs take the loss, which has the weight in it. Then a step counts as less
+        of a surprise the more often it is drawn.
 
         !!! warning "Before the next step"
             A place is known by its number, and the next step may be written there. So

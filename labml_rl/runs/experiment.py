@@ -157,8 +157,10 @@ class Settings:
     """
     ## Settings
 
-    Everything that decides the course of a run is in one place, and never changes. Each
-    algorithm adds its own. The program's `--help` is made from this list.
+    Everything that decides the course of a run is in one place, and never changes. (For
+    a number that goes down there is [another
+    way][labml_rl.onpolicy.PolicyExperiment.anneal].) Each algorithm adds its own. The
+    program's `--help` is made from this list.
 
     To add a setting, or to change a default, derive from the algorithm's settings. The
     `@dataclass` line is needed there, too:
@@ -187,7 +189,8 @@ class Settings:
         seed: decides everything random. Runs with different seeds show how much of a
             result is luck.
         total_frames: how long to learn, in frames of the emulator. There are 4 in a
-            step of the agent, and 1 if the environment is not an Atari game.
+            step of the agent, and 1 if the environment is not an Atari game. The last
+            update is a whole one, so there may be a few more.
         num_envs: how many games are played at once. With more of them, and nothing else
             changed, the same number of frames makes fewer updates.
         workers: how many processes play them. None means one for each core; with 0, the
@@ -608,10 +611,16 @@ class Experiment(ABC, Generic[S]):
         Raises:
             NotFiniteError: if one of these numbers, or a weight, is not finite.
             TypeError: if it did not return numbers by name.
-            ValueError: if it has not counted up `frames`.
+            ValueError: if it has not counted up `frames`, or has changed the settings.
         """
-        before = self.frames
+        settings, before = self.settings, self.frames
         metrics = self.update()
+        if self.settings is not settings and self.settings != settings:
+            raise ValueError(
+                "after update() the settings must be what they were before, or the run "
+                "can't be resumed. They can be lent for an update: "
+                "labml_rl/onpolicy.py, Smaller steps, says how"
+            )
         if self.frames <= before:
             raise ValueError(
                 "update() must count up frames, or the run never ends: there were "
@@ -641,7 +650,35 @@ class Experiment(ABC, Generic[S]):
 
     @property
     def done(self) -> bool:
-        """Whether the run has had all its frames."""
+        """
+        ### When it is over
+
+        A run ends when it has had all its frames. Override this, and it may end sooner,
+        such as when the last hundred games were good enough:
+
+        ```python
+        from labml_rl import runs, small
+
+        class Enough(small.SmallPPO):
+            algorithm = "enough-ppo"
+
+            @property
+            def done(self):
+                points = [each["r"] for each in self.recent]
+                good = len(points) == 100
+                good = good and sum(points) >= 47_500
+                return super().done or good
+
+        if __name__ == "__main__":
+            runs.main(Enough)
+        ```
+
+        It then counts as finished. But a hundred lucky games would end it as well, and
+        the learning rate has not come down by then.
+
+        Returns:
+            Whether this was the last update.
+        """
         return self.frames >= self.settings.total_frames
 
     @property

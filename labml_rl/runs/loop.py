@@ -615,6 +615,10 @@ def lengthen(
         runs.main(Further)
     ```
 
+    The same can be done with DQN. Such a run also explores anew: `--epsilon-start 0.1`
+    has it trust what it knows, once the warm-up is over, which is played at random in
+    any case.
+
     Another game has other actions, and so another head. There, take over the body
     alone:
 

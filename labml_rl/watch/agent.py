@@ -38,6 +38,20 @@ info["episode"]["r"]  # its points
 
 An episode may be one life of several. The game is over when `info` has its score. A
 PyTorch forward hook on `agent.network.body` shows what the network sees on the way.
+
+To use the network in a program without this book, export it:
+
+```python
+import torch
+
+shown = torch.from_numpy(observation[None])
+program = torch.export.export(agent.network, (shown,))
+torch.export.save(program, "breakout.pt2")
+```
+
+There, `torch.export.load("breakout.pt2").module()` is the network. It says the same of
+an observation, logits and a value, as long as the pictures are [made in the same
+way](../game.py).
 """
 
 from dataclasses import dataclass

@@ -381,6 +381,32 @@ class OfOnesOwn(Experiment):
         return network
 
 
+def test_learning_begins_with_a_target_network_that_knows_what_the_network_knows():
+    """A run may begin with the weights of another, and be replaced much later."""
+    settings = Settings(
+        game="CartPole-v1",
+        device="cpu",
+        precision="float32",
+        workers=0,
+        total_frames=400,
+        capacity=400,
+        warm_up_steps=100,
+        batch_size=8,
+        sync_every_steps=10_000,
+        turns=1,
+    )
+    with closing(Experiment(settings)) as experiment:
+        for each in experiment.network.parameters():
+            nn.init.constant_(each, 0.1)
+        while experiment.steps < 100:
+            experiment.advance()
+        weights = list(experiment.target.parameters())
+        assert all((each == 0.1).all() for each in weights)
+        experiment.advance()
+        assert all((each == 0.1).all() for each in weights)
+        assert any((each != 0.1).any() for each in experiment.network.parameters())
+
+
 def test_the_target_network_leaves_a_body_of_ones_own_as_it_is():
     settings = Settings(
         game="CartPole-v1",

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import closing
+from copy import deepcopy
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
@@ -200,6 +201,57 @@ def test_a_network_of_ones_own_learns(tmp_path):
     assert "MY-PPO after 512 frames" in watched
 
 
+def test_a_clip_goes_down_and_the_run_goes_on_as_if_it_had_not_stopped(monkeypatch):
+    said = cleandoc(str(onpolicy.PolicyExperiment.anneal.__doc__))
+    (program,) = programs(said)
+    names: dict[str, Any] = {"__name__": "fading"}
+    exec(program, names)
+    clips: list[float] = []
+
+    def noted(*arguments: Any, clip: float) -> torch.Tensor:
+        clips.append(clip)
+        return clipped_policy_loss(*arguments, clip=clip)
+
+    monkeypatch.setattr(ppo_experiment, "clipped_policy_loss", noted)
+    settings = ppo_experiment.Settings(
+        game="CartPole-v1",
+        workers=0,
+        device="cpu",
+        total_frames=64,
+        steps=8,
+        num_envs=2,
+        minibatches=1,
+        epochs=1,
+    )
+    with closing(names["Fading"](settings)) as whole:
+        whole.advance()
+        whole.advance()
+        state = deepcopy(whole.get_state())
+        while not whole.done:
+            whole.advance()
+    assert clips == pytest.approx([0.1, 0.075, 0.05, 0.025])
+    with closing(names["Fading"](settings)) as resumed:
+        resumed.set_state(state)
+        while not resumed.done:
+            resumed.advance()
+    assert clips[4:] == clips[2:4]
+    for one, other in zip(
+        whole.network.parameters(), resumed.network.parameters(), strict=True
+    ):
+        assert torch.equal(one, other)
+
+
+def test_a_run_that_is_good_enough_is_over(tmp_path):
+    (program,) = programs(cleandoc(str(experiment.Experiment.done.__doc__)))
+    program = program.replace("47_500", "4_000")
+    (tmp_path / "enough.py").write_text(program, encoding="utf-8")
+    run = typed(tmp_path, "enough.py").split()[-1]
+    record = json.loads((tmp_path / run / "run.json").read_text(encoding="utf-8"))
+    assert record["finished"]
+    assert record["frames"] < record["settings"]["total_frames"]
+    assert typed(tmp_path, "enough.py", "resume", run).split()[-1] == run
+
+
 def test_an_environment_of_ones_own_is_found(tmp_path):
     _, mine = programs(str(environments.__doc__))
     (tmp_path / "mine.py").write_text(mine, encoding="utf-8")
@@ -227,12 +279,18 @@ def test_a_sweep_goes_on_where_it_was(tmp_path):
     ]
 
 
-def test_a_trained_agent_plays_a_whole_game():
-    (program,) = programs(str(agent.__doc__))
+def test_a_trained_agent_plays_a_whole_game_and_is_exported(tmp_path):
+    program, export = programs(str(agent.__doc__))
     names: dict[str, Any] = {}
     exec(program.replace("results/", f"{ROOT}/results/"), names)
     assert names["info"]["lives"] == 0
     assert names["info"]["episode"]["r"] > 200
+
+    exec(export.replace("breakout.pt2", str(tmp_path / "breakout.pt2")), names)
+    module = torch.export.load(tmp_path / "breakout.pt2").module()
+    found, meant = module(names["shown"]), names["agent"].network(names["shown"])
+    for each, other in zip(found, meant, strict=True):
+        torch.testing.assert_close(each, other)
 
 
 def test_a_policy_from_elsewhere_is_measured():

@@ -953,6 +953,18 @@ def test_a_run_that_would_never_end_says_so(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_run_whose_settings_change_says_so_at_once(tmp_path):
+    class Fading(Tiny):
+        def update(self) -> Any:
+            metrics = super().update()
+            self.settings = replace(self.settings, steps=3)
+            return metrics
+
+    with pytest.raises(ValueError, match=r"after update\(\) the settings must be"):
+        runs.train(Fading, Settings(), folder=tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", ["", "a/b", "..", None])
 def test_an_algorithm_needs_a_name_that_a_folder_can_have(tmp_path, name):
     class Nameless(Tiny):
