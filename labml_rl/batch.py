@@ -221,7 +221,9 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             `infos["final_info"]["episode"]["r"]`, and `infos["final_info"]["_episode"]`
             says in which rows. (An episode that ended with a life has no score, and if
             no others ended, there is no `"episode"`:
-            [scores_of][labml_rl.environments.scores_of] allows for both.)
+            [scores_of][labml_rl.environments.scores_of] allows for both.) Gymnasium's
+            `RecordEpisodeStatistics` around a batch would find this name taken, and
+            stop.
 
         Raises:
             InvalidAction: if there are too few or too many, if their shape is wrong, or
@@ -326,15 +328,19 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
                     vector_infos[key] = known.astype(wide)
         return super()._add_info(vector_infos, env_info, env_num)
 
-    def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
+    def call(self, name: str, *arguments: Any, **options: Any) -> tuple[Any, ...]:
         """
         Call a method of every environment, or look at an attribute. What a wrapper does
         not have is looked for in the environment below it.
 
+        Args:
+            name: of the method.
+            arguments: for it, as are the `options`.
+
         Returns:
             Their answers, in order.
         """
-        self._ask("call", [(name, arguments)] * self.num_envs)
+        self._ask("call", [(name, arguments, options)] * self.num_envs)
         return tuple(self._answer("call"))
 
     def get_attr(self, name: str) -> tuple[Any, ...]:

@@ -42,6 +42,7 @@ ball.*
 """
 
 import difflib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
@@ -61,6 +62,11 @@ from labml_rl.screen import SIZE, Display, Pixels, Screens
 # This book never says one where it means the other: a score after 10 million *frames*
 # is a score after 2.5 million *steps*, and results have been misread by this factor.
 FRAMES_PER_STEP = 4
+
+# All positions of the joystick, without and with the button. (The emulator would list
+# only those that are allowed. In Lost Luggage and Skiing the button is not, and it
+# takes everything with the button for `NOOP`.)
+ALL_ACTIONS = [Action(number) for number in range(18)]
 
 
 class Emulator(Display, Protocol):
@@ -84,7 +90,6 @@ class Emulator(Display, Protocol):
     def game_over(self, *, with_truncation: bool) -> bool: ...
     def lives(self) -> int: ...  # always 0 in games that have none
     def getMinimalActionSet(self) -> list[Action]: ...  # what has an effect
-    def getLegalActionSet(self) -> list[Action]: ...  # all 18
     def cloneSystemState(self) -> Any: ...  # an ALEState
     def restoreSystemState(self, state: Any, /) -> None: ...
 
@@ -276,7 +281,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         self._actions = self._emulator.getMinimalActionSet()
         self._has_fire = Action.FIRE in self._actions
         if self.options.full_action_space:
-            self._actions = self._emulator.getLegalActionSet()
+            self._actions = ALL_ACTIONS
         self.action_space: Discrete = Discrete(len(self._actions))
 
         # Observations are bytes, 28 KB each. As `float64` they would be 226 KB.
@@ -568,6 +573,10 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         you need everything that decides how they go on: the console with its dice, the
         dice for the no-ops, the pictures in the stack, and a few counters.
 
+        A game can't be copied, not by `copy.deepcopy` either. But another that was made
+        in the same way can be given its state. So you can try out what comes of an
+        action and go back, as a program does that plans ahead (*tree search*).
+
         !!! warning "Where it is not exact"
             ALE's state does not have everything. It lacks the action that was last
             held, so with sticky actions the first repetition may be of the wrong one.
@@ -626,6 +635,12 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
             setattr(self, name, state[name])
         return self._observation.copy() if self._returns_copies else self._observation
 
+    def __getstate__(self) -> Any:
+        raise TypeError(
+            "a game can't be copied or pickled. Make another in the same way, and "
+            "set_state(get_state()) makes them equal"
+        )
+
     def render(self) -> Pixels:
         """
         Returns:
@@ -649,13 +664,18 @@ def available_games() -> tuple[str, ...]:
     ## Games by name
 
     The games come with ALE. A few that it lists cannot be played by a single player,
-    and are left out.
+    and are left out. (If ALE was built without games, they are looked for in the folder
+    that the environment variable `ALE_ROMS_DIR` names.)
 
     Returns:
         All names, in ALE's spelling: `"ms_pacman"`.
     """
-    names = roms.get_all_rom_ids()
-    return tuple(name for name in names if ALEInterface.isSupportedROM(_rom(name)))
+    paths = {name: _rom(name) for name in roms.get_all_rom_ids()}
+    return tuple(
+        name
+        for name, path in paths.items()
+        if path.is_file() and ALEInterface.isSupportedROM(path)
+    )
 
 
 def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
@@ -686,6 +706,9 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
         It puts a `Monitor` around each game, which writes its own score over that of
         the game. `ep_rew_mean` is then a mean over single lives and clipped rewards,
         not over whole games and points.
+
+    Its `evaluate_policy` knows nothing of lives. Give it whole games and raw points:
+    `DummyVecEnv([partial(make_game, "Pong", episodic_life=False)])`.
 
     Where a program wants a name, `gymnasium.make` knows the games as
     `"labml_rl.worker:labml_rl/Atari-v0"`, with `game="Pong"` after it.
@@ -756,7 +779,9 @@ def loader(game: str, options: GameOptions | None = None) -> Callable[[int], Emu
     game = Game(invisible, seed=1)
     ```
 
-    `getAvailableModes()` and `getAvailableDifficulties()` say which ones there are.
+    `getAvailableModes()` and `getAvailableDifficulties()` say which ones there are. If
+    you keep the emulator, you can look into it while the game goes on: `getRAM()` has
+    the 128 bytes of the console's memory.
 
     Args:
         game: its name in any spelling.
@@ -806,10 +831,12 @@ def _load(name: str, options: GameOptions, seed: int) -> Emulator:
     return emulator
 
 
+# ALE's own function looks nowhere else once `ALE_ROMS_DIR` is set. It prints a line for
+# each game, and fails at the first that is missing there.
 def _rom(name: str) -> Path:
-    path = roms.get_rom_path(name)
-    assert path is not None, f"ALE has no game {name!r}"
-    return path
+    path = Path(roms.__file__).with_name(f"{name}.bin")
+    elsewhere = os.environ.get("ALE_ROMS_DIR")
+    return path if path.is_file() or not elsewhere else Path(elsewhere, path.name)
 
 
 # ## Questions

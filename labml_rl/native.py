@@ -34,6 +34,7 @@ time in the same emulator; and it plays by its own rules.
       the stack is not started again.
     - **The end.** The final picture never shows the final frame.
     - **The cap** counts frames after the no-ops.
+    - **All actions** are nine in Lost Luggage and Skiing: those without the button.
     - **No saved games.** `get_states`, `set_states`, `call`, `get_attr`, `set_attr` and
       `render` raise a `NotImplementedError`. So a [run](runs/__init__.py), which saves
       its games, can't use these.

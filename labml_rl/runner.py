@@ -289,13 +289,15 @@ class Runner:
         """One action in each."""
         return self._each(lambda row: self._step(row, actions[row]))
 
-    def call(self, requests: Sequence[tuple[str, tuple[Any, ...]]]) -> list[Any]:
+    def call(
+        self, requests: Sequence[tuple[str, tuple[Any, ...], dict[str, Any]]]
+    ) -> list[Any]:
         """Call a method of each, or look at an attribute."""
 
         def call(row: int) -> Any:
-            name, arguments = requests[row]
+            name, arguments, options = requests[row]
             found = self.envs[row].get_wrapper_attr(name)
-            return found(*arguments) if callable(found) else found
+            return found(*arguments, **options) if callable(found) else found
 
         return self._each(call)
 

@@ -20,6 +20,11 @@ runs/ppo/breakout/seed-1/
     .lock                    held by whoever runs it
 ```
 
+There is one checkpoint, the latest. To keep agents of several ages, copy `run.json` and
+`checkpoint.safetensors` into a folder of their own now and then, even while the run
+goes on: both are always whole. Such a folder can be watched like any other. And it can
+be resumed: then it is a branch of the run.
+
 This page creates such a folder, and makes sure that no run ever overwrites another.
 That could happen more easily than you think: you call up a command from the shell's
 history, and a week's work is gone.

@@ -8,6 +8,23 @@ summary: Ctrl-C between two updates, and not in the middle of one.
 
 Few three-day runs finish without being stopped on the way. This page listens for that,
 so that [the loop](loop.py) can save first.
+
+On a cluster, Slurm asks with SIGTERM when the time is up, and kills after half a
+minute. `docker stop` waits for ten seconds. A checkpoint of DQN, 7 GB, may take longer
+than that, and then the run goes on from the one before. So have it asked earlier. This
+script, submitted again, goes on where the run was:
+
+```sh
+#!/bin/sh
+#SBATCH --signal=TERM@120
+run=runs/ppo/breakout/seed-1
+if [ -e $run/run.json ]
+then srun labml-rl resume $run
+else srun labml-rl train ppo --folder $run
+fi
+```
+
+(A signal that the run does not listen for, such as SIGUSR1, ends it on the spot.)
 """
 
 import atexit

@@ -117,6 +117,18 @@ side by side](compare.py).
     differently. With `--epsilon 0.05` or `--sticky-actions 0.25`, hardly two games are
     alike.
 
+!!! warning "Scores that begin again, and a game that stops"
+    In many games the score has six digits. After 999,999 comes 0, and ALE takes the
+    difference for a reward: in Asterix, Ms. Pac-Man, Up'n Down and Video Pinball it is
+    nearly minus a million. An agent that is paid the sign gets −1 for its best move,
+    and its best game has a low score, or one below 0. (In Space Invaders, which has
+    four digits, ALE allows for that.)
+
+    Breakout has two walls, and no third: with 864 points the game goes on, but there is
+    nothing left to hit. And after 65,536 frames, eighteen minutes, its ball is gone for
+    good, whatever is left to play with. Nothing can be scored from then on, but the
+    game is only over when it is cut off.
+
 !!! warning "The best of many"
     Measure a hundred checkpoints and report the best one, and you report luck. If all
     hundred play equally well, the highest of their averages is about two and a half

@@ -10,8 +10,11 @@ Numbers say how well an agent plays, but only a film shows *how*: that it has du
 tunnel at the side of the wall, or that it hides in a corner where nothing shoots. This
 page films a whole game, as an mp4 that every browser plays. It needs no display, so it
 works on a server, too (*headless*). But there is no window in which to watch live
-(`render_mode="human"`). Each picture of the film is [the game and what the agent thinks
-of it](picture.py), and [Ms. Pac-Man](../dqn/mspacman.py) shows one.
+(`render_mode="human"`). In a program of your own, Gymnasium's `HumanRendering` around a
+game that was made with `render_mode="rgb_array"` opens one, and its `utils.play` lets
+you play the game yourself; both need pygame. Each picture of the film is [the game and
+what the agent thinks of it](picture.py), and [Ms. Pac-Man](../dqn/mspacman.py) shows
+one.
 """
 
 import contextlib
@@ -30,7 +33,7 @@ from labml_rl.game import FRAMES_PER_STEP, Emulator, Game, GameOptions, loader
 from labml_rl.runner import staying
 from labml_rl.runs.checkpoint import PARTIAL
 from labml_rl.runs.experiment import Thoughts
-from labml_rl.runs.folder import writing
+from labml_rl.runs.folder import RunError, writing
 from labml_rl.screen import Pixels
 from labml_rl.watch.agent import Agent, Protocol, Saved
 from labml_rl.watch.picture import HEIGHT, WIDTH, Painter, Said
@@ -193,6 +196,9 @@ class Video:
     Args:
         path: where to write it.
         rate: pictures a second.
+
+    Raises:
+        RunError: if it can't be written.
     """
 
     def __init__(self, path: Path, rate: int) -> None:
@@ -208,7 +214,15 @@ class Video:
                 # With its table of contents in front, it plays while it is loading.
                 options={"movflags": "+faststart"},
             )
-        self._stream = self._file.add_stream("libx264", rate)
+        try:
+            self._stream = self._file.add_stream("libx264", rate)
+        except av.codec.codec.UnknownCodecError as error:
+            self._file.close()
+            raise RunError(
+                "the PyAV that is installed can't write H.264: it was built without "
+                "libx264. The one that pip installs can (pip install --force-reinstall "
+                "av)"
+            ) from error
         self._stream.width, self._stream.height = WIDTH, HEIGHT
         self._stream.pix_fmt = "yuv420p"
         self._stream.options = {"crf": "20", "preset": "veryfast"}

@@ -21,7 +21,7 @@ import numpy as np
 from gymnasium.error import InvalidAction, ResetNeeded, UnsupportedMode
 from gymnasium.spaces import Box, Discrete
 
-from labml_rl.game import Emulator
+from labml_rl.game import ALL_ACTIONS, Emulator
 from labml_rl.screen import Pixels
 
 # What `reset` returns: an observation and `info`. And what `step` returns: observation,
@@ -75,7 +75,7 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
         self._load, self._max_frames = load, max_frames
         self.render_mode = render_mode
         self._load_emulator(seed)
-        self._actions = self._emulator.getLegalActionSet()
+        self._actions = ALL_ACTIONS
         self.action_space: Discrete = Discrete(len(self._actions))
         self._shape = (*self._emulator.getScreenDims(), 3)
         self.observation_space = Box(0, 255, self._shape, np.uint8)

@@ -65,9 +65,6 @@ class Catch:
     def getMinimalActionSet(self) -> list[Action]:  # noqa: N802
         return [Action.NOOP, Action.FIRE, Action.RIGHT, Action.LEFT]
 
-    def getLegalActionSet(self) -> list[Action]:  # noqa: N802
-        return self.getMinimalActionSet()
-
     def getScreenDims(self) -> tuple[int, int]:  # noqa: N802
         return HEIGHT, WIDTH
 

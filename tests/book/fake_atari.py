@@ -109,9 +109,6 @@ class FakeAtari:
     def getMinimalActionSet(self) -> list[Action]:  # noqa: N802
         return self.actions
 
-    def getLegalActionSet(self) -> list[Action]:  # noqa: N802
-        return [Action(number) for number in range(18)]
-
     def game(self, *, seed: int | None = 0, **options: Any) -> Game:
         """Make the environment; without no-ops and FIRE unless a test asks for them."""
         quiet = {"noop_max": 0, "fire_at_start": False}

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -352,6 +353,45 @@ def test_game_that_the_emulator_cannot_load_is_refused():
     assert "joust" in roms.get_all_rom_ids()
     with pytest.raises(ValueError, match="no game 'joust'"):
         make_game("joust")
+
+
+@pytest.mark.parametrize("name", ["lost_luggage", "skiing"])
+def test_all_actions_are_18_even_where_the_button_is_not_allowed(name):
+    games = [make_game(name, seed=1, full_action_space=True) for _ in range(2)]
+    space = nature_dqn_env(name, full_action_space=True).action_space
+    assert games[0].action_space == space == gymnasium.spaces.Discrete(18)
+    assert np.array_equal(games[0].reset()[0], games[1].reset()[0])
+    for button in (1, 10, 17):  # alone, and with a direction
+        for actions in [(0, button)] * 10 + [(3, 3)] * 10:
+            steps = [game.step(a) for game, a in zip(games, actions, strict=True)]
+            assert np.array_equal(steps[0][0], steps[1][0])
+            assert steps[0][1:4] == steps[1][1:4]
+
+
+@pytest.mark.parametrize("there", [(), ("pong.bin",)])
+def test_a_folder_for_other_programs_changes_nothing(there, tmp_path):
+    for name in there:
+        (tmp_path / name).write_bytes(b"no game")
+    program = "from labml_rl.game import make_game; make_game('Pong').reset()"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"ALE_ROMS_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_games_that_did_not_come_along_are_looked_for(monkeypatch, tmp_path):
+    games = Path(roms.__file__).parent
+    monkeypatch.setattr(roms, "__file__", str(tmp_path / "none" / "__init__.py"))
+    monkeypatch.delenv("ALE_ROMS_DIR", raising=False)
+    assert available_games.__wrapped__() == ()
+    (tmp_path / "pong.bin").write_bytes((games / "pong.bin").read_bytes())
+    monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
+    assert available_games.__wrapped__() == ("pong",)
+    assert make_game("Pong").reset()[1] == {"lives": 0}
 
 
 def test_unknown_option_is_refused():

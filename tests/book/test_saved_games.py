@@ -1,6 +1,8 @@
 """Games and other environments that are continued from a saved state."""
 
+import copy
 import json
+import pickle
 from typing import Any
 
 import gymnasium
@@ -72,6 +74,17 @@ def of_pong():
     game = make_game("Pong", seed=1)
     game.reset()
     return game.get_state()["emulator"]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_copy_is_a_game_that_was_given_the_state(copied):
+    game, other = make_game("Breakout", seed=1), make_game("Breakout", seed=2)
+    game.reset()
+    with pytest.raises(TypeError, match=r"set_state\(get_state\(\)\) makes them equal"):
+        copied(game)
+    other.set_state(game.get_state())
+    for action in (2, 3, 3, 1):
+        assert np.array_equal(game.step(action)[0], other.step(action)[0])
 
 
 def test_before_it_has_begun_there_is_no_state():

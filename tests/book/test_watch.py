@@ -835,6 +835,18 @@ def test_a_film_is_written_through_no_link(tmp_path):
     assert not (tmp_path / "film.mp4").is_symlink()
 
 
+def test_a_film_without_the_encoder_is_refused_in_a_sentence(tmp_path, monkeypatch):
+    def unknown(*_: Any, **__: Any) -> Any:
+        raise av.codec.codec.UnknownCodecError("libx264")
+
+    container = mock.Mock(add_stream=unknown)
+    monkeypatch.setattr(av, "open", lambda *_, **__: container)
+    with pytest.raises(runs.RunError, match="built without libx264"):
+        Video(tmp_path / "film.mp4", 15)
+    assert container.close.called
+    assert not list(tmp_path.iterdir())
+
+
 def test_games_of_each_purpose_have_seeds_of_their_own(chance, monkeypatch):
     seeds: list[int] = []
 
