@@ -63,6 +63,12 @@ mkdocs serve # shows the site, and each change as you save it
 mkdocs build # writes the site into the folder site/
 ```
 
+The theme says in each build that its life ends in May 2027, and that Zensical is its
+successor. Zensical does not run this plugin, but it builds [what `sidebyside markdown`
+writes][sidebyside.cli]. MkDocs 2 will have no plugins either: stay with MkDocs 1, or
+take ProperDocs, which goes on from there. `NO_MKDOCS_2_WARNING=1 mkdocs build` says
+nothing.
+
 Without `nav`, MkDocs lists all pages by itself. With another plugin,
 `mkdocs-literate-nav`, a line `- Code: your_package/` stands for all pages of the
 package. The press has [options][sidebyside.plugin.Options] for leaving modules out, and
@@ -88,6 +94,14 @@ markdown_extensions:
 validation:
   links:
     anchors: warn
+```
+
+To Material's search, `np.clip(x)` is one word, which nobody finds who looks for "clip".
+With this in place of `- search`, names are cut at dots, brackets and underscores:
+
+```yaml
+  - search:
+      separator: '[\s\-,:!=\[\]()"`/_]+|\.(?!\d)|&[lg]t;'
 ```
 
 ## How a module is written
@@ -144,10 +158,10 @@ Such a row is a *section* of the module: a piece of prose, and the code it is ab
 conventions are those of pylit, which labml.ai used for its annotated implementations.
 
 - A module's docstring may open with front matter between two lines of `---`: a `title`,
-  a `summary` for search engines, and [`symbols`][sidebyside.symbols], which tie
-  formulas to names. Any other keys, such as `tags`, are passed on to the site engine,
-  except `template`, and what the press says itself: `source`, `needs` and
-  `render_macros`. Then comes `# Title`.
+  a `summary` for search engines (otherwise they are given the first paragraph), and
+  [`symbols`][sidebyside.symbols], which tie formulas to names. Any other keys, such as
+  `tags`, are passed on to the site engine, except `template`, and what the press says
+  itself: `source`, `needs` and `render_macros`. Then comes `# Title`.
 - The docstring of a class or function is the prose beside its signature, and beside its
   body up to the first comment. It may begin with a heading.
 - A string right after an assignment, in a module or a class, is the prose beside it.
@@ -204,8 +218,10 @@ function][sidebyside.tested].
 ## What it does not do
 
 The press runs no code, so a page shows no output and no plots: for these there is
-[mkdocs-gallery](https://smarie.github.io/mkdocs-gallery/). The press makes no
-notebooks. And it knows only Python, whereas
+[mkdocs-gallery](https://smarie.github.io/mkdocs-gallery/). (With the plugin
+`markdown-exec`, a fence in prose that says `exec="on"` is run, and its output shown.)
+The press makes no notebooks. It can leave out modules, but hides no code of those that
+have a page. And it knows only Python, whereas
 [Pycco](https://pycco-docs.github.io/pycco/) knows more than a dozen languages.
 
 ## Without a site

@@ -16,7 +16,11 @@ module:
 2. The prose of one section can't reach into the next.
 3. No attribute, no link and no element that an extension makes can run a script, and
    none can lie over the rest of the page.
-4. Nothing from another file gets in but pictures, whatever extensions the site has.
+4. Nothing from another file gets in but pictures, whatever extensions the site has,
+   and whatever [other plugins][sidebyside.plugin.SideBySidePlugin._set_code_aside].
+
+(The plugin `markdown-exec` runs the code of each fence that asks for it. Leave it out
+of a site about other people's modules.)
 
 The pages of a site that are written by hand are trusted, and left alone.
 
@@ -62,6 +66,7 @@ SIGNS = {
     "!": f"{STX}ex{ETX}",
     "?": f"{STX}qu{ETX}",
     "#": f"{STX}nu{ETX}",
+    ":": f"{STX}co{ETX}",
 }
 
 # After a brace: `{ .class }`, `{: #anchor }`, `{ key=value }`, and the marks of edits.
@@ -70,7 +75,7 @@ ATTRIBUTES_OF = r":? *(?:[.#][^\W\d]|[\w-]+=[^\s}])[^{}\n]*\}|\+\+|--|==|~~|>>"
 # What Markdown would take for its own, though it was not meant so. Every match begins
 # with one of a few characters, so most letters need not be looked at twice.
 NOT_MEANT = re.compile(
-    r"(?=[{*_\[#!? ])(?:"
+    r"(?=[{*_\[#!?: ])(?:"
     rf"\{{(?!{ATTRIBUTES_OF})"
     # `*n*th` and `**P**roximal` are meant,
     r"|(?P<meant>(?<![\w*)\]}])(?P<stars>\*{1,2})\w+(?P=stars)(?=\w))"
@@ -92,6 +97,8 @@ NOT_MEANT = re.compile(
     r"|(?:^|(?<=[-*+.)>] )|(?<=:   )) *#{1,6}(?=[^#\s])"
     # A table of contents.
     r"|^ {0,3}\[(?=TOC\] *$)"
+    # What mkdocstrings puts a docstring in place of.
+    r"|:::"
     # `??? why`, but not a box: that has a title in quotes, or something in it.
     r"|^ *(?:!!!|\?\?\?)"
     r"(?=[^\n\"]*(?:\Z|\n(?:[ \t]*\n)*(?:[ \t]*\Z| {0,3}\S)))"

@@ -82,6 +82,12 @@ def replaced(text: str, what: str, take: Callable[[str], str]) -> str:
     return "".join(done)
 
 
+def number_on(text: str) -> str | None:
+    """The number of the marks on a page that was made from a module."""
+    page = PAGE.match(text)
+    return page[1] if page else None
+
+
 class Pieces(Preprocessor):
     """
     ## Pieces of a page

@@ -25,6 +25,10 @@ either:
 [SBS205][sidebyside.rules.dollars] reports the first of these, in case it was meant as a
 formula: words in a formula need `\text{…}`. Inside that, dollars make formulas again,
 as in $a_{\text{if $b$}}$.
+
+Each formula is set by itself. A command that it defines, with `\def` or `\newcommand`,
+is unknown in all others. `\tag{1}` gives it a number, but `\label` and `\eqref` are
+unknown: to be linked to, it needs a heading above it.
 """
 
 import re

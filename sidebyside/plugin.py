@@ -24,6 +24,7 @@ edit_uri: edit/main/docs/
 
 import atexit
 import gc
+import glob
 import json
 import logging
 import os
@@ -38,6 +39,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jinja2 import TemplateError, TemplateSyntaxError
+from markdown.util import ETX, STX
 from mkdocs.config import config_options as option
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
@@ -53,11 +55,13 @@ from mkdocs.utils import dirname_to_title, get_relative_url
 from sidebyside.crossings import Answers, Asked, Known, are_same, cross
 from sidebyside.errors import PressError
 from sidebyside.findings import Finding
-from sidebyside.guard import lookalike
+from sidebyside.guard import SIGNS, lookalike
 from sidebyside.inventory import Entry, inventory, own_inventory
 from sidebyside.links import Place, file_of, pictures_in, set_links_by_hand
+from sidebyside.markdown import number_on, replaced
 from sidebyside.pictures import make_room
 from sidebyside.press import (
+    ASSETS,
     EXTENSIONS,
     Module,
     WithOutside,
@@ -77,6 +81,7 @@ from sidebyside.references import needs, reach
 from sidebyside.render import (
     PAGE,
     PAGE_OF_REFERENCE,
+    REFERENCE,
     THEME,
     environment,
     looked_up,
@@ -125,6 +130,9 @@ if (location.protocol != "file:") for (const href of %s) {
 }
 </script>
 """
+# In prose, what another plugin may take for an order, and what stands for the code.
+ORDER = re.compile(r"\{(?=[{%#!])")
+CODE_ASIDE = re.compile(f"{STX}sbs-code:(\\d+){ETX}")
 STILL = re.compile(r'<video\b[^<>]*\sposter="([^"]*)"')
 SCRIPT = "assets/sidebyside/sidebyside.js"
 OTHER_THEME = (
@@ -192,16 +200,18 @@ class Options(Config):  # type: ignore[no-untyped-call]
     A pattern of `exclude` without a slash is compared with the names of files and
     folders, and one with a slash with the whole path, from the package or from
     `mkdocs.yml`. The build says which patterns match nothing. Environments and what
-    tools have built, such as `venv` and `build`, are left out anyway.
+    tools have built, such as `venv` and `build`, are left out anyway, and so are pages
+    that `exclude_docs` names.
 
     `{module}` in `reference` stands for the name of a module, and `{package}` for that
     of its package. Each definition leads to its entry there, and [from there
     back][sidebyside.reference].
 
-    Plugins that look for pages, such as `redirects`, have to be listed after this one.
-    `i18n` reads only pages that are files: make these with [`sidebyside
-    markdown`][sidebyside.cli]. `git-revision-date-localized` takes each page to be as
-    new as the build; tell it to `exclude` them.
+    Plugins that look for pages, such as `redirects`, have to be listed after this one,
+    but `gen-files` before it: a page that one of its scripts opens, even to read it,
+    would become the module itself. `i18n` reads only pages that are files: make these
+    with [`sidebyside markdown`][sidebyside.cli]. `git-revision-date-localized` takes
+    each page to be as new as the build; tell it to `exclude` them.
 
     What the press itself writes on a page is in English, whatever the language of the
     theme: "Used in", "Arguments", "Copy module". [Templates of your
@@ -256,6 +266,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.listed: dict[str, tuple[object, set[str]]] = {}
         self.around: tuple[dict[str, Entry], bool] = {}, False
         self.gone: dict[str, int] = {}
+        self.aside: tuple[str | None, list[str]] = None, []
 
     def on_startup(
         self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool
@@ -373,7 +384,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         outside = inventory() | self.own_inventories()
         sources: list[Source] = []
         unread: dict[str, tuple[Module, PressError]] = {}
-        for module in self.find(root, Path(os.path.abspath(config.site_dir))):
+        site = Path(os.path.abspath(config.site_dir))
+        for module in self.find(root, site, config.exclude_docs):
             try:
                 sources.append(self.load(module))
             except PressError as error:
@@ -480,7 +492,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             log.warning(str(finding))
         return text
 
-    def find(self, root: Path, site: Path) -> list[Module]:
+    def find(self, root: Path, site: Path, hidden: Any = None) -> list[Module]:
         """
         All modules. One that is listed twice has one page, but two modules that would
         have the same page stop the build.
@@ -489,6 +501,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             root: the folder of `mkdocs.yml`.
             site: that of the site, which has a copy of each module. If it is inside a
                 package, the copies are not modules of that package.
+            hidden: the patterns of pages that MkDocs itself would leave out.
         """
         self.modules = {}
         pages: dict[str, Module] = {}
@@ -504,6 +517,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             for module in found:
                 file = Path(os.path.abspath(module.file))
                 if file in self.modules or file.is_relative_to(site):
+                    continue
+                if hidden and hidden.match_file(module.page):
                     continue
                 self.modules[file] = module.name
                 if other := pages.get(module.page):
@@ -597,6 +612,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         that stops the build.
         """
         self.searched.take_part(config, self.serving)
+        self.keep_from_notebooks(config)
         root = root_of(config)
         docs = named_from(Path(config.docs_dir), root)
         # `README.md` is the page of its folder, and so is `index.md`. So files are
@@ -607,10 +623,20 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             if file.inclusion is not InclusionLevel.EXCLUDED
         }
         packages = self.pages_of_packages()
+        reference = self.config.reference
+        documented = {
+            page_of_reference(name, reference): file
+            for file, name in self.modules.items()
+            if reference
+        }
+        written = documented | self.written
         for path, content in self.files:
             inclusion = InclusionLevel.UNDEFINED
             if path not in self.written and path not in packages:
                 inclusion = InclusionLevel.NOT_IN_NAV
+            elif not path.endswith(".md"):
+                # Its page leads there, even if scripts among the documents are hidden.
+                inclusion = InclusionLevel.INCLUDED
             file = File.generated(config, path, content=content, inclusion=inclusion)
             if path.endswith(".md"):
                 named = self.sources.get(path, path)
@@ -621,8 +647,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     raise PluginError(SAME_PAGE.format(paths, path))
                 taken[file.dest_uri] = named
             # Other plugins look at the module itself for its authors, or its language.
-            if path in self.written:
-                file.abs_src_path = str(self.written[path])
+            # And some expect every file to be somewhere.
+            file.abs_src_path = str(written.get(path, THEME / REFERENCE))
             if path in self.sources:
                 file.edit_uri = named_from(self.written[path], Path(config.docs_dir))
             files.append(file)
@@ -630,8 +656,17 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             path = f"assets/sidebyside/{asset.as_posix()}"
             if not files.get_file_from_path(path):
                 content = asset_bytes(asset)
-                files.append(File.generated(config, path, content=content))
+                file = File.generated(config, path, content=content)
+                file.abs_src_path = str(ASSETS / asset)
+                files.append(file)
         return files
+
+    def keep_from_notebooks(self, config: MkDocsConfig) -> None:
+        """Another plugin would take each module, and its page, for a notebook."""
+        if notebooks := config.plugins.get("mkdocs-jupyter"):
+            paths = {glob.escape(str(path)) for path in self.written.values()}
+            ignored = notebooks.config["ignore"]
+            notebooks.config["ignore"] = [*ignored, *sorted(paths - {*ignored})]
 
     def pages_of_packages(self) -> set[str]:
         """Where the reference of each package is, if there is one."""
@@ -689,7 +724,51 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if self.serving and is_made and not config.plugins.events["page_read_source"]:
             self.read.remember(page)
 
-    def on_page_markdown(
+    @event_priority(1000)
+    def _set_code_aside(
+        self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files
+    ) -> str | None:
+        """
+        ### Only text
+
+        To some plugins `{% include "a.txt" %}` is an order, and `[[0]]` a link, even in
+        code. On a page that was made from a module they are only text. So other plugins
+        find neither its code, nor braces that could be an order.
+        """
+        self.aside = number_on(markdown), []
+        number, aside = self.aside
+        if number is None:
+            return None
+
+        def set_aside(code: str) -> str:
+            aside.append(code)
+            return f"{STX}sbs-code:{len(aside) - 1}{ETX}"
+
+        # Markdown would remove these two signs. So none in a docstring is one of ours.
+        plain = markdown.replace(STX, "").replace(ETX, "")
+        return ORDER.sub(SIGNS["{"], replaced(plain, f"code:{number}", set_aside))
+
+    @event_priority(-1000)
+    def _put_code_back(
+        self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files
+    ) -> str | None:
+        """
+        Put back what other plugins were not to find. Some of them write something above
+        the text. The mark of a page that was made from a module must come before that.
+        """
+        number, aside = self.aside
+        mark = f"<!-- sidebyside:{number} -->\n"
+        if number is None or mark not in markdown:
+            return None
+
+        def put_back(place: re.Match[str]) -> str:
+            code = aside[int(place[1])]
+            return f"<!-- code:{number} -->\n{code}<!-- /code:{number} -->"
+
+        before, _, after = markdown.replace(SIGNS["{"], "{").partition(mark)
+        return mark + before + CODE_ASIDE.sub(put_back, after)
+
+    def _read_page(
         self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files
     ) -> str | None:
         """
@@ -732,6 +811,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             folder=Path(page.file.abs_src_path or "").parent,
             report=lambda error: log.warning(str(error)),
         ).text
+
+    on_page_markdown = CombinedEvent(_set_code_aside, _read_page, _put_code_back)
 
     def on_page_content(
         self, html: str, *, page: SitePage, config: MkDocsConfig, files: Files

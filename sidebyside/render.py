@@ -12,10 +12,12 @@ links work in a module as they do in any page of the site, search finds the pros
 links are checked.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
+from textwrap import shorten
 
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
@@ -25,14 +27,17 @@ from sidebyside.errors import PressError
 from sidebyside.guard import lookalike, number_of
 from sidebyside.links import Place
 from sidebyside.read import Source
-from sidebyside.weave import Page, public_names
+from sidebyside.weave import Page, one_line, plain, public_names
 
 PAGE = "sidebyside/page.md"
+REFERENCE = "sidebyside/reference.md"
 # Where the reference of a module is, unless a site says otherwise.
 PAGE_OF_REFERENCE = "reference/{module}.md"
 # The fast one is not always there.
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 THEME = Path(str(files("sidebyside") / "theme"))
+# Not a list, a heading, a picture or a box.
+TEXT = re.compile(r"(?!\d+[.)] )[`*]{0,3}\w")
 
 
 def environment(folders: Sequence[Path] = ()) -> Environment:
@@ -85,8 +90,8 @@ def render(
         needs: what a copy [needs][sidebyside.references.needs], if that is known.
     """
     meta = {**page.meta, "title": page.title, "source": page.source.path}
-    if "summary" in meta:
-        meta["description"] = " ".join(str(meta["summary"]).split())
+    if description := description_of(page):
+        meta["description"] = description
     # With `template`, MkDocs chooses the theme's template for a page.
     meta.pop("template", None)
     # And the press's own template would count what an author has written as `needs`.
@@ -108,6 +113,26 @@ def render(
     return template.render(
         page=page, front=front, number=number_of(texts), entries=entries
     )
+
+
+def description_of(page: Page) -> str:
+    """
+    Args:
+        page: a page.
+
+    Returns:
+        What search engines and feeds are told about it: its summary, or else the first
+        paragraph, if that is only text.
+    """
+    given = page.meta.get("summary", page.meta.get("description"))
+    if given is not None:
+        return one_line(given)
+    row = page.rows[0] if page.rows else None
+    if row is None or not (row.level == 1 or page.source.docstring):
+        return ""
+    paragraph = row.prose.strip().partition("\n\n")[0]
+    is_text = TEXT.match(paragraph) and not re.search(r"[$<|{]", paragraph)
+    return shorten(plain(paragraph), 300, placeholder="…") if is_text else ""
 
 
 def texts_of(name: str, templates: Environment) -> dict[str, str]:
@@ -205,7 +230,7 @@ def render_reference(
         if names and source.module in found:
             entries[source.module] = names
     packages = {each.module.partition(".")[0] for each in sources}
-    template = templates.get_template("sidebyside/reference.md")
+    template = templates.get_template(REFERENCE)
     pages: dict[str, str] = {}
     for name in sorted(packages | entries.keys()):
         here = page_of_reference(name, reference)

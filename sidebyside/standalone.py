@@ -32,8 +32,8 @@ from sidebyside.errors import PressError, too_deep
 from sidebyside.links import file_of, pictures_in
 from sidebyside.press import ASSETS, EXTENSIONS, asset_bytes
 from sidebyside.read import Source
-from sidebyside.render import render
-from sidebyside.weave import Page, described, one_line
+from sidebyside.render import description_of, render
+from sidebyside.weave import Page, described
 
 FONT_FACE = re.compile(
     r"@font-face\{[^}]*font-family:\"?(?P<family>\w+)\"?;font-style:(?P<style>\w+);"
@@ -77,7 +77,7 @@ def standalone(page: Page, templates: Environment, folder: Path, root: Path) -> 
         page=page,
         body=body,
         styles=[formula_style(body), licences("LICENSE") + style, dark(style)],
-        summary=one_line(page.meta.get("summary", "")),
+        summary=description_of(page),
     )
 
 

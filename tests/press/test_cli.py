@@ -706,9 +706,8 @@ def built_by_zensical(tmp_path: Path, package: Path, folders: bool) -> int:
         anchors = re.findall(r"\{ #(\S+) \}|class=\"sbs-link\" id=\"(\S+?)\"", made)
         for anchor in map("".join, anchors):
             assert f'id="{anchor}"' in text, (path, anchor)
-        assert ("$" in re.sub("(?s)<!-- code.*?<!-- /code", "", made)) <= (
-            "<sbs-math" in text
-        )
+        prose = re.sub("(?ms)<!-- code.*?<!-- /code|^```.*?^```", "", made)
+        assert ("$" in prose) <= ("<sbs-math" in text)
         assert text.count("sbs-code highlight") == made.count("sbs-code highlight")
         assert "<!-- prose" not in text
         assert "\x02" not in text

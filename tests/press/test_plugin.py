@@ -4,6 +4,7 @@ import json
 import os
 import re
 import zlib
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -980,6 +981,103 @@ def test_other_plugins_are_told_where_a_page_was_written(site):
     configured(site, ("site_name: Small", "site_name: Small\nhooks: [hook.py]"))
     done = build(site)
     assert f"book/game.md {site / 'book' / 'game.py'}\n" in done.stdout
+
+
+def hooked(site: Path, code: str) -> None:
+    """Have a site run some code as a plugin would."""
+    (site / "hook.py").write_text(code)
+    configured(site, ("site_name: Small", "site_name: Small\nhooks: [hook.py]"))
+
+
+EDITOR = r"""
+import re
+
+def on_page_markdown(markdown, **_):
+    text = re.sub(r"\{[{%].*?[%}]\}", "SECRET", markdown)
+    text = re.sub(r"\[\[.*?\]\]", "LINK", text)
+    return f"!!! note\n    Of old.\n\n{text}\n\nEnd."
+"""
+EDITED = '''"""# Edited
+
+Says {% include "a.txt" %} and {{ read_csv("a.csv") }} to <i onclick=x>you.
+
+\x02sbs-code:0\x03
+"""
+A = x[[0]]  # {% include 'a.txt' %}
+B = "{{ b }} {# c #} \\x02"
+'''
+
+
+def test_other_plugins_leave_code_and_braces_as_they_are(site):
+    """And what they write above it does not keep prose from being prose."""
+    hooked(site, EDITOR)
+    (site / "book" / "edited.py").write_text(EDITED)
+    assert build(site).returncode == 0
+    html = (site / "site" / "book" / "edited.html").read_text()
+    text = unescape(re.sub("<[^>]*>", "", html.partition("<article")[2]))
+    code = EDITED.rpartition('"""\n')[2]
+    assert code.strip() in text
+    assert text.count("x[[0]]") == 1
+    assert 'Says {% include "a.txt" %} and {{ read_csv("a.csv") }} to <i on' in text
+    assert "sbs-code:0" in text
+    assert "SECRET" not in text
+    assert '<p class="admonition-title">Note</p>\n<p>Of old.</p>' in html
+    assert "<p>End.</p>" in html
+    assert "prose:1" not in html
+
+
+def test_no_docstring_of_another_module_gets_into_a_page(site):
+    configured(site, REFERENCE)
+    (site / "book" / "game.py").write_text('"""# Game\n\n::: book.own\n"""\n')
+    (site / "book" / "own.py").write_text('"""Own."""\nA = 1\n"""Wombats."""\n')
+    assert build(site, strict=False).returncode == 0
+    html = (site / "site" / "book" / "game.html").read_text()
+    assert "<p>::: book.own</p>" in html
+    assert "Wombats" not in html
+
+
+def test_each_file_is_somewhere(site):
+    """Some plugins look at the path of each."""
+    configured(site, REFERENCE)
+    hooked(
+        site,
+        "def on_env(env, files, **_):\n"
+        "    assert all(open(file.abs_src_path) for file in files)\n"
+        "    print(files.src_uris['ref/book.game.md'].abs_src_path)\n",
+    )
+    done = build(site)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{site / 'book' / 'game.py'}\n"
+
+
+def test_what_mkdocs_leaves_out_has_no_page(site):
+    """And no code leads there. But a page that there is has its module beside it."""
+    with (site / "mkdocs.yml").open("a") as config:
+        config.write("exclude_docs: |\n  *.py\n  book/own/\n")
+    (site / "book" / "own").mkdir()
+    (site / "book" / "own" / "kept.py").write_text("from book.game import Game\n")
+    assert build(site).returncode == 0
+    assert not (site / "site" / "book" / "own").exists()
+    assert "own/kept" not in (site / "site" / "book" / "game.html").read_text()
+    assert (site / "site" / "book" / "game.py").exists()
+
+
+def test_no_module_becomes_a_notebook(site):
+    hooked(
+        site,
+        "from mkdocs.config import config_options\n"
+        "from mkdocs.plugins import BasePlugin\n\n\n"
+        "class Notebooks(BasePlugin):\n"
+        "    config_scheme = [('ignore', config_options.Type(list, default=['a']))]\n"
+        "    def on_post_build(self, **_):\n"
+        "        print(self.config['ignore'])\n\n\n"
+        "def on_config(config):\n"
+        "    plugin = Notebooks()\n"
+        "    plugin.load_config({})\n"
+        "    config.plugins['mkdocs-jupyter'] = plugin\n",
+    )
+    modules = [str(site / "book" / name) for name in ("__init__.py", "game.py")]
+    assert f"{['a', *modules]}\n" in build(site).stdout
 
 
 def outline(html: str) -> list[tuple[int, str, str]]:

@@ -21,7 +21,7 @@ from sidebyside.errors import PressError
 from sidebyside.guard import disarmed, guarded, lookalike, unguarded
 from sidebyside.press import EXTENSIONS, make
 from sidebyside.read import read
-from sidebyside.render import environment, render, render_error
+from sidebyside.render import description_of, environment, render, render_error
 from sidebyside.standalone import standalone
 from sidebyside.weave import catalogue
 from tests.press.programs import NEW_PROGRAMS, PROGRAMS
@@ -292,6 +292,32 @@ def test_no_module_has_its_braces_run():
     assert "\nrender_macros: false\n" in page
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Of `a` and [b](c.py).\n\nMore.", "Of a and b."),
+        ("# T\n\n**Of** all.", "Of all."),
+        ("---\nsummary: Short.\n---\nOf all.", "Short."),
+        ("---\ndescription: Its own.\n---\nOf all.", "Its own."),
+        ("Words " * 60, "Words " * 49 + "Words…"),
+        ("- a\n- b", ""),
+        ("1. a\n2. b", ""),
+        ("Of $x$.", ""),
+        ("Args:\n    x: the x.", ""),
+    ],
+)
+def test_what_others_are_told_about_a_page(text, said):
+    source = read(f'"""\n{text}\n"""'.encode(), "m.py", "m")
+    page = make(source, catalogue([source]), lambda error: None)
+    assert description_of(page) == said
+    assert ("\ndescription: " in render(page, TEMPLATES)) == bool(said)
+
+
+def test_a_page_without_a_docstring_says_nothing_of_itself():
+    source = read(b'def f():\n    """Of f."""\n', "m.py", "m")
+    assert description_of(make(source, catalogue([source]))) == ""
+
+
 def test_half_a_letter_in_the_front_matter_is_left_out():
     check(docstring('---\ntitle: "\\ud800 A"\nsummary: "B\\udfff"\n---\n\nText.'))
 
@@ -347,6 +373,7 @@ def test_html_is_shown_as_it_was_written(text):
         "??? why\n\nThis is why.",
         "!!! careful",
         "[TOC]",
+        "::: os.path",
     ],
 )
 def test_what_only_looks_like_markdown_is_shown_as_it_was_written(text):
