@@ -139,7 +139,10 @@ BESIDE = {
     **{"recurrent-ppo": "ppo", "small-recurrent-ppo": "small-ppo"},
     **{"small-rnd": "small-ppo", "drq": "fast-dqn"},
 }
-BESIDE_IN = {"mspacman": {"ppo": "fast-dqn", "pqn": "fast-dqn"}}
+BESIDE_IN = {
+    "mspacman": {"ppo": "fast-dqn", "pqn": "fast-dqn"},
+    "breakout": {"pqn": "ppo"},
+}
 
 # Runs that are drawn beside another one of the same algorithm, and what the pages call
 # the difference in that one.

@@ -69,6 +69,18 @@ it took a million frames longer, and after ten million scores 18.3. (Those of DQ
 The authors [solve Pong](https://github.com/mttga/purejaxql) in "under 10M timesteps",
 which are 40 million frames.
 
+![The mean score of the last hundred games of PQN in Breakout, over the frames played,
+and those of three runs of PPO, which are below it from three million on: it ends at
+160](../../assets/figures/run-pqn-breakout-seed-1.svg)
+
+*Breakout, again with the same settings, and PPO with three seeds.*
+
+In Breakout it learns from the first million frames on. After ten million it has 160
+points, where three runs of [PPO](../ppo/experiment.py) have 64 to 106, and one of
+[A2C](../a2c/experiment.py) has 192. That says less than it seems to: those four were
+planned for forty million frames, and their learning rates go down slowly. PPO ends
+above 400.
+
 ![The mean score of the last hundred games of PQN in CartPole, over the frames played:
 it ends at 500](../../assets/figures/run-small-pqn-cartpolev1-seed-11.svg)
 
