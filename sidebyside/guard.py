@@ -17,7 +17,7 @@ module:
 3. No attribute, no link and no element that an extension makes can run a script, and
    none can lie over the rest of the page.
 4. Nothing from another file gets in but pictures, whatever extensions the site has,
-   and whatever [other plugins][sidebyside.plugin.SideBySidePlugin._set_code_aside].
+   and whatever [other plugins][sidebyside.others].
 
 (The plugin `markdown-exec` runs the code of each fence that asks for it. Leave it out
 of a site about other people's modules.)

@@ -24,7 +24,6 @@ edit_uri: edit/main/docs/
 
 import atexit
 import gc
-import glob
 import json
 import logging
 import os
@@ -39,7 +38,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jinja2 import TemplateError, TemplateSyntaxError
-from markdown.util import ETX, STX
 from mkdocs.config import config_options as option
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
@@ -55,10 +53,10 @@ from mkdocs.utils import dirname_to_title, get_relative_url
 from sidebyside.crossings import Answers, Asked, Known, are_same, cross
 from sidebyside.errors import PressError
 from sidebyside.findings import Finding
-from sidebyside.guard import SIGNS, lookalike
+from sidebyside.guard import lookalike
 from sidebyside.inventory import Entry, inventory, own_inventory
 from sidebyside.links import Place, file_of, pictures_in, set_links_by_hand
-from sidebyside.markdown import number_on, replaced
+from sidebyside.others import Aside, keep_from_notebooks
 from sidebyside.pictures import make_room
 from sidebyside.press import (
     ASSETS,
@@ -130,9 +128,6 @@ if (location.protocol != "file:") for (const href of %s) {
 }
 </script>
 """
-# In prose, what another plugin may take for an order, and what stands for the code.
-ORDER = re.compile(r"\{(?=[{%#!])")
-CODE_ASIDE = re.compile(f"{STX}sbs-code:(\\d+){ETX}")
 STILL = re.compile(r'<video\b[^<>]*\sposter="([^"]*)"')
 SCRIPT = "assets/sidebyside/sidebyside.js"
 OTHER_THEME = (
@@ -266,7 +261,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.listed: dict[str, tuple[object, set[str]]] = {}
         self.around: tuple[dict[str, Entry], bool] = {}, False
         self.gone: dict[str, int] = {}
-        self.aside: tuple[str | None, list[str]] = None, []
+        self.aside = Aside()
 
     def on_startup(
         self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool
@@ -612,7 +607,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         that stops the build.
         """
         self.searched.take_part(config, self.serving)
-        self.keep_from_notebooks(config)
+        keep_from_notebooks(config, self.written.values())
         root = root_of(config)
         docs = named_from(Path(config.docs_dir), root)
         # `README.md` is the page of its folder, and so is `index.md`. So files are
@@ -660,13 +655,6 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 file.abs_src_path = str(ASSETS / asset)
                 files.append(file)
         return files
-
-    def keep_from_notebooks(self, config: MkDocsConfig) -> None:
-        """Another plugin would take each module, and its page, for a notebook."""
-        if notebooks := config.plugins.get("mkdocs-jupyter"):
-            paths = {glob.escape(str(path)) for path in self.written.values()}
-            ignored = notebooks.config["ignore"]
-            notebooks.config["ignore"] = [*ignored, *sorted(paths - {*ignored})]
 
     def pages_of_packages(self) -> set[str]:
         """Where the reference of each package is, if there is one."""
@@ -724,49 +712,14 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if self.serving and is_made and not config.plugins.events["page_read_source"]:
             self.read.remember(page)
 
+    # [Other plugins][sidebyside.others] come between these two.
     @event_priority(1000)
-    def _set_code_aside(
-        self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files
-    ) -> str | None:
-        """
-        ### Only text
-
-        To some plugins `{% include "a.txt" %}` is an order, and `[[0]]` a link, even in
-        code. On a page that was made from a module they are only text. So other plugins
-        find neither its code, nor braces that could be an order.
-        """
-        self.aside = number_on(markdown), []
-        number, aside = self.aside
-        if number is None:
-            return None
-
-        def set_aside(code: str) -> str:
-            aside.append(code)
-            return f"{STX}sbs-code:{len(aside) - 1}{ETX}"
-
-        # Markdown would remove these two signs. So none in a docstring is one of ours.
-        plain = markdown.replace(STX, "").replace(ETX, "")
-        return ORDER.sub(SIGNS["{"], replaced(plain, f"code:{number}", set_aside))
+    def _set_aside_code(self, markdown: str, **_: Any) -> str | None:
+        return self.aside.take(markdown)
 
     @event_priority(-1000)
-    def _put_code_back(
-        self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files
-    ) -> str | None:
-        """
-        Put back what other plugins were not to find. Some of them write something above
-        the text. The mark of a page that was made from a module must come before that.
-        """
-        number, aside = self.aside
-        mark = f"<!-- sidebyside:{number} -->\n"
-        if number is None or mark not in markdown:
-            return None
-
-        def put_back(place: re.Match[str]) -> str:
-            code = aside[int(place[1])]
-            return f"<!-- code:{number} -->\n{code}<!-- /code:{number} -->"
-
-        before, _, after = markdown.replace(SIGNS["{"], "{").partition(mark)
-        return mark + before + CODE_ASIDE.sub(put_back, after)
+    def _put_code_back(self, markdown: str, **_: Any) -> str | None:
+        return self.aside.put_back(markdown)
 
     def _read_page(
         self, markdown: str, *, page: SitePage, config: MkDocsConfig, files: Files
@@ -812,7 +765,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             report=lambda error: log.warning(str(error)),
         ).text
 
-    on_page_markdown = CombinedEvent(_set_code_aside, _read_page, _put_code_back)
+    on_page_markdown = CombinedEvent(_set_aside_code, _read_page, _put_code_back)
 
     def on_page_content(
         self, html: str, *, page: SitePage, config: MkDocsConfig, files: Files
