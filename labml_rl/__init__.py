@@ -61,6 +61,11 @@ each step, for ever, makes $1 + \gamma + \gamma^2 + \dots = 1 / (1 - \gamma)$, w
 do with it. If late rewards counted in full, chance would hide what the action itself
 was worth.
 
+In a game that ends, the sum is finite without a discount as well, and $\gamma = 1$ is
+allowed. And the score of a game is a plain sum. So an agent with a discount goes after
+something a little different from what it is measured by: with $\gamma = 0.99$, two
+points that come seventy steps later are worth less to it than one point now.
+
 How the agent picks its actions is its **policy**, written $\pi(a \mid o)$: the
 probability of each action after an observation. To learn is to change the policy so
 that the return, on average, grows. Every algorithm is a way of doing that. And each has

@@ -83,6 +83,13 @@ of `gymnasium.utils.env_checker`. Three more things matter here:
     ([Ng et al., 1999](https://dl.acm.org/doi/10.5555/645528.657613), who also tell of
     the bicycle).
 
+    Multiplying all rewards by the same number above 0 leaves it what it is, too. Adding
+    the same number to all does not, where the agent has a say in when an episode ends.
+    In [Acrobot][labml_rl.small.DQNSettings] each step costs a point, but for the one
+    that reaches the line. So the agent hurries. Add 2 to all of them. With a discount
+    of 0.99, reaching the line in a hundred steps is then worth 64, and never reaching
+    it 100.
+
 !!! warning "Nothing is scaled"
     Rewards are clipped in Atari games alone, and only bytes are divided by 255. All
     other numbers are taken as they are, and with rewards in the hundreds an agent

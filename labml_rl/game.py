@@ -158,7 +158,9 @@ class GameOptions:
     #
     # Its reward is the points of the game; or, with `clip_rewards`, only their sign, so
     # that one learning rate suits both Pong, where a goal is 1 point, and games that
-    # give thousands. The reported score is never clipped.
+    # give thousands. (It is the sign of what all four frames of a step bring together.)
+    # The price: in Ms. Pac-Man a dot brings 10 points and a ghost 200 or more, and to
+    # the agent they are worth the same. The reported score is never clipped.
     clip_rewards: bool = False
 
     # ### What people see
@@ -223,7 +225,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
     ```
 
     The agent acts 15 times a second. What it sees after action `a3` is the stack of
-    `m0` to `m3`: a quarter of a second of play.
+    `m0` to `m3`: a quarter of a second of play. One action later it is `m1` to `m4`, so
+    two observations in a row have three pictures in common.
 
     An **episode** is the stretch of play that an agent learns from as a whole. It ends
     in one of two ways, which must not be mixed up: `terminated` means that nothing

@@ -25,7 +25,14 @@ two together into whole networks. There are heads for three questions:
 | How well will it go? | the value $V(o)$ | A2C, PPO, IMPALA |
 | How well, if I do $a$ now? | the action value $Q(o, a)$ | DQN, PQN |
 
-They fit any game, since their sizes follow from what the agent sees and how many
+The last two belong together. If the agent goes on by its policy, the value is the mean
+of the action values, $V(o) = \sum_a \pi(a \mid o) \, Q(o, a)$: where left brings 5 and
+right 8, and each is taken half the time, it is 6.5. It does not work the other way
+round. A value does not say which action is the better one, so there has to be a policy
+beside it. Action values say it themselves. (Those of DQN and PQN are for an agent that
+goes on as well as it can. There the value is the largest of them.)
+
+The heads fit any game, since their sizes follow from what the agent sees and how many
 actions it has:
 
 ```python

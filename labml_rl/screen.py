@@ -34,7 +34,9 @@ four rocks and no ship, and a picture that has both](../assets/figures/game-flic
 pixel and colour, the larger of the two values.*
 
 This maximum (*max-pooling* of frames, in Gymnasium) then loses its colours
-(*grayscale*), which the network can do without, and is shrunk to 84 × 84 pixels.
+(*grayscale*), which the network can do without, and is shrunk to 84 × 84 pixels. (It
+is a square because the convolutions on a GPU that [Mnih et al.
+(2013)](https://arxiv.org/abs/1312.5602) had took nothing else. Everybody has kept it.)
 
 ![The last picture in grey; and the same, square and
 coarser](../assets/figures/game-shrink.png)

@@ -60,6 +60,14 @@ $\nabla \log \pi_\theta(a \mid o) \, G$. This is the **score function** estimato
 the name that $\nabla \log \pi$ has in statistics. It asks for little: nobody has to
 know why that action was paid $G$, and no gradient goes through the game.
 
+(Why not push by $\nabla \pi_\theta(a \mid o) \, G$, without the logarithm? Because what
+is likely is drawn often as well, and so would count for more. Dividing by the
+probability makes up for that. Let two actions have the probabilities 0.9 and 0.1, by a
+softmax, and let both pay 1, so that neither is better. Without the logarithm, drawing
+the first moves its logit up by 0.09, and drawing the other moves it down by as much.
+That is up by 0.072 on average, and what was done often is done more often still. With
+the logarithm it goes up by 0.1 or down by 0.9, and on average stays where it is.)
+
 ### Many steps
 
 A game has many actions. The probability that a game goes exactly like this one is a
@@ -178,7 +186,10 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     As a baseline, the critic may be as wrong as it likes: that only adds noise, and the
     average stays right. But at the end of an [n-step
     return][labml_rl.returns.n_step_returns], its value stands for rewards that were not
-    seen. There its error is in $G_t$, and so in the gradient.
+    seen. There its error is in $G_t$, and so in the gradient. (Only with such returns
+    do [Sutton and Barto (2018)](http://incompleteideas.net/book/the-book-2nd.html),
+    section 13.5, speak of a critic. With those that are made of rewards alone, the
+    method is *REINFORCE with baseline* to them.)
 
     ### A loss to minimise
 
@@ -192,8 +203,8 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     the steps of many. On average that makes the gradient shorter, and leaves its
     direction as it is. How far to go is for the learning rate to say.
 
-    This is not a loss in the sense of supervised learning: its value says nothing, and
-    does not get smaller as the agent gets better.
+    This is not a loss in the sense of supervised learning: its value says nothing, may
+    be below zero, and does not get smaller as the agent gets better.
 
     !!! warning "Detach the advantage"
         The advantage is a number here, not a function of the weights, so `detach()` the

@@ -57,6 +57,19 @@ high, no score can be good.
 With rewards of −1, 0 and 1 and $\gamma = 0.99$, no return is beyond $\pm 100$, which is
 $1 / (1 - \gamma)$. Larger action values are certainly wrong: they feed on themselves.
 
+On most screens the values of all actions are nearly the same, and that is no mistake. A
+wrong move can often be taken back. If it only loses two steps, and what follows is
+worth 5, its value is lower by $5 \cdot (1 - 0.99^2)$, which is hardly 0.1.
+
+### When the score falls
+
+So a little learning can change which action has the largest value, and with that what
+the agent does. [Schaul et al. (2022)](https://arxiv.org/abs/2206.00730) measured it in
+games: a handful of batches change the best action on a large part of all screens. A
+score that falls and comes back is normal, and the last network need not be a good one.
+A run can [keep the best](../watch/best.py). If the score stays down, compare the curves
+with those of [the mistakes](mistakes.py).
+
 ## What came later
 
 Each improvement that came after DQN is a switch, and the next pages explain them:

@@ -27,9 +27,12 @@ seen says little about it. (An algorithm that may learn only from its own latest
 same: they make several passes through what was seen (each pass is an *epoch*), a part
 at a time (a *minibatch*). And they have a rule: once an action's probability has moved
 far enough, moving it further gains nothing. The rule is one line long, and it is on
-this page, with the reason why it may be used. The functions here are the losses. The
-loop around them fits [on one page](plain.py), and [the experiment](experiment.py) shows
-what an agent has learned with it.
+this page, with the reason why it may be used. (PPO is called on-policy all the same.
+After its first step, what it learns from is not quite its own play any more. But a few
+passes later that is thrown away, before it gets old.)
+
+The functions here are the losses. The loop around them fits [on one page](plain.py),
+and [the experiment](experiment.py) shows what an agent has learned with it.
 
 ## Learning from what another did
 

@@ -104,6 +104,12 @@ mere numbers: no gradient runs back from one rollout into the one before it. Thi
 called **truncated backpropagation through time**. An agent can still remember for
 longer than 128 steps. But it only learns to note what pays within them, be it in points
 or in what the critic expects at their end.
+
+Of the notes that were made in playing, only those with which a rollout begins are used
+in learning. All others are computed anew in each pass, from these and from what was
+seen, by the network as it is by then. So after the first step of the optimiser the
+first notes are a little out of date (*stale*): today's network would have noted
+something else.
 """
 
 from typing import SupportsInt

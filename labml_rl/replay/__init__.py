@@ -25,6 +25,12 @@ hours of play. So a batch has a bit of everything in it, and each step is learne
 several times, eight on average in [DQN](../dqn/__init__.py). (Papers give the *replay
 ratio*: batches for each step that is played, here a quarter.)
 
+With a larger memory it is still eight times. The memory just goes back further. Whether
+that helps depends on the rest: [Fedus et al.
+(2020)](https://arxiv.org/abs/2007.06700) found that a [Rainbow](../dqn/rainbow.py) of
+fewer parts gets better with more than a million steps, and plain DQN does not. [Several
+steps in a target][labml_rl.dqn.td_loss] make the difference.
+
 Not every algorithm can do this. [A2C](../a2c/__init__.py) asks how good its own actions
 are, and an hour ago another agent was playing. DQN learns how good an action is if the
 agent plays *well* afterwards, and for that it does not matter who took it.

@@ -46,6 +46,11 @@ P(i) = \frac{p_i^\alpha}{\sum_k p_k^\alpha}$$
 A new step has no error yet. It gets the largest priority that there has been so far,
 and at least 1, so that it is looked at soon.
 
+Why draw, and not always take those with the largest errors? An error is that of the
+last time the step was looked at. A step with a small one might never be looked at
+again, though the network may have unlearned it. And one with a reward that is a matter
+of luck would come up again and again, since nobody can foresee it.
+
 The little more is $10^{-6}$ here. Schaul et al. had 0.01, as [Schaul has
 confirmed](https://github.com/chainer/chainerrl/pull/301), and cut errors off at 1.
 Here they are not cut, so one very large error decides for good how soon new steps are

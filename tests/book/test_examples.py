@@ -21,9 +21,20 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+import labml_rl
 from benchmarks.record import ROOT
-from labml_rl import a2c, environments, impala, onpolicy, players, replay
+from labml_rl import (
+    a2c,
+    environments,
+    impala,
+    networks,
+    onpolicy,
+    players,
+    replay,
+    small,
+)
 from labml_rl.dqn import augmentation, td_loss
+from labml_rl.dqn import experiment as dqn_experiment
 from labml_rl.game import make_game
 from labml_rl.networks import log_probs_of
 from labml_rl.ppo import clipped_policy_loss, novelty
@@ -119,6 +130,68 @@ def test_a_baseline_in_numbers(column, baseline):
         assert said == pytest.approx(pushes[-1].tolist())
     average = torch.stack(pushes).mean(0).tolist()
     assert numbers(rows["on average"][column].split(", ")) == pytest.approx(average)
+
+
+def test_what_a_discount_leaves_out():
+    text = " ".join(str(labml_rl.__doc__).split())
+    assert r"with $\gamma = 0.99$, two points that come seventy steps later" in text
+    assert 2 * 0.99**70 < 1
+
+
+def test_a_value_is_the_mean_of_action_values():
+    text = " ".join(str(networks.__doc__).split())
+    assert "where left brings 5 and right 8, and each is taken half the time" in text
+    assert "it is 6.5." in text
+    policy = torch.tensor([0.0, 0.0]).softmax(0)
+    assert (policy * torch.tensor([5.0, 8.0])).sum() == 6.5
+
+
+@pytest.mark.parametrize(
+    ("push", "first", "other", "average"),
+    [(torch.exp, 0.09, -0.09, 0.072), (torch.clone, 0.1, -0.9, 0.0)],
+)
+def test_what_the_logarithm_is_for(push, first, other, average):
+    text = " ".join(str(a2c.__doc__).split())
+    if average:
+        assert f"up by {first}, and drawing the other" in text
+        assert f"up by {average} on average" in text
+    else:
+        assert f"up by {first} or down by {-other}, and on average stays" in text
+    policy, moved = torch.tensor([0.9, 0.1]), []
+    for action in (0, 1):
+        logits = policy.log().requires_grad_()
+        push(log_probs_of(logits, torch.tensor(action))).backward()
+        assert logits.grad is not None
+        moved.append(logits.grad[0].item())
+    assert moved == pytest.approx([first, other])
+    assert 0.9 * moved[0] + 0.1 * moved[1] == pytest.approx(average, abs=1e-6)
+
+
+def test_two_more_points_for_each_step_and_the_line_is_not_worth_reaching():
+    text = " ".join(page_of(environments).split())
+    assert "in a hundred steps is then worth 64, and never reaching it 100." in text
+    rewards = [-1.0] * 99 + [0.0]
+    found = sum(0.99**t * (reward + 2) for t, reward in enumerate(rewards))
+    assert round(found) == 64
+    assert round(1 / (1 - 0.99)) == 100
+
+    # The step that reaches the line costs nothing.
+    env = gymnasium.make("Acrobot-v1")
+    env.reset(seed=1)
+    assert env.step(1)[1] == -1
+    env.unwrapped.state = np.array([np.pi, 0.0, 0.0, 0.0])  # type: ignore[attr-defined]
+    assert env.step(1)[1:3] == (0.0, True)
+
+
+def test_what_a_wrong_move_costs():
+    text = page_of(dqn_experiment)
+    assert r"$5 \cdot (1 - 0.99^2)$, which is hardly 0.1" in text
+    assert 0.095 < 5 * (1 - 0.99**2) <= 0.1
+
+
+def test_when_the_pole_counts_as_solved():
+    assert "from 475 on Gymnasium calls it solved" in " ".join(page_of(small).split())
+    assert gymnasium.spec("CartPole-v1").reward_threshold == 475
 
 
 def test_what_prioritised_replay_draws_and_how_much_it_counts():
