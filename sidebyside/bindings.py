@@ -164,7 +164,8 @@ class Walk:
             if isinstance(target.value, ast.Name):
                 owner = class_of(target.value, scope)
                 if owner:
-                    owner.attributes.setdefault(target.attr, []).append(binding)
+                    own = [*owner.bindings.get(target.attr, ())]
+                    owner.attributes.setdefault(target.attr, own).append(binding)
 
 
 @once
@@ -209,15 +210,15 @@ def origin_of(name: str, level: int, source: Source) -> str:
     return ".".join([*parents, *filter(None, [name])])
 
 
-def may_bring(module: Scope, name: str) -> bool:
+def may_bring(module: Scope, name: str) -> bool | None:
     """
     Args:
         module: a module's scope.
         name: one that it has, or may have.
 
     Returns:
-        Whether `from module import *` brings it, if it is there. An `__all__` that is
-        put together from several lists counts as unknown, and brings nothing.
+        Whether `from module import *` brings it, if it is there; `None` if there is no
+        telling, because `__all__` is put together from several lists.
     """
     match module.bindings.get("__all__"):
         case [Binding(value=ast.List(elts=elts) | ast.Tuple(elts=elts))]:
@@ -225,7 +226,7 @@ def may_bring(module: Scope, name: str) -> bool:
         case None:
             return not name.startswith("_")
         case _:
-            return False
+            return None
 
 
 def parsed(string: ast.Constant, text: str) -> ast.expr | None:
@@ -249,7 +250,8 @@ def parsed(string: ast.Constant, text: str) -> ast.expr | None:
 def binding_at(at: ast.AST, scope: Scope, **more: Any) -> Binding:
     """A binding at a node's place."""
     line = getattr(at, "lineno", 0)
-    return Binding(line, getattr(at, "end_lineno", None) or line, scope, **more)
+    end = getattr(at, "end_lineno", line), getattr(at, "end_col_offset", 0)
+    return Binding(line, end, scope, **more)
 
 
 # ---- Names
@@ -327,7 +329,7 @@ def _for(walk: Walk, node: ast.For, scope: Scope) -> None:
     walk.assign(
         node.target,
         scope,
-        binding_at(node.target, scope, value=node.iter, way=Way.ITEM),
+        binding_at(node.iter, scope, value=node.iter, way=Way.ITEM),
     )
     walk.push([node.iter, *node.body, *node.orelse], scope)
 
@@ -353,7 +355,7 @@ def _try_star(walk: Walk, node: ast.TryStar, scope: Scope) -> None:
 def _except(walk: Walk, node: ast.ExceptHandler, scope: Scope) -> None:
     if node.name:
         value = None if id(node) in walk.groups else node.type
-        binding = Binding(node.lineno, node.lineno, scope, value=value, way=Way.RAISED)
+        binding = binding_at(node.type or node, scope, value=value, way=Way.RAISED)
         scope.bind(node.name, binding)
     walk.push([node.type, *node.body], scope)
 
@@ -403,10 +405,10 @@ def _import_from(walk: Walk, node: ast.ImportFrom, scope: Scope) -> None:
 
 @on("FunctionDef", "AsyncFunctionDef")
 def _function(walk: Walk, node: Function, scope: Scope) -> None:
-    walk.definitions.append((node, scope))
     scope.bind(node.name, binding_at(node, scope, node=node))
     name = f"{scope.name}.{node.name}"
     outer = type_parameters(walk, node, scope)
+    walk.definitions.append((node, outer))
     inner = walk.open(Kind.FUNCTION, name, outer, node)
     walk.push(node.body, inner)
     parameters(walk, node.args, outer, inner)

@@ -24,6 +24,9 @@ sidebyside check --format github .
 ```
 
 Name all packages of a site in one command, if there are links from one to another.
+There is no file of settings. For pre-commit, a local hook has `entry: sidebyside check
+--exclude tests`, `language: system` and `types: [python]`: it names each file that has
+changed.
 
 ## The rules
 
@@ -50,10 +53,15 @@ A build of a site stops at SBS101, SBS201 and SBS202, and at SBS102 except for a
 misspelt key. With `--strict` it also fails on a `$$` that is not part of a formula, and
 on pictures and pages that do not exist. The other rules are only for this command.
 
+A comment silences rules in its line, or in the docstring that it comes after:
+`# noqa: SBS403`. Other linters don't know these rules; Ruff keeps such comments with
+`external = ["SBS"]`.
+
 Each rule is a function from a module to what it finds, and [rules][sidebyside.rules]
 has them all.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -70,6 +78,7 @@ RULES = (
     *("SBS301", "SBS302", "SBS303", "SBS304"),
     *("SBS401", "SBS402", "SBS403"),
 )
+NOQA = re.compile(r"#\s*noqa:(.*)", re.IGNORECASE)
 
 
 def check(
@@ -99,7 +108,19 @@ def check(
         rules.without_prose,
         rules.arguments,
     )
-    return sorted(finding for rule in every for finding in rule(source))
+    found = (finding for rule in every for finding in rule(source))
+    return sorted(each for each in found if not is_silenced(each, source))
+
+
+def is_silenced(finding: Finding, source: Source) -> bool:
+    """Whether a comment in its line, or after its docstring, leaves a finding out."""
+    lines = {finding.line}
+    for docstring in rules.docstrings(source):
+        if docstring.first <= finding.line <= docstring.last:
+            lines.add(docstring.last)
+    said = (NOQA.search(source.lines[n - 1]) for n in lines if n <= len(source.lines))
+    codes = (re.findall(r"\bSBS\d*", each[1].upper()) for each in said if each)
+    return any(finding.code.startswith(tuple(each)) for each in codes)
 
 
 def unreadable(error: PressError) -> Finding:

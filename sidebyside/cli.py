@@ -103,6 +103,7 @@ from sidebyside.press import (
     WithUnread,
     asset_bytes,
     assets,
+    excluding,
     find_modules,
     load,
     load_all,
@@ -254,7 +255,12 @@ def parser() -> argparse.ArgumentParser:
         help="what coverage.py has seen; .coverage if not given",
     )
     tests.add_argument(
-        "-o", "--output", metavar="OUT", type=Path, required=True, help="a JSON file"
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=Path,
+        required=True,
+        help="a JSON file; `-` is the standard output stream",
     )
     tests.set_defaults(run=write_tests)
 
@@ -481,7 +487,7 @@ def write_findings(options: argparse.Namespace) -> int:
     known: dict[Path, Module] = {}
     docs: dict[str, Path | None] = {}
     used: set[str] = set()
-    for path in map(existing, options.paths):
+    for path in left_in(options.paths, here, options.exclude, used):
         inside: dict[Path, Module] = {}
         whole = path.resolve()
         if path.is_file():
@@ -548,6 +554,25 @@ def write_findings(options: argparse.Namespace) -> int:
     return 1 if findings else 0
 
 
+def left_in(
+    paths: Sequence[Path], here: Path, exclude: Sequence[str], used: set[str]
+) -> Iterator[Path]:
+    """
+    The paths that were named, without the files that are to be left out: what runs
+    before each commit names all files that have changed.
+    """
+    for path in map(existing, paths):
+        matching: set[str] = set()
+        if path.is_file():
+            package = package_of(path)
+            typed = named_from(path, here)
+            whole = named_from(path.resolve(), package.parent) if package else typed
+            matching = excluding(typed.split("/"), whole.split("/"), typed, exclude)
+        used |= matching
+        if not matching:
+            yield path
+
+
 def write_tests(options: argparse.Namespace) -> int:
     """
     ## `sidebyside tests`
@@ -588,8 +613,11 @@ def write_tests(options: argparse.Namespace) -> int:
         if not any(f"{name}.".startswith(f"{package}.") for package in own)
     }
     made = record(sources, lines, kept=kept)
-    text = json.dumps(made, indent=1, ensure_ascii=False)
-    options.output.write_text(text + "\n", encoding="utf-8")
+    text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    if str(options.output) == "-":
+        sys.stdout.buffer.write(text.encode())
+    else:
+        options.output.write_text(text, encoding="utf-8")
     return 0
 
 

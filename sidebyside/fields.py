@@ -47,7 +47,7 @@ from sidebyside.prose import (
     within,
 )
 from sidebyside.prose import ITEM as BULLET
-from sidebyside.read import Definer
+from sidebyside.read import Definer, tree_of
 from sidebyside.rst import DEEPEST, deeper
 
 # The boxes of Google's style, each with its kind.
@@ -76,7 +76,7 @@ SQUARE = r"\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\]"
 # without backticks.
 NAME = r"(?::[\w:]+:)?`?~?(?:\\?\*){0,2}\w[\w.]*`?"
 ITEM = re.compile(
-    rf"(?P<name>{NAME}(?:, *{NAME})*)(?: ?(?P<type>{ROUND}))?(?::| :)(?:\s+|$)"
+    rf"(?P<name>{NAME}(?:, *{NAME})*|``\w[\w.]*``)(?: *(?P<type>{ROUND}))? *:(?:\s+|$)"
 )
 NAMES = re.compile(rf"{NAME}(?:, *{NAME})*(?:, *\.\.\.)?")
 # Errors without a description.
@@ -137,7 +137,10 @@ def types_of(node: Definer) -> dict[str, str]:
     match node.returns:
         case None | ast.Constant(value=None | "None"):
             pass
-        case ast.Subscript(value=ast.Name(id=name), slice=given) as returns:
+        case (
+            ast.Subscript(value=ast.Name(id=name), slice=given)
+            | ast.Subscript(value=ast.Attribute(attr=name), slice=given)
+        ) as returns:
             types["return"] = spelled(returns)
             if GIVES.fullmatch(name):
                 first = given.elts[0] if isinstance(given, ast.Tuple) else given
@@ -160,7 +163,8 @@ def spelled(node: ast.expr) -> str:
     # In `Literal` and `Annotated`, what is quoted may be a value, and not a type.
     if "'" not in text or "Literal[" in text or "Annotated[" in text:
         return text
-    return QUOTED.sub(r"\2", text)
+    # And so is what is no Python, such as the axes in `Float[Tensor, "b h w"]`.
+    return QUOTED.sub(lambda found: found[2 if tree_of(found[2]) else 0], text)
 
 
 def has_fields(prose: Prose) -> bool:

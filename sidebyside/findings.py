@@ -10,7 +10,9 @@ A finding is like a compiler's message, so that editors can go to the place, and
 always says what would be right.
 """
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from sidebyside.errors import harmless
 from sidebyside.read import Source
@@ -46,9 +48,20 @@ class Finding:
         """The finding as GitHub's Actions want it, to show it beside the line."""
         text = f"{self.message} ({self.remedy.rstrip('.')})"
         text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-        path = self.path.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+        path = on_github(self.path)
+        path = path.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
         where = f"file={path},line={self.line},col={self.column}"
         return f"::error {where},title={self.code}::{text}"
+
+
+def on_github(path: str) -> str:
+    """
+    A file as GitHub looks for it: from the folder of the repository, wherever the
+    command was started.
+    """
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or ".").resolve()
+    file = Path(path).resolve()
+    return file.relative_to(root).as_posix() if file.is_relative_to(root) else path
 
 
 def found(
@@ -68,5 +81,5 @@ def found(
     whole = source.lines[line - 1] if line <= len(source.lines) else ""
     column = whole.find(at.partition("\n")[0]) if at else -1
     if column < 0:
-        column = len(whole) - len(whole.lstrip())
+        column = len(whole) - len(whole.lstrip(" \t\f"))
     return Finding(source.path, line, column + 1, code, text, remedy)

@@ -240,8 +240,10 @@ def colours(  # noqa: PLR0912, PLR0915
                     css = "k"
                     match_column = column if word == "match" else match_column
             elif depth and text[end : end + 1] == "=" and text[end + 1] != "=":
-                # `sorted(x, key=list)` calls no `key`, and `f(type=1)` no `type`.
-                css = "n" if css in SHADOWED else css
+                # `sorted(x, key=list)` calls no `key`, and `f(type=1)` no `type`. But
+                # `def f(x: int=1)` has a type.
+                is_type = text[tokens[index - 1][1]] in ":|"
+                css = "n" if css in SHADOWED and not is_type else css
             if css == "n" or css in SHADOWED:
                 if coming:
                     css = coming

@@ -276,8 +276,9 @@ def typeset(tex: str, display: bool) -> str:
     kind = ' class="display"' if display else ""
     # Material's search drops the element that carries this attribute, but takes the
     # first closing tag *of the same name* for its end. KaTeX writes nested spans by the
-    # dozen; an element of our own can't be mistaken for one of them.
-    return f"<sbs-math{kind} data-search-exclude>{html}</sbs-math>"
+    # dozen; an element of our own can't be mistaken for one of them. And a browser that
+    # translates a page would take letters in formulas for words.
+    return f'<sbs-math{kind} translate="no" data-search-exclude>{html}</sbs-math>'
 
 
 def without_names(tex: str) -> str:

@@ -16,6 +16,7 @@ what stands in for it if the import fails, it leads nowhere.
 """
 
 import ast
+import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sidebyside.bindings import may_bring, scopes
@@ -24,6 +25,7 @@ from sidebyside.read import Definer, Source
 from sidebyside.scopes import (
     Binding,
     Kind,
+    Position,
     Scope,
     Scopes,
     Way,
@@ -103,7 +105,7 @@ class Book:
     # ---- Names
 
     def look_up(
-        self, name: str, scope: Scope, line: int, late: bool = False
+        self, name: str, scope: Scope, at: Position, late: bool = False
     ) -> Thing | None:
         """
         ### A name in a scope
@@ -111,12 +113,12 @@ class Book:
         A name that no scope binds is a built-in, unless a module imports `*` from
         somewhere unknown.
         """
-        found = find(name, scope, line, late)
+        found = find(name, scope, at, late)
         module = scope.around(Kind.MODULE)
         if found and module and found[0] is module and not late:
             # Until the module binds it, it is what a `*` above has brought.
-            waits = line <= found[1][0].end and not scope.around(Kind.FUNCTION)
-            above = (star for star, at in module.stars if waits and at < line)
+            waits = at < found[1][0].end and not scope.around(Kind.FUNCTION)
+            above = (star for star, line in module.stars if waits and line < at[0])
             if any(self.is_exported_by(name, star) for star in above):
                 return self.from_stars(name, module)
         if found:
@@ -129,7 +131,7 @@ class Book:
             thing = self.from_stars(name, module)
             if thing or self.is_exported(name, module):
                 return thing
-        return named_outside(name)
+        return named_outside(name) if hasattr(builtins, name) else None
 
     def meaning(
         self, name: str, scope: Scope, bindings: Sequence[Binding]
@@ -163,7 +165,7 @@ class Book:
             return Thing(sort, full, Type(full)) if same else None
         if first.origin:
             return self.imported(first.origin)
-        if first.value and scope.name in self.classes and self.is_enum(scope):
+        if first.value and first.scope is scope and self.is_enum(scope):
             return Thing(What.VALUE, full, Type(scope.name))
         value = self.type_of(bindings, scope)
         if scope.kind in (Kind.MODULE, Kind.CLASS):
@@ -219,7 +221,9 @@ class Book:
             self.starred[key] = None
             stars = {s for s, _ in module.stars if self.is_exported_by(name, s)}
             things = {
-                self.member_of_module(star, name) if star in self.modules else None
+                self.member_of_module(star, name)
+                if star in self.modules and may_bring(self.modules[star].module, name)
+                else None
                 for star in stars
             }
             self.starred[key] = things.pop() if len(things) == 1 else None
@@ -243,7 +247,7 @@ class Book:
             return True
         scope = self.modules[module].module
         brings = may_bring(scope, name)
-        if not brings or "__all__" in scope.bindings:
+        if brings is False or (brings and "__all__" in scope.bindings):
             return brings
         has = name in scope.bindings or f"{module}.{name}" in self.modules
         return has or self.is_exported(name, scope)
@@ -257,7 +261,8 @@ class Book:
         owner, bindings = scope, scope.bindings.get(node.id, [])
         # Most names are bound in this very scope, and need not be looked for.
         if scope.kind is not Kind.MODULE and not (bindings and scope.kind in local):
-            owner, bindings = find(node.id, scope, node.lineno) or (scope, [])
+            at = node.lineno, node.col_offset
+            owner, bindings = find(node.id, scope, at) or (scope, [])
         if not bindings or owner.kind not in local:
             return False
         return not (bindings[0].node or bindings[0].origin)
@@ -295,7 +300,8 @@ class Book:
         thing: Thing | None = None
         match node:
             case ast.Name(id=name):
-                thing = self.look_up(name, scope, node.lineno, id(node) in self.late)
+                at = node.lineno, node.col_offset
+                thing = self.look_up(name, scope, at, id(node) in self.late)
             case ast.Attribute(value=value, attr=name):
                 base = self.evaluate(value, scope)
                 thing = base and self.member(base, name, scope)
@@ -369,7 +375,7 @@ class Book:
             and base.what is not What.SUPER
             and base.type is not None
             and around.name == base.type.name
-            and name in around.bindings
+            and (name in around.bindings or name in around.attributes)
         )
 
     def inherited(self, of: str, name: str, skip: bool = False) -> Thing | None:
@@ -386,7 +392,10 @@ class Book:
                 return named_outside(outside) if outside in self.outside else None
             if base in self.doubtful:
                 return None
-            if bindings := scope.bindings.get(name) or scope.attributes.get(name):
+            own = scope.bindings.get(name)
+            # Assigning to a property calls its setter, and hides nothing.
+            is_hidden = not (own and own[0].node)
+            if bindings := (is_hidden and scope.attributes.get(name)) or own:
                 return self.meaning(name, scope, bindings)
         return None
 
@@ -408,6 +417,8 @@ class Book:
                 bases = [
                     self.name_of_base(base, scope.parent) for base in scope.node.bases
                 ]
+                # Python drops it, too, if another base has parameters.
+                bases = [base for base in bases if base != "typing.Generic"]
                 self.depth += 1
                 order = (name, *merged(bases, [*map(self.order, bases)]))
                 self.depth -= 1
@@ -443,10 +454,8 @@ class Book:
     def result(self, called: Thing, node: ast.Call, scope: Scope) -> Thing | None:
         """### What a call returns"""
         match called:
-            case Thing(What.OUTSIDE, name="super") if not node.args:
-                function = scope.around(Kind.FUNCTION)
-                owner = method_of(function) if function else None
-                return Thing(What.SUPER, type=Type(owner.name)) if owner else None
+            case Thing(What.OUTSIDE, name="super"):
+                return self.above(node, scope)
             case Thing(What.CLASS, type=kind):
                 return Thing(What.VALUE, type=kind)
             case Thing(What.OUTSIDE, type=Type(name=name)) if entry := self.outside.get(
@@ -460,6 +469,17 @@ class Book:
             ):
                 return value_of(returned)
         return None
+
+    def above(self, node: ast.Call, scope: Scope) -> Thing | None:
+        """What `super()` gives, or `super(Class, self)`."""
+        if node.args:
+            first = self.evaluate(node.args[0], scope)
+            if first and first.what is What.CLASS:
+                return Thing(What.SUPER, type=first.type)
+            return None
+        function = scope.around(Kind.FUNCTION)
+        owner = method_of(function) if function else None
+        return Thing(What.SUPER, type=Type(owner.name)) if owner else None
 
     def called(self, name: str, of: Type | None) -> Type | None:
         """
@@ -477,7 +497,8 @@ class Book:
             return None
         # A function that is `async` returns what has to be awaited, unless it yields.
         waits = isinstance(definition, ast.AsyncFunctionDef)
-        if waits and kind and kind.name not in ITERABLE:
+        yields = kind and kind.name in ITERABLE and ".Async" in kind.name
+        if waits and kind and not yields:
             return Type(COROUTINE, (kind,))
         return kind
 

@@ -213,6 +213,14 @@ class Options(Config):  # type: ignore[no-untyped-call]
     own][sidebyside.render.environment] can say something else, except in the lists of
     arguments and on the buttons.
 
+    The keys `j` and `k` lead from section to section, and Material has some of its own.
+    To have none of them, put this into a file that `extra_javascript` names:
+
+    ```js
+    const keep = e => "jknp,.sf/".includes(e.key) && e.stopImmediatePropagation();
+    addEventListener("keydown", keep, true);
+    ```
+
     The press knows where Python, NumPy, PyTorch and a few others are documented. To
     link to other documentation, download the file `objects.inv` that is beside its
     first page, and write the address of the documentation, a colon, and the path of the

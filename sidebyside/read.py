@@ -44,9 +44,9 @@ CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\n")
 MARKDOWN = re.compile(r"# ?%%.*\[(?:markdown|md)\]")
 # Comments meant for a tool and not for a reader. They stay in the code.
 TOOLS = (
-    "autopep8|basedpyright|black|codespell|cspell|cython|@formatter|fmt|flake8|isort"
-    "|mypy|pragma|pyink|pylint|pyre|pyrefly|pyright|pytype|ruff|spell-checker|ty|type"
-    "|usort|vim?|yapf"
+    "autopep8|basedpyright|black|codespell|c[sS]pell|cython|@formatter|fmt|flake8|isort"
+    "|mypy|pragma|pyink|pylint|pyre|pyrefly|pyright|pytype|ruff|skipcq"
+    "|spell-?checker|ty|type|usort|vim?|yapf"
 )
 # Commands for a notebook, where a module has them as comments.
 MAGIC = (
@@ -54,8 +54,11 @@ MAGIC = (
     r"|!(?:apt|conda|curl|git|pip|python|wget)3?\s"
 )
 PRAGMA = re.compile(
-    rf"#(!|:?\s*+((?i:noqa|nosec)\b|(?:{TOOLS}):|-\*-|%%\w|{MAGIC}|nopep8\b"
-    r"|noinspection\b|pyre-\w|numpydoc ignore=|</?editor-fold\b"
+    rf"#(!|:?\s*+((?i:noqa|nosec|nosemgrep|nosonar)\b|(?:{TOOLS}):|-\*-|%%\w|{MAGIC}"
+    r"|nopep8\b|noinspection\b|pyre-\w|numpydoc ignore=|sourcery skip\b"
+    r"|</?editor-fold\b"
+    # Where a part of the file begins or ends that is shown elsewhere.
+    r"|-+8<-+ *\[ *(?:start|end) *:|\[(?:START|END) [\w-]+\]\s*$"
     r"|sphinx_gallery_\w+\s*[=:]"
     r"|endregion\b|region(?:\s+(?!of\b|is\b)\S+(?:\s+\S+){0,4})?$"
     r"|(?P<cookie>.*?coding[:=])))"

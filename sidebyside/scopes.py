@@ -16,6 +16,7 @@ together.
 
 import ast
 import builtins
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -44,6 +45,10 @@ class Way(Enum):
     RAISED = auto()  # except value as name
 
 
+# A line and a column, as the syntax tree counts them.
+Position = tuple[int, int]
+
+
 class Binding(NamedTuple):
     """
     ## Bindings
@@ -65,7 +70,7 @@ class Binding(NamedTuple):
     """
 
     line: int
-    end: int
+    end: "Position"
     scope: "Scope"
     node: Definer | None = None
     origin: str = ""
@@ -89,7 +94,8 @@ class Scope:
         node: the class or function; `None` for the others.
         bindings: what it binds.
         elsewhere: the names that it declares `global` or `nonlocal`.
-        attributes: for a class, what its methods assign to `self`.
+        attributes: for a class, what its methods assign to `self`, after what the class
+            itself assigns to the same name.
         stars: for a module, the modules that it imports `*` from, with the line.
         found: for a function, what has been looked up in it already.
     """
@@ -141,7 +147,8 @@ class Scopes:
     Args:
         module: the outermost scope.
         uses: where names are used. An expression comes before its parts.
-        definitions: every class and function with the scope that its name is bound in.
+        definitions: every class and function with the scope that its name is bound in
+            or, if it has type parameters, with theirs.
         classes: the scope that each class opened.
         quoted: annotations in quotes, by the identity of the string, as expressions.
         late: what is looked up only after the whole module has run, by identity.
@@ -159,7 +166,7 @@ class Scopes:
 Found = tuple[Scope, list[Binding]]
 
 
-def find(name: str, scope: Scope, line: int, late: bool = False) -> Found | None:
+def find(name: str, scope: Scope, at: Position, late: bool = False) -> Found | None:
     """
     ## Looking a name up
 
@@ -173,34 +180,35 @@ def find(name: str, scope: Scope, line: int, late: bool = False) -> Found | None
     Args:
         name: the name.
         scope: where it is used.
-        line: the line on which it is used.
+        at: where in the text it is used.
         late: whether it is in an annotation that may name a class of the module that
             comes only later.
 
     Returns:
         The scope that binds it, with the bindings; `None` if no scope does.
     """
-    # In a function the line does not matter, and most names occur more than once.
+    # In a function the place does not matter, and most names occur more than once.
     if scope.kind is not Kind.FUNCTION:
-        return search(name, scope, line, late)
+        return search(name, scope, at, late)
     if name not in scope.found:
-        scope.found[name] = search(name, scope, line)
+        scope.found[name] = search(name, scope, at)
     return scope.found[name]
 
 
-def search(name: str, scope: Scope, line: int, late: bool = False) -> Found | None:
+def search(name: str, scope: Scope, at: Position, late: bool = False) -> Found | None:
     """Look up a name that has not been looked up before."""
     here: Scope | None = scope
     direct = in_order = True
     too_early = None
     while here:
-        if here.elsewhere.get(name):
+        is_seen = direct or here.kind is not Kind.CLASS
+        if is_seen and here.elsewhere.get(name):
             here, direct, in_order = here.around(Kind.MODULE), False, False
             continue
         bindings = here.bindings.get(name)
         in_order = in_order and here.kind is not Kind.FUNCTION
-        if bindings and (direct or here.kind is not Kind.CLASS):
-            early = here.kind in (Kind.MODULE, Kind.CLASS) and line <= bindings[0].end
+        if bindings and is_seen:
+            early = here.kind in (Kind.MODULE, Kind.CLASS) and at < begins(bindings)
             if late and here.kind is Kind.MODULE:
                 early = early and not isinstance(bindings[0].node, ast.ClassDef)
             if not (in_order and early):
@@ -211,6 +219,15 @@ def search(name: str, scope: Scope, line: int, late: bool = False) -> Found | No
         direct = direct and here.kind is Kind.TYPE
         here = here.parent
     return None if hasattr(builtins, name) else too_early
+
+
+def begins(bindings: list[Binding]) -> Position:
+    """
+    Where a name of a module or a class begins to have its own meaning. `x: int` alone
+    gives it none.
+    """
+    ends = (b.end for b in bindings if b.value or not b.annotation)
+    return next(ends, (sys.maxsize, 0))
 
 
 def variables(module: Scopes) -> Iterator[tuple[str, int]]:
@@ -249,7 +266,7 @@ def owner_of(name: str, scope: Scope) -> Scope | None:
 
 def class_of(node: ast.Name, scope: Scope) -> Scope | None:
     """The class whose method has this name as its first parameter."""
-    found = find(node.id, scope, node.lineno)
+    found = find(node.id, scope, (node.lineno, node.col_offset))
     if not found:
         return None
     owner, bindings = found

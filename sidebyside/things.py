@@ -93,10 +93,15 @@ ENUMS = {f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum", "Flag", "IntF
 COROUTINE = "collections.abc.Coroutine"
 
 
+# What older code calls the types that are built in.
+OLDER = ("Dict", "FrozenSet", "List", "Set", "Tuple")
+BUILT_IN = {f"typing.{name}": name.lower() for name in OLDER}
+
+
 @cache
 def named_outside(name: str) -> Thing:
     """Something that is not defined in the book, made once: many uses lead to it."""
-    return Thing(What.OUTSIDE, name, Type(name))
+    return Thing(What.OUTSIDE, name, Type(BUILT_IN.get(name, name)))
 
 
 def value_of(kind: Type | None) -> Thing | None:

@@ -169,7 +169,9 @@
   }
 
   document.addEventListener("keydown", event => {
-    const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+    const box = event.target.closest?.("input, textarea, select, [contenteditable]");
+    // While the search is open, the theme takes each letter for one more of the query.
+    const typing = box || document.querySelector("#__search:checked");
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "j") go(1);
     if (event.key === "k") go(-1);
@@ -211,16 +213,22 @@
   /* A formula is there twice, for the eye and for the ear, and in pieces. */
   document.addEventListener("copy", event => {
     const selection = getSelection();
-    if (selection.isCollapsed) return;
-    const range = selection.getRangeAt(0).cloneRange();
+    // What is in a box is no part of the selection in every browser, and that may be left
+    // from before.
+    if (selection.isCollapsed || event.target.closest?.("input, textarea")) return;
     const around = node => (node.closest ? node : node.parentElement)?.closest("sbs-math");
-    const [first, last] = [around(range.startContainer), around(range.endContainer)];
-    if (first) range.setStartBefore(first);
-    if (last) range.setEndAfter(last);
     const copy = document.createElement("div");
-    copy.append(range.cloneContents());
+    // Firefox makes several ranges of one with something in it that can't be selected.
+    for (let i = 0; i < selection.rangeCount; i++) {
+      const range = selection.getRangeAt(i).cloneRange();
+      const [first, last] = [around(range.startContainer), around(range.endContainer)];
+      if (first) range.setStartBefore(first);
+      if (last) range.setEndAfter(last);
+      copy.append(range.cloneContents());
+    }
     const formulas = copy.querySelectorAll("sbs-math");
     if (!formulas.length) return;
+    for (const each of copy.querySelectorAll(".headerlink")) each.remove();
     for (const each of formulas) {
       const dollars = each.className ? "$$" : "$";
       each.textContent = dollars + each.querySelector("annotation").textContent + dollars;
@@ -229,6 +237,10 @@
     document.body.append(copy);
     event.clipboardData.setData("text/plain", copy.innerText);
     copy.remove();
+    // For a letter or a document, with its links, which begin at this page no longer.
+    for (const each of copy.querySelectorAll("a[href]")) each.setAttribute("href", each.href);
+    for (const each of copy.querySelectorAll("img")) each.setAttribute("src", each.src);
+    event.clipboardData.setData("text/html", copy.innerHTML);
     event.preventDefault();
   });
 

@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -640,6 +641,63 @@ def test_formats_for_programs(book, capsys):
     )
 
 
+def test_notes_on_github_name_files_from_the_repository(
+    book, capsys, monkeypatch, tmp_path
+):
+    """Also where the command is started in a folder of it, or names one above."""
+    (book / "alone.py").write_text("# x = 1\ny = 2\n")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    (tmp_path / "docs").mkdir()
+    for folder, path in (("book", "."), ("docs", "../book"), (".", str(book))):
+        monkeypatch.chdir(tmp_path / folder)
+        main(["check", path, "--select", "SBS301", "--format", "github"])
+        assert capsys.readouterr().out.startswith("::error file=book/alone.py,line=1,")
+    # What is elsewhere keeps its name.
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / "docs"))
+    main(["check", "book", "--select", "SBS301", "--format", "github"])
+    assert capsys.readouterr().out.startswith("::error file=book/alone.py,line=1,")
+
+
+def test_an_empty_line_has_one_column(book, capsys):
+    (book / "bare.py").write_text("\ndef f():\n    return 1\n")
+    main(["check", "book/bare.py", "--select", "SBS401"])
+    said = capsys.readouterr().out
+    assert said.startswith("book/bare.py:1:1: SBS401 a module without prose")
+
+
+def test_a_comment_silences_rules(book, capsys):
+    (book / "quiet.py").write_text(
+        textwrap.dedent(
+            """
+            def f(a, b):  # noqa: ARG001, SBS401
+                return a
+
+
+            def g(a, b):
+                '''
+                G.
+
+                Args:
+                    a: one.
+                    c: none.
+                '''  # noqa: D1, sbs403
+                return a
+
+
+            def h(a):  # noqa
+                return a
+            """
+        )
+    )
+    assert main(["check", "book/quiet.py"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(" (")[0] for line in said] == [
+        "book/quiet.py:1:1: SBS401 a module without prose",
+        "book/quiet.py:12:9: SBS402 `Args:` of `g` has `c`, which is no parameter",
+        "book/quiet.py:17:1: SBS401 the function `h` without prose",
+    ]
+
+
 def test_a_rule_that_does_not_exist(book, capsys):
     with pytest.raises(SystemExit) as caught:
         main(["check", "book", "--select", "SBS9"])
@@ -665,6 +723,12 @@ def test_what_is_not_looked_at(book, capsys):
     words = ["--exclude", "tests", "--exclude", "book/_v/*"]
     assert main(["check", ".", *words]) == 0
     assert capsys.readouterr().out == ""
+    # What runs before each commit names each file that has changed.
+    paths = [f"{folder}/bad.py" for folder in ("tests", "book/tests", "book/_v")]
+    assert main(["check", *paths, *words]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main(["check", *paths, "book/tests"]) == 1
+    assert capsys.readouterr().out.count("SBS101") == 3
 
 
 def test_where_the_syntax_is_wrong(book, capsys):

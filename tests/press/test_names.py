@@ -41,6 +41,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 async def f() -> Game: ...
 async def many() -> AsyncIterator[Game]: yield Game()
+async def several() -> list[Game]: ...
 @asynccontextmanager
 async def opened() -> AsyncIterator[Game]: yield Game()
 class C:
@@ -94,6 +95,8 @@ SOURCES = {
     "book.game": GAME,
     "book.stars": "from .game import *\nfrom math import *\n",
     "book.again": "from .game import *\n",
+    "book.listed": "__all__ = x.__all__ + ['open']\ndef open(): ...\ndef f(): ...\n",
+    "book.passed": "from .listed import *\n",
 }
 PATHS = {"book": "book/__init__.py"}
 
@@ -178,6 +181,8 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         # What is waited for.
         (ASYNC + "async def g():\n  x = await f()\n  x.‹step›", STEP),
         (ASYNC + "async def g():\n  x = f()\n  x.‹step›", None),
+        (ASYNC + "async def g():\n  for x in await several(): x.‹step›", STEP),
+        (ASYNC + "async def g():\n  for x in several(): x.‹step›", None),
         (ASYNC + "async def g():\n  x = await nothing()\n  x.‹step›", None),
         (ASYNC + "async def g():\n  async for x in many(): x.‹step›", STEP),
         (ASYNC + "async def g():\n  async with opened() as x: x.‹step›", STEP),
@@ -200,6 +205,10 @@ SECRET = "class A:\n    def __secret(self): ...\n"
             "    def g(self):\n      nonlocal x\n      x = 2\n  x.‹y›",
             None,
         ),
+        (
+            "def f():\n  def x(): ...\n  class C:\n    global x\n    def g(s): ‹x›",
+            HERE + "f.x",
+        ),
         # The body of a class is seen from the body alone.
         ("class C:\n    x = 1\n    y = ‹x›", HERE + "C.x"),
         ("class C:\n    x = 1\n    def f(self): ‹x›", None),
@@ -214,6 +223,27 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         ("‹input›()\ndef input(): ...", "input"),
         ("def f(): ‹input›()\ndef input(): ...", HERE + "input"),
         ("x: '‹Later›'\nclass Later: ...", HERE + "Later"),
+        ("id = 1; ‹id›", HERE + "id"),
+        ("for id in ‹id›(x): ...", "id"),
+        ("for id in x: ‹id›", HERE + "id"),
+        ("with x as input: ‹input›", HERE + "input"),
+        ("try: ...\nexcept E as id: ‹id›", HERE + "id"),
+        # A type alone gives a name no meaning.
+        (
+            "from datetime import date\nclass C:\n    date: date\n    end: ‹date›",
+            "datetime.date",
+        ),
+        (
+            "from datetime import date\nclass C:\n    date: date\n"
+            "    def f(self): self.date = 1\n    def g(self, end: ‹date›): ...",
+            "datetime.date",
+        ),
+        ("id: int\nx = ‹id›(x)", "id"),
+        ("id: int\ndef f(): ‹id›", HERE + "id"),
+        ("x: int\n‹x›", HERE + "x"),
+        # Nobody binds these, and they are not built in.
+        ("‹json›", None),
+        ("def f(x: Float[Array, '‹time›']): ...", None),
         # Imports.
         ("import ‹book›.game", "book"),
         ("import book.‹game›", "book.game"),
@@ -241,6 +271,11 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         ("from .again import *\ndef Game(): ...\n‹Game›", HERE + "Game"),
         ("def f(x: dict):\n    for y in x: y.‹z›", None),
         ("from book.game import *\n‹zip›", "zip"),
+        ("from book.listed import *\n‹open›", None),
+        ("from book.passed import *\n‹open›", None),
+        ("from book.listed import *\n‹zip›", "zip"),
+        ("def f(): ...\nfrom book.listed import *\n‹f›", None),
+        ("from book.listed import *\ndef f(): ...\n‹f›", HERE + "f"),
         ("from nowhere import *\n‹zip›", None),
         ("from book.game import *\nfrom nowhere import *\n‹Game›", None),
         ("from book.game import Nothing\n‹Nothing›", None),
@@ -286,6 +321,24 @@ SECRET = "class A:\n    def __secret(self): ...\n"
             "    def g(self): self.‹x›.w",
             HERE + "C.x",
         ),
+        # What methods assign to `self` hides what is in the class.
+        *(
+            (
+                f"class D:\n    def get(self): ...\nclass C:\n    {x}\n"
+                f"    def __init__(self): self.x = D()\n    def g(self): {use}",
+                name,
+            )
+            for x, use, name in [
+                ("x = {}", "self.x.‹get›()", None),
+                ("x = ''", "self.‹x›", HERE + "C.x"),
+                ("x: D = None", "self.x.‹get›()", HERE + "D.get"),
+                ("@property\n    def x(self): ...", "self.‹x›", HERE + "C.x"),
+            ]
+        ),
+        (
+            "class A:\n    def f(self): self.__x = 1\n    def g(self): self.‹__x›",
+            HERE + "A.__x",
+        ),
         # Bases.
         ("from .game import Game\nclass C(Game):\n  def f(s): s.‹step›()", STEP),
         (
@@ -320,7 +373,13 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         (
             "class A:\n  def f(s): ...\nclass B(A):\n  def f(s): ...\n"
             "class C(B):\n  def f(s): super(B, s).‹f›()",
-            None,
+            HERE + "A.f",
+        ),
+        ("class A:\n  def f(s): super(type(s), s).‹f›()", None),
+        (
+            "from typing import Generic as G\nclass A(G[T]):\n  x = 1\n"
+            "class B(G[T], A[T]): ...\nB.‹x›",
+            HERE + "A.x",
         ),
         # Types that are written down, or show in a call.
         ("from .game import Game\ndef f(g: Game): g.‹step›()", STEP),
@@ -357,6 +416,12 @@ SECRET = "class A:\n    def __secret(self): ...\n"
         ),
         ("from .game import make_game\nmake_game().‹step›()", STEP),
         ("from .game import games\nfor g in games(): g.‹step›()", STEP),
+        (
+            "from .game import Game\nfrom typing import Dict, List\n"
+            "def f(x: Dict[str, List[Game]]): x['a'][0].‹step›()",
+            STEP,
+        ),
+        ("from typing import List\nx: ‹List›[int]", "typing.List"),
         ("from .game import games\n[g.‹step› for g in games()]", STEP),
         ("from .game import games\ngames()[0].‹step›", STEP),
         ("from .game import games\ngames()[:1].‹step›", None),
@@ -416,6 +481,12 @@ SECRET = "class A:\n    def __secret(self): ...\n"
                 HERE + "F.title",
             )
             for kind in ("Enum", "StrEnum")
+        ),
+        (
+            "from enum import Enum\nclass D:\n    title = 1\nclass F(Enum):\n"
+            "    A = 'a'\n    def __init__(self, x): self.d = D()\n"
+            "    def title(self): self.d.‹title›",
+            HERE + "D.title",
         ),
         ("def f(x: x.y): x.‹y›", None),
         ("a = b\nb = a\na.‹c›", None),
@@ -514,6 +585,7 @@ def test_by_scope_and_not_by_spelling(code, name):
         ("class T: ...\ndef f[T](x: ‹T›): ...", None),
         ("class T: ...\ndef f[U](x: ‹T›): ...", HERE + "T"),
         ("class C[T]:\n    x = 1\n    def f(self): self.‹x›", HERE + "C.x"),
+        ("class T: ...\ndef f[T]() -> ‹T›: ...\nf().x", None),
         ("class T: ...\ntype A[T] = list[‹T›]", None),
         ("class T: ...\ntype A = list[‹T›]", HERE + "T"),
     ],

@@ -901,6 +901,7 @@ def test_types_come_from_the_signature():
         ("'list[\"A\"]'", 'list["A"]'),
         ("list['A'] | None", "list[A] | None"),
         ("Literal['a', 'b']", "Literal['a', 'b']"),
+        ("Float[Tensor, 'b h w']", "Float[Tensor, 'b h w']"),
         ("None", None),
         ("'None'", None),
     ],
@@ -935,6 +936,18 @@ def listed(text):
     )
     found = re.findall(r"<(p class=|dt|dd|p)([^>]*)>(.*?)</(?:p|dt|dd)>", html, re.S)
     return [re.sub(r"<[^>]*>", "", words).strip() for *_, words in found]
+
+
+def test_names_in_two_backticks_and_colons_in_a_column():
+    text = (
+        "A sum.\n\nParams:\n    stats (DataFrame)  : One.\n    x          : Two.\n"
+        "    ``y`` (int): Three.\n    ``z``: Four.\n\n"
+        "Exceptions:\n    ValueError : If so."
+    )
+    assert listed(text) == [
+        *("A sum.", "Arguments", "stats DataFrame", "One.", "x Tensor", "Two."),
+        *("y int", "Three.", "z", "Four.", "Raises", "ValueError", "If so."),
+    ]
 
 
 def test_lists_in_numpys_style():
@@ -1518,6 +1531,8 @@ def test_formulas_pass_through_markdown():
     text = "$a_1 b_1 * c * d$ in | `$x$`, \\$5\n\n| a |\n|---|\n| $P(a \\mid b) | c$ |"
     html = Markdown(extensions=["sidebyside", "tables"]).convert(text)
     assert html.count("<sbs-math") == 2
+    # Who has a page translated keeps its formulas.
+    assert html.count('<sbs-math translate="no"') == 2
     assert "<em>" not in html
     assert "<code>$x$</code>, $5" in html
     assert html.count("<td>") == 1
@@ -1641,6 +1656,7 @@ def test_a_long_text_without_code_has_the_page_to_itself():
     [
         ("Iterator[int]", ["int"]),
         ("AsyncGenerator[list[str], None]", ["list[str]"]),
+        ("abc.Iterator[int]", ["int"]),
         ("Generator", []),
         ("list[int]", []),
     ],

@@ -122,6 +122,9 @@ def test_definitions_inside_statements_are_found():
         "# sphinx_gallery_thumbnail_number = 2",
         *("# pyrefly: ignore [x]", "# ty: ignore", "# pyre-fixme[16]: x"),
         *("# pyre-strict", "# @formatter:off", "# numpydoc ignore=PR01"),
+        *("# cSpell:words kiln", "# spellchecker:disable-line", "# spell-checker: x"),
+        *("# NOSONAR", "# nosemgrep: a.b", "# skipcq: PYL-W0212", "# sourcery skip: x"),
+        *("# --8<-- [start:part]", "# -8<- [ end : part ]", "# [START a_part]"),
         *('# <editor-fold desc="A">', "# </editor-fold>"),
         *(
             "# %matplotlib inline",
@@ -154,7 +157,12 @@ def test_only_an_encoding_must_be_in_the_first_lines(text):
     [
         *("# region of interest", "# regions", "# Types: two", "# types: a", "# 50%%"),
         *("# %s is a name", "# %timely", "# !pipes", "# ! pip"),
-        *("# See # noqa", "# Below, #!python"),
+        *(
+            "# See # noqa",
+            "# Below, #!python",
+            "# [START] it",
+            "# -8<- means: cut here",
+        ),
         *("# formats: x", "# the pragma: x", "# A vim: x", "# nosecond", "# coding: x"),
     ],
 )

@@ -335,6 +335,8 @@ def test_from_a_run_of_the_tests_to_a_page(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
     assert main(["tests", "kiln", "--coverage", "seen", "-o", "tests.json"]) == 0
     assert not capsys.readouterr().err
+    assert main(["tests", "kiln", "--coverage", "seen", "-o", "-"]) == 0
+    assert capsys.readouterr().out == Path("tests.json").read_text()
     (project / "mkdocs.yml").write_text(
         "site_name: S\nuse_directory_urls: false\n"
         "theme: {name: material, font: false}\n"

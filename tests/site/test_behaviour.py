@@ -211,6 +211,26 @@ def test_keys_lead_from_section_to_section(browser, site):
         assert page.url.endswith(f"#{ids[3]}")
 
 
+@pytest.mark.parametrize("keys_are_off", [False, True])
+def test_letters_are_letters_among_results(browser, server, keys_are_off):
+    """From a result, the theme leads a letter to the query, and the page stays."""
+    url = f"{server}/labml_rl/game.html"
+    with visit(browser, url, viewport=DESKTOP) as seen:
+        page = seen.page
+        if keys_are_off:
+            page.evaluate("() => localStorage.setItem('keys are off', '')")
+        query = page.locator("input[name=query]")
+        query.click()
+        query.press_sequentially("fram")
+        expect(page.locator(".md-search-result__link").first).to_be_visible()
+        page.keyboard.press("ArrowDown")
+        expect(page.locator(".md-search-result__link:focus")).to_have_count(1)
+        page.keyboard.press("j")
+        expect(query).to_have_value("framj")
+        expect(query).to_be_focused()
+        assert page.evaluate("() => [scrollY, location.hash]") == [0, ""]
+
+
 def test_a_key_leads_to_the_last_section(browser, site):
     """Those at the foot of a page can't come to stand at the top of the window."""
     url = (site / "labml_rl/runs/signals.html").as_uri()
@@ -521,13 +541,13 @@ def test_a_section_and_the_module_can_be_copied(browser, server):
         ) == "\n".join(lines[number - 1] for number in numbers).strip("\n")
 
 
-COPIED = """text => {
+COPIED = """([text, kind = "plain"]) => {
   const range = document.createRange();
   range.selectNodeContents(document.querySelector(text));
   getSelection().removeAllRanges();
   getSelection().addRange(range);
   let copied = null;
-  const listen = e => (copied = e.clipboardData.getData("text/plain"));
+  const listen = e => (copied = e.clipboardData.getData(`text/${kind}`));
   document.addEventListener("copy", listen, { once: true });
   document.execCommand("copy");
   return copied;
@@ -538,13 +558,74 @@ def test_a_formula_is_copied_as_its_tex(browser, page_url):
     with visit(browser, page_url, viewport=DESKTOP) as seen:
         page = seen.page
         whole = r"The sum $G = {r_t} + {\gamma} r_{t+1}$, and again ${r_t}$."
-        assert page.evaluate(COPIED, ".sbs-prose > p") == whole
+        assert page.evaluate(COPIED, [".sbs-prose > p"]) == whole
         # Part of a formula is no formula.
-        part = page.evaluate(COPIED, ".sbs-prose .katex-html .katex-base")
+        part = page.evaluate(COPIED, [".sbs-prose .katex-html .katex-base"])
         assert part == r"$G = {r_t} + {\gamma} r_{t+1}$"
         assert page.locator("body > div > p").count() == 0, "nothing is left behind"
         # What has no formula is left to the browser.
-        assert page.evaluate(COPIED, ".sbs-code code") == ""
+        assert page.evaluate(COPIED, [".sbs-code code"]) == ""
+
+
+def test_what_is_copied_with_a_formula_keeps_its_links(browser, server):
+    """And loses the signs after its headings, as all that is copied does."""
+    url = f"{server}/labml_rl/ppo/index.html"
+    with visit(browser, url, viewport=DESKTOP) as seen:
+        page = seen.page
+        html = page.evaluate(COPIED, [".sbs", "html"])
+        assert f'<a href="{server}/labml_rl/a2c/index.html">A2C</a>' in html
+        assert "katex" not in html
+        assert "¶" not in page.evaluate(COPIED, [".sbs"])
+        assert page.evaluate(COPIED, [".sbs-row > h2:not(:has(sbs-math))"]) == ""
+        assert "¶" not in page.evaluate("() => getSelection().toString()")
+
+
+def test_a_page_in_one_file_is_printed_whole(browser, tmp_path):
+    module, made = tmp_path / "m.py", tmp_path / "m.html"
+    long = "x = " + repr("long" * 50)
+    row = "|".join(["`a_name_of_some_length`"] * 6)
+    table = f"{row}\n{'|'.join(['---'] * 6)}\n{row}"
+    module.write_text(f'"""\n```python\n{long}\n```\n\n{table}\n"""\n{long}\n')
+    assert main(["page", str(module), "-o", str(made)]) == 0
+    with visit(browser, made.as_uri(), viewport=PAPER) as seen:
+        seen.page.emulate_media(media="print")
+        assert seen.page.evaluate(
+            """() => [...document.querySelectorAll("html, pre > code, table")].map(
+              each => each.scrollWidth - each.clientWidth)"""
+        ) == [0, 0, 0, 0]
+
+
+def test_a_page_in_one_file_has_a_formula_copied_once(browser, tmp_path):
+    """It has no script that would see to it."""
+    module, made = tmp_path / "m.py", tmp_path / "m.html"
+    module.write_text('"""The sum $a + b$."""\n')
+    assert main(["page", str(module), "-o", str(made)]) == 0
+    with visit(browser, made.as_uri()) as seen:
+        copied = seen.page.evaluate(
+            """() => {
+              getSelection().selectAllChildren(document.querySelector(".sbs-prose p"));
+              return getSelection().toString();
+            }"""
+        )
+    assert copied.split() == ["The", "sum", "a+b."]
+
+
+def test_what_is_copied_from_a_box_is_what_is_in_it(browser, page_url):
+    """Firefox keeps what was selected on the page before."""
+    with visit(browser, page_url, viewport=DESKTOP) as seen:
+        page = seen.page
+        assert "$G" in page.evaluate(COPIED, [".sbs-prose > p"])
+        assert (
+            page.evaluate(
+                """() => {
+              const clipboardData = new DataTransfer();
+              const copy = new ClipboardEvent("copy", { bubbles: true, clipboardData });
+              document.querySelector(".md-search__input").dispatchEvent(copy);
+              return getSelection().isCollapsed || clipboardData.getData("text/plain");
+            }"""
+            )
+            == ""
+        )
 
 
 @pytest.mark.parametrize("name", ["labml_rl/screen", "sidebyside/plugin"])

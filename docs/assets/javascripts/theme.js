@@ -22,7 +22,9 @@
   window.addEventListener(
     "keydown",
     event => {
-      const typing = event.target.closest?.("input, textarea, select");
+      const box = event.target.closest?.("input, textarea, select");
+      // While the search is open, each letter is one more of the query.
+      const typing = box || document.querySelector("#__search:checked");
       if (typing || event.ctrlKey || event.metaKey || event.key.length > 1) return;
       if (KEYS.includes(event.key) && (event.altKey || areOff()))
         event.stopImmediatePropagation();
