@@ -59,7 +59,7 @@ $1 / (1 - \gamma)$. Larger action values are certainly wrong: they feed on thems
 
 On most screens the values of all actions are nearly the same, and that is no mistake. A
 wrong move can often be taken back. If it only loses two steps, and what follows is
-worth 5, its value is lower by $5 \cdot (1 - 0.99^2)$, which is hardly 0.1.
+worth 5, its value is lower by $5 \cdot (1 - 0.99^2)$, which is not quite 0.1.
 
 ### When the score falls
 

@@ -185,7 +185,7 @@ def test_two_more_points_for_each_step_and_the_line_is_not_worth_reaching():
 
 def test_what_a_wrong_move_costs():
     text = page_of(dqn_experiment)
-    assert r"$5 \cdot (1 - 0.99^2)$, which is hardly 0.1" in text
+    assert r"$5 \cdot (1 - 0.99^2)$, which is not quite 0.1" in text
     assert 0.095 < 5 * (1 - 0.99**2) <= 0.1
 
 
