@@ -108,19 +108,25 @@ def check(
         rules.without_prose,
         rules.arguments,
     )
+    silent = silenced(source)
     found = (finding for rule in every for finding in rule(source))
-    return sorted(each for each in found if not is_silenced(each, source))
+    return sorted(
+        each for each in found if not each.code.startswith(silent.get(each.line, ()))
+    )
 
 
-def is_silenced(finding: Finding, source: Source) -> bool:
-    """Whether a comment in its line, or after its docstring, leaves a finding out."""
-    lines = {finding.line}
+def silenced(source: Source) -> dict[int, tuple[str, ...]]:
+    """For each line, what a comment in it, or after its docstring, silences."""
+    said = {
+        number: tuple(re.findall(r"\bSBS\d*", comment[1].upper()))
+        for number, line in enumerate(source.lines, start=1)
+        if (comment := NOQA.search(line))
+    }
+    found = dict(said)
     for docstring in rules.docstrings(source):
-        if docstring.first <= finding.line <= docstring.last:
-            lines.add(docstring.last)
-    said = (NOQA.search(source.lines[n - 1]) for n in lines if n <= len(source.lines))
-    codes = (re.findall(r"\bSBS\d*", each[1].upper()) for each in said if each)
-    return any(finding.code.startswith(tuple(each)) for each in codes)
+        for number in range(docstring.first, docstring.last):
+            found[number] = found.get(number, ()) + said.get(docstring.last, ())
+    return found
 
 
 def unreadable(error: PressError) -> Finding:

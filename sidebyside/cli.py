@@ -368,12 +368,16 @@ def write_page(options: argparse.Namespace) -> int:
         page = replace(page, source=replace(source, path=shown))
     html = standalone(page, environment(), folder, root)
     # The name of a file is on the page, and may have bytes that are not letters.
-    data = html.encode(errors="replace")
+    write_out(output, html.encode(errors="replace"))
+    return 0
+
+
+def write_out(output: Path, data: bytes) -> None:
+    """Write a file, or to the standard output stream if it is called `-`."""
     if str(output) == "-":
         sys.stdout.buffer.write(data)
     else:
         output.write_bytes(data)
-    return 0
 
 
 def check_ours(paths: Iterable[Path], mark: bytes, remedy: str) -> None:
@@ -614,10 +618,7 @@ def write_tests(options: argparse.Namespace) -> int:
     }
     made = record(sources, lines, kept=kept)
     text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
-    if str(options.output) == "-":
-        sys.stdout.buffer.write(text.encode())
-    else:
-        options.output.write_text(text, encoding="utf-8")
+    write_out(options.output, text.encode())
     return 0
 
 

@@ -70,7 +70,7 @@ class Binding(NamedTuple):
     """
 
     line: int
-    end: "Position"
+    end: Position
     scope: "Scope"
     node: Definer | None = None
     origin: str = ""
