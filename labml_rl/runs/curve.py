@@ -137,16 +137,18 @@ class Curve:
         write_whole(self._path, "".join(header + lines))
         with writing(self._path.parent):
             self._events = SummaryWriter(
-                self._path.parent,
-                purge_step=self._experiment.frames + 1,
-                flush_secs=10,
+                self._path.parent, purge_step=self._experiment.frames + 1
             )
+            self._events.flush()
 
     def add(self, metrics: Metrics) -> None:
         """
         ### After an update
 
-        Whether a row is due depends on the frames alone, and not on any clock.
+        Whether a row is due depends on the frames alone, and not on any clock. A row is
+        in both files when this returns. TensorBoard's thread would write it a moment
+        later, by the path of the file, and by then the folder may be [another
+        run's][RunFolder.check_held].
 
         Args:
             metrics: what the update measured.
@@ -219,11 +221,12 @@ class Curve:
             file.write(header + _as_csv(row.values()))
 
         assert self._events is not None, "begin() comes first"
-        for name, value in row.items():
-            if value is not None and name != "frames":
-                group = "run" if name in OF_THE_RUN else "learning"
-                with writing(self._path.parent):
+        with writing(self._path.parent):
+            for name, value in row.items():
+                if value is not None and name != "frames":
+                    group = "run" if name in OF_THE_RUN else "learning"
                     self._events.add_scalar(f"{group}/{name}", value, row["frames"])
+            self._events.flush()
 
     def get_state(self) -> dict[str, Any]:
         """
@@ -244,12 +247,6 @@ class Curve:
         self.rows, self._sums = state["rows"], state["sums"]
         self._counts, self._before = state["counts"], state["seconds"]
 
-    def flush(self) -> None:
-        """Before a checkpoint, all rows so far must be in TensorBoard's file."""
-        if self._events is not None:
-            with writing(self._path.parent):
-                self._events.flush()
-
     def close(self) -> None:
         """
         Close TensorBoard's file. What it can't write now, it could not write before.
@@ -265,8 +262,8 @@ def said_once() -> Iterator[None]:
     ### A full disk
 
     TensorBoard writes in its own thread. When that fails, Python prints some forty
-    lines about where the thread was, and the next row raises the same error here, where
-    it is reported in a sentence. So inside this context, the thread says nothing.
+    lines about where the thread was, and the same error is raised here, where it is
+    reported in a sentence. So inside this context, the thread says nothing.
     """
     before = threading.excepthook
 

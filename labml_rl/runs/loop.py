@@ -135,11 +135,10 @@ class Run:
 
         Raises:
             CheckpointError: if that fails. The previous checkpoint is as it was.
-            RunError: if the curve or `run.json` can't be written, or if [the folder is
-                another run's now][RunFolder.check_held].
+            RunError: if `run.json` can't be written, or if [the folder is another run's
+                now][RunFolder.check_held].
         """
         self.folder.check_held()
-        self.curve.flush()
         self._write_checkpoint()
         # The games that measure the last agent may be still to come.
         self._write_record(finished=self.experiment.done and not self.best.due)
@@ -250,10 +249,10 @@ class Run:
                 folder is another run's now][RunFolder.check_held].
             CheckpointError: if a checkpoint can't be written.
         """
-        self.curve.begin()
         bar = Bar(self.experiment)
         closing = contextlib.closing
         with said_once(), closing(bar), closing(self.curve), Ear() as ear:
+            self.curve.begin()
             try:
                 self._loop(bar, ear, 60 * checkpoint_minutes)
             except NotFiniteError as error:
