@@ -97,6 +97,7 @@ from sidebyside.crossings import cross
 from sidebyside.errors import PressError
 from sidebyside.inventory import Entry, inventory, own_inventory
 from sidebyside.links import Place
+from sidebyside.marks import BEGINS
 from sidebyside.press import (
     Module,
     WithOutside,
@@ -124,8 +125,7 @@ from sidebyside.weave import catalogue
 
 # For each kind of link, what `cross` calls it.
 LINKS = {"sources": None, "folders": True, "files": False}
-# What only the press writes on a page, in Markdown and in HTML.
-MARK = b"<!-- sidebyside:"
+# What only the press writes on a page of HTML.
 MARK_OF_HTML = b'<meta name="generator" content="sidebyside">'
 NO_FILES = "{}: no Python files in this folder"
 SAME_PAGE = "another module has the page `{}`"
@@ -450,7 +450,7 @@ def write_markdown(options: argparse.Namespace) -> int:
         return 1
 
     pages = [options.output / name for name in texts]
-    check_ours(pages, MARK, "write to another folder with `-o`")
+    check_ours(pages, BEGINS.encode(), "write to another folder with `-o`")
     for name, text in texts.items():
         path = options.output / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -473,7 +473,7 @@ def lone_dollars(source: Source) -> Iterator[PressError]:
 def say_left(folder: Path, pages: set[Path]) -> None:
     """Name the pages in a folder that were made from modules that no longer exist."""
     for path in sorted({*folder.rglob("*.md")} - pages):
-        if MARK in path.read_bytes():
+        if BEGINS.encode() in path.read_bytes():
             print(f"{path}: is the page of no module; delete it", file=sys.stderr)
 
 

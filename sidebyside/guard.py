@@ -37,12 +37,11 @@ and comes out as `&lt;` at the end. So there is no need to guess what Markdown w
 have taken for code and what for HTML. The same is done with [what was not meant as
 Markdown][sidebyside.guard.guarded].
 
-The marks carry a number that occurs nowhere in the prose of the page, so no prose can
-forge one.
+The [marks](marks.py) carry a number that occurs nowhere in the prose of the page, so no
+prose can forge one.
 """
 
 import re
-from collections.abc import Iterable
 from datetime import date
 from functools import lru_cache
 from html import escape, unescape
@@ -152,22 +151,6 @@ ACTIVE = {
     *("meta", "noembed", "noframes", "noscript", "object", "plaintext", "script"),
     *("style", "template", "textarea", "title", "xmp"),
 }
-
-
-def number_of(texts: Iterable[str]) -> int:
-    """
-    ## The number of a page
-
-    Args:
-        texts: everything that the author of a page wrote.
-
-    Returns:
-        The smallest number whose marks occur nowhere in them.
-    """
-    # Markdown will remove control characters, and turn tabs into blanks.
-    plain = (text.replace(STX, "").replace(ETX, "") for text in texts)
-    taken = {int(n) for text in plain for n in re.findall(r":(\d{1,9})\s*-->", text)}
-    return next(n for n in range(1, len(taken) + 2) if n not in taken)
 
 
 def guarded(text: str) -> str:

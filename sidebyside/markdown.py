@@ -20,7 +20,7 @@ reasons.
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from html import unescape
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
@@ -45,9 +45,9 @@ from sidebyside.guard import (
     unguarded,
 )
 from sidebyside.links import still_of
+from sidebyside.marks import PAGE, replaced
 from sidebyside.mathematics import FormulaError, find, typeset
 
-PAGE = re.compile(r"\s*<!-- sidebyside:(\d+) -->\n")
 SNIPPET = re.compile(r"^([ \t]*;*)(-+8<-+)")
 HEADINGS = {f"h{level}" for level in range(1, 7)}
 ANNOTATION = re.compile(r"<annotation[^>]*>(.*?)</annotation>", re.DOTALL)
@@ -62,30 +62,6 @@ LOOKS_FOR = {
     "mkdocs_raw_html": ("<",),
     "html_block": ("<", "&"),
 }
-
-
-def replaced(text: str, what: str, take: Callable[[str], str]) -> str:
-    """
-    A page with something else in place of its pieces.
-
-    Args:
-        text: the page.
-        what: what the marks around a piece say: `code:1` begins one, and `/code:1` ends
-            it. Each mark has a line to itself.
-        take: turns the text between the marks into what to put there.
-    """
-    before, *pieces = text.split(f"<!-- {what} -->\n")
-    done = [before]
-    for piece in pieces:
-        inside, _, behind = piece.partition(f"<!-- /{what} -->")
-        done += take(inside), behind
-    return "".join(done)
-
-
-def number_on(text: str) -> str | None:
-    """The number of the marks on a page that was made from a module."""
-    page = PAGE.match(text)
-    return page[1] if page else None
 
 
 class Pieces(Preprocessor):
@@ -122,8 +98,8 @@ class Pieces(Preprocessor):
         store = self.md.htmlStash.store
         # Prose goes first: it may contain a mark of code, but code can't contain one of
         # prose.
-        text = replaced(text[page.end() :], f"prose:{page[1]}", self.keep)
-        text = replaced(text, f"code:{page[1]}", lambda code: store(code.rstrip()))
+        text = replaced(text[page.end() :], "prose", page[1], self.keep)
+        text = replaced(text, "code", page[1], lambda code: store(code.rstrip()))
         return text.split("\n")
 
     def behind(self) -> Iterator[tuple[Preprocessor, tuple[str, ...]]]:

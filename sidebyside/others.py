@@ -21,7 +21,7 @@ from markdown.util import ETX, STX
 from mkdocs.config.defaults import MkDocsConfig
 
 from sidebyside.guard import SIGNS
-from sidebyside.markdown import number_on, replaced
+from sidebyside.marks import FIRST, marks, number_on, replaced
 
 # In prose, what another plugin may take for an order, and what stands for the code.
 ORDER = re.compile(r"\{(?=[{%#!])")
@@ -59,7 +59,7 @@ class Aside:
 
         # Markdown would remove these two signs. So none in a docstring is one of ours.
         plain = markdown.replace(STX, "").replace(ETX, "")
-        return ORDER.sub(SIGNS["{"], replaced(plain, f"code:{self.number}", set_aside))
+        return ORDER.sub(SIGNS["{"], replaced(plain, "code", self.number, set_aside))
 
     def put_back(self, markdown: str) -> str | None:
         """
@@ -73,16 +73,13 @@ class Aside:
         Returns:
             It with all that was set aside; `None` if there is nothing to do.
         """
-        mark = f"<!-- sidebyside:{self.number} -->\n"
-        if self.number is None or mark not in markdown:
+        if self.number is None:
             return None
-
-        def code_at(place: re.Match[str]) -> str:
-            code = self.code[int(place[1])]
-            return f"<!-- code:{self.number} -->\n{code}<!-- /code:{self.number} -->"
-
-        before, _, after = markdown.replace(SIGNS["{"], "{").partition(mark)
-        return mark + before + PLACE.sub(code_at, after)
+        text = markdown.replace(SIGNS["{"], "{")
+        before, first, after = text.partition(FIRST.format(self.number))
+        begin, end = marks("code", self.number)
+        after = PLACE.sub(lambda at: begin + self.code[int(at[1])] + end, after)
+        return first + before + after if first else None
 
 
 def keep_from_notebooks(config: MkDocsConfig, modules: Iterable[Path]) -> None:

@@ -24,8 +24,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFo
 from jinja2.meta import find_referenced_templates
 
 from sidebyside.errors import PressError
-from sidebyside.guard import lookalike, number_of
+from sidebyside.guard import lookalike
 from sidebyside.links import Place
+from sidebyside.marks import number_of
 from sidebyside.read import Source
 from sidebyside.weave import Page, one_line, plain, public_names
 
