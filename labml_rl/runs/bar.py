@@ -9,8 +9,7 @@ summary: A progress bar in a terminal, and a line a minute everywhere else.
 If you wait for hours, you want to know how many, and whether it is worth it. In a
 terminal, a run shows a bar with the frames, the speed, the time left, and the current
 average score. Where nobody is watching, in a cluster's log file for instance, a bar
-would be a megabyte of junk. There the run prints a line a minute. It does the same in a
-terminal that says it has no rows, as some programs' terminals do.
+would be a megabyte of junk. There the run prints a line a minute.
 """
 
 import contextlib

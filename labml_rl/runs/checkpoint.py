@@ -30,11 +30,11 @@ state = checkpoint.load("run.safetensors")
 ```
 
 !!! warning "A run from a stranger"
-    Its checkpoint is safe, but its folder holds more than that. `run.json` may name an
-    environment, with [the module that registers it](../environments.py), and watching
-    the agent imports that module. *Resuming* a run hands its saved games to the
-    emulator, which does not check them. So look at `game` in `run.json` before you
-    watch, and resume only runs from people you trust.
+    Its checkpoint is safe, but `run.json` may name an environment, with [the module
+    that registers it](../environments.py), and watching the agent imports that module.
+    *Resuming* a run hands its saved games to the emulator, which does not check them.
+    So look at `game` in `run.json` before you watch, and resume only runs from people
+    you trust.
 
 !!! warning "torch.load runs what it is told to"
     Files of `torch.save` are pickles: lists of instructions for making objects, which
@@ -104,9 +104,8 @@ def _flatten(value: State, name: str, tensors: dict[str, Tensor]) -> Any:
     tree itself is text, with a name in place of each array.
 
     The text is JSON. That has no tuples, no bytes, and no dictionaries with numbers for
-    keys, so these are written as `{"tuple": […]}` and the like. Whole numbers may have
-    any size. (NumPy's dice have 128 bits.) Here is a tree, and the text that it
-    becomes:
+    keys, so these are written as `{"tuple": […]}` and the like. Here is a tree, and the
+    text that it becomes:
 
     ```text
     {"network": {"bias": …}, "frames": 800}
@@ -209,9 +208,9 @@ def whole(path: Path) -> Iterator[BinaryIO]:
     """
     ### Whole or not at all
 
-    The new file gets its name only once it is complete and on the disk, not just on the
-    way there. The system changes a name in one step: at any moment, the name leads to
-    the whole old file or to the whole new one.
+    The new file gets its name only once it is complete and on the disk. The system
+    changes a name in one step: at any moment, the name leads to the whole old file or
+    to the whole new one.
 
     !!! warning "On the way there"
         `fsync` waits until the file is on the disk. Without it, the name can get there
@@ -264,9 +263,8 @@ def _write(
 
     A safetensors file begins with an 8-byte number, the length of what follows: a
     table, in JSON, of where each array is. Then come the arrays, as they are in memory.
-    That is all there is to it, so we write it ourselves. The library that reads it
-    could write it as well, but picks its own temporary file, leaves that behind if it
-    is killed, and lets only the owner read the result.
+    We write it ourselves: the library that reads it picks its own temporary file,
+    leaves that behind if it is killed, and lets only the owner read the result.
 
     The widest numbers come first, and the table is padded to a multiple of 8 bytes. So
     each number is where processors like to find it.

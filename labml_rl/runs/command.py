@@ -461,9 +461,6 @@ def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:
     of the signal, as programs do. With `python -X dev`, every error comes with its
     traceback.
 
-    A worker that [died without a word][labml_rl.process.WorkerDiedError] gets a
-    sentence as well. One that had something to say gets its traceback.
-
     Args:
         do: does it.
         arguments: for it, as are the `options`.

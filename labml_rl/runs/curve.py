@@ -27,8 +27,7 @@ returns gets a column, so a new name there is a new column. In an experiment der
 from PPO, add it to the dictionary that
 [losses][labml_rl.ppo.experiment.Experiment.losses] returns, and in one derived from DQN
 to [that of DQN][labml_rl.dqn.experiment.Experiment.losses] and to `measured`. Of what
-an environment says in its `info`, only the score gets this far. How often a goal was
-reached, for example, has to be counted and written down by the environment itself.
+an environment says in its `info`, only the score gets this far.
 
 A cell is empty where there was nothing to measure, as before the first game has ended.
 
@@ -38,7 +37,7 @@ Weights & Biases, call `wandb.init(sync_tensorboard=True)` before
 
 Runs that differ only in the seed have their rows at the same frames, once they are all
 over and if none was made longer. So their mean, and how far apart they are, take only a
-few lines (where one has no score yet, the mean has none either):
+few lines:
 
 ```python
 from glob import glob
@@ -56,8 +55,8 @@ highest = np.max(scores, axis=0)
 ```
 
 Ten million frames are 2,442 updates of PPO, and 31,250 of A2C. Nobody wants that many
-rows. So a curve has 500 at most, however long the run, and can be kept for ever. That
-of a run that was made longer has a few hundred more.
+rows. So a curve has 500 at most, and one of a run that was made longer a few hundred
+more.
 
 !!! warning "Which average?"
     The 100 games that ended last are not the 100 that began last. If an agent sometimes

@@ -92,8 +92,7 @@ if __name__ == "__main__":
 
 Saved in a file, this is already a program.
 `python one_step.py --game CartPole-v1 --workers 0` trains, and can be interrupted,
-resumed and watched. (With `--workers 0` the program runs the games itself: a step of
-CartPole takes less time than a message to another process.)
+resumed and watched.
 
 ## The same numbers: reproducibility
 
@@ -105,16 +104,13 @@ start over, cost a little of the score at each stop, and nobody ever finds out w
 So everything that decides what happens next is in the state: weights, the optimiser's
 averages, all dice, and the games in the middle of play. So is the number of threads:
 with a different one, PyTorch adds in a different order, and the last digits differ.
-(They also differ if a run is resumed on a machine with fewer cores. And in a few games,
-and with sticky actions, [the emulator's own state][labml_rl.game.Game.get_state] is
-incomplete.)
+(There are two exceptions: a machine with fewer cores, and what [the emulator keeps to
+itself][labml_rl.game.Game.get_state].)
 
 !!! warning "On a GPU"
-    A GPU adds numbers in the order in which its threads arrive, unless it is told not
-    to, and each order rounds differently. There, two runs with the same seed differ
-    after a while, stopped or not. The state is complete all the same. (Your own program
-    can ask for a fixed order, with `torch.use_deterministic_algorithms(True)`. That is
-    often slower, and nobody has tried it here.)
+    A GPU adds numbers in the order in which its threads arrive, and each order rounds
+    differently. There, two runs with the same seed differ after a while, stopped or
+    not. The state is complete all the same.
 """
 
 import inspect
@@ -157,10 +153,8 @@ class Settings:
     """
     ## Settings
 
-    Everything that decides the course of a run is in one place, and never changes. (For
-    a number that goes down there is [another
-    way][labml_rl.onpolicy.PolicyExperiment.anneal].) Each algorithm adds its own. The
-    program's `--help` is made from this list.
+    Everything that decides the course of a run is in one place, and never changes. Each
+    algorithm adds its own. The program's `--help` is made from this list.
 
     To add a setting, or to change a default, derive from the algorithm's settings. The
     `@dataclass` line is needed there, too:
@@ -228,9 +222,8 @@ class Settings:
 
         Some settings may be left to the machine: how many workers there are, and
         whether to use a GPU. They are decided when a run begins, and written down. Then
-        anyone can see later what they were, and the run is resumed in the same way on
-        any machine: which worker plays which game may change the last digit of a
-        number. (Runs older than this function left them open, and decide them anew.)
+        the run is resumed in the same way on any machine: which worker plays which game
+        may change the last digit of a number.
 
         Returns:
             The same, with nothing left open.
@@ -502,9 +495,7 @@ class Experiment(ABC, Generic[S]):
         #     Dice with the same seed throw the same numbers. If the weights and the
         #     actions were drawn from such dice, the first actions would follow from the
         #     weights. So each has its own seed, drawn from the run's, and none of these
-        #     is a game's. (The weights are drawn from PyTorch's own dice, which the
-        #     whole program shares. If yours throws them, too, set their seed after
-        #     making the experiment.)
+        #     is a game's.
         dice = np.random.SeedSequence(settings.seed).spawn(2)
         weights, actions = (int(each.generate_state(1)[0]) for each in dice)
         torch.manual_seed(weights)
@@ -533,9 +524,8 @@ class Experiment(ABC, Generic[S]):
             settings: of the algorithm.
 
         Returns:
-            What follows a plan from the first frame to the last, and makes a run of 10
-            million frames different from the first half of one of 20 million. `None` if
-            nothing does.
+            What makes a run of 10 million frames different from the first half of one
+            of 20 million. `None` if nothing does.
         """
         return None
 
@@ -673,8 +663,7 @@ class Experiment(ABC, Generic[S]):
             runs.main(Enough)
         ```
 
-        It then counts as finished. But a hundred lucky games would end it as well, and
-        the learning rate has not come down by then.
+        It then counts as finished. But a hundred lucky games would end it as well.
 
         Returns:
             Whether this was the last update.
@@ -685,7 +674,7 @@ class Experiment(ABC, Generic[S]):
     def growth(self) -> int:
         """
         How many bytes larger the last checkpoint will be than the first, about: for
-        each weight, Adam will remember two averages. (The RMSProp of A2C has one.)
+        each weight, Adam will remember two averages.
         """
         return 2 * sum(each.nbytes for each in self.network.parameters())
 
@@ -771,10 +760,10 @@ def load_optimizer(optimizer: torch.optim.Optimizer, state: State) -> None:
     !!! warning "In which order"
         It lays them out in memory as the weights are. A file knows nothing of layouts,
         and what is read from one is laid out row by row. Weights need not be: with
-        `channels_last`, for instance, which is what makes a network fast. With
-        `fused=True` Adam goes through both in the order of memory, without looking, and
-        each weight gets the averages of another. There is no error, and the agent is a
-        little worse after each stop. So the averages are laid out again here.
+        `channels_last`, for instance. With `fused=True` Adam goes through both in the
+        order of memory, without looking, and each weight gets the averages of another.
+        There is no error, and the agent is a little worse after each stop. So the
+        averages are laid out again here.
 
     Args:
         optimizer: of the same parameters.

@@ -212,9 +212,7 @@ class RunFolder:
 
         Two programs that went on with the same run would overwrite each other's
         checkpoints. So a program that works on a folder holds a lock on a file in it.
-        The system takes the lock back when the program ends, however it ends. (The
-        folder itself would not do: on another machine's disk, what is locked must first
-        be opened for writing, and a folder can't be.)
+        The system takes the lock back when the program ends, however it ends.
 
         On a local disk, the worker processes share the lock. When the program is killed
         they notice, and leave. That takes a moment, so we wait.

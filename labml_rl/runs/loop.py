@@ -7,7 +7,7 @@ summary: Train, save, stop cleanly, and go on.
 # The loop
 
 Around all learning there is a loop: update, record, save now and then. It is on this
-page, with two functions for nearly everyone who does not use the command line:
+page, with two functions for your own programs:
 
 ```python
 from labml_rl import runs
@@ -46,12 +46,12 @@ if __name__ == "__main__":
 ```
 
 On the command line these are `labml-rl train` and `labml-rl resume`. (If your own
-program shares its cores with others, start it with `GOMP_SPINCOUNT=4000`, or it may
-take many times as long. [Another page](../speed.py) says why.) Both functions work in a
-*Jupyter* notebook, too, where the button that stops a cell works like Ctrl-C. But where
-processes are not forked, as on a Mac, or on Linux from Python 3.14 on, a worker can't
-find a network that is defined in the notebook. It needs a module of its own, or the
-settings `workers=0` or `players=False`.
+program shares its cores with others, see [several runs at
+once](../speed.py#several-runs-at-once).) Both functions work in a *Jupyter* notebook,
+too, where the button that stops a cell works like Ctrl-C. But where processes are not
+forked, as on a Mac, or on Linux from Python 3.14 on, a worker can't find a network that
+is defined in the notebook. It needs a module of its own, or the settings `workers=0` or
+`players=False`.
 
 A run can end in six ways, and for each it is clear what is left:
 
@@ -63,8 +63,6 @@ A run can end in six ways, and for each it is clear what is left:
 | `kill -9`, a power failure | the previous checkpoint, about five minutes old at most |
 | a loss is NaN, the disk is full | the previous checkpoint, and an error that says so |
 | a worker is killed | the previous checkpoint, and an error that says so |
-
-A machine that runs out of memory kills a program: a worker, or the run itself.
 """
 
 import contextlib
@@ -236,8 +234,8 @@ class Run:
         """
         ### To the end
 
-        The clock decides when a checkpoint is written, and nothing else. Saving changes
-        no number, so a run on a slow disk learns the same.
+        The clock decides when a checkpoint is written, and nothing else. So a run on a
+        slow disk learns the same.
 
         Args:
             checkpoint_minutes: how much work to risk.
@@ -325,9 +323,8 @@ def train(
     """
     ## Train
 
-    A run that fails in its first update has learned nothing, and leaves nothing behind.
-    So while you are still writing an algorithm, you can try again at once. Its folder
-    stays only if it fails because a number is not finite.
+    A run that fails in its first update leaves nothing behind, so that you can try
+    again at once. Its folder stays only if it fails because a number is not finite.
 
     Args:
         experiment_class: that of the algorithm.
@@ -434,8 +431,8 @@ def way_to_resume(
         program: the beginning of its command line; `None` is that of the book, if it
             [knows the algorithm](../algorithms.py).
         total_frames: if it is to be [longer][lengthen].
-        checkpoint_minutes: how often to save a checkpoint, and so how much work is at
-            risk. `run.json` does not have that, since it changes no number.
+        checkpoint_minutes: how often to save a checkpoint. `run.json` does not have
+            that, since it changes no number.
 
     Returns:
         What to type; a line of Python where there is no program.
@@ -581,11 +578,9 @@ def lengthen(
 
     The curve is still rising, but the run is over. If nothing in it [depends on how
     long it was planned to be][Experiment.needs_plan], it may go on, and ends with the
-    same weights as one that was planned to be that long from the beginning. Only the
-    rows of its curve, and the frames at which the agent is [measured and
-    kept](../watch/best.py), may differ after the point where the shorter run ended:
-    there, DQN breaks off an update. If something does depend on it, no settings could
-    repeat the longer run, and it is refused.
+    same weights as one that was planned to be that long from the beginning. If
+    something does depend on it, no settings could repeat the longer run, and it is
+    refused.
 
     That is the case with A2C, PPO and IMPALA, whose learning rate is 0 at the end. But
     a new run can begin with the weights that the old one ended with (*fine-tuning*). It
@@ -614,9 +609,8 @@ def lengthen(
         runs.main(Further)
     ```
 
-    The same can be done with DQN. Such a run also explores anew: `--epsilon-start 0.1`
-    has it trust what it knows, once the warm-up is over, which is played at random in
-    any case.
+    The same can be done with DQN, which then also explores anew: with
+    `--epsilon-start 0.1` it trusts what it knows, once the warm-up is over.
 
     Another game has other actions, and so another head. There, take over the body
     alone:

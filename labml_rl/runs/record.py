@@ -81,10 +81,8 @@ def check_kept(settings: Settings) -> None:
     """
     ### What can be kept
 
-    JSON has no paths and no classes, and can't tell lists from tuples, or say whether
-    the key of a dictionary was a number. Of a named tuple only the tuple comes back,
-    and of an `IntEnum` only the number, though Python calls the two equal. Noticing
-    that only when a run is resumed would be too late.
+    JSON has no paths and no classes, can't tell lists from tuples, and makes a plain
+    number of an `IntEnum`. Noticing that only when a run is resumed would be too late.
 
     Args:
         settings: of a new run.

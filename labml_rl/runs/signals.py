@@ -23,8 +23,6 @@ then srun labml-rl resume $run
 else srun labml-rl train ppo --folder $run
 fi
 ```
-
-(A signal that the run does not listen for, such as SIGUSR1, ends it on the spot.)
 """
 
 import atexit
@@ -78,8 +76,7 @@ class Ear:
 
     A second Ctrl-C, two seconds or more later, stops at once, for those who can't wait,
     and so does a second SIGTERM. Both raise a `KeyboardInterrupt`, so that the program
-    can still say what is left. (A program that a script starts with `&` ignores SIGINT:
-    shells arrange that. Send it SIGTERM.)
+    can still say what is left.
 
     !!! warning "Once is not always one signal"
         A shell whose terminal is closed sends its programs SIGHUP twice within a
@@ -146,7 +143,7 @@ def tidy() -> Iterator[None]:
     on the way out, and what is half written is deleted.
 
     While things are being closed, an echo does nothing: it would cut off the words that
-    say how to go on. That lasts until two seconds have passed.
+    say how to go on.
 
     Raises:
         Stopped: if one of them comes. It says nothing, since nothing is left.

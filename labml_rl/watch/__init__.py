@@ -33,9 +33,8 @@ shows [what the agent expects](picture.py), and what it is about to do.
 - **How it decides.** The agents of A2C, PPO and IMPALA learned with actions drawn from
   their policy, and play that way here. Those of DQN take the best action, or with
   probability 0.05 one at random, as its authors did. With DrQ and PQN that probability
-  is 0.001. (PQN's training, for games, ends with the same.) `--greedy` and `--epsilon`
-  change that. Being greedy (in other libraries: *deterministic*) is [not
-  always better](#is-greedy-better).
+  is 0.001. `--greedy` and `--epsilon` change that. Being greedy (in other libraries:
+  *deterministic*) is [not always better](#is-greedy-better).
 - **How games begin and end.** They begin with up to 30
   [no-ops][labml_rl.game.GameOptions], so that they don't all begin alike, and end after
   30 minutes, 108,000 frames, at the latest. Without that cap, an agent that runs away
@@ -52,26 +51,17 @@ shows [what the agent expects](picture.py), and what it is about to do.
   agent and for sticky actions. Without sticky actions there are only thirty beginnings,
   and training has seen them all. Apart from these, only chance in the agent's actions
   makes two games differ. With `--greedy` there is no chance: many Atari games then have
-  only thirty different courses, or [fewer](#how-many-games), however often they are
-  played.
+  only thirty different courses, or [fewer](#how-many-games).
 
-All this is printed below the scores, and belongs wherever they are quoted. (The number
-that a run shows while it learns is [a different one](../runs/curve.py): a mean over the
-last hundred games, played by an agent that was still changing.)
+All this is printed below the scores, and belongs wherever they are quoted.
 
 A point is worth little in one game and much in another. So to compare across games,
 papers give [human-normalised](many.py#one-scale) scores, 0% for random play and 100%
 for that of a human tester. How to turn many such scores into one number is on [its own
 page](many.py).
 
-Nor is 100% the play of a master. The tester in *Nature* had practised each game for
-about two hours, and played it for five minutes at a time. [Toromanoff et al.
-(2019)](https://arxiv.org/abs/1908.04683) compare agents with people's world records
-instead. By that measure, they argue, what has been called superhuman may not be.
-
-Most of these rules are those of the papers that the algorithms come from. (The DQN
-paper cut games off after 5 minutes, and the PPO paper counted training games.) [Machado
-et al. (2018)](https://doi.org/10.1613/jair.5699) propose others, and many newer papers
+Most of these rules are those of the papers that the algorithms come from. [Machado et
+al. (2018)](https://doi.org/10.1613/jair.5699) propose others, and many newer papers
 follow them: actions are sticky with a probability of 0.25, a lost life does not end an
 episode, an agent has all 18 actions in every game, and the scores are those of training
 games, at several moments, and not those of the best agent. With
@@ -121,20 +111,12 @@ side by side](compare.py).
     In many games the score has six digits. After 999,999 comes 0, and ALE takes the
     difference for a reward: in Asterix, Ms. Pac-Man, Up'n Down and Video Pinball it is
     nearly minus a million. An agent that is paid the sign gets −1 for its best move,
-    and its best game has a low score, or one below 0. (In Space Invaders, which has
-    four digits, ALE allows for that.)
+    and its best game has a low score, or one below 0.
 
     Breakout has two walls, and no third: with 864 points the game goes on, but there is
     nothing left to hit. And after 65,536 frames, eighteen minutes, its ball is gone for
     good, whatever is left to play with. Nothing can be scored from then on, but the
     game is only over when it is cut off.
-
-!!! warning "The best of many"
-    Measure a hundred checkpoints and report the best one, and you report luck. If all
-    hundred play equally well, the highest of their averages is about two and a half
-    standard errors too high. Choose the checkpoint first, the last for instance, and
-    measure it then. [The best so far](best.py) is chosen by games other than those
-    played here.
 """
 
 from collections.abc import Sequence

@@ -36,8 +36,7 @@ while "episode" not in info:
 info["episode"]["r"]  # its points
 ```
 
-An episode may be one life of several. The game is over when `info` has its score. A
-PyTorch forward hook on `agent.network.body` shows what the network sees on the way.
+An episode may be one life of several. The game is over when `info` has its score.
 
 To use the network in a program without this book, export it:
 

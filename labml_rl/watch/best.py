@@ -38,12 +38,11 @@ another.
     in games with [yet other seeds][labml_rl.watch.scores.seed_of].
 
 !!! warning "Other seeds may give the same games"
-    Without sticky actions, a seed does no more than draw no-ops and throw the agent's
-    dice. An agent of [DrQ](../dqn/drq.py) or PQN hardly throws any, and in Breakout and
-    Ms. Pac-Man [four games are all there are](__init__.py#how-many-games). It is chosen
-    by these four, and plays them again afterwards. Then its luck is still in the score.
-    `--epsilon 0.05` or `--sticky-actions 0.25` measures it in games that it was not
-    chosen by.
+    In Breakout and Ms. Pac-Man, [four games are all there
+    are](__init__.py#how-many-games) for an agent of [DrQ](../dqn/drq.py) or PQN. It is
+    chosen by these four, and plays them again afterwards, and its luck is still in the
+    score. `--epsilon 0.05` or `--sticky-actions 0.25` measures it in games that it was
+    not chosen by.
 
 !!! warning "A run must not notice"
     To measure an agent, a new network is made. Its weights begin at random, which uses

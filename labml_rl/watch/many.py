@@ -66,7 +66,10 @@ Scores = NDArray[np.float64]
 #     In Ms. Pac-Man, the tester behind these numbers had 6,951.6 points, and the one in
 #     [*Nature*](https://doi.org/10.1038/nature14236), who played 49 games (extended
 #     data, table 2), 15,693. An agent with 3,000 points is at 41% by one and at 18% by
-#     the other. So such a score means nothing unless it says whose numbers it uses.
+#     the other. So such a score means nothing unless it says whose numbers it uses. Nor
+#     is 100% the play of a master: the tester in *Nature* had practised each game for
+#     about two hours. [Toromanoff et al. (2019)](https://arxiv.org/abs/1908.04683)
+#     compare agents with people's world records instead.
 _TABLE = """
     alien 227.8 7127.7, amidar 5.8 1719.5, assault 222.4 742, asterix 210 8503.3,
     asteroids 719.1 47388.7, atlantis 12850 29028.1, bank_heist 14.2 753.1,
@@ -188,12 +191,9 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
       moved by chance as the median. Their library,
       [rliable](https://github.com/google-research/rliable), has it, and much more.
 
-    Two of its measures are not averages. The **probability of improvement** asks how
-    often one algorithm is better, and not by how much: for each game, pair every run of
-    A with every run of B, and take the share of pairs in which A scores more, where a
-    tie counts as half a pair; then average over the games. It is a half if both are
-    equally good. And a **performance profile** is a curve: the share of runs that are
-    above a score, for each score.
+    Two of its measures are not averages. The **probability of improvement** is how
+    often a run of A scores more than one of B, averaged over the games. A **performance
+    profile** is a curve: the share of runs that are above a score, for each score.
 
     Here the score of each run counts on its own; those of one game are not averaged
     first. In the example at the top, they are 115.0% and 115.9% in Pong, and 1,425% and
@@ -346,10 +346,10 @@ def estimated_median(scores: ArrayLike) -> Scores:
     weights were not fitted to.
 
     !!! warning "Not for agents that have learned little"
-        All 62 algorithms had a median of more than 40%. (So had these seven, which were
-        among them.) Nobody has tried the estimate on an agent that is worse than that.
-        And it is a little off in any case: as the weights add up to 0.965, an agent
-        that plays like the human in all five games gets 85%.
+        All 62 algorithms had a median of more than 40%. Nobody has tried the estimate
+        on an agent that is worse than that. And it is a little off in any case: as the
+        weights add up to 0.965, an agent that plays like the human in all five games
+        gets 85%.
 
     Args:
         scores: human-normalised, 1 for the human, shape `(…, R, 5)`: the games of

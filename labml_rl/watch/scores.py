@@ -20,8 +20,8 @@ result = measure(saved, Protocol(), games=10)
 result.mean, result.standard_error
 ```
 
-(This run comes with the book.) Games are played for three purposes, each with its own
-seeds: to measure an agent, to film it, and to [choose the best](best.py).
+Games are played for three purposes, each with its own seeds: to measure an agent, to
+film it, and to [choose the best](best.py).
 
 Any other policy can be measured by the same rules. It needs no run, and no network:
 
@@ -137,10 +137,9 @@ class Result:
 
         !!! warning "It is about this agent"
             Another training seed gives another agent, and no number of games with one
-            of them can tell how far apart the two are. To compare *algorithms*, train
-            several. [Agarwal et al. (2021)](https://arxiv.org/abs/2108.13264) show how
-            misleading a few seeds can be. The next page has [what they
-            recommend](many.py).
+            of them can tell how far apart the two are. [Agarwal et al.
+            (2021)](https://arxiv.org/abs/2108.13264) show how misleading a few seeds
+            can be. The next page has [what they recommend](many.py).
         """
         return self.deviation / math.sqrt(len(self.points))
 

@@ -9,10 +9,9 @@ summary: One game as a video, with what the agent expected and meant to do.
 Numbers say how well an agent plays, but only a film shows *how*: that it has dug a
 tunnel at the side of the wall, or that it hides in a corner where nothing shoots. This
 page films a whole game, as an mp4 that every browser plays. It needs no display, so it
-works on a server, too (*headless*). But there is no window in which to watch live
-(`render_mode="human"`). In a program of your own, Gymnasium's `HumanRendering` around a
-game that was made with `render_mode="rgb_array"` opens one, and its `utils.play` lets
-you play the game yourself; both need pygame. Each picture of the film is [the game and
+works on a server, too (*headless*). To watch live in a window, put Gymnasium's
+`HumanRendering` around a game that was made with `render_mode="rgb_array"`; its
+`utils.play` lets you play the game yourself. Each picture of the film is [the game and
 what the agent thinks of it](picture.py), and [Ms. Pac-Man](../dqn/mspacman.py) shows
 one.
 """
