@@ -17,15 +17,14 @@ symbols:
 If we were told, for each action, what [return](../__init__.py) it will bring, there
 would be nothing left to decide: take the action with the largest. So let a network
 learn that. It answers one question: *how well will it go, if I do this now?* There is
-no policy to learn, and no gradient through one. [Mnih et al.
-(2015)](https://doi.org/10.1038/nature14236) tried this on 49 Atari games, with one set
-of settings for all of them, and called it **DQN**. In 29 of them it got more than three
-quarters of the way from random play to a human tester.
+no policy to learn. [Mnih et al. (2015)](https://doi.org/10.1038/nature14236) tried this
+on 49 Atari games, with one set of settings for all of them, and called it **DQN**. In
+29 of them it got more than three quarters of the way from random play to a human
+tester.
 
 This page derives what such a network has to learn. It says what goes wrong if the
-network learns just that, and gives two remedies. The code is four short functions, the
-loss among them. The other parts have pages of their own, and those that came after the
-paper can be switched on one by one:
+network learns just that, and gives two remedies. The other parts have pages of their
+own, and those that came after the paper can be switched on one by one:
 
 | part | it changes | in the paper |
 |---|---|---|
@@ -50,11 +49,9 @@ play.
 Let $Q(o, a)$ be the return to expect after observation $o$ if the agent does $a$ now,
 and after that plays *as well as possible*. It is called an **action value**, and $Q$
 the **action-value function**, or Q-function. (Others write $Q^*$ for this, the
-*optimal* action values. Taking the action with the largest is then the *optimal
-policy*. Where the agent's own policy plays on, as in [A2C](../a2c/__init__.py), they
-write $Q^\pi$.) Look at one step of it: there is a reward $r$, and then the next
-observation $o'$. From there on the best that can be done is the action $a'$ with the
-largest $Q(o', a')$. So
+*optimal* action values, and taking the action with the largest the *optimal policy*.)
+Look at one step of it: there is a reward $r$, and then the next observation $o'$. From
+there on the best that can be done is the action $a'$ with the largest $Q(o', a')$. So
 
 $$Q(o, a) = \operatorname{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
 
@@ -71,9 +68,9 @@ random one or last week's: the game answers an action in the same way whoever ta
 and the value of what comes after is that of the best play. Learning from what another
 agent did is called **off-policy**. This is why old steps can be used again, from a
 [replay memory](../replay/__init__.py). (With the action that the agent does take next
-in place of the best one, the equation is the *Bellman expectation equation*, that of
-$Q^\pi$. The algorithm that learns by it is **SARSA**, which is on-policy: it learns
-what the agent's own play is worth, its random actions included.)
+in place of the best one, this is the *Bellman expectation equation*, and the algorithm
+is **SARSA**. It is on-policy: it learns what the agent's own play is worth, its random
+actions included.)
 
 ### Q-learning
 
@@ -112,8 +109,7 @@ two tables to at most $\gamma$ times their distance, with $\gamma < 1$, is calle
 are. Then the other comes closer to them in each round. With $\gamma = 0.99$, an error
 of 10 is no more than 3.7 after a hundred rounds. (Putting the right side into the whole
 table again and again is called **value iteration**, a kind of *dynamic programming*. It
-needs the average, and so the rules of the game. Q-learning needs only steps that were
-played.)
+needs the average, and so the rules of the game.)
 
 No table can hold all the screens of Breakout. So a network with weights $\theta$
 provides the left side, and each step gives it a number to learn, its **target**:
@@ -123,10 +119,8 @@ y_t &= r_t + \gamma \max_{a'} Q_\theta(o_{t+1}, a') \\
 \delta_t &= y_t - Q_\theta(o_t, a_t)
 \end{aligned}$$
 
-The network learns to make the **error** $\delta_t$ small. (The table does so, too.
-Take each entry as a weight, and the target as a fixed number. Then
-$\tfrac{1}{2} \delta^2$ has the gradient $-\delta$, and subtracting $\eta$ times that is
-the rule above.) An example, with three actions and $\gamma = 0.99$:
+The network learns to make the **error** $\delta_t$ small. An example, with three
+actions and $\gamma = 0.99$:
 
 | what | number |
 |---|---|
@@ -140,9 +134,8 @@ So $a_t$ was better than the network thought, and the next time it should say a 
 more. If the game ends with the step, nothing follows, and the target is the reward
 alone.
 
-This looks like regression, but it is not. In regression the targets are facts. Here
-they come from the network that learns, and change with it (they are *non-stationary*, a
-*moving target*).
+In regression the targets are facts. Here they come from the network that learns, and
+change with it (they are *non-stationary*, a *moving target*).
 
 ### What goes wrong
 
@@ -171,9 +164,7 @@ They saw values larger than any return can be, but none that grew without end.
 all the others along. **The target network** slows the vicious circle. It is a copy of
 the network, with weights $\bar\theta$ and values $\bar{Q}$, and makes the targets. It
 stands still for 10,000 steps, and then becomes a copy of the network as it is by then.
-In between, learning *is* regression, with targets that are facts for a while. (Another
-way to keep learning stable, found much later, needs neither:
-[PQN](../pqn/__init__.py).)
+In between, learning *is* regression, with targets that are facts for a while.
 
 ![The network sends actions to the game, and the steps of the game go to the memory. A
 batch of them goes to the network and to the target network. Their answers meet in the
@@ -193,7 +184,6 @@ steps][labml_rl.dqn.exploring.Linear]):
 | Seaquest | 2,894.4 | 822.6 | 1,003.0 | 275.8 |
 | Space Invaders | 1,088.9 | 826.3 | 373.2 | 302.0 |
 
-Both together are best in all five games, and either alone is better than neither.
 Replay does more, except in Seaquest. (Random play scores 1.7 in Breakout and 1,339 in
 River Raid, so without either of the two, little is learned there.)
 """
@@ -235,9 +225,8 @@ def following_values(
     | $-1$ and $-1$ | $-1$ | $-1$ |
     | on average | $+\tfrac{1}{2}$ | 0 |
 
-    It gets worse with more actions: with eighteen it is 0.99999 instead of a half. And
-    Q-learning puts the maximum into the target, and that into the next one, so that the
-    errors add up.
+    With eighteen actions it is 0.99999 instead of a half. And Q-learning puts the
+    maximum into the target, and that into the next one, so that the errors add up.
 
     ### Double Q-learning
 
@@ -247,9 +236,8 @@ def following_values(
     it is worth. If their errors are independent, the second has no reason to err on the
     positive side just there. In the example, toss a second coin for each action:
     whichever action the first coins choose, its second coin says 0 on average. (Where
-    one action is better, the answer is too *small*. Let the two be worth 0 and 1. Then
-    the maximum is 1.25 on average. But one time in four the first coins choose the
-    wrong action, so that the second coins say 0.75.)
+    one action is better, the answer is too *small*, since now and then the first coins
+    choose the other.)
 
     ![Two panels with a dot for each of eighteen actions, above and below a line at 0. A
     ring is around the highest dot of the first, and around that of the same action in
@@ -266,13 +254,12 @@ def following_values(
 
     $$\bar{Q} \big( o_{t+1}, \arg\max_a Q(o_{t+1}, a) \big)$$
 
-    This is never larger than the maximum. But one network was copied from the other,
-    so their errors are not independent, and this is only half a remedy. It costs one
-    more look at the next observations. Over 49 games, van Hasselt et al. report a
-    [human-normalised](../watch/many.py#one-scale) median of 114.7% instead of 93.5%,
-    where 0% is random play, and 100% a human tester. The values of double DQN come
-    close to the returns that the agent then gets. Those of plain DQN can be many times
-    as large.
+    This is never larger than the maximum. But one network was copied from the other, so
+    their errors are not independent, and this is only half a remedy. Over 49 games, van
+    Hasselt et al. report a [human-normalised](../watch/many.py#one-scale) median of
+    114.7% instead of 93.5%, where 0% is random play, and 100% a human tester. The
+    values of double DQN come close to the returns that the agent then gets. Those of
+    plain DQN can be many times as large.
 
     Args:
         target_values: $\bar{Q}(o_{t+1}, a)$, shape `(B, A)`.
@@ -333,8 +320,8 @@ def huber(errors: Tensor) -> Tensor:
     The gradient of a square grows with the error. Now and then a target is far off,
     because a life was lost, or because the target network has just been replaced. One
     such step would pull the weights as hard as many others together. So Mnih et al. cut
-    the error off at $\pm 1$ where it enters the gradient. The loss with that gradient
-    is a square in the middle, and goes on as a straight line:
+    the error off at $\pm 1$ where it enters the gradient. That makes the loss a square
+    in the middle, and a straight line beyond:
 
     $$h(\delta) = \begin{cases}
     \tfrac{1}{2} \delta^2 & \text{if } |\delta| \le 1 \\
@@ -348,8 +335,7 @@ def huber(errors: Tensor) -> Tensor:
     The optimiser matters, too. [Obando-Ceron and Castro
     (2021)](https://arxiv.org/abs/2011.14826) compared both losses in 60 games. With
     RMSProp, which Mnih et al. used, this one tends to be better than the plain square.
-    But Adam with the plain square was far better than RMSProp with this one. The book
-    has the Huber loss with either optimiser, and no comparison of its own.
+    But Adam with the plain square was far better than RMSProp with this one.
 
     !!! warning "Not quite a mean"
         The Bellman equation asks for a mean. Where errors are larger than 1, what is
@@ -387,24 +373,23 @@ def td_loss(
     The difference $\delta_t = y_t - Q(o_t, a_t)$ is called the **temporal-difference
     error**: what is known after the step, less what was thought before it.
 
-    With $n = 1$ the target is the one from above, and the news of a reward moves back
-    by one step each time that it is learned. With a larger $n$ it moves back by $n$.
-    The target counts $n$ rewards before it trusts the network: $R_t^{(n)}$ is their
-    [discounted sum][labml_rl.replay.rings.Rings.look_ahead], and $\bar{V}_{t+n}$ is
-    [what follows][following_values] after them. It does here what $F_t$ does [for
-    policies](../returns.py). If the game ends within the $n$ steps, nothing follows,
-    and the batch has a 0 in place of $\gamma^n$. If it is cut off after $m$ of them,
-    the batch has $\gamma^m$. All weights $w_t$ are 1 unless the [memory is
-    prioritised](../replay/prioritised.py).
+    With $n = 1$ the target is the one from above. With a larger $n$, the news of a
+    reward moves back by $n$ steps each time that it is learned. The target counts $n$
+    rewards before it trusts the network: $R_t^{(n)}$ is their [discounted
+    sum][labml_rl.replay.rings.Rings.look_ahead], and $\bar{V}_{t+n}$ is [what
+    follows][following_values] after them. If the game ends within the $n$ steps,
+    nothing follows, and the batch has a 0 in place of $\gamma^n$. If it is cut off
+    after $m$ of them, the batch has $\gamma^m$. All weights $w_t$ are 1 unless the
+    [memory is prioritised](../replay/prioritised.py).
 
     With $n = 3$ and $\gamma = 0.99$, rewards of 0, 0 and 1, and 2.5 for what follows
     them, the target is $0.99^2 + 0.99^3 \cdot 2.5 = 3.41$.
 
-    With $n > 1$ it matters again who played. The target is made for the action $a_t$,
-    but the $n - 1$ actions after it are those of the agent of that time, which need not
-    be the best. Nothing corrects that here. With a small $n$, hearing of rewards sooner
-    seems worth that error. ([Retrace](https://arxiv.org/abs/1606.02647) corrects it, by
-    ratios that are cut off at 1, as [V-trace][labml_rl.impala.vtrace] does for values.)
+    With $n > 1$ it matters again who played: the $n - 1$ actions after $a_t$ are those
+    of the agent of that time, which need not be the best. Nothing corrects that here.
+    With a small $n$, hearing of rewards sooner seems worth that error.
+    ([Retrace](https://arxiv.org/abs/1606.02647) corrects it, by ratios that are cut off
+    at 1, as [V-trace][labml_rl.impala.vtrace] does for values.)
 
     !!! warning "One side only"
         The targets are numbers. If a gradient went through them, the network could also

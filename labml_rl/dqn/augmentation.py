@@ -27,7 +27,7 @@ always in the same place. Look at the ball and the score.*
 
 These two are what [Kostrikov et al. (2021)](https://arxiv.org/abs/2004.13649) do to the
 pictures of Atari games, and [the next page](drq.py) learns with them. Both functions
-take a whole batch, and know nothing of DQN:
+know nothing of DQN:
 
 ```python
 import torch
@@ -55,8 +55,8 @@ def shift(pictures: Tensor, generator: Generator, most: int = 4) -> Tensor:
     four pictures all move alike: otherwise a ball that stands still would seem to fly.
     Where a row or a column is missing at an edge, the one at that edge is repeated.
 
-    Four pixels out of 84 can hardly be seen. But wherever there is something on the
-    screen, they change what the first convolution computes.
+    Four pixels out of 84 can hardly be seen, but they change what the first convolution
+    computes.
 
     Args:
         pictures: shape `(N, C, H, W)`.
@@ -91,7 +91,7 @@ def brighten(pictures: Tensor, generator: Generator, spread: float = 0.05) -> Te
     $$1 + 0.05 \cdot \operatorname{clip}(u, -2, 2), \qquad u \sim \mathcal{N}(0, 1)$$
 
     The network [takes bytes][labml_rl.bodies.NatureBody.forward], so the products are
-    rounded and cut off at 255. (Elsewhere they are floats, and neither is done.)
+    rounded and cut off at 255.
 
     Args:
         pictures: uint8, shape `(N, …)`.

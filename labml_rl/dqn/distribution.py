@@ -36,20 +36,19 @@ labml-rl train fast-dqn --game Pong \
 ## Why should it help?
 
 Nobody knows for certain. The agent looks at nothing but the mean, so the rest of the
-distribution seems useless. With a table instead of the network that can be true. [Lyle
-et al. (2019)](https://arxiv.org/abs/1901.11084) move each entry a little way towards
-its target, with a list of allowed returns that is wide enough for all. Then the means
-are, step by step, the same as those learned without a distribution. With networks they
-are not. So the reason seems to be in how networks learn. Two guesses:
+distribution seems useless. With a table that can be true: then the means are, step by
+step, the same as those learned without a distribution ([Lyle et al.,
+2019](https://arxiv.org/abs/1901.11084)). With networks they are not. So the reason
+seems to be in how networks learn. Two guesses:
 
 - Each step has more to teach. To say "a point, or none, but nothing between" a network
   must see more on the screen than to say "a half, on average", and what it has learned
   to see helps with everything else.
 - It is no longer regression but classification, and that is what networks are best at.
   [Farebrother et al. (2024)](https://arxiv.org/abs/2403.03950) cut the numbers into
-  many classes, and let the network say in which of them the *mean* is. (The target is
-  spread over a few neighbouring classes.) Such a network does not learn how much the
-  returns differ from try to try. Yet this helps as much, or more.
+  many classes, and let the network say in which of them the *mean* is. Such a network
+  does not learn how much the returns differ from try to try. Yet this helps as much, or
+  more.
 
 ## The same equation
 
@@ -83,16 +82,15 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
     ## Atoms
 
     A distribution over all numbers is more than a network can say. So returns may only
-    have a few values, evenly spaced, the **atoms** $z_1, \dots, z_K$. For each action
-    the network says how likely each of them is.
+    have a few values, evenly spaced, the **atoms** $z_1, \dots, z_K$.
 
     Bellemare et al. have 51 of them from −10 to 10, which they chose by trying them out
-    in a few games, with rewards clipped to $\pm 1$. So atoms are 0.4 apart. It is a
-    compromise: a wider range needs more atoms, or has them further apart. But with
-    $\gamma = 0.99$ returns can reach $\pm 100$, and a point at every tenth step already
-    makes 10. What is beyond the last atom counts as the last, and no message says so.
-    If `action_value` stays close to 10, or if rewards are not clipped, choose another
-    range. This one is twice as wide, with atoms as close together:
+    in a few games, with rewards clipped to $\pm 1$. So atoms are 0.4 apart. A wider
+    range needs more atoms, or has them further apart. But with $\gamma = 0.99$ returns
+    can reach $\pm 100$, and a point at every tenth step already makes 10. What is
+    beyond the last atom counts as the last, and no message says so. If `action_value`
+    stays close to 10, or if rewards are not clipped, choose another range. This one is
+    twice as wide, with atoms as close together:
 
     ```sh
     labml-rl train fast-dqn --game Breakout \
@@ -100,14 +98,9 @@ def make_atoms(lowest: float, highest: float, count: int) -> Tensor:
         --lowest-return -20 --highest-return 20
     ```
 
-    [Quantiles](quantiles.py) turn it around, and need no range. There, all atoms are
-    equally likely, and *where* they are is learned.
-
-    !!! warning "Look at the range first"
-        In [Acrobot][labml_rl.small.DQNSettings] each step costs a point, and returns
-        lie between −100 and 0, and so do its atoms. With those from −10 to 10, nearly
-        all returns would be taken for −10. All actions would look alike, and there
-        would be next to nothing to learn.
+    In [Acrobot][labml_rl.small.DQNSettings] returns lie between −100 and 0, and so do
+    its atoms. With those from −10 to 10, nearly all would be taken for −10, and all
+    actions would look alike. [Quantiles](quantiles.py) need no range.
 
     Args:
         lowest: the lowest return that can be expressed, $z_1$.
@@ -159,9 +152,7 @@ class DistributionNetwork(nn.Module):
     | second | 5% | 90% | 5% | 0 |
     | third | 10% | 20% | 70% | 0.6 |
 
-    The agent takes the third. Everything else is as in [any
-    network][labml_rl.networks.QNetwork] for DQN, and [the dueling one](dueling.py) may
-    be inside as well.
+    The agent takes the third.
 
     Code that only plays need not know any of this: a call gives action values.
 
@@ -243,16 +234,16 @@ def project(probs: Tensor, atoms: Tensor, returns: Tensor, discounts: Tensor) ->
     projection spreads the distribution a little.
 
     If the game ends with the step, the discount is 0. All atoms are moved to one place,
-    the return that was seen. Nothing is uncertain about that, and yet the target can
-    have two halves: with atoms at 0.8 and 1.2, a return of 1 is half of each.
+    the return that was seen. Still the target can have two halves: with atoms at 0.8
+    and 1.2, a return of 1 is half of each.
 
     !!! warning "An atom that was hit"
         Algorithm 1 of the paper takes the atom below and the atom above, and gives each
         a share according to how far away the *other* one is. Where a return falls on an
         atom, both are that atom, both distances are 0, and the probability is gone.
         That happens to all that is moved to the ends. And if a game ends with a reward
-        of 0, all of it is gone: the target is 0 everywhere, and the step teaches
-        nothing. The formula above, which is in the paper too, has no such case.
+        of 0, the target is 0 everywhere, and the step teaches nothing. The formula
+        above, which is in the paper too, has no such case.
 
     Args:
         probs: $p_j$ of [what follows][following_probs], shape `(B, K)`.
@@ -326,21 +317,18 @@ def distribution_loss(
 
     The first term does not depend on the network. So the gradient is that of the
     *cross-entropy* alone, $-\sum_i m_i \log p_i$, with which networks learn to tell
-    cats from dogs: each atom is a class, and the target says how likely each class is.
+    cats from dogs: each atom is a class.
 
     Why not the [Wasserstein distance](quantiles.py#what-a-quantile-is), which knows how
-    far apart atoms are? With it, and a policy that stays the same, the equation of $Z$
-    is a contraction. But a step shows one outcome, and not the distribution of what
+    far apart atoms are? A step shows one outcome, and not the distribution of what
     follows. For a return that is 1 in three tries out of ten and otherwise 0, the
     distribution that is nearest to each outcome, on average, says 0 for certain. The
     one with the least cross-entropy says 30%.
 
     There is no need for the [Huber loss][labml_rl.dqn.huber], which is there to limit
     the gradient. Here the slope for each output before the softmax is $p_i - m_i$ (as
-    [with logits of actions][labml_rl.a2c.policy_loss], since the $m_i$ add up to 1),
-    and that is never beyond $\pm 1$. A divergence is not measured in points of the
-    game, as an error is. So don't compare the curve of this loss with that of plain
-    DQN.
+    [with logits of actions][labml_rl.a2c.policy_loss]), and that is never beyond
+    $\pm 1$.
 
     With two atoms, let the target be 60% and 40%, and let the network say 50% for each.
     Then $D_t = 0.6 \log 1.2 + 0.4 \log 0.8 = 0.02$. The slopes are $-0.1$ and $0.1$, so
@@ -348,15 +336,13 @@ def distribution_loss(
 
     With [priorities](../replay/prioritised.py), $D_t$ is the surprise, as in the paper
     on [Rainbow](rainbow.py). (Its program took the cross-entropy, [says its first
-    author](https://github.com/Kaixhin/Rainbow/wiki/Matteo's-Notes), and so does [DQN
-    Zoo](https://github.com/google-deepmind/dqn_zoo).)
+    author](https://github.com/Kaixhin/Rainbow/wiki/Matteo's-Notes).)
 
     !!! warning "The surprise without the first term"
         For the gradient the cross-entropy is enough. For the priority it is not. Say
         that the target has two halves, and that the network says exactly that. Then
         $D_t$ is 0, but the cross-entropy is $\log 2 \approx 0.69$. With that as the
-        priority, steps whose outcome is open would be drawn again and again, with
-        nothing to learn from them.
+        priority, steps whose outcome is open would be drawn again and again.
 
     Args:
         log_probs: $\log p_i(o_t, a_t)$, with a gradient, shape `(B, K)`.

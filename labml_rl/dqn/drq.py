@@ -9,8 +9,7 @@ summary: >-
 # Two hours of play (DrQ, Atari 100k)
 
 The human tester in *Nature* had [practised each game for about two
-hours](../watch/__init__.py#what-a-score-means). The DQN of *Nature* plays each for 38
-days.
+hours](../watch/__init__.py#what-a-score-means), and its DQN plays each for 38 days.
 What can an agent learn in the same two hours? The question is one of *sample
 efficiency*, and known as **Atari 100k** ([Kaiser et al.,
 2020](https://arxiv.org/abs/1903.00374)): 100,000 steps of the agent, which are 400,000
@@ -27,13 +26,11 @@ With so few steps, play is dear, and a batch is cheap. So there is a batch after
 step, where DQN has one after four, and a step is learned from 32 times on average (a
 *replay ratio* of 1). And ten rewards are counted [before the network is
 trusted][labml_rl.dqn.td_loss], so that news of a reward gets back to where it was
-earned in fewer batches. The price is that nine of the ten actions need not have been
-the best. Learning more often does a lot by itself. [Kielak
+earned in fewer batches. Learning more often does a lot by itself. [Kielak
 (2020)](https://arxiv.org/abs/2003.10181) changed little else in [Rainbow](rainbow.py).
 [Van Hasselt et al. (2019)](https://arxiv.org/abs/1906.05243) also counted more rewards,
 and made its network smaller. Both were about as good as far more complicated agents
-that had been made for this question: those learn to predict the game, and practise in
-what they predict (they are *model-based*).
+that had been made for this question, and were *model-based*.
 
 ## Learn nothing by heart
 
@@ -46,13 +43,11 @@ alone makes DQN good at this task, and called it **DrQ**, data-regularised Q.
 ## No target network
 
 In DrQ the network is copied to the target network after every batch. So the two are
-always the same when the next batch comes, and one will do. (For the same reason [double
-Q-learning][labml_rl.dqn.following_values] is of no use here: both of its networks are
-this one. DrQ has it, and it does nothing.) [A target that stands
-still](__init__.py#two-remedies) is there to keep errors from feeding on
-themselves. Here something else may do that: ten rewards that were really earned come
-before the first guess, and hardly any two guesses about the same screen are made from
-the same picture.
+always the same when the next batch comes, and one will do. [A target that stands
+still](__init__.py#two-remedies) is there to keep errors from feeding on themselves.
+Here something else may do that: ten rewards that were really earned come before the
+first guess, and hardly any two guesses about the same screen are made from the same
+picture.
 
 ## What it is worth
 
@@ -81,19 +76,17 @@ and 17](../../assets/figures/run-drq-breakout-seed-1.svg)
 *Breakout in two hours, with three seeds. The step in one of the curves is a single
 game, which paid more than 350 points.*
 
-The agents score 19.0 ± 1.1, 14.5 ± 0.8 and 17.4 ± 2.3 in whole games after that, and
-nothing differs between them but the seed. The DrQ of Schwarzer et al. scores 19.8.
-(Random play scores 1.7, and a human tester 31.8.) In Pong, where they give −9.1, the
-three agents score −12.0 ± 1.2, −19.2 ± 0.4 and −17.5 ± 0.4, and in Ms. Pac-Man, where
-they give 1,218, 901 ± 55, 667 ± 47 and 1,255 ± 37. (In Breakout and in Ms. Pac-Man most
-of the thirty games of an agent are [one of four](../watch/__init__.py#how-many-games),
-so there the ± says little.)
+The agents score 19.0 ± 1.1, 14.5 ± 0.8 and 17.4 ± 2.3 in whole games after that. The
+DrQ of Schwarzer et al. scores 19.8. (Random play scores 1.7, and a human tester 31.8.)
+In Pong, where they give −9.1, the three agents score −12.0 ± 1.2, −19.2 ± 0.4 and −17.5
+± 0.4, and in Ms. Pac-Man, where they give 1,218, 901 ± 55, 667 ± 47 and 1,255 ± 37. (In
+Breakout and in Ms. Pac-Man most of the thirty games of an agent are [one of
+four](../watch/__init__.py#how-many-games), so there the ± says little.)
 
 In Road Runner, where they give 11,211, it is 4,450 ± 303, 17,863 ± 314 and 3,007 ± 182.
 The second of these agents has found out that the coyote who is after it can be led
-under a truck, which pays 1,000 points. Within two hours an agent may make such a
-discovery or not. So one run says little about how well an algorithm learns, for better
-or for worse. All runs, with their commands, are on the [results
+under a truck, which pays 1,000 points. So one run says little about how well an
+algorithm learns. All runs, with their commands, are on the [results
 page](../../results.md#two-hours-of-play-by-drq).
 
 ![A game of Breakout. Beside it are the value that the agent expects and what it expects
@@ -125,9 +118,9 @@ class Settings(settings.Settings):
     They are those of DrQ(ε), as [Agarwal et al.
     (2021)](https://arxiv.org/abs/2108.13264) call it: DrQ with an ε that goes down to
     0.01 instead of 0.1, and is 0.001 instead of 0.05 when the score is measured. They
-    found that this alone makes it a lot better. Their numbers are [in
-    Dopamine](https://github.com/google/dopamine/blob/master/dopamine/labs/atari_100k/configs/DrQ_eps.gin),
-    and the settings here are the same. The game and the network are not quite the same:
+    found that this alone makes it a lot better. The settings here are theirs, [in
+    Dopamine](https://github.com/google/dopamine/blob/master/dopamine/labs/atari_100k/configs/DrQ_eps.gin).
+    The game and the network are not quite the same:
 
     - [The button][labml_rl.game.Game.reset] is pressed for the agent. The first picture
       of an episode stands in for those before it, where theirs are black. A step in
@@ -144,10 +137,9 @@ class Settings(settings.Settings):
     - Their pictures move by up to four pixels one way, and by up to three the other.
 
     The memory has room for nearly all steps of the run, in 0.7 GB. (The end of each
-    life [takes a place, too](../replay/rings.py). So some of the first steps, which
-    were played at random, are gone at the end. Theirs keeps them all.) Pictures are not
-    kept [in blocks][labml_rl.bodies.as_blocks], since then they could not be moved by a
-    pixel.
+    life [takes a place, too](../replay/rings.py). Theirs keeps all steps.) Pictures are
+    not kept [in blocks][labml_rl.bodies.as_blocks], since then they could not be moved
+    by a pixel.
 
     Args:
         total_frames: how long to learn, in frames of the emulator, four to a step.
@@ -189,8 +181,7 @@ class Experiment(experiment.Experiment):
     """
     ## The experiment
 
-    [DQN](experiment.py), with other pictures and one network fewer. When its score is
-    measured, one action in a thousand is random.
+    [DQN](experiment.py), with other pictures and one network fewer.
 
     Args:
         settings: see above.
@@ -226,10 +217,9 @@ class Experiment(experiment.Experiment):
         """
         ### Its own target
 
-        The targets come [from the network itself](#no-target-network). So
-        `sync_every_steps` changes nothing, nor does a
-        [sync][labml_rl.dqn.experiment.Experiment.sync] of your own. For a target
-        network, override this.
+        The targets come [from the network itself](#no-target-network), whatever
+        [sync][labml_rl.dqn.experiment.Experiment.sync] does. For a target network,
+        override this.
         """
         return self.network
 
@@ -237,8 +227,7 @@ class Experiment(experiment.Experiment):
         """
         ### Seen anew
 
-        Nothing else in the loss changes. What is seen now and what is seen next are
-        each moved in their own way.
+        What is seen now and what is seen next are each moved in their own way.
 
         Args:
             batch: the steps to learn from.

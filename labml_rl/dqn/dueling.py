@@ -17,8 +17,7 @@ in common is learned over and over again.
 
 [Wang et al. (2016)](https://arxiv.org/abs/1511.06581) give the network two streams. One
 says how good the position is, the other how much better or worse each action is than
-the average. Their sum is the action value, and nothing else changes: loss, memory and
-loop don't know what is inside.
+the average. Their sum is the action value, and nothing else changes.
 
 ![After the convolutions the network parts. One stream ends in one number, the value;
 the other in one for each action, from which their mean is taken. Their sums are the
@@ -43,10 +42,9 @@ all advantages have in common cancels, and $V$ has to be the mean of the action 
 | $V = 5$, $A = (3, 1)$ | $V = 5$, $A = (1, -1)$ | $(6, 4)$ |
 | $V = 5$, $A = (13, 11)$ | $V = 5$, $A = (1, -1)$ | $(6, 4)$ |
 
-If $V$ is to be the value of the best play, the *largest* advantage should be 0, and
-not the mean. The paper has a formula for that as well. But which advantage is the
-largest changes from one moment to the next, while the mean changes slowly. They found
-the mean steadier.
+If $V$ is to be the value of the best play, the *largest* advantage should be 0, and not
+the mean. The paper has a formula for that as well. But which advantage is the largest
+changes from one moment to the next. They found the mean steadier.
 
 ### Where the streams part
 
@@ -64,22 +62,19 @@ by $1 / \sqrt{2}$, and its length stays about what it was with one stream.
     of the hidden layer. In Pong nearly all of the picture stays the same. So a unit
     that is off for one screen is off for nearly all. It has no gradient then, and
     hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of which no
-    record was kept, most of the units of this stream were dead after a few hundred
-    batches. After more than a million frames not one of the 512 was left, and the
-    actions could not depend on the screen. Units that fall silent (*dormant neurons*)
-    are common in this field: [Sokar et al. (2023)](https://arxiv.org/abs/2302.12902)
-    saw more and more of them in a variety of algorithms. Agents got better when such
-    units were reset now and then.
+    record was kept, not one of the 512 was left after more than a million frames, and
+    the actions could not depend on the screen. Units that fall silent (*dormant
+    neurons*) are common in this field: [Sokar et al.
+    (2023)](https://arxiv.org/abs/2302.12902) saw agents get better when such units were
+    reset now and then.
 
 ### What it is worth
 
-Over 57 games Wang et al. report a [human-normalised](../watch/many.py#one-scale)
-median of 152%, and 133% with one stream of as many weights. Both had double
-Q-learning, and gradients cut to a length of 10, so give
-`--double --max-gradient-norm 10` with `--dueling`. Their learning rate was slightly
-lower than that of double DQN; they do not say how much. Everything else was as in
-double DQN, whose authors had tuned it once more. (Double DQN as it had been, half as
-wide and without that cut, had 118%.)
+Over 57 games Wang et al. report a [human-normalised](../watch/many.py#one-scale) median
+of 152%, and 133% with one stream of as many weights. Both had double Q-learning, and
+gradients cut to a length of 10, so give `--double --max-gradient-norm 10` with
+`--dueling`. Their learning rate was slightly lower than that of double DQN; they do not
+say how much.
 """
 
 from typing import SupportsInt

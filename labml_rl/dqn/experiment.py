@@ -18,10 +18,10 @@ labml-rl train fast-dqn --game Pong
 labml-rl train small-dqn
 ```
 
-The first runs with the [settings of *Nature*](settings.py): 200 million frames with one
-game at a time, which takes days. [The fast settings](fast.py) take an hour or more, and
-their page shows [what was learned](fast.py#what-it-has-learned). [Two rods on a
-hook][labml_rl.small.DQNSettings] take a minute.
+The first has the [settings of *Nature*](settings.py), and takes days. [The fast
+settings](fast.py) take an hour or more, and their page shows [what was
+learned](fast.py#what-it-has-learned). [Two rods on a hook][labml_rl.small.DQNSettings]
+take a minute.
 
 ## The whole of it
 
@@ -50,9 +50,8 @@ what they were in the [recorded runs](../../results.md) of [fast DQN](fast.py):
 
 Action values should be like the returns. If they grow and the score does not, something
 is wrong. The same goes for errors that are many times as large as these, or far
-smaller. `loss` may well *rise* while the agent learns: there is more to predict. If it
-is not finite, the run stops. `epsilon` goes down in a straight line, and while it is
-high, no score can be good.
+smaller. `loss` may well *rise* while the agent learns: there is more to predict. While
+`epsilon` is high, no score can be good.
 
 With rewards of −1, 0 and 1 and $\gamma = 0.99$, no return is beyond $\pm 100$, which is
 $1 / (1 - \gamma)$. Larger action values are certainly wrong: they feed on themselves.
@@ -63,12 +62,11 @@ worth 5, its value is lower by $5 \cdot (1 - 0.99^2)$, which is not quite 0.1.
 
 ### When the score falls
 
-So a little learning can change which action has the largest value, and with that what
-the agent does. [Schaul et al. (2022)](https://arxiv.org/abs/2206.00730) measured it in
-games: a handful of batches change the best action on a large part of all screens. A
-score that falls and comes back is normal, and the last network need not be a good one.
-A run can [keep the best](../watch/best.py). If the score stays down, compare the curves
-with those of [the mistakes](mistakes.py).
+So a little learning can change which action has the largest value. [Schaul et al.
+(2022)](https://arxiv.org/abs/2206.00730) measured it in games: a handful of batches
+change the best action on a large part of all screens. A score that falls and comes back
+is normal, and the last network need not be a good one. A run can [keep the
+best](../watch/best.py).
 
 ## What came later
 
@@ -81,10 +79,7 @@ labml-rl train dqn --game Breakout --double \
 ```
 
 This cuts gradients as [one of the papers](dueling.py) does, and has the learning rate
-of [another](../replay/prioritised.py). [Distributions](distribution.py),
-[quantiles](quantiles.py) and [noise](noisy.py) are switches as well, and
-[Rainbow](rainbow.py) is all of these at once, except quantiles. [DrQ](drq.py) is for
-those who have only two hours of play.
+of [another](../replay/prioritised.py).
 """
 
 from contextlib import ExitStack
@@ -145,9 +140,7 @@ class Experiment(SpeedExperiment[Settings]):
     """
     ## The experiment
 
-    It plays a few steps, learns from one batch, and begins again. What happens in each
-    round is [below][Experiment.update]. When its score is measured, one action in
-    twenty is random, as in *Nature*.
+    When its score is measured, one action in twenty is random, as in *Nature*.
 
     Args:
         settings: [those of Nature](settings.py), or others with the same names.
@@ -188,8 +181,7 @@ class Experiment(SpeedExperiment[Settings]):
     def needs_plan(settings: Settings) -> str | None:
         """
         A run can be [made longer][labml_rl.runs.loop.resume] if nothing in it was
-        planned from its length. The learning rate stays what it is, and exploration has
-        steps of its own: only prioritised replay has a plan.
+        planned from its length.
 
         Returns:
             What keeps a run from being made longer, if anything does.
@@ -343,8 +335,8 @@ class Experiment(SpeedExperiment[Settings]):
     def sorts_batches(self) -> bool:
         """
         Whether [pixels are sorted][labml_rl.speed.preparer] in each batch. The memory
-        gives those of a batch in the order that [the book's
-        body][labml_rl.bodies.NatureBody.prepared] likes, and knows no other.
+        knows no order but that of [the book's
+        body][labml_rl.bodies.NatureBody.prepared].
         """
         prepared = getattr(self.prepare, "__func__", self.prepare)
         return prepared not in (None, NatureBody.prepared)
@@ -359,7 +351,7 @@ class Experiment(SpeedExperiment[Settings]):
         """
         ### How much it explores
 
-        All through the warm-up it only explores, and then less and less.
+        In the warm-up it only explores, and then less and less.
         """
         settings = self.settings
         if self.steps < settings.warm_up_steps:
@@ -386,10 +378,9 @@ class Experiment(SpeedExperiment[Settings]):
         """
         ### Play, learn, and again
 
-        One turn with the settings of *Nature* is four steps and one batch, and every
-        10,000 steps the target network is replaced. In the warm-up nothing is learned.
-        An update is as many turns as the settings say: after each update the run writes
-        down how it is going, and doing so after every batch would take too long.
+        One turn with the settings of *Nature* is four steps and one batch. An update is
+        as many turns as the settings say: after each update the run writes down how it
+        is going, and doing so after every batch would take too long.
 
         Returns:
             The means over all batches. In the warm-up there are none, and their losses
@@ -441,9 +432,8 @@ class Experiment(SpeedExperiment[Settings]):
         """
         ### Play
 
-        All games take a step at once, and the memory gets all that came of it. What
-        belongs to an episode that ends and what to the next [is the memory's
-        business][labml_rl.replay.rings.Rings.add].
+        All games take a step at once, and [the memory][labml_rl.replay.rings.Rings.add]
+        gets all that came of it.
 
         Args:
             plays: how many steps of each game.
@@ -491,9 +481,8 @@ class Experiment(SpeedExperiment[Settings]):
         r"""
         ### The loss
 
-        The network says what each action that was taken is worth, and [the
-        targets][Experiment.targets] what it should have said. An algorithm with another
-        loss, or with something to add to this one, overrides this.
+        An algorithm with another loss, or with something to add to this one, overrides
+        this.
 
         Args:
             batch: the steps to learn from.

@@ -16,8 +16,7 @@ wrong. It has to try other things now and then: **exploration**, alongside the
 random, and otherwise it is *greedy* and takes the best. At first it knows nothing, and
 $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
 0.1](settings.py) and no further: the network goes on changing, and what it thinks bad
-today must still be tried now and then. This page has that line, and the function that
-draws the actions.
+today must still be tried now and then.
 """
 
 from collections.abc import Callable
@@ -49,11 +48,9 @@ class Linear:
 
         The paper itself shows that the program is right: its 50 million frames are "38
         days", and 38 days at 60 frames a second are 200 million. So where it says
-        frames, it counts steps. [DQN Zoo](https://github.com/google-deepmind/dqn_zoo),
-        by the same company, DeepMind, does count frames, and has four times as many:
-        4,000,000 until $\varepsilon$ has come down. If you take the paper's first
-        number for frames, your agent explores for only a quarter of the time. In this
-        book the names of settings say what they count.
+        frames, it counts steps. If you take its first number for frames, your agent
+        explores for only a quarter of the time. In this book the names of settings say
+        what they count.
 
     Args:
         start: the value at the beginning.
@@ -90,12 +87,10 @@ def explore(
     r"""
     ## An action for each game
 
-    Each game throws its own dice. If one throw decided for all, eight games would
-    explore at the same moment, and then none of them.
+    Each game throws its own dice.
 
     The dice are thrown first, and the network is asked only if some game is not to
-    explore. With a single game and $\varepsilon = 0.1$ that saves one look in ten, and
-    at first nearly all of them.
+    explore.
 
     !!! warning "Any action, even the best"
         The best action can be drawn at random, too. Of $A$ actions, it is taken with

@@ -8,9 +8,8 @@ summary: >-
 # DQN in an evening
 
 The [settings of *Nature*](settings.py) are for one game at a time, and 38 days of play.
-These are for a laptop and an evening. The [algorithm and the loop](experiment.py) are
-the same, so this page is a list of numbers. [Ms. Pac-Man](mspacman.py) was learned with
-them.
+These are for a laptop and an evening. [Algorithm and loop](experiment.py) are the same.
+[Ms. Pac-Man](mspacman.py) was learned with these, too.
 
 ```sh
 labml-rl train fast-dqn --game Pong
@@ -33,7 +32,7 @@ labml-rl train fast-dqn --game Pong
 
 All counts are in steps of the agent. [How fast DQN
 is](../../benchmarks/values.md#the-loop) has been measured with batches of both kinds.
-What each line of the table does to the scores has not.
+What each line does to the scores has not.
 
 ## What it has learned
 
@@ -46,9 +45,8 @@ At first the agent loses every rally, whatever it does, and nothing tells it wha
 have been better. Now and then a random move sends the ball back, and later one of these
 wins a point. Then the network begins to tell a good place for the paddle from a bad
 one, and the score rises, for most of the run. If you stop too early, you see an agent
-that learns nothing. A second seed went the same way for eight million frames, and was
-behind this one at the end. Both runs, with their commands and their scores, are on the
-[page of results](../../results.md#pong-by-dqn).
+that learns nothing. This run and one with another seed, with their commands and their
+scores, are on the [page of results](../../results.md#pong-by-dqn).
 
 ## Try it yourself
 

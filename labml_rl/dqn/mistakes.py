@@ -12,16 +12,14 @@ DQN learns by making an error small: the difference between what the network say
 step, and the reward with what it says of the next one. So there are ways to make it
 small without playing well. One is to say of everything that it is as bad as can be.
 Another is to aim at targets that never move. Five of the mistakes below find such ways.
-With these the error is *less than half* as large as without, and judging by the loss,
-the program learns well.
+With these the error is *less than half* as large as without.
 
 Here are fifteen mistakes that people make, like those [in PPO](../mistakes.py). Each is
-planted on purpose in the [experiment](experiment.py), which then has five tries to
-swing up [the two rods][labml_rl.small.DQNSettings], each with its own seed. In seven
-cases nothing is learned, or next to nothing, in five the agent learns badly, and in
-three nobody would look for a mistake. The code beside a section is the mistake: it is
-all that its class does differently from the right program. Try one, and lay its curves
-over those of the right program (leave out the first line if you have that run already):
+planted in the [experiment](experiment.py), which then has five tries to swing up [the
+two rods][labml_rl.small.DQNSettings], each with its own seed. The code beside a section
+is all that its class does differently from the right program. Try one, and lay its
+curves over those of the right program (leave out the first line if you have that run
+already):
 
 ```sh
 labml-rl train small-dqn
@@ -44,8 +42,6 @@ is learned, value and error count as 0. The numbers are on [a page of their
 own](../../benchmarks/mistakes.md#dqn).
 
 ## When an agent does not learn: what to look at
-
-To *debug* an agent that is not learning, begin here.
 
 | what you see | look at |
 |---|---|
@@ -195,8 +191,7 @@ class BestNotTaken(SmallDQN):
         What came of one action is learned about another. So whatever the network takes
         for the best is made as good or bad as what was really done, and soon all
         actions are worth the same, nearly −100, since from most places most actions
-        lead nowhere. In the end the error is an eighth of that of the right program. It
-        is easy to foresee that nothing will come of anything.
+        lead nowhere. In the end the error is an eighth of that of the right program.
 
         Returns:
             What it should be, as if the best action had been taken each time.
@@ -227,8 +222,8 @@ class MoreAndMore(SmallDQN):
         At first the agent hardly explores, and does what its network says, which is the
         best part of the run. The values look right with most seeds, since DQN learns
         what the *best* actions are worth from whatever it is shown. But there is less
-        and less to see: random play does not reach the line. The run writes down
-        `epsilon` as well, and it must go down.
+        and less to see: random play does not reach the line. Look at `epsilon`, which
+        must go down.
 
         Returns:
             How much it explores.
@@ -314,8 +309,7 @@ class NeverCopied(SmallDQN):
         What has then been learned is the next reward, −1, and how the next observation
         looks to a network with random weights.
 
-        There are two ways to get here: forgetting to copy, and copying every 10,000
-        steps in a run that has 10,000.
+        Copying every 10,000 steps in a run that has 10,000 leads here, too.
         """
 
 
@@ -370,8 +364,7 @@ class ClippedErrors(SmallDQN):
 
         An error of more than 1 has no gradient. So small errors get smaller, large ones
         are left alone, and whatever is too far off to be learned makes more of its
-        kind, since the targets of other steps come from it. In the right program the
-        mean error is not much below 1 either, but there is a pull on each.
+        kind, since the targets of other steps come from it.
 
         Returns:
             The squares of errors that are cut off at 1.
@@ -403,9 +396,7 @@ class ThroughTargets(SmallDQN):
         small, and the values say nothing about returns: with most seeds they go *up*,
         while the score rises and while it falls. (This is the *residual gradient* of
         [Baird, 1995](https://doi.org/10.1016/B978-1-55860-377-6.50013-X). He did this
-        on purpose, since it never diverges, and found it slow. Where there is chance in
-        a game, it also needs two draws of what follows each step: with one, it learns
-        other values. These rods have no chance in them.)
+        on purpose, since it never diverges, and found it slow.)
 
         Returns:
             A loss whose targets come from the network that learns, with their gradient.
@@ -434,7 +425,7 @@ class NotZeroed(SmallDQN):
         gradients are cut to a length that a new one mostly exceeds by far. Here they
         are cut to 10, and few are that long. But their sum mostly is, and what the
         newest batch has to say is a small part of it. So each turn comes late, like a
-        heavy ship's. (A run that is resumed begins with no old gradients.)
+        heavy ship's.
 
         Returns:
             The optimiser, which zeroes nothing.
@@ -448,9 +439,8 @@ class Hundredfold(SmallDQN):
     """
     ### Rewards of another size
 
-    All rewards are a hundred times as large, as they are in another game. It is not the
-    program's mistake, but that of whoever left [them as they
-    are][labml_rl.wrappers.frames.ClipReward].
+    All rewards are a hundred times as large, as they are in another game. Somebody left
+    [them as they are][labml_rl.wrappers.frames.ClipReward].
     """
 
     algorithm = "hundredfold"

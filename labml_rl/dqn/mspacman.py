@@ -8,9 +8,8 @@ summary: >-
 
 # Ms. Pac-Man, from the first frame to the film
 
-All the parts of DQN are there now. This page puts them to use, as you would in a
-project of your own: train an agent, keep the best one, measure it, and see how it
-plays. All of it is one command,
+All the parts of DQN are there now. This page puts them to use: train an agent, keep the
+best one, measure it, and see how it plays. All of it is one command,
 
 ```sh
 python -m labml_rl.dqn.mspacman \
@@ -109,8 +108,8 @@ def train(settings: Settings, keeping: command.Keeping, typed: str) -> Path:
     """
     ## Train
 
-    There is nothing left to do here. The [experiment](experiment.py) plays and learns,
-    and the [loop](../runs/loop.py) writes down how it goes.
+    The [experiment](experiment.py) plays and learns, and the [loop](../runs/loop.py)
+    writes down how it goes.
 
     Args:
         settings: what is trained.
@@ -185,8 +184,8 @@ def play(folder: Path, games: int = 30) -> Result:
     """
     ## Measure, and film
 
-    The best was chosen by what it scored in games for choosing. So its score there is
-    too high, and [it plays other games now][labml_rl.watch.scores.seed_of].
+    What the best scored in the games that it was chosen by is too high. So [it plays
+    other games now][labml_rl.watch.scores.seed_of].
 
     Args:
         folder: of the run.
@@ -234,12 +233,11 @@ def main(arguments: Sequence[str]) -> None:
 #
 # The line is the average of the last hundred games of training. A dot is an agent that
 # was measured, in games for choosing. The [page of results](../../results.md) has the
-# command, the machine, and the scores in games that it was not chosen by. The run has a
-# fortieth of the frames of Mnih et al. (2015). After two and a half million, the curve
-# fell by a fifth, came up again, and ended a little above where it had been.
-# [PPO](../ppo/__init__.py) has [learned the same
-# game](../../results.md#ms-pac-man-by-ppo) with twice as many frames, and scores half
-# as much.
+# scores in games that it was not chosen by. The run has a fortieth of the frames of
+# Mnih et al. (2015). After two and a half million, the curve fell by a fifth, came up
+# again, and ended a little above where it had been.
+# [PPO](../../results.md#ms-pac-man-by-ppo), with twice as many frames, scores half as
+# much.
 #
 # To go on with it, type `labml-rl resume runs/fast-dqn/ms_pacman/seed-1 --total-frames
 # 10_000_000`. To try an idea of your own, begin with [a problem that takes a

@@ -16,15 +16,14 @@ symbols:
 With [epsilon](exploring.py), all screens are alike. When the ball is far away an agent
 tries something else just as often as when one slip loses the point, and a good action
 comes up as rarely as a hopeless one. And you have to say in advance when to stop
-trying, for all games and all screens at once.
+trying.
 
 [Fortunato et al. (2018)](https://arxiv.org/abs/1706.10295) put the dice into the
 network. Each of its weights is a mean and some noise, and how much noise is *learned*,
 weight by weight. Where the noise makes the targets harder to meet, the loss makes it
 smaller. The hope is that the agent stops trying where it knows its way, and goes on
-where it does not, without a schedule. But the loss knows nothing of exploring, so this
-need not happen. Of the two linear layers, they saw the noise of the first *grow* in
-some games.
+where it does not. But the loss knows nothing of exploring, so this need not happen.
+They saw the noise of one layer *grow* in some games.
 
 Over 57 games they report a [human-normalised](../watch/many.py#one-scale) median of
 123% instead of 83% for DQN, and of 172% instead of 132% with [two streams](dueling.py).
@@ -36,18 +35,16 @@ labml-rl train fast-dqn --game Pong --noisy \
     --folder runs/noise-alone
 ```
 
-The first has noise and epsilon, the second noise alone. The first steps have random
-actions in any case, until the memory holds enough to learn from (the *warm-up*). When
-an agent is [watched or measured](../watch/__init__.py), the noise is off, and each
-weight is its mean. But one action in twenty is then random, as for any agent of DQN but
-DrQ's.
+The first has noise and epsilon, the second noise alone. (The warm-up is random in any
+case.) When an agent is [watched or measured](../watch/__init__.py), the noise is off,
+and each weight is its mean. But one action in twenty is then random, as for any agent
+of DQN but DrQ's.
 
 !!! warning "Noise is no promise"
-    Noise need not change which action is best: where it moves the values of all actions
-    up or down together, it does not. And as long as the network says about the same of
-    all screens, it may do the same on all of them, with noise or without. So look at
-    what your agent does, and [keep epsilon][labml_rl.dqn.rainbow.FastSettings] if that
-    is too little.
+    Where noise moves the values of all actions up or down together, it does not change
+    which is best. And as long as the network says about the same of all screens, it may
+    do the same on all of them. So look at what your agent does, and [keep
+    epsilon][labml_rl.dqn.rainbow.FastSettings] if that is too little.
 
 ## A layer with noise
 
@@ -69,8 +66,8 @@ $$\begin{aligned}
 f(u) &= \operatorname{sign}(u) \sqrt{|u|}
 \end{aligned}$$
 
-That is called *factorised* noise. The root makes large numbers smaller. Without it
-the product of two large ones would now and then be very large.
+That is called *factorised* noise. Without the root, the product of two large ones would
+now and then be very large.
 
 In numbers: an output has the weights 0.5 and −0.2, no bias, and every $\sigma$ is
 0.1. For the inputs 1 and 2 its mean is $0.5 - 0.4 = 0.1$. If the $\varepsilon_i$ of
@@ -87,15 +84,14 @@ $$y_j = (\mu x + b)_j
 + \varepsilon'_j \Big( \sum_i \sigma_{ji} \, (\varepsilon_i x_i)
 + \sigma_j \Big)$$
 
-Both parts are ordinary layers, one of $x$ and one of $\varepsilon x$. So no matrix
-of noise is ever made. The price is a second layer. In return each row of the batch has
-its own noise, where Fortunato et al. draw once for a batch. So sixteen games explore in
-sixteen ways, as they do [with epsilon][labml_rl.dqn.exploring.explore].
+Both parts are ordinary layers, one of $x$ and one of $\varepsilon x$. So no matrix of
+noise is ever made. In return for a second layer each row of the batch has its own
+noise, where Fortunato et al. draw once for a batch. So sixteen games explore in sixteen
+ways.
 
 The noise is on while the network learns, too: without it, $\sigma$ would get no
 gradient. It is on in the target network as well. All of it is drawn again whenever a
-network is asked, and so at each step of a game, as Fortunato et al. do for DQN. The
-agent does not follow a plan for several steps: each step has new noise.
+network is asked, and so at each step of a game, as Fortunato et al. do for DQN.
 """
 
 import math
@@ -164,8 +160,8 @@ def add_noise(network: nn.Module, noise: float = 0.5) -> None:
 
     All its linear layers become noisy. Convolutions stay as they are, as in the paper.
 
-    The means begin as the weights of the layer, drawn as [PyTorch
-    does][labml_rl.networks.QNetwork], which is how Fortunato et al. draw them, too.
+    The means begin as the weights of the layer, which Fortunato et al. draw [as PyTorch
+    does][labml_rl.networks.QNetwork], too.
 
     Args:
         network: is changed.

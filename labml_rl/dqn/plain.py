@@ -11,15 +11,14 @@ symbols:
 # DQN on one page
 
 [The experiment](experiment.py) can be stopped, resumed, recorded and made faster, and
-has a switch for each improvement. All that takes room. Here is the algorithm alone,
-from the first step to the last, as one function:
+has a switch for each improvement. Here is the algorithm alone, as one function:
 
 ```sh
 python -m labml_rl.dqn.plain
 ```
 
-Within a minute or so it learns to hold a pole up for some 200 steps. Then it gets
-worse again, as [is usual with DQN and a pole](../small.py). Nothing is left out of DQN
+Within a minute or so it learns to hold a pole up for some 200 steps. Then it gets worse
+again, as [is usual with DQN and a pole](../small.py). Nothing is left out of DQN
 itself: the tests let this function and the experiment learn side by side, and compare
 all weights.
 
@@ -38,9 +37,8 @@ game, give it `make_environments("Pong", 16, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network that fits, `QNetwork((4, 84, 84), 6)`, a
 memory with `stack=4` and `n=3`, and the [settings for games](fast.py), a discount of
 0.99 among them. All of these have a place here, except `double`, the optimiser, which
-is Adam, and `turns`, which says how often a curve gets a row. (The length is in steps
-here: ten million frames are `total_steps=2_500_000`.) It all runs on the processor; the
-experiment takes a GPU as well.
+is Adam, and `turns`. (The length is in steps here: ten million frames are
+`total_steps=2_500_000`.) It all runs on the processor.
 """
 
 from collections import deque

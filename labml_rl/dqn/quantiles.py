@@ -68,9 +68,8 @@ $$Q(o, a) = \frac{1}{K} \sum_i z_i(o, a)$$
 
 With 51 quantiles, and the settings of [fast DQN](fast.py) as they are, it has learned
 [Pong](../../results.md#pong-by-dqn-with-quantiles) in ten million frames, later than
-DQN without them. The settings were made for DQN. In the paper the learning rate is a
-fifth of this one, and the gain that it reports is over 57 games and 200 million frames.
-So the run shows that it works, and not that it is better.
+DQN without them. The settings were made for DQN: in the paper the learning rate is a
+fifth of this one. So the run shows that it works, and not that it is better.
 """
 
 import torch
@@ -104,8 +103,7 @@ class QuantileNetwork(nn.Module):
 
     It has an output for each atom of each action, as [that of
     C51][labml_rl.dqn.distribution.DistributionNetwork] has, and no softmax after them:
-    each output *is* an atom. Nothing sorts them. While the network learns, the third
-    may be above the fourth, which does no harm, since the mean is the same in any
+    each output *is* an atom. Nothing sorts them, since the mean is the same in any
     order.
 
     Code that only plays need not know any of this: a call gives action values.
@@ -193,13 +191,11 @@ def leaning(errors: Tensor, levels: Tensor) -> Tensor:
         above count more, or less. With rewards of $\pm 1$, errors are as small as that
         in many positions. And expectiles that are taken for returns make, one step
         earlier, expectiles of expectiles: step by step, all atoms draw together
-        ([Jullien et al., 2025](https://arxiv.org/abs/2305.16877)). A return of $\pm 1$,
-        on the toss of a coin, has hardly any width left ten steps earlier. Where it is
+        ([Jullien et al., 2025](https://arxiv.org/abs/2305.16877)). Where a return is
         lopsided, the mean is wrong, too. Let it be 1 in one try out of ten, and
-        otherwise 0: the mean of 51 atoms is 0.18 instead of 0.1, and ten steps earlier,
-        without a discount, 0.25. So don't read the atoms as probabilities. It pays off
-        all the same: without the round bottom, the human-normalised median of the paper
-        is 199% instead of 211%.
+        otherwise 0: the mean of 51 atoms is 0.18 instead of 0.1. So don't read the
+        atoms as probabilities. It pays off all the same: without the round bottom, the
+        human-normalised median of the paper is 199% instead of 211%.
 
     Args:
         errors: $u$, how far what was seen is above the atom, shape `(…)`.
@@ -220,7 +216,7 @@ def quantile_targets(following: Tensor, returns: Tensor, discounts: Tensor) -> T
 
     $$y_j = R_t^{(n)} + \gamma^n \bar{z}_j$$
 
-    There is no projection. Wherever they land, that is where they are.
+    There is no projection.
 
     Args:
         following: $\bar{z}_j$, the target network's atoms for the best action, shape
@@ -287,10 +283,7 @@ def quantile_loss(
 
     $$D_t = \frac{1}{K} \sum_i \big| z_{(i)} - y_{(i)} \big|$$
 
-    That is 0 if they are the same, and it is in points of the game. (It is again a
-    Wasserstein distance. The paper does not combine the two.) It is not quite 0 where
-    the network is as right as it can be: with the round bottom, [the atoms draw
-    together][labml_rl.dqn.quantiles.leaning].
+    That is 0 if they are the same. (The paper does not combine the two.)
 
     Args:
         quantiles: $z_i(o_t, a_t)$, with a gradient, shape `(B, K)`.

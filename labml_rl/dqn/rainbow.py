@@ -9,9 +9,8 @@ summary: >-
 # Rainbow
 
 Between 2015 and 2017 DQN was improved again and again, each time in a different place.
-Do these improvements get in each other's way, or do they add up? [Hessel et al.
-(2018)](https://arxiv.org/abs/1710.02298) switched all of them on at once and called
-that **Rainbow**. Over 57 games and 200 million frames, its
+[Hessel et al. (2018)](https://arxiv.org/abs/1710.02298) switched all of them on at once
+and called that **Rainbow**. Over 57 games and 200 million frames, its
 [human-normalised](../watch/many.py#one-scale) median was 223%. The best agent that they
 compare it with has only the distribution of returns, and reaches 164%. DQN had 79%.
 (The 164% is from their own runs; the [authors](distribution.py) of that part report
@@ -26,8 +25,8 @@ compare it with has only the distribution of returns, and reaches 164%. DQN had 
 | [distributions](distribution.py) (*distributional*) | more to learn from each step |
 | [noise](noisy.py) | exploring without a schedule |
 
-Nothing on this page is new. Each part has its own page, and is a switch of [the
-experiment](experiment.py). What is left is two lists of numbers.
+Each part has its own page, and is a switch of [the experiment](experiment.py). What is
+left is two lists of numbers.
 
 ```sh
 labml-rl train rainbow --game Breakout
@@ -62,12 +61,12 @@ Without the noise something else has to explore. `fast-rainbow` has epsilon as w
 
 - **Priorities** are [divergences][labml_rl.dqn.distribution.distribution_loss], and not
   errors of the mean: divergences are what the loss makes smaller.
-- **Double Q-learning** and exploring look at the means, as if there were nothing else.
+- **Double Q-learning** and exploring look at the means alone.
 - **Two streams**: the first gives 51 numbers, one for each atom. The second gives 51
   for each action, and for each atom the mean over the actions is subtracted from them.
   The sum of both [goes through the
-  softmax][labml_rl.dqn.distribution.DistributionNetwork]. So the streams no longer say
-  how many points there will be, and the first is not the value of the position.
+  softmax][labml_rl.dqn.distribution.DistributionNetwork]. So the first is no longer the
+  value of the position.
 - **Noise** is in all linear layers of both streams. The network and the target network
   each draw their own, so a target does not share the noise of the answer it corrects.
 
@@ -84,8 +83,7 @@ So all six at once did *not* pay off here. Fast DQN has two of them already, and
 began to win points about a million frames earlier and rose faster. That does not
 contradict the paper. It is one game, one seed, and a run that ends where those of the
 paper have hardly begun. The settings were chosen for DQN, and they have one batch of
-256 where the paper has sixteen of 32. A distribution and two streams may have more to
-learn before they are of use. Whether that is the reason has not been tried here.
+256 where the paper has sixteen of 32.
 
 ![A minute of a game of Pong. Beside it are a band that shows how likely the agent holds
 each return, and what it expects of each
@@ -93,18 +91,16 @@ action](../../assets/films/run-fast-rainbow-pong-seed-1.mp4){ width=1280 height=
 
 *A minute of that agent, as it was at the end. The blue band is [the
 distribution](distribution.py): the brighter, the likelier it holds a return to be. It
-falls just before a point is lost (the red marks), for by then the ball can't be reached
-any more.*
+falls just before a point is lost (the red marks).*
 
 The run, with its command and its scores, is on the [page of
 results](../../results.md#pong-by-rainbow).
 
 !!! note "Ten is not the most"
-    The atoms lie between −10 and 10, for rewards that are [clipped to
-    ±1](../runs/games.py). If you switch clipping off, you have to move them. Even with
-    clipping, Hessel et al. found returns that were often higher than 10, so that the
-    values were too *small*. They suppose that this is why double Q-learning makes so
-    little difference here: values that cannot exceed 10 are hard to exaggerate.
+    The atoms lie between −10 and 10. Even with [clipped rewards](../runs/games.py),
+    Hessel et al. found returns that were often higher than 10, so that the values were
+    too *small*. They suppose that this is why double Q-learning makes so little
+    difference here: values that cannot exceed 10 are hard to exaggerate.
 """
 
 from dataclasses import dataclass
@@ -129,17 +125,16 @@ class Settings(settings.Settings):
     table does not say so, but [the first author
     does](https://github.com/Kaixhin/Rainbow/wiki/Matteo's-Notes).
 
-    Their own program was, as far as we know, never published, so there may be
-    differences that nobody can see. These are the known ones. Priorities are
-    divergences, as in their paper, and [not
-    cross-entropies][labml_rl.dqn.distribution.distribution_loss]. All advantages [begin
-    at 0](dueling.py). When the agent is [measured](../watch/__init__.py), one action in
-    twenty is random. Ours differs from DQN Zoo in more ways. The gradient of the two
-    streams is [made smaller](dueling.py) before it goes into the body. Each row of a
-    batch has [noise of its own](noisy.py), which is not cut off at ±2, and the two
-    streams share that of their inputs. The last layers have a bias besides that of
-    their noise. Priorities are not cut off at 100, no step is drawn without regard to
-    them, and an agent that is measured has no noise.
+    Their own program was, as far as we know, never published. These differences are
+    known: priorities are divergences, as in their paper, and [not
+    cross-entropies][labml_rl.dqn.distribution.distribution_loss]; all advantages [begin
+    at 0](dueling.py); when the agent is [measured](../watch/__init__.py), one action in
+    twenty is random. From DQN Zoo ours differs in more. The gradient of the two streams
+    is [made smaller](dueling.py) before it goes into the body. Each row of a batch has
+    [noise of its own](noisy.py), which is not cut off at ±2, and the two streams share
+    that of their inputs. The last layers have a bias besides that of their noise.
+    Priorities are not cut off at 100, no step is drawn without regard to them, and an
+    agent that is measured has no noise.
 
     !!! warning "How much noise?"
         They have 0.5, like Fortunato et al. But a footnote says that they drew the
@@ -199,16 +194,14 @@ class FastSettings(fast.Settings):
     batches of 32. Adam adds 1e-5 to its divisor, as there, and not the 1.5e-4 of the
     paper. The exponent of the priorities is that of the paper.
 
-    Besides its noise, the agent explores with epsilon, which goes down from 1 to 0.01
-    as in the fast settings.
+    Besides its noise, the agent explores with epsilon, as in the fast settings.
 
     !!! warning "Four runs that learned nothing"
         Before the run that is shown above, there were four others of Pong with other
         settings. Those agents lost nearly every point, with the same action on nearly
-        every screen. The first two had noise alone, of 0.1 and of 0.5, and the third
-        had noise of 0.5 and epsilon. We looked into the last two:
+        every screen. We looked into the last two:
 
-        - In the third, [no unit was left
+        - In the third, with noise of 0.5 and epsilon, [no unit was left
           alive](dueling.py#where-the-streams-part) in the stream of the advantages. Two
           things kill them, each on its own, in three hundred batches: advantages that
           begin at random, and noise of 0.5. A unit that is off sends 0, and the noise
@@ -222,10 +215,10 @@ class FastSettings(fast.Settings):
           network that learned from random play told screens apart after 600 batches.
           With the number of the paper it did not.
 
-        So the advantages begin at 0 now, the noise is 0.1, and Adam adds $10^{-5}$. The
-        fifth run, with these, is the one above. The settings were chosen on the game
-        that they are shown in, so other games have yet to confirm them. No record was
-        kept of the four runs and the trials.
+        The fifth run, with advantages that begin at 0, noise of 0.1 and $10^{-5}$, is
+        the one above. The settings were chosen on the game that they are shown in, so
+        other games have yet to confirm them. No record was kept of the four runs and
+        the trials.
     """
 
     dueling: bool = True

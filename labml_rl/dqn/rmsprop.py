@@ -41,18 +41,16 @@ class CentredRMSProp(torch.optim.Optimizer):
     $$\theta \leftarrow \theta - \eta \frac{g}{\sqrt{s - m^2 + \epsilon}}$$
 
     Where a gradient hardly changes, the difference under the root is nearly nothing,
-    and it is $\epsilon$ that keeps the step short. So this number matters more here
-    than in other optimisers. With the one in the settings, a weight whose gradient is
-    0.1 and −0.1 in turn moves by $\eta$ each time, and one whose gradient is always
-    0.1, in the long run, by $32 \eta$.
+    and it is $\epsilon$ that keeps the step short. With the one in the settings, a
+    weight whose gradient is 0.1 and −0.1 in turn moves by $\eta$ each time, and one
+    whose gradient is always 0.1, in the long run, by $32 \eta$.
 
     !!! warning "0.01 is not 0.01"
         Mnih et al. have $\epsilon = 0.01$ and *add up* the losses of a batch of 32.
         Everyone else takes their mean. Then gradients are 32 times smaller, and their
         squares $32^2$ times. Divide $\epsilon$ by that as well, and it is the same
         optimiser. With 0.01 and a mean, steps are up to 32 times shorter. And PyTorch's
-        `RMSprop(centered=True)` has its $\epsilon$ outside the root, where it means
-        something else.
+        `RMSprop(centered=True)` has its $\epsilon$ outside the root.
 
     !!! warning "No momentum"
         The table of the paper has a "gradient momentum" and a "squared gradient

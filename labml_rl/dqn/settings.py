@@ -9,9 +9,9 @@ summary: The settings of Nature, complete, with their units, and a switch for ea
 These are the settings of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236), all
 of them, and a switch for each part that came later. (The paper appeared in the journal
 *Nature*, and this book calls its settings by that name.) Where the authors' table and
-their program differ, we follow the program: the scores were made with it. With these
-settings, a run is 38 days of play: to try it out, there are [faster ones](fast.py).
-Clipped rewards, and episodes that end with each life, are among [the settings of Atari
+their program differ, we follow the program: the scores were made with it. A run is 38
+days of play: to try it out, there are [faster ones](fast.py). Clipped rewards, and
+episodes that end with each life, are among [the settings of Atari
 games](../runs/games.py).
 
 The game differs from theirs in five ways:
@@ -26,14 +26,14 @@ The game differs from theirs in five ways:
 - Games are cut off after 108,000 frames, as in later papers. Their program lets
   training games go on.
 
-Three habits of their program are not in ours, and none of them is in the paper. It puts
-a row or a column of zeros on each side of the picture. It draws sixteen batches at
-once, so that most of them know nothing of the last steps. And of two actions that are
-worth exactly the same it takes either, where we take the first.
+Three habits of their program, none of them in the paper, are not in ours. It puts a row
+or a column of zeros on each side of the picture. It draws sixteen batches at once, so
+that most of them know nothing of the last steps. And of two actions that are worth
+exactly the same it takes either, where we take the first.
 
 !!! note "Units"
-    One step of the agent is four frames of the emulator. In this list, *steps* are
-    always steps of the agent, counted over all games together.
+    *Steps* are always steps of the agent, counted over all games together. Each is four
+    frames of the emulator.
 
     | setting | steps | frames |
     |---|---|---|
@@ -43,8 +43,6 @@ worth exactly the same it takes either, where we take the first.
     | from one batch to the next | 4 | 16 |
     | from one target network to the next | 10,000 | 40,000 |
     | the run | 50,000,000 | 200,000,000 |
-
-[Exploring](exploring.py) has more about who counts what.
 
 ## If you come from elsewhere
 
@@ -69,9 +67,9 @@ worth exactly the same it takes either, where we take the first.
 `train_freq` of Stable-Baselines3 counts steps of each environment, and its warm-up is
 part of the time in which it explores less and less, as CleanRL's is. Here that time
 begins after the warm-up. With a `tau` below 1, the target network is not replaced but
-moved by that fraction (a *soft* or *Polyak* update). Both use 1 for DQN. For less,
-override [sync][labml_rl.dqn.experiment.Experiment.sync], and have it called much more
-often, with a small `sync_every_steps`.
+moved by that fraction (a *soft* or *Polyak* update). For that, override
+[sync][labml_rl.dqn.experiment.Experiment.sync], and have it called much more often,
+with a small `sync_every_steps`.
 """
 
 from dataclasses import dataclass

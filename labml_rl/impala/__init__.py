@@ -33,17 +33,17 @@ actors   play 1  play 2  play 3  play 4
 learner          learn 1 learn 2 learn 3
 ```
 
-This is the idea of [Espeholt et al. (2018)](https://arxiv.org/abs/1802.01561), whose
-*importance weighted actor-learner architecture*, **IMPALA**, has hundreds of actors on
-many machines. [Here](actors.py) there are a few processes on one.
+This is the *importance weighted actor-learner architecture*, **IMPALA**, of [Espeholt
+et al. (2018)](https://arxiv.org/abs/1802.01561). It has hundreds of actors on many
+machines. [Here](actors.py) there are a few processes on one.
 
 The idea has a price. Rollout 2 began before anything was learned from rollout 1. So by
 the time it is learned from, the policy that played it is one update old (the *policy
 lag*). But what A2C learns from has to be played by the policy that learns. This page is
 about what goes wrong otherwise, and about **V-trace**, a way of computing returns that
 puts it right. [The experiment](experiment.py) is the loop of A2C with these returns,
-and [shows how much it matters](../../benchmarks/lag.md). V-trace itself is a function
-of tensors, and knows nothing of actors:
+and [shows how much it matters](../../benchmarks/lag.md). V-trace itself knows nothing
+of actors:
 
 ```python
 import torch
@@ -83,23 +83,22 @@ be, and is praised, or blamed, five times as often.
 ## Importance sampling
 
 The second of these has a simple remedy, **importance sampling**, as in
-[PPO](../ppo/__init__.py#what-has-to-be-given-up). If something is there five times too
-often, count it as a fifth. Let $f(a)$ be anything whose mean we want to know, over the
-actions that $\pi$ would draw. From those that $\mu$ *did* draw, this mean is
+[PPO](../ppo/__init__.py#what-has-to-be-given-up). What is there five times too often
+counts a fifth. Let $f(a)$ be anything whose mean we want to know, over the actions that
+$\pi$ would draw. From those that $\mu$ *did* draw, this mean is
 
 $$\operatorname{E}_{a \sim \pi} \big[ f(a) \big]
 = \operatorname{E}_{a \sim \mu}
 \left[ \frac{\pi(a \mid o)}{\mu(a \mid o)} \, f(a) \right]$$
 
-All it takes is the ratio of two probabilities. The
-[samples][labml_rl.sampling.Samples] have one of them: how likely each action was when
-it was taken. The other is what the network says now. (In PPO a gradient goes through
-this ratio. Here it is a number that says how much a step counts, and the gradient goes
-through $\log \pi$. Where nothing is cut off, it comes to the same thing, since
-$\nabla \rho = \rho \nabla \log \pi$.)
+All it takes is the ratio of two probabilities. The [samples][labml_rl.sampling.Samples]
+have one of them: how likely each action was when it was taken. The other is what the
+network says now. (In PPO a gradient goes through this ratio. Here it goes through
+$\log \pi$. Where nothing is cut off, it comes to the same thing, since $\nabla \rho =
+\rho \nabla \log \pi$.)
 
-Which observations come up is another matter. They are those that $\mu$ got to. V-trace
-does not correct that, and neither does PPO.
+The observations are still those that $\mu$ got to. V-trace does not correct that, and
+neither does PPO.
 
 ## Too many factors
 
@@ -111,8 +110,7 @@ $1.1^{20} = 6.7$ times, and after twenty of the other $0.9^{20} = 0.12$ times. A
 steps drown out all others, and chance decides which.
 
 So cut the ratios off above 1. A product of such numbers can get small, but never large.
-Then the return is no longer right on average, so it matters where we cut, and that is
-what V-trace is about.
+Then the return is no longer right on average, so it matters where we cut.
 
 ![Lines over twenty steps, on a scale from 0.1 to 10. In the first panel they spread
 from 1 up to 6.7 and down to 0.12; in the second they go down to 0.12, and none is ever
@@ -170,12 +168,10 @@ def vtrace(
 
     Say that $\mu$ is $\pi$. All ratios are 1, and cuts of 1 or more do nothing. Then
     this is the recursion of GAE with $\lambda = 1$, and $v_t$ is the [discounted
-    return][labml_rl.returns.discounted_returns]. So nothing is lost where nothing is
-    out of date: if the actors wait, these are the returns of A2C.
+    return][labml_rl.returns.discounted_returns]. So if the actors wait, these are the
+    returns of A2C.
 
     ### Two cuts
-
-    They look alike, but do different things.
 
     **$\bar{\rho}$ says what is learned.** The values come to rest where the targets,
     on average, ask for no change. With errors $\delta(a)$ after an action, and a single
@@ -199,15 +195,15 @@ def vtrace(
     | the smaller of the two | 0.5 | 0.1 |
     | the same, scaled to a sum of 1 | 0.83 | 0.17 |
 
-    So the values are those of a policy somewhere between the two, and the nearer these
-    are to each other, the nearer it is to both. With no cut at all they would be those
-    of $\pi$, at the price of letting a single step count for a great deal.
+    So the values are those of a policy somewhere between the two. With no cut at all
+    they would be those of $\pi$, at the price of letting a single step count for a
+    great deal.
 
     **$\bar{c}$ says how fast.** On its way back to step $t$, the error of step $t + 3$
-    is multiplied by $c_t \, c_{t+1} \, c_{t+2}$. This is the product of the section
-    above, and $\bar{c} = 1$ keeps it from growing. It only decides how far back an
-    error is felt. As long as it is not above $\bar{\rho}$, which the theorem needs, the
-    same values come out in the end. So this cut costs nothing but time.
+    is multiplied by $c_t \, c_{t+1} \, c_{t+2}$. $\bar{c} = 1$ keeps this product from
+    growing. This cut only decides how far back an error is felt. As long as it is not
+    above $\bar{\rho}$, which the theorem needs, the same values come out in the end. So
+    it costs nothing but time.
 
     ### The advantages
 
@@ -219,9 +215,9 @@ def vtrace(
 
     $F_t$ takes the place of $v_{t+1}$ where the episode or the rollout ends. If both
     cuts are the same, as they are here unless you say otherwise, this is $v_t -
-    V(o_t)$, as for GAE. If not, the two differ: the errors of later steps are
-    multiplied by $\rho_t$ in the advantage, and by $c_t$ in the target. The advantage
-    goes into [A2C's loss][labml_rl.a2c.policy_loss] as it is.
+    V(o_t)$, as for GAE. If not, the errors of later steps are multiplied by $\rho_t$ in
+    the advantage, and by $c_t$ in the target. The advantage goes into [A2C's
+    loss][labml_rl.a2c.policy_loss] as it is.
 
     ### An example
 
@@ -244,8 +240,7 @@ def vtrace(
     The target 0.75 is $0.6 + 0.5 \cdot 0.12 + 0.9 \cdot 0.5 \cdot 0.2$. What came of
     the second action counts for half, in its own target and in that of the step before
     it, since $\pi$ takes that action half as often. The first action counts no more
-    than once, though $\pi$ likes it twice as much. Without the cuts, its 2 would make
-    up for the half, and the later errors would count in full for the first target.
+    than once, though $\pi$ likes it twice as much.
 
     !!! warning "Whose values?"
         Those of the network that learns, as it is now. The ones that the actors wrote

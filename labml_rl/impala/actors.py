@@ -26,18 +26,16 @@ learner   learn 1     learn 2     learn 3
 ```
 
 Espeholt et al. (2018) have no rounds like these. Their actors send a few steps whenever
-they have them, and take whatever weights are the latest by then. How far behind an
-actor is depends on how fast it is, so no two runs of the same program go the same way.
-Here they all meet at the end of each rollout, as in
-[Cleanba](https://arxiv.org/abs/2310.00036). One side may then have to wait, if playing
-takes longer than learning, or the other way round. But an actor is always one update
-behind, and on a processor a run can be [repeated, and resumed](../runs/experiment.py)
-with the same numbers.
+they have them, and take whatever weights are the latest by then. So no two runs of the
+same program go the same way. Here they all meet at the end of each rollout, as in
+[Cleanba](https://arxiv.org/abs/2310.00036). One side may then have to wait. But an
+actor is always one update behind, and on a processor a run can be [repeated, and
+resumed](../runs/experiment.py) with the same numbers.
 
 Is it faster? Only if something was idle before. On two cores, players and PyTorch's
 threads keep both busy without it, and it is [a little
 slower](../../benchmarks/lag.md#is-it-faster). It is for machines on which a GPU and the
-cores would wait for each other, and we have measured none of those.
+cores would wait for each other. We have measured none of those.
 """
 
 from collections import deque
@@ -142,9 +140,8 @@ class Actors:
         ### The next rollout
 
         The present weights are put at the end of a queue of as many copies as `lag`
-        says, and the actors play with the first, which is the oldest. With a lag of 1
-        the queue has one copy, which is one update old when their rollout is learned
-        from.
+        says, and the actors play with the oldest. With a lag of 1 the only copy is one
+        update old when their rollout is learned from.
         """
         self.past.append([each.detach().clone() for each in held_by(self.network)])
         take_over(self.old, self.past[0])
@@ -173,8 +170,7 @@ class Actors:
         ### A rollout on its way
 
         When a run whose actors are behind is saved, there is a rollout that nobody has
-        learned from yet. Without it, a resumed run would learn from different steps
-        than one that was never stopped.
+        learned from yet.
 
         Returns:
             The actors' sheet, its scores, and the last weights that were copied.

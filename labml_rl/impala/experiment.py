@@ -9,10 +9,9 @@ symbols:
 
 # IMPALA, the experiment
 
-Here the parts come together: [games and network](../onpolicy.py),
-[actors](actors.py) that play while the learner learns, and [V-trace](__init__.py),
-which makes up for that. The rest is [A2C](../a2c/experiment.py): the same losses, and
-the same optimiser.
+Here the parts come together: [games and network](../onpolicy.py), [actors](actors.py),
+and [V-trace](__init__.py). The rest is [A2C](../a2c/experiment.py): the same losses,
+and the same optimiser.
 
 ```sh
 labml-rl train impala --game Pong
@@ -40,11 +39,11 @@ played, and far above it those of PPO: it ends at
 
 *Breakout, with the authors' settings and a fifth of their frames.*
 
-PPO gets more out of the same number of frames (it is more *sample-efficient*, or has a
-better *sample efficiency*). Its network learns ten times as often, and its runs took
-two or three times as long. IMPALA is for those who have more frames than they can learn
-from: the authors' actors played up to 250,000 a second (of DeepMind Lab, not of Atari).
-[More about this run](../../results.md#breakout-by-impala).
+PPO gets more out of the same number of frames (it has a better *sample efficiency*).
+Its network learns ten times as often, and its runs took two or three times as long.
+IMPALA is for those who have more frames than they can learn from: the authors' actors
+played up to 250,000 a second (of DeepMind Lab, not of Atari). [More about this
+run](../../results.md#breakout-by-impala).
 
 ## What it costs to be late
 
@@ -101,13 +100,11 @@ class Settings(a2c.Settings):
     Those of Espeholt et al. (2018) for Atari, from their table G.1. They had 200
     million frames, where a run of this book has ten unless you say otherwise. With 640
     steps to an update, ten million are only 3,907 updates, so expect little of them: in
-    Pong, it still lost by 20 points after that many, as random play does. (That run was
-    not kept.)
+    Pong, it still lost by 20 points after that many. (That run was not kept.)
 
     The two clips are $\bar{\rho}$ and $\bar{c}$ of [V-trace][labml_rl.impala.vtrace].
     The network is [that of A2C](../bodies.py). Their best scores are those of a deeper
-    one. Their small one has two convolutions in a figure of the paper, and three where
-    the text speaks of Atari.
+    one.
 
     Args:
         num_envs: how many games are played at once.
@@ -117,9 +114,8 @@ class Settings(a2c.Settings):
         learning_rate: of RMSProp, at the beginning. It goes down to 0 in a straight
             line.
         max_gradient_norm: longer gradients are cut to this length. It seems large. But
-            the loss is a sum over all steps of a batch, for games 640. In the curve of
-            the recorded run of Breakout, where a point is the mean of 31 updates,
-            nearly all are longer, and nearly half of them more than five times as long.
+            the loss is a sum over all steps of a batch, for games 640. In the recorded
+            run of Breakout nearly all are longer.
         players: has to be on. The actors have the network in any case.
         halves: has to be off. The actors have games of their own.
         graphs: has to be off. The actors play on the processor.
@@ -168,8 +164,8 @@ class Experiment(a2c.Experiment):
     """
     ## The experiment
 
-    It is that of [A2C][labml_rl.a2c.experiment.Experiment], optimiser and all, with
-    different players and a different update.
+    It is that of [A2C][labml_rl.a2c.experiment.Experiment], with different players and
+    a different update.
 
     Args:
         settings: see above.
@@ -257,8 +253,8 @@ class Experiment(a2c.Experiment):
         logits = logits.view(*values.shape, -1)[:-1]  # (T, N, A)
         log_probs = log_probs_of(logits, samples.actions)  # (T, N)
 
-        # Ratios are computed from logarithms, which are there already. Then a
-        # probability that is rounded to 0 can do no harm.
+        # Ratios are computed from logarithms: then a probability that is rounded to 0
+        # can do no harm.
         log_ratios = log_probs.detach() - samples.log_probs  # (T, N)
         targets, advantages = vtrace(
             replace(samples.rollout, values=values.detach()),
@@ -282,10 +278,9 @@ class Experiment(a2c.Experiment):
         )
 
         # The authors add up the losses of all steps, where A2C takes their mean.
-        # RMSProp divides by how large gradients are, so in the end that matters only
-        # for $\epsilon$, and for where they are cut. But its mean of squares begins
-        # with 1, however small the gradients are. So with the mean of the losses, the
-        # first thousand updates would do much less.
+        # RMSProp divides by how large gradients are, but its mean of squares begins
+        # with 1, however small they are. So with the mean of the losses, the first
+        # thousand updates would do much less.
         self.optimizer.zero_grad()
         (loss * targets.numel()).backward()  # type: ignore[no-untyped-call]
         parameters = self.network.parameters()
@@ -343,9 +338,9 @@ class SmallSettings(Settings):
     ## For the pole
 
     Eight games instead of 32, a larger learning rate, and no pay for being undecided.
-    All other numbers are as for games. The network is so small that messages to other
-    processes would take longer than it does. So this process plays, and then learns,
-    but what it learns from is one update old all the same.
+    All other numbers are as for games. Messages to other processes would take longer
+    than so small a network. So this process plays, and then learns, but what it learns
+    from is one update old all the same.
 
     The learning rate was chosen from two, with the seeds 101 and 102.
     """

@@ -15,8 +15,7 @@ symbols:
 # Q-learning without a memory (PQN)
 
 [DQN](../dqn/__init__.py) learns action values with two helpers: a memory of a million
-steps, and a second network that makes the targets. They take seven gigabytes, several
-pages of this book, and most of the care. [Gallici et al.
+steps, and a second network that makes the targets. [Gallici et al.
 (2025)](https://arxiv.org/abs/2407.04811) leave out both. They call what is left the
 *parallelised Q-network*, **PQN**. It plays many games at once, learns from what they
 have just shown, and throws that away, as [PPO](../ppo/__init__.py) does:
@@ -30,10 +29,9 @@ PQN     games ---> rollout ----> batch ---> network
 ```
 
 By the end of this page you will have a network that stays calm without a target
-network, and the targets that it learns. [The experiment](experiment.py) is the loop of
-PPO with another loss in it, and shows what it has learned; there is also [all of it on
-one page](plain.py). From DQN you need to know how [the value of an action is tied to
-the values one step later](../dqn/__init__.py#the-bellman-equation), and what
+network, and the targets that it learns. [The experiment](experiment.py) shows what it
+has learned. From DQN you need to know how [the value of an action is tied to the values
+one step later](../dqn/__init__.py#the-bellman-equation), and what
 [ε-greedy](../dqn/exploring.py) is.
 
 ## What the memory was for
@@ -53,14 +51,13 @@ game on a computer gives as many as you like.
 ## What the target network was for
 
 A network that learns from its own answers can end up chasing them. Here is a very small
-case, with which [Sutton and Barto
-(2018)](http://incompleteideas.net/book/the-book-2nd.html) begin their section 11.2. The
-network has a single weight $w$. It sees one number $x$ of each screen, a *feature*, and
-says that the screen is worth $w x$. There are two screens, with $x = 1$ and with
-$x = 2$. The first leads to the second, and nothing is ever paid, so $w$ should be 0.
-Let it be 1, and $\gamma = 0.99$. Look at a step from the first screen to the second.
-What the second promises is taken as a fact, so only the value of the first,
-$1 \cdot w$, is moved. Its derivative is 1, and $\eta$ is the learning rate:
+case ([Sutton and Barto, 2018](http://incompleteideas.net/book/the-book-2nd.html),
+section 11.2). The network has a single weight $w$. It sees one number $x$ of each
+screen, a *feature*, and says that the screen is worth $w x$. There are two screens,
+with $x = 1$ and with $x = 2$. The first leads to the second, and nothing is ever paid,
+so $w$ should be 0. Let it be 1, and $\gamma = 0.99$. Look at a step from the first
+screen to the second. What the second promises is taken as a fact, so only the value of
+the first, $1 \cdot w$, is moved. Its derivative is 1, and $\eta$ is the learning rate:
 
 $$\begin{aligned}
 \delta &= 0 + \gamma \cdot 2 w - w = 0.98 \, w \\
@@ -82,9 +79,8 @@ $(\gamma - 1) w$, and $w$ goes down, to where it should be.
 
 (A step that *leaves* the second screen would have told the truth: nothing follows. An
 agent that learns from all it does, as often as it does it, gets there in time. One that
-learns [off-policy](../dqn/__init__.py#what-goes-wrong) may not. PQN learns from all it
-does, but its targets are those of the best action, and not of what it will do. So it is
-off-policy, too, and the less so the less it explores.)
+learns [off-policy](../dqn/__init__.py#what-goes-wrong) may not. PQN is off-policy, too,
+since its targets are those of the best action, but the less so the less it explores.)
 
 A target network makes the promise stand still for a while. That slows the growth, and
 here it does no more: $w$ grows to 1.98 times what it was, and then the promise is
@@ -101,8 +97,7 @@ table, these were $1 \cdot 1 = 1$ and $1 \cdot 2 = 2$, so the promise moved twic
 as the value.) If all lengths are equal, no value moves further than the one that is
 learned. And of what the next screen promises, only $\gamma$ times as much goes into the
 target. So the target moves less than the value, and the gap between them closes, if the
-steps are short. (In the second row both values move equally far, which is the worst
-case: $w$ goes down, but slowly.)
+steps are short.
 
 So there is a norm after each layer of the body, before its ReLU. From each of the
 numbers that the layer gives, it subtracts the mean of them all, and divides by their
@@ -112,15 +107,13 @@ $$y_i = g_i \, \frac{x_i - \operatorname{mean}(x)}{\operatorname{std}(x)} + b_i$
 
 Here $g$ and $b$ are learned, and begin as 1 and 0. With those, (1, 2, 3) becomes
 (−1.22, 0, 1.22), and so does (10, 20, 30). The $d$ numbers then have a length of
-$\sqrt{d}$, even for a screen that was never seen. (But where all of them are equal, as
-on a black screen, they become 0. PyTorch adds 0.00001 to the variance, so that nothing
-is divided by zero.) The ReLU takes about half of the squares away, so after it the
-lengths are only nearly equal.
+$\sqrt{d}$, even for a screen that was never seen. The ReLU takes about half of the
+squares away, so after it the lengths are only nearly equal.
 
-That is the idea, not a proof. Gallici et al. have a proof, but for a network whose
-weights are also kept small by a penalty, and their program for Atari has none. It works
-there all the same: after 400 million frames, they report, the median over 57 games is
-about that of [Rainbow](../dqn/rainbow.py), which had half as many.
+That is the idea, not a proof. Gallici et al. have one, but for a network whose weights
+are also kept small by a penalty, and in their program for Atari they are not. It works
+all the same: after 400 million frames, they report, the median over 57 games is about
+that of [Rainbow](../dqn/rainbow.py), which had half as many.
 """
 
 import torch
@@ -140,11 +133,11 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
 
     $$F_t = \max_a Q(o_{t+1}, a)$$
 
-    It is 0 if the game ends there. DQN's target is $r_t + \gamma F_t$, with $F_t$ from
-    its target network: one reward that was seen, and everything after it is believed.
-    But a rollout of 32 steps shows more. The target of the next step, $G_{t+1}$, stands
-    for the same as $F_t$, and has one more seen reward in it. So take a share $\lambda$
-    of $G_{t+1}$, and $1 - \lambda$ of $F_t$. This is a **λ-return**, or lambda-return:
+    It is 0 if the game ends there. DQN's target is $r_t + \gamma F_t$: one reward that
+    was seen, and everything after it is believed. But a rollout of 32 steps shows more.
+    The target of the next step, $G_{t+1}$, stands for the same as $F_t$, and has one
+    more seen reward in it. So take a share $\lambda$ of $G_{t+1}$, and $1 - \lambda$ of
+    $F_t$. This is a **λ-return**, or lambda-return:
 
     $$G_t = r_t + \gamma \big( (1 - \lambda) F_t + \lambda G_{t+1} \big)$$
 
@@ -154,8 +147,7 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
     With $\lambda = 0$ that is DQN's target. With $\lambda = 1$ all rewards of the
     rollout are added up, and the network is believed only at its end. In between, a
     point is felt at once by all the steps that led to it, less so the further away they
-    are. With $\lambda = 0$ it moves back by one step each time that the network learns.
-    Gallici et al. use 0.65 for Atari.
+    are. Gallici et al. use 0.65 for Atari.
 
     Take $V(o_t) = \max_a Q(o_t, a)$ for the value, and this is what
     [GAE][labml_rl.returns.gae] adds up. What is in brackets is
@@ -166,8 +158,8 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
     $$G_t - V(o_t) = \delta_t
     + \gamma \lambda \big( G_{t+1} - V(o_{t+1}) \big)$$
 
-    which is its recursion. So the code is one line, and the ends of episodes, with all
-    their traps, are already taken care of.
+    which is its recursion. So the code is one line, and the ends of episodes are taken
+    care of.
 
     !!! note "Whose actions?"
         In $F_t$ the best action is taken, and in $G_{t+1}$ the one that *was* taken,
@@ -176,9 +168,7 @@ def lambda_returns(rollout: Rollout, *, discount: float, td_lambda: float) -> Te
         Williams (1996)](https://doi.org/10.1007/BF00114731). That of Watkins goes back
         to $\lambda = 0$ wherever an action was not the best, and while the agent
         explores much, that is nearly everywhere. Peng's is less wrong the less the
-        agent explores. [Kozuno et al. (2021)](https://arxiv.org/abs/2103.00107) show
-        that, if the agent's own policy follows the best one slowly, it still reaches
-        the best. PQN's follows at once, so this proves nothing for it.
+        agent explores.
 
     Args:
         rollout: what was seen. Its values are the largest action values: those of each
@@ -203,7 +193,7 @@ def epsilon_greedy(action_values: Tensor, epsilon: Tensor | float) -> Tensor:
 
     An [ε-greedy](../dqn/exploring.py) agent has a policy, too. With probability
     $\varepsilon$ it draws one of the $A$ actions, all equally likely, and otherwise it
-    takes the best. So the best can come up in either way:
+    takes the best:
 
     $$\pi(a \mid o) = \frac{\varepsilon}{A} + \begin{cases}
     1 - \varepsilon & \text{if } a \text{ is the best} \\
@@ -230,15 +220,14 @@ class PQNetwork(nn.Module):
     ## The network
 
     It is that [of DQN][labml_rl.networks.QNetwork] with a norm after each layer of the
-    body. Its weights begin [orthogonal][labml_rl.networks.orthogonal_]. Their size does
-    not show in what comes out, since the norms take it out again. It only decides how
-    fast they turn: a step of the optimiser counts less beside large weights. After the
-    last layer there is no norm, since the size of a value matters.
+    body. Its weights begin [orthogonal][labml_rl.networks.orthogonal_]. The norms take
+    their size out again. After the last layer there is no norm, since the size of a
+    value matters.
 
     The [sampler](../sampling.py) expects an actor and a critic, and this network poses
-    as both. Its actor is ε-greedy, and its critic says what the best action is worth.
-    So whatever plays for PPO can play with it. It carries its own $\varepsilon$, which
-    reaches [all processes](../players.py) together with the weights.
+    as both. So whatever plays for PPO can play with it. It carries its own
+    $\varepsilon$, which reaches [all processes](../players.py) together with the
+    weights.
 
     Args:
         shape: of one observation.
@@ -292,8 +281,7 @@ def add_norms(body: NatureBody | VectorBody) -> None:
     After a fully connected layer, all numbers of one observation together are brought
     to one size. After a convolution it is those of one *place*: the 32 or 64 channels
     that say what can be seen there. So at first a dim ball on black is as loud as a
-    bright one. (Gallici et al. do it like this. CleanRL's norm takes all places of a
-    layer together.)
+    bright one. (Gallici et al. do it like this.)
 
     Args:
         body: is changed.
@@ -314,8 +302,8 @@ class PlaceNorm(nn.LayerNorm):
 
     PyTorch's norm wants what it adds up in the last dimension, and its convolutions
     have the channels in the second. Where observations come [in
-    blocks][labml_rl.bodies.as_blocks], channels are side by side in memory all the way
-    through the network, and nothing has to be moved for this.
+    blocks][labml_rl.bodies.as_blocks], channels are side by side in memory, and nothing
+    has to be moved for this.
     """
 
     def forward(self, pictures: Tensor) -> Tensor:

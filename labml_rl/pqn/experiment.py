@@ -10,7 +10,7 @@ symbols:
 # PQN, the experiment
 
 Here the parts come together: [games and sampler](../onpolicy.py), and [network and
-targets](__init__.py). What is left to write fits on one screen.
+targets](__init__.py). (There is also [all of it on one page](plain.py).)
 
 ```sh
 labml-rl train pqn --game SpaceInvaders
@@ -49,9 +49,8 @@ epsilon that is too large][labml_rl.a2c.RMSProp].)*
 
 Epsilon goes down over the first million frames, and until then A2C is ahead. After
 three million PQN is, but only just: it has 271 points, and the four recorded runs of
-A2C have 228 to 267. In whole games its agent scores 337. It is one game and one seed,
-and a short run, which ends just as A2C begins to rise. The authors play forty million
-frames and more.
+A2C have 228 to 267. It is one game and one seed, and a short run, which ends just as
+A2C begins to rise.
 
 ![The mean score of the last hundred games of PQN in Pong, over the frames played: it
 stays near −20 for five million frames, when those of two runs of A2C have begun to
@@ -64,10 +63,7 @@ Pong takes patience. After 3.9 million frames this agent still lost nearly every
 where two runs of [DQN](../dqn/fast.py) had reached −15 and −14, and the run was taken
 for a failure and stopped. Lengthened, it made up for that in a little more than three
 million frames, and after 8.7 million it scores 18.8 in whole games. With another seed
-it took a million frames longer, and after ten million scores 18.3. (Those of DQN score
-14 and 13 then. But there one action in twenty is random, and here one in a thousand.)
-The authors [solve Pong](https://github.com/mttga/purejaxql) in "under 10M timesteps",
-which are 40 million frames.
+it took a million frames longer.
 
 ![The mean score of the last hundred games of PQN in Breakout, over the frames played,
 and those of three runs of PPO, which are below it from three million on: it ends at
@@ -87,8 +83,7 @@ it ends at 500](../../assets/figures/run-small-pqn-cartpolev1-seed-11.svg)
 *CartPole, where no game lasts longer than 500 steps, and each step is a point. The
 settings are [small ones][labml_rl.small.PQNSettings].*
 
-Each run, with its command, its machine and what its agent scores, is on the [page of
-results](../../results.md).
+Each run, with its command, is on the [page of results](../../results.md).
 
 ## What to watch
 
@@ -141,8 +136,7 @@ class Settings(RolloutSettings):
             optimiser.
         learning_rate: of RAdam, from beginning to end.
         max_gradient_norm: longer gradients are cut to this length. In Pong and Space
-            Invaders hardly any are, and in Ms. Pac-Man many. On the pole most are,
-            until it stands.
+            Invaders hardly any are, and in Ms. Pac-Man many.
         td_lambda: how far the targets trust what was seen over what was expected.
         epsilon_start: how likely it is to act at random, at the beginning.
         epsilon_end: the same at the end.
@@ -173,13 +167,11 @@ class Experiment(RolloutExperiment[Settings]):
     """
     ## The experiment
 
-    PQN has to say which network and optimiser it wants, what one update is, and what
-    one step in it is. The rest is [common to all that learn from their latest
+    What is not here is [common to all that learn from their latest
     play](../onpolicy.py).
 
-    When its score is measured, it acts at random once in a thousand steps: with the
-    settings for games, as at the end of its training. (The test games of the authors
-    have no such steps.)
+    When its score is measured, it acts at random once in a thousand steps, as at the
+    end of its training in games. (The test games of the authors have no such steps.)
 
     Args:
         settings: see above.
@@ -255,8 +247,8 @@ class Experiment(RolloutExperiment[Settings]):
         Adam divides each gradient by the size that it usually has. After a few batches
         it can't know that size yet, and its steps are full-sized all the same. RAdam
         ([Liu et al., 2020](https://arxiv.org/abs/1908.03265)) goes by how many batches
-        there have been. The first five steps are not divided at all (in the paper only
-        four), the sixth is a fortieth of Adam's, and then they grow.
+        there have been. The first five steps are not divided at all, the sixth is a
+        fortieth of Adam's, and then they grow.
 
         Returns:
             RAdam.
@@ -282,9 +274,8 @@ class Experiment(RolloutExperiment[Settings]):
         """
         ### Play, then learn
 
-        This is one update. All games are played for another $T$ steps, and the
-        optimiser goes through these steps twice, a minibatch at a time. Then what was
-        seen is thrown away.
+        All games are played for another $T$ steps, and the optimiser goes through these
+        steps twice, a minibatch at a time.
 
         Returns:
             The means over all minibatches.
@@ -294,9 +285,9 @@ class Experiment(RolloutExperiment[Settings]):
         self.network.epsilon.fill_(epsilon)
         samples = self.play()
 
-        # The network that played also said what the best actions are worth. Its answers
-        # are kept for the whole update, so the targets do stand still: for 64 steps of
-        # the optimiser, where those of DQN do for 2,500.
+        # What the network said while it played is kept for the whole update, so the
+        # targets do stand still: for 64 steps of the optimiser, where those of DQN do
+        # for 2,500.
         returns = lambda_returns(
             samples.rollout,
             discount=settings.discount,

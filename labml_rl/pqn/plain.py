@@ -12,16 +12,15 @@ symbols:
 # PQN on one page
 
 [The experiment](experiment.py) can be stopped, resumed, recorded and made faster. Here
-is the algorithm alone, from the first step to the last, as one function:
+is the algorithm alone, as one function:
 
 ```sh
 python -m labml_rl.pqn.plain
 ```
 
 It balances a pole within a minute or so. Of all the algorithms in this book it has the
-least to explain: there is one network, one loss, and nothing is remembered. Nothing is
-left out of PQN itself: the tests let this function and the experiment learn side by
-side, and compare all weights.
+least to explain. Nothing is left out of PQN itself: the tests let this function and the
+experiment learn side by side, and compare all weights.
 
 | line | explained in |
 |---|---|
@@ -36,8 +35,7 @@ To begin a project of your own, copy this page, and make it yours line by line. 
 game, give it `make_environments("SpaceInvaders", 128, seed=1, clip_rewards=True,
 episodic_life=True, copy=False)`, a network that fits, `PQNetwork((4, 84, 84), 6)`, and
 the [settings for games][labml_rl.pqn.experiment.Settings]. (The length is in steps
-here: ten million frames are `total_steps=2_500_000`.) It all runs on the processor; the
-experiment takes a GPU as well.
+here: ten million frames are `total_steps=2_500_000`.) It all runs on the processor.
 """
 
 from collections import deque

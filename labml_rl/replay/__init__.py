@@ -25,12 +25,6 @@ hours of play. So a batch has a bit of everything in it, and each step is learne
 several times, eight on average in [DQN](../dqn/__init__.py). (Papers give the *replay
 ratio*: batches for each step that is played, here a quarter.)
 
-With a larger memory it is still eight times. The memory just goes back further. Whether
-that helps depends on the rest: [Fedus et al.
-(2020)](https://arxiv.org/abs/2007.06700) found that a [Rainbow](../dqn/rainbow.py) of
-fewer parts gets better with more than a million steps, and plain DQN does not. [Several
-steps in a target][labml_rl.dqn.td_loss] make the difference.
-
 Not every algorithm can do this. [A2C](../a2c/__init__.py) asks how good its own actions
 are, and an hour ago another agent was playing. DQN learns how good an action is if the
 agent plays *well* afterwards, and for that it does not matter who took it.
@@ -116,9 +110,8 @@ class Batch:
     r"""
     ## A batch
 
-    With what a batch holds, the target of a step is one product and one sum, for any
-    $n$ and for all ways in which an episode may end: `returns + discounts * values`,
-    where the values are of the next observations.
+    The target of a step is `returns + discounts * values`, for any $n$ and for all ways
+    in which an episode may end. The values are those of the next observations.
 
     Args:
         observations: $o_t$, shape `(B, …)`.
@@ -157,10 +150,9 @@ class ReplayMemory(Rings):
 
     Steps are kept in arrays, and the number of a step in them is its **place**. First
     comes the first place of each game, then the second of each, and so on. So what a
-    game did next is as many places further on as there are games. When all places are
-    full, the newest step takes the place of the oldest. Some places have no step to
-    learn from, such as the newest of each game: what follows it is not there yet. All
-    this is on [the page about the rings](rings.py).
+    game did next is as many places further on as there are games. Some places have no
+    step to learn from, such as the newest of each game: what follows it is not there
+    yet. All this is on [the page about the rings](rings.py).
 
     Args:
         observation_space: that of one game.
@@ -254,9 +246,8 @@ class ReplayMemory(Rings):
         Returns:
             All that there is to learn from them.
         """
-        # For each step the places of the next $n$, its own among them (`ahead`), what
-        # came of these (`outcomes`), and which of them still count, since no episode
-        # has ended before (`alive`).
+        # For each step the places of the next $n$, its own among them, what came of
+        # these, and which of them still count, since no episode has ended before.
         ahead, outcomes, alive = self.look_ahead(places)  # (B, n)
 
         # $$R_t^{(n)} = r_t + \gamma r_{t+1} + \dots + \gamma^{n-1} r_{t+n-1}$$
@@ -288,8 +279,8 @@ class ReplayMemory(Rings):
         ### Saved with the run
 
         A run that went on with an empty memory would not learn from the same steps as
-        one that never stopped, until a million more had been played. So [a
-        checkpoint](../runs/checkpoint.py) has all of it, 7 GB in the end.
+        one that never stopped. So [a checkpoint](../runs/checkpoint.py) has all of it,
+        7 GB in the end.
 
         Returns:
             The state. Its arrays are views of the memory, so use it at once.

@@ -19,8 +19,7 @@ four times. Many keep the next observation of each step as well, which makes it 
 | one picture | 7,056 | 7 GB |
 
 This page keeps one picture, and puts the stacks together again when they are wanted.
-Which pictures belong in a stack is for [the rings](rings.py) to say. Here they are only
-written and read.
+Which pictures belong in a stack, [the rings](rings.py) say.
 
 ```python
 import numpy as np
@@ -96,13 +95,12 @@ class Frames:
         one = (self.channels, *shape[1:]) if stack > 1 else self.shape
 
         # A program that asks for memory gets a promise. The system keeps it page by
-        # page, as something is written. So a memory that is to hold a million pictures
-        # takes no more room than those that it holds so far.
+        # page, as something is written.
         #
         # !!! warning "A promise can be broken"
         #     Nothing fails here if the machine has too little. Hours later, as the
         #     memory fills up, the system ends the program without a word. So what can
-        #     never fit is refused at once. Still, leave some room for everything else.
+        #     never fit is refused at once.
         needed = places * prod(one) * np.dtype(dtype).itemsize
         there = memory_of_machine()
         if there is not None and needed > there:
@@ -112,8 +110,7 @@ class Frames:
             )
         kept: NDArray[Any] = np.zeros((places, *one), dtype)
 
-        # What is written in blocks comes out in blocks. In such a picture there are 16
-        # bytes for each of 21 × 21 squares.
+        # In blocks, a picture has 16 bytes for each of 21 × 21 squares.
         cut = blocks and stack > 1 and kept.dtype == np.uint8 and len(shape) == 3
         self.blocks = shape_in_blocks(self.shape) if cut else ()
         self._squares = prod(self.blocks[:2])
@@ -234,8 +231,8 @@ class Frames:
         """
         ### Read
 
-        The stacks come out as the network wants them: all bytes in one piece of memory,
-        square by square, and in each square 16 bytes of each of the four pictures.
+        The stacks come out as the network wants them: square by square, and in each
+        square 16 bytes of each of the four pictures.
 
         Args:
             places: of all pictures of each stack, the newest last, shape `(B, stack)`,
@@ -264,13 +261,8 @@ class Frames:
         ### Memory that is used again
 
         A batch of 256 steps needs 14 MB. The system gives new memory page by page, and
-        clears each, which takes nearly as long as filling it. So when nobody holds a
-        batch any more, its memory is kept for a later one.
-
-        !!! warning "Nobody"
-            The usual trick is two fixed buffers, used in turn. Then a batch that is
-            kept for longer is overwritten by a later one. Here a buffer is used again
-            only when Python says that the last tensor that looks at it is gone.
+        clears each, which takes nearly as long as filling it. So when the last tensor
+        that looks at a batch is gone, its memory is kept for a later one.
 
         Returns:
             Room for that many stacks, with anything in it.

@@ -20,16 +20,16 @@ expected. It should be looked at more often.
 experience replay* (PER), draw each step in proportion to how wrong the network was
 about it when it last looked. On top of double Q-learning they report higher scores in
 42 of 57 games, and a [human-normalised](../watch/many.py#one-scale) median of 128%
-instead of 111%. Their games begin at points that a human had reached, and not with
-no-ops. So these numbers cannot be compared with the medians on the other pages.
+instead of 111%. (Their games begin at points that a human had reached. So don't compare
+this with the medians on other pages.)
 
 ## What is drawn
 
 The **priority** of step $i$ is the size of its [error][labml_rl.dqn.td_loss], and a
 little more, so that none is ever forgotten. (This is the *proportional* variant of the
-paper. In its *rank-based* one it matters how many errors are larger, and not by how
-much.) The exponent $\alpha$ says how much the priority matters: with 0 all are equal,
-with 1 a step that is twice as wrong comes up twice as often.
+paper, and not its *rank-based* one.) The exponent $\alpha$ says how much the priority
+matters: with 0 all are equal, with 1 a step that is twice as wrong comes up twice as
+often.
 
 $$p_i = |\delta_i| + \epsilon, \qquad
 P(i) = \frac{p_i^\alpha}{\sum_k p_k^\alpha}$$
@@ -49,12 +49,11 @@ and at least 1, so that it is looked at soon.
 Why draw, and not always take those with the largest errors? An error is that of the
 last time the step was looked at. A step with a small one might never be looked at
 again, though the network may have unlearned it. And one with a reward that is a matter
-of luck would come up again and again, since nobody can foresee it.
+of luck would come up again and again.
 
-The little more is $10^{-6}$ here. Schaul et al. had 0.01, as [Schaul has
-confirmed](https://github.com/chainer/chainerrl/pull/301), and cut errors off at 1.
-Here they are not cut, so one very large error decides for good how soon new steps are
-looked at.
+The little more is $10^{-6}$ here. Schaul et al. had
+[0.01](https://github.com/chainer/chainerrl/pull/301), and cut errors off at 1, which is
+not done here.
 
 ## How much each counts
 
@@ -78,12 +77,9 @@ While the network knows nothing, it does not matter much if the mean is a little
 the weights get an exponent $\beta$, which goes from 0.4 up to 1. And some importance
 weights are above 1. With these a batch changes the network too much now and then. So
 all are divided by the largest in the batch $B$, that of the step with the smallest
-priority. How much each step counts beside the others in its batch stays the same, and
-the batch as a whole changes the network less. (But each batch has its own largest
-weight, and a dull step brings a large one. So dull steps count too little, even with
-$\beta = 1$. With errors as on a bell curve whose standard deviation is 1,
-$\alpha = 0.6$ and batches of 256, those below 0.01 count three tenths of what they
-should, and those above 0.5 about 1% too much.)
+priority. How much each step counts beside the others in its batch stays the same. (But
+each batch has its own largest weight, and a dull step brings a large one. So dull steps
+count too little, even with $\beta = 1$.)
 
 $$\begin{aligned}
 w_i &= \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
@@ -91,8 +87,7 @@ w_i &= \left( \frac{1}{M \, P(i)} \right)^\beta \bigg/
 &= \left( \frac{\min_{k \in B} p_k^\alpha}{p_i^\alpha} \right)^\beta
 \end{aligned}$$
 
-$M$ and the sum of all priorities appear both above and below, and cancel. What is left
-is one number over another. With four steps, and $\alpha = 0.6$:
+$M$ and the sum of all priorities cancel. With four steps, and $\alpha = 0.6$:
 
 | error | 2 | 1 | 0.5 | 0.1 |
 |---|---|---|---|---|
@@ -100,25 +95,22 @@ is one number over another. With four steps, and $\alpha = 0.6$:
 | its weight with $\beta = 0.4$ | 0.49 | 0.58 | 0.68 | 1 |
 | its weight with $\beta = 1$ | 0.17 | 0.25 | 0.38 | 1 |
 
-In the last row, what is drawn six times as often counts a sixth: probability times
-weight is the same for all.
+In the last row, probability times weight is the same for all.
 
 !!! warning "The largest of what?"
     Baselines divides by the largest weight that any step in the *memory* would have,
     and many have copied that, with a second tree in which they look it up. But among a
     million steps there is always one whose error is next to nothing. If errors are
     spread as on a bell curve, with $\alpha = 0.6$ and $\beta = 1$, the mean weight is
-    then about half a thousandth, and all gradients shrink by as much. Beside an
-    optimiser's $\epsilon$ that is nothing, and learning fades away as $\beta$ grows. In
-    a batch of 256 the mean weight is a sixth. Schaul et al. divide by the largest in
-    the batch, too ([he has confirmed](https://github.com/chainer/chainerrl/issues/278)
-    that as well), and so do [DQN Zoo](https://github.com/google-deepmind/dqn_zoo) and
-    Dopamine.
+    then about half a thousandth. Beside an optimiser's $\epsilon$ such gradients are
+    nothing, and learning fades away as $\beta$ grows. In a batch of 256 the mean weight
+    is a sixth. Schaul et al. [divide by the largest in the
+    batch](https://github.com/chainer/chainerrl/issues/278), too.
 
 !!! warning "Shorter steps"
     The steps that are drawn have larger errors than usual, so their gradients are
-    longer. Schaul et al. divide the learning rate of DQN by 4, and change no other
-    setting. The settings of this book don't do that by themselves:
+    longer. Schaul et al. divide the learning rate of DQN by 4. The settings of this
+    book don't do that by themselves:
 
     ```sh
     labml-rl train dqn --game Breakout \
@@ -252,9 +244,8 @@ class PrioritisedMemory(ReplayMemory):
         ### What was learned
 
         The network has just looked at these steps again. How wrong it was this time
-        becomes their priority. That is the error alone, without the weight $w_i$. Some
-        programs take the loss, which has the weight in it. Then a step counts as less
-        of a surprise the more often it is drawn.
+        becomes their priority. That is the error alone, without the weight $w_i$. With
+        it, a step would count as less of a surprise the more often it is drawn.
 
         !!! warning "Before the next step"
             A place is known by its number, and the next step may be written there. So

@@ -8,9 +8,9 @@ summary: >-
 
 # Rings
 
-[The memory](__init__.py) draws steps, and makes batches of them. This page keeps the
-steps, and answers two questions about each: which pictures belong to its observation,
-and is everything there that is needed to learn from it?
+[The memory](__init__.py) draws steps. This page keeps them, and answers two questions
+about each: which pictures belong to its observation, and is everything there that is
+needed to learn from it?
 
 Each game has a **ring** of places (a *ring buffer*, or *circular buffer*), and a write
 head that goes around it: when all are full, the newest picture takes the place of the
@@ -32,14 +32,12 @@ The **final observation** is one that the agent never acts on. Games that begin 
 episode at once hand it over [separately][labml_rl.environments.final_observations], and
 here it gets a place of its own. So what followed a step is always in the next place,
 whether the episode went on, was terminated, or was cut off. The price is one more place
-for each episode. If each life is an episode, those are some three places in a hundred
-while an agent plays Breakout at random, and hardly one once it can play.
+for each episode.
 
 !!! warning "Truncated is not terminated"
     Many memories have one array `done`. Stable-Baselines3's can tell the two apart, but
     not together with its `optimize_memory_usage`: there the next observation of a step
-    is whatever the next place holds, and after an end that is the first of another
-    episode.
+    is that of the next place, and after an end it belongs to another episode.
 """
 
 from typing import Any
@@ -62,8 +60,7 @@ class Rings:
 
     Places are numbered across all rings: the first place of each game, then the second
     of each, and so on. So one step back in the same game is as many places back as
-    there are games, and a batch from many games is gathered with a single array of
-    numbers.
+    there are games.
 
     Args:
         observation_space: that of one game.
@@ -306,9 +303,8 @@ class Rings:
 
         !!! warning "Across the edge"
             Without that, the first stacks of an episode have the end of another in
-            them: a ball that was lost is still flying there. In a game with short lives
-            there are many of these, and they are the very ones in which the agent has
-            to serve.
+            them: a ball that was lost is still flying there. These are the very stacks
+            in which the agent has to serve.
 
         Args:
             places: of the newest pictures, for each set of stacks, shape `(B,)`.
@@ -326,16 +322,10 @@ class Rings:
         r"""
         ### n steps
 
-        The shortest target of a step counts one reward, and trusts the network
-        for the rest. The [n-step return](../returns.py) counts $n$. The news that a
-        brick has fallen then takes fewer updates to reach the swing that did it, and
-        less of the target is the network's own guess. On the other hand, $n - 1$ of the
-        actions in it [need not be the best][labml_rl.dqn.td_loss]: an agent from long
-        ago took them, now and then at random.
-        [Rainbow](https://arxiv.org/abs/1710.02298) uses an $n$ of 3, and of all its
-        parts this was one of the two that it could least spare. [Fedus et al.
-        (2020)](https://arxiv.org/abs/2007.06700) find that it is also the part that
-        makes a larger memory pay. The others gain little from one.
+        A target [counts $n$ rewards][labml_rl.dqn.td_loss] before it trusts the
+        network. [Rainbow](../dqn/rainbow.py) uses an $n$ of 3. [Fedus et al.
+        (2020)](https://arxiv.org/abs/2007.06700) find that of its parts, this is the
+        one that makes a larger memory pay.
 
         An episode may end within these $n$ steps. Then fewer rewards are counted, and
         what follows is the final observation. Take the step at place 4 in the drawing
@@ -368,9 +358,9 @@ class Rings:
         """
         ### What can be drawn
 
-        Not every place has a step that can be learned from. The oldest picture of its
-        stack may have been overwritten: the head comes around from behind. Or what
-        comes after it may not be there yet: the head is just ahead.
+        The oldest picture of a stack may have been overwritten: the head comes around
+        from behind. Or what comes after a step may not be there yet: the head is just
+        ahead.
 
         ![Twelve places with pictures of three episodes and a write head among them;
         three stacks are marked](../../assets/figures/replay-ring.svg)
@@ -382,8 +372,8 @@ class Rings:
 
         !!! warning "Over the head"
             A stack that reaches over the head has pictures from now and from hours ago
-            in it. In a memory of a million steps that is wrong in a few places, and
-            nobody would ever notice. In a small one, it is wrong in every batch.
+            in it. In a memory of a million steps nobody would ever notice. In a small
+            one, it is wrong in every batch.
 
         Args:
             places: any, shape `(B,)`.

@@ -39,10 +39,9 @@ A tree of pairs for $n$ numbers has $\log_2 n$ rows above them, 20 for a million
 
 ## In NumPy
 
-A program that goes up and down in a Python loop spends nearly all its time in Python.
-NumPy can do the same for a whole batch at once, row by row. There the call costs the
-time, half a microsecond or more, and its contents hardly any. A row is a few calls, so
-there should be few rows:
+NumPy can do this for a whole batch at once, row by row. There the call costs the time,
+half a microsecond or more, and its contents hardly any. A row is a few calls, so there
+should be few rows:
 
 - **Wide nodes.** Adding up 32 numbers that are side by side costs little more than
   adding up two.
@@ -118,8 +117,8 @@ class SumTree:
         """
         ### Change
 
-        Nodes are computed again from their children. Adding the difference would save a
-        step, but each rounding error would stay in the sum for ever.
+        Nodes are computed again from their children. If the difference were added, each
+        rounding error would stay in the sum for ever.
 
         Args:
             places: which numbers. If one comes twice, the last counts.
@@ -142,8 +141,7 @@ class SumTree:
 
         In the last row, the line is cut into as many equal parts as there are darts,
         and each part gets one. Every number is still drawn as often as it should be on
-        average. But the draws are better mixed than with darts thrown at the whole
-        line.
+        average, but the draws are better mixed.
 
         Args:
             count: how many to draw, at least 1. The same may come twice.
@@ -175,7 +173,7 @@ class SumTree:
         #     the node, says where it hits in the row below. But the same numbers, added
         #     up in another order, give another last digit. So now and then what is left
         #     lies beyond the last child, or before the first, and a step is drawn that
-        #     was never there. With a new dart nothing is left over.
+        #     was never there.
         for children, dart in zip(reversed(self._children), darts[1:], strict=True):
             ends = children.take(places, axis=0).cumsum(axis=1)  # (B, width)
             hit = ends > (dart * ends[:, -1])[:, None]
