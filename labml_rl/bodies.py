@@ -13,7 +13,7 @@ symbols:
 An agent has to base its decision on 28,224 bytes, the pixels of four pictures. Its
 network has two parts. A **body** turns what the agent sees into 512 numbers that say
 what matters in it: where the ball is, where it is going. A **head** turns these into an
-answer. The body is on this page, and the heads are on [the next](networks.py).
+answer, on [the next page](networks.py).
 
 The sizes of the body's layers follow from what the agent sees, so it fits any game:
 
@@ -45,9 +45,8 @@ class NatureBody(nn.Module):
     """
     ## The body for pictures
 
-    This is the network of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236).
-    It appeared in *Nature*, and goes by that name: the *Nature CNN*, a convolutional
-    neural network.
+    This is the network of [Mnih et al. (2015)](https://doi.org/10.1038/nature14236), in
+    *Nature*: the *Nature CNN*, a convolutional neural network.
 
     Three of its four layers are **convolutions**. Such a layer looks through a small
     window, moves it on by its *stride*, and looks again, with the same weights
@@ -136,8 +135,8 @@ class NatureBody(nn.Module):
         """
         ### Bytes in
 
-        The pictures come in as the bytes they are stored as. They go to the graphics
-        card in that form, at a quarter of the size that floats would have.
+        The pictures come in as the bytes they are stored as, at a quarter of the size
+        that floats would have.
 
         !!! warning "Divided twice"
             Some pipelines have a wrapper that divides by 255, such as Baselines'
@@ -179,8 +178,7 @@ class NatureBody(nn.Module):
         ### The order that it likes best
 
         The layer below is faster if the pixels of an observation are in a different
-        order in memory. An observation that will be looked at several times is sorted
-        once, here.
+        order in memory. They are sorted once, here.
 
         Args:
             observations: as above, shape `(N, …)`.
@@ -199,17 +197,15 @@ class FirstConvolution(nn.Conv2d):
     r"""
     ## The layer that takes bytes
 
-    The first convolution gets the pictures as the bytes they are stored as. This layer
-    computes nothing new. It only takes less time. If you came for what networks do, go
-    on to [the body for a few numbers][VectorBody].
+    This layer computes nothing new. It only takes less time. If you came for what
+    networks do, go on to [the body for a few numbers][VectorBody].
 
     ### Dividing by 255
 
     The network should see numbers from 0 to 1, so the bytes have to be divided.
     Dividing all pixels takes longer than anything else here: a batch of 256
-    observations has seven million of them, and they are no longer in the processor's
-    cache when the convolution wants them. But a product is the same whichever factor is
-    divided,
+    observations has seven million of them. But a product is the same whichever factor
+    is divided,
 
     $$w \cdot \frac{x}{255} = \frac{w}{255} \cdot x$$
 
@@ -259,9 +255,8 @@ def as_blocks(pictures: Tensor) -> Tensor:
     weights    (32, 4, 8, 8)   (32, 2, 2, 64)
     ```
 
-    Nothing is computed here, only sorted. If observations are stored in this order, the
-    processor need not sort them each time it looks at them. How much that is worth [has
-    been measured](../benchmarks/policies.md).
+    Nothing is computed here, only sorted. How much that is worth [has been
+    measured](../benchmarks/policies.md).
 
     Args:
         pictures: or weights; shape `(N, C, H, W)`, with sides that can be cut.
@@ -276,10 +271,8 @@ def as_blocks(pictures: Tensor) -> Tensor:
     across, down = width // SIDE, height // SIDE
 
     # The four bytes of a row of a block stay neighbours. Moving them as one 32-bit
-    # number takes a fifth of the time. (First all rows are put below one another.
-    # Otherwise a single channel that used to be the last axis would keep its stride of
-    # one byte, and PyTorch turns four bytes into one number only if 4 goes into each
-    # stride.)
+    # number takes a fifth of the time. (First all rows are put below one another:
+    # PyTorch turns four bytes into one number only if 4 goes into each stride.)
     if pictures.dtype == torch.uint8:
         words = pictures.contiguous().view(-1, width).view(torch.int32)
         cut = words.view(n, channels, down, SIDE, across)
@@ -319,10 +312,9 @@ class VectorBody(nn.Module):
     """
     ## The body for a few numbers
 
-    Some environments show not a picture but a list of numbers. CartPole, which tells
-    you within a minute whether an agent learns at all, shows four: where the cart and
-    the pole are, and how fast they move. Two small layers will do for that, a
-    *multilayer perceptron* (MLP).
+    Some environments show not a picture but a list of numbers. [CartPole](small.py)
+    shows four: where the cart and the pole are, and how fast they move. Two small
+    layers will do for that, a *multilayer perceptron* (MLP).
 
     Args:
         shape: of one observation: how many numbers it has.

@@ -27,8 +27,8 @@ o
 
 So an agent that tries things out at random finds the treasure once in $2^{20}$
 episodes, a million or so. Until then, all that can be learned is that it costs less to
-go to the left. An agent that *explores* needs far fewer. There are only 210 cells that
-can be reached, and in each there are two things to try.
+go to the left. An agent that *explores* needs far fewer: only 210 cells can be reached,
+with two things to try in each.
 
 ```sh
 labml-rl train small-rnd
@@ -40,12 +40,11 @@ labml-rl train small-ppo \
 The first is [curious](ppo/novelty.py), and finds it. The second is not, and does not.
 [Here are both](../results.md#the-deep-sea-by-rnd).
 
-The problem comes from [Osband et al. (2019)](https://arxiv.org/abs/1703.07608). It is
-best known from [bsuite](https://arxiv.org/abs/1908.03568), a collection of such small
-problems, each of which tests one thing. As there, nobody tells the agent which of its
-two actions goes to the right. That was drawn once for each cell, and never changes. If
-it were the same action in all cells, an agent could come upon the treasure just by
-always doing the same thing, without exploring.
+The problem comes from [Osband et al. (2019)](https://arxiv.org/abs/1703.07608), and is
+best known from [bsuite](https://arxiv.org/abs/1908.03568). As there, nobody tells the
+agent which of its two actions goes to the right. That was drawn once for each cell, and
+never changes. If it were the same action in all cells, an agent could come upon the
+treasure just by always doing the same thing, without exploring.
 """
 
 from typing import Any

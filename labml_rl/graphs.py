@@ -9,9 +9,8 @@ summary: >-
 # A step, recorded
 
 A GPU waits for orders. Each operation of PyTorch is an order or two: *multiply these*,
-*add those*, *set what is below zero to zero*. Python looks up what is meant, checks
-types and shapes, and puts the order on a list, which takes some ten microseconds. The
-GPU works down the list.
+*add those*, *set what is below zero to zero*. Python puts each on a list, which takes
+some ten microseconds. The GPU works down the list.
 
 For one step of the optimiser there are about two hundred orders: the network, the loss,
 the way back, Adam. With 256 observations, the GPU is done with most of these orders in
@@ -38,24 +37,23 @@ labml-rl train ppo --num-envs 128 --steps 32 \
 ```
 
 With eight games, the default, that makes PPO [one and a half times as
-fast](../benchmarks/gpu.md). (With 128, and with `--overlap` as well, it is 1.35 times.)
-It changes nothing: on a processor, with a stand-in for the driver, an agent that is
-recorded plays and learns the same in the tests, bit for bit. (Only its learning rate,
-as a tensor, has 32 bits in place of 64.) On a GPU, whose last digits are never the same
-twice, it learns the same to a few digits.
+fast](../benchmarks/gpu.md). It changes nothing: on a processor, with a stand-in for the
+driver, an agent that is recorded plays and learns the same in the tests, bit for bit.
+On a GPU, whose last digits are never the same twice, it learns the same to a few
+digits.
 
 !!! warning "What was not taken down is not done"
     Only orders to the GPU are on the record. What Python did meanwhile, it did once: a
     number that it computed is in the record as it was, and a counter that it counted up
     stays as it is. So whatever changes from step to step must be in a tensor, and must
-    be changed in place. This includes the weights, and the learning rate: [Adam has it
-    as a tensor][labml_rl.speed.make_adam] then. If an experiment of your own computes
+    be changed in place, as the weights are, and the learning rate: [Adam has it as a
+    tensor][labml_rl.speed.make_adam] then. If an experiment of your own computes
     something in its `losses` from a number that changes, don't set `graphs`.
 
     What Python has to *wait* for can't be on the record at all: `item()`, or an `if`
     that asks for a number of the GPU. PyTorch refuses to record that. It also refuses
     if a loss from before has been kept, or anything else that was computed from the
-    weights with a gradient: the gradients would be added up where that was computed.
+    weights with a gradient.
 """
 
 from collections.abc import Callable, Sequence

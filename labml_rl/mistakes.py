@@ -15,11 +15,9 @@ luck, or a learning rate.
 
 So here are fifteen mistakes that people make. Each is planted on purpose in
 [PPO](ppo/experiment.py), which then has five tries to balance [the pole](small.py),
-each with another seed. In five cases little or nothing is learned, in seven the agent
-learns badly, and in three nobody would look for a mistake. (There are fifteen more [for
-DQN](dqn/mistakes.py).) The code beside a section is the mistake: it is all that its
-class does differently from the right program. Try one, and lay its curves over those of
-the right program:
+each with another seed. (There are fifteen more [for DQN](dqn/mistakes.py).) The code
+beside a section is the mistake: it is all that its class does differently from the
+right program. Try one, and lay its curves over those of the right program:
 
 ```sh
 labml-rl train small-ppo --total-frames 100_000 \
@@ -40,10 +38,9 @@ frames:
 - **clipped**, the share of ratios beyond the clip, from 0 to a half
 
 The orange lines are the five runs with the mistake. The blue area is where the five
-runs without one lie. (Once the pole stands, all returns are alike, and there is nothing
-to foresee: `explained` falls far below 0, and nothing is wrong.) Anything beyond an
-edge is drawn at the edge. The numbers are on [a page of their
-own](../benchmarks/mistakes.md).
+runs without one lie. (Once the pole stands, `explained` falls far below 0, and [nothing
+is wrong][labml_rl.ppo.explained_variance].) Anything beyond an edge is drawn at the
+edge. The numbers are on [a page of their own](../benchmarks/mistakes.md).
 
 ## When an agent does not learn: what to look at
 
@@ -66,9 +63,8 @@ If you are *debugging* an agent that is not learning, begin here.
 ## What is not here
 
 Settings that are no good: a learning rate that is too large, or a network that is too
-small. And the pole is a small problem, with rewards at every step and two actions. An
-Atari game is slower to show the same things, and a mistake that costs a tenth here may
-cost more there.
+small. And the pole is a small problem. An Atari game is slower to show the same things,
+and a mistake that costs a tenth here may cost more there.
 """
 
 import sys
@@ -97,10 +93,8 @@ class WrongSign(SmallPPO):
     """
     ### The wrong sign
 
-    An optimiser makes a number smaller, and the objective of a policy should become
-    larger, so there is a minus somewhere. It is not the only one: an advantage is what
-    came minus what was expected, and here it is the other way round. Two such mistakes
-    would undo each other.
+    An advantage is what came minus what was expected, and here it is the other way
+    round.
     """
 
     algorithm = "wrong-sign"
@@ -113,8 +107,7 @@ class WrongSign(SmallPPO):
         The agent learns, and well: it learns to let the pole fall as soon as it can. An
         agent that always pushes to the same side drops it after nine or ten steps, and
         random play takes twenty. So a score *below* that of random play is a clue: the
-        policy has changed, and is certain of the wrong thing. Here the score never
-        rises and the critic soon foresees every fall, so something pulls the wrong way.
+        policy has changed, and is certain of the wrong thing.
 
         Returns:
             The batch, with advantages that are upside down.
@@ -168,8 +161,7 @@ class GamesMixed(SmallPPO):
         critic explains everything](../assets/figures/mistake-games-mixed.svg)
 
         To the policy, such advantages are noise. But it follows that noise twenty times
-        a batch, until it is certain of something and has nothing left to try. It ends
-        as with the wrong sign, but takes longer.
+        a batch, until it is certain of something and has nothing left to try.
 
         Returns:
             The batch, with the advantages of other steps.
@@ -257,8 +249,7 @@ class NextObservation(SmallPPO):
 
     A loop that plays has the old observation and the new one at hand, and it is easy to
     write down the wrong one beside the action. Then $o_{t+1}$ seems to be the reason
-    for $a_t$, when it is the result. (The last step of a rollout is given its first
-    observation.)
+    for $a_t$, when it is the result.
     """
 
     algorithm = "next-observation"
@@ -272,8 +263,7 @@ class NextObservation(SmallPPO):
         Look at what is clipped. Before the first step of an update, the network that
         learns *is* the one that played, and all ratios are 1. If they are not, the
         network is not shown what it was shown when it played, or the old probabilities
-        are those of other actions. That is worth a check in any program of PPO: in the
-        first minibatch of a batch, every ratio is 1, but for rounding.
+        are those of other actions. That is worth a check in any program of PPO.
 
         Returns:
             The batch, with observations that came after the actions.
@@ -288,8 +278,7 @@ class EndsLate(SmallPPO):
 
     Many programs keep, alongside an observation, whether an episode *begins* with it.
     The recursion asks whether one *ended*. Copy the array from one program and the
-    recursion from another, and the ends are [a row too late][labml_rl.returns.gae]. (An
-    end in the last row of a rollout is lost, and a time limit counts as a fall.)
+    recursion from another, and the ends are [a row too late][labml_rl.returns.gae].
     """
 
     algorithm = "ends-late"
@@ -304,9 +293,8 @@ class EndsLate(SmallPPO):
         upright, and the first step of the new pole seems to be the end. With
         $\lambda = 0.8$ most of the blame still comes back to the fall, so the agent
         learns. But about a fifth of what a new pole is worth stays with the fall, and
-        the better the agent plays, the more that is. Up to a hundred points the score
-        looks right, and only the critic, which explains less than it should, gives the
-        mistake away.
+        the better the agent plays, the more that is. Up to a hundred points only the
+        critic, which explains less than it should, gives the mistake away.
 
         Returns:
             The batch, with ends that are a step late.
@@ -509,8 +497,7 @@ class OldGradients(SmallPPO):
         is [cut to a length of a half][labml_rl.ppo.experiment.Experiment.learn], with
         all the past in it. A new gradient is mostly much longer than that, so it counts
         for more than all the old ones. Switch the cut off with
-        `--max-gradient-norm 1e9`, and see. (A run that is resumed begins with no old
-        gradients.)
+        `--max-gradient-norm 1e9`, and see.
 
         Returns:
             The optimiser, which zeroes nothing.

@@ -15,9 +15,9 @@ symbols:
 
 # Networks
 
-[The body](bodies.py) has turned what the agent sees into 512 numbers that say what
-matters in it. This page adds **heads**, which turn these into an answer, and puts the
-two together into whole networks. There are heads for three questions:
+[The body](bodies.py) has turned what the agent sees into 512 numbers. This page adds
+**heads**, which turn these into an answer, and puts the two together into whole
+networks. There are heads for three questions:
 
 | question | answer | asked by |
 |---|---|---|
@@ -29,11 +29,9 @@ The last two belong together. If the agent goes on by its policy, the value is t
 of the action values, $V(o) = \sum_a \pi(a \mid o) \, Q(o, a)$: where left brings 5 and
 right 8, and each is taken half the time, it is 6.5. It does not work the other way
 round. A value does not say which action is the better one, so there has to be a policy
-beside it. Action values say it themselves. (Those of DQN and PQN are for an agent that
-goes on as well as it can. There the value is the largest of them.)
+beside it. Action values say it themselves.
 
-The heads fit any game, since their sizes follow from what the agent sees and how many
-actions it has:
+The heads fit any game, too:
 
 ```python
 import torch
@@ -64,9 +62,9 @@ class ActorCritic(nn.Module):
     r"""
     ## Policy and value
 
-    The **actor** picks the actions and the **critic** says how well it will go. Both
-    have to see the same things on the screen, so for pictures they share a body. That
-    takes half the time, and what one of them learns to see, the other sees too.
+    The **actor** picks the actions and the **critic** says how well it will go. For
+    pictures they share a body. That takes half the time, and what one of them learns to
+    see, the other sees too.
 
     The head of the actor has an output $\ell_a$ for each action, a **logit**. The
     larger it is, the likelier the action:
@@ -97,25 +95,22 @@ class ActorCritic(nn.Module):
         self.policy = nn.Linear(self.body.features, int(num_actions))
         self.value = nn.Linear(self.body.features, 1)
 
-        # With a few numbers there is little to see, and a second body costs nothing. A
-        # shared one does harm here. Both will [learn at the same
-        # time][labml_rl.a2c.total_loss], from the sum of two losses. The critic's
-        # errors are large, tens of points in [CartPole](small.py), and their gradients
-        # would drown those of the actor. With simulated robots, too, two bodies were
-        # better in four problems out of five ([Andrychowicz et al.,
+        # With a few numbers a second body costs nothing, and a shared one does harm.
+        # Both will [learn from the sum of two losses][labml_rl.a2c.total_loss]. The
+        # critic's errors are large, tens of points in [CartPole](small.py), and their
+        # gradients would drown those of the actor. With simulated robots, too, two
+        # bodies were better in four problems out of five ([Andrychowicz et al.,
         # 2021](https://arxiv.org/abs/2006.05990)).
         self.value_body = VectorBody(shape) if len(shape) == 1 else None
 
-        # The weights begin at random, but [not just anyhow][orthogonal_]. The gain is
-        # how much larger the numbers are when they leave a layer, before its ReLU, than
-        # when they enter it.
+        # The [gain][orthogonal_] is how much larger the numbers are when they leave a
+        # layer, before its ReLU, than when they enter it.
         orthogonal_(self, gain=2**0.5)
 
         # At first no action should be likelier than another. An agent that prefers one
         # by chance sees only what comes of that one. With a gain of a hundredth, all
         # logits are close to 0, and all probabilities are equal, give or take two per
-        # cent. In the experiments of [Andrychowicz et al.
-        # (2021)](https://arxiv.org/abs/2006.05990), few choices mattered as much.
+        # cent. In those experiments, few choices mattered as much.
         orthogonal_(self.policy, gain=0.01)
         orthogonal_(self.value, gain=1.0)
 
@@ -124,9 +119,9 @@ class ActorCritic(nn.Module):
         ### Both at once
 
         The body may compute [with 16 bits][labml_rl.speed.precision_of] instead of 32,
-        which is faster on many machines, and leaves not quite three decimal digits. The
-        heads go on in float32: PPO compares probabilities that differ by a few per
-        cent, and [returns](returns.py) are sums of many numbers.
+        which leaves not quite three decimal digits. The heads go on in float32: PPO
+        compares probabilities that differ by a few per cent, and [returns](returns.py)
+        are sums of many numbers.
 
         Args:
             observations: $o$, shape `(N, …)`.
@@ -163,8 +158,8 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
     The policy is a distribution, and the agent draws from it. It must not simply take
     the likeliest action: an action that is never tried is never learned about.
 
-    Put the probabilities side by side, and they fill the line from 0 to 1. Each game
-    throws one dart at it, and takes the action that the dart hits.
+    Side by side, the probabilities fill the line from 0 to 1. Each game throws one dart
+    at it, and takes the action that the dart hits.
 
     Args:
         logits: shape `(…, A)`. If one is NaN, there is no error, and the action is 0.
@@ -226,9 +221,7 @@ def entropy_of(logits: Tensor) -> Tensor:
 
     $$H(\pi) = -\sum_a \pi(a \mid o) \log \pi(a \mid o)$$
 
-    An agent that always does the same thing sees only what comes of that, and never
-    learns whether something else is better. So A2C, PPO and IMPALA pay a little for
-    entropy.
+    A2C, PPO and IMPALA [pay a little for it][labml_rl.a2c.total_loss].
 
     Args:
         logits: $\ell$, shape `(…, A)`. An action whose logit is $-\infty$ can't be
@@ -247,18 +240,14 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     r"""
     ## How the weights begin
 
-    The weights of a layer begin at random, from the dice that `torch.manual_seed` sets.
-    How large they are matters. The numbers that come out must not get smaller with each
-    layer until nothing is left, nor may they get larger.
+    The weights of a layer begin at random. How large they are matters. The numbers that
+    come out must not get smaller with each layer until nothing is left, nor may they
+    get larger.
 
     Let $x$ be $n$ numbers, and let the rows of the matrix $W$ have length $g$ and
     random directions. A random direction catches an $n$-th of the squared length of $x$
     on average, and an $n$-th of the sum of squares is the mean square. So the mean
-    square of the numbers in $Wx$ is on average $g^2$ times that of those in $x$. In
-    numbers: $x = (3, 4)$ has a squared length of 25. The direction
-    $(\cos \varphi, \sin \varphi)$ catches $(3 \cos \varphi + 4 \sin \varphi)^2$ of
-    that. Over all $\varphi$ this is 12.5 on average: half of 25, and the mean of 9 and
-    16.
+    square of the numbers in $Wx$ is on average $g^2$ times that of those in $x$.
 
     The ReLU after the layer sets the numbers below zero to zero, and those are half of
     them:
@@ -272,9 +261,7 @@ def orthogonal_(module: nn.Module, gain: float) -> None:
     ([Saxe et al., 2014](https://arxiv.org/abs/1312.6120)). Beginning like this is
     called **orthogonal initialisation**.
 
-    There can't be more rows at right angles than there are columns. A layer with more
-    outputs than inputs, such as the first one for four numbers, gets orthogonal columns
-    instead.
+    A layer with more outputs than inputs gets orthogonal columns instead.
 
     Args:
         module: all its layers get such weights, and biases of zero.
@@ -297,11 +284,11 @@ class QNetwork(nn.Module):
     pass through the network answers for all.
 
     These weights begin as PyTorch sets them by default, and as those of DQN's authors
-    did (they used Torch7, from which PyTorch took this over): a layer with $n$ inputs
-    draws its weights evenly between $-1 / \sqrt{n}$ and $1 / \sqrt{n}$. With such
-    weights, the numbers get smaller from layer to layer of the body, down to a
-    twenty-fifth in Breakout. So all answers begin near zero. That may help a network
-    that [learns from its own answers](dqn/__init__.py): none is large by chance.
+    did: a layer with $n$ inputs draws its weights evenly between $-1 / \sqrt{n}$ and
+    $1 / \sqrt{n}$. With such weights, the numbers get smaller from layer to layer of
+    the body, down to a twenty-fifth in Breakout. So all answers begin near zero. That
+    may help a network that [learns from its own answers](dqn/__init__.py): none is
+    large by chance.
 
     Args:
         shape: of one observation.

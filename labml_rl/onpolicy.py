@@ -9,13 +9,13 @@ summary: Settings, games, network and sampler of the algorithms that learn a pol
 [A2C](a2c/__init__.py) and [PPO](ppo/__init__.py) differ in their settings, in their
 optimisers and in how they learn from a rollout. What they have in common is here, once:
 the settings that both need, and an experiment that has everything but an optimiser and
-an update. The rest is on two pages, [one for A2C](a2c/experiment.py) and [one for
-PPO](ppo/experiment.py), and the difference between these is the difference between the
-algorithms. ([IMPALA](impala/experiment.py) is built on the same base.)
+an update. So the difference between [the page of A2C](a2c/experiment.py) and [that of
+PPO](ppo/experiment.py) is the difference between the algorithms.
+([IMPALA](impala/experiment.py) is built on the same base.)
 
-What they share comes in two layers. The lower one has what an agent needs to learn from
-its [latest play](sampling.py) at all. [PQN](pqn/__init__.py), which learns action
-values that way, is built on it, too. The upper one adds what belongs to a policy.
+There are two layers. The lower one has what an agent needs to learn from its [latest
+play](sampling.py) at all, as [PQN](pqn/__init__.py) does, too. The upper one adds what
+belongs to a policy.
 """
 
 from abc import abstractmethod
@@ -133,10 +133,9 @@ class RolloutExperiment(SpeedExperiment[S]):
     """
     ## The experiment of a rollout
 
-    A run is a long series of updates, and [what repeats, saves and resumes
-    them](runs/experiment.py) is the same for all algorithms of the book. Here is what
-    an algorithm needs if it learns from its latest play: games, and something that
-    plays them and writes down what happens.
+    To [what repeats, saves and resumes updates](runs/experiment.py), this adds what an
+    algorithm needs if it learns from its latest play: games, and something that plays
+    them and writes down what happens.
 
     Args:
         settings: of the algorithm.
@@ -268,9 +267,8 @@ class RolloutExperiment(SpeedExperiment[S]):
             names: what to call each of them in an error.
 
         Returns:
-            All games, or two batches that can be played by turns. This process is then
-            left with the network alone, where otherwise it [plays
-            too][labml_rl.worker.ParallelGames].
+            All games, or two batches that can be played by turns. Then this process
+            does not [play too][labml_rl.worker.ParallelGames].
         """
         workers = self.settings.workers
         if not self.settings.halves:
@@ -323,8 +321,8 @@ class PolicySettings(RolloutSettings):
     """
     ## Settings of a policy
 
-    The values are those of the authors' programs for Atari. Other kinds of problem want
-    other values: for CartPole, a larger learning rate and no pay for being undecided.
+    The values are those of the authors' programs for Atari. [Other problems](small.py)
+    want others.
 
     Args:
         learning_rate: of the optimiser, at the beginning. It goes down to 0 in a
@@ -410,8 +408,8 @@ class PolicyExperiment(RolloutExperiment[P]):
             runs.main(Mine)
         ```
 
-        This one learns [the pole](small.py). For games, derive from the experiment of
-        [PPO](ppo/experiment.py) or of [A2C](a2c/experiment.py).
+        This one learns [the pole](small.py). For games, derive from
+        [PPO](ppo/experiment.py) or [A2C](a2c/experiment.py).
 
         Pictures come as bytes. On a machine that has units for it, the whole network
         computes [with 16 bits][labml_rl.speed.precision_of]. A head should not:
@@ -457,10 +455,9 @@ class PolicyExperiment(RolloutExperiment[P]):
         """
         ### Look again
 
-        The network that learns is the one that played, or what has become of it since.
-        So this computes much of what it answered then a second time. That is still
-        faster: keeping what a gradient needs while playing would mean many small
-        backward passes instead of one.
+        This computes much of what the network answered while it played a second time.
+        That is still faster: keeping what a gradient needs while playing would mean
+        many small backward passes instead of one.
 
         Args:
             observations: shape `(B, …)`.
@@ -480,12 +477,11 @@ class PolicyExperiment(RolloutExperiment[P]):
         was learned should no longer be disturbed. So the learning rate goes down to 0
         in a straight line, which is called **annealing**. The price is that a run
         planned to be twice as long learns differently from its first update on, and one
-        that is over can't just [go on][labml_rl.runs.loop.lengthen]. That page says
-        what can be done.
+        that is over can't just [go on][labml_rl.runs.loop.lengthen].
 
-        Other numbers can go down as well, such as the clip of PPO, as in its paper, or
-        the pay for being undecided. The settings are those of the whole run. So lend
-        the experiment others for each update:
+        Other numbers can go down as well, such as the clip of PPO, as in its paper. The
+        settings are those of the whole run. So lend the experiment others for each
+        update:
 
         ```python
         from dataclasses import replace

@@ -16,10 +16,9 @@ a worker           games         games         games
 ```
 
 All that the agent knows is a few megabytes of weights, and they stay what they are
-until the rollout is complete. So do not bring the games to the network. Bring the
-network to the games: every process has one, and plays its games by itself, step after
-step, on a core of its own. Each asks about its own games only, so the answers come
-sooner, too. They all meet once, at the end of the rollout:
+until the rollout is complete. So bring the network to the games: every process has one,
+and plays its games by itself, step after step, on a core of its own. They all meet
+once, at the end of the rollout:
 
 ```text
 the agent  net games net games net games
@@ -35,11 +34,10 @@ throws the dice for all of them. But an answer for four observations may be roun
 differently from one for eight. So a run [notes how many
 play][labml_rl.runs.experiment.Settings], and goes on with the same number.
 
-How much is it worth? PPO was measured on two cores of [three
-processors](../benchmarks/policies.md). On two of them the gain was a tenth or less,
-which may be chance. On the third it was a fifth, and from 7% to 34% in single turns.
-With two cores, most of the time goes into learning, and only one core would ever be
-idle. The more cores there are, the more of them would have nothing to do.
+PPO was measured on two cores of [three processors](../benchmarks/policies.md). On two
+of them the gain was a tenth or less, which may be chance. On the third it was a fifth,
+and from 7% to 34% in single turns. The more cores there are, the more of them would
+have nothing to do.
 
 The price is that the agent's process plays, too. A worker whose game hangs is given up
 on after a while. When a game hangs in the agent's own process, so does the run.
@@ -64,13 +62,9 @@ if __name__ == "__main__":
     players.close()
 ```
 
-Only those [settings](speed.py) that say how to be fast count here. The other arguments
-say how many games there are, and who plays them.
-
 All this is right for a small network on a processor. With a GPU, one large question is
 cheaper than many small ones, and there the games are [brought to the
-network][labml_rl.sampling.Sampler], if need be [by
-turns][labml_rl.sampling.take_turns].
+network][labml_rl.sampling.Sampler].
 """
 
 import contextlib
@@ -281,10 +275,7 @@ class Players:
     def _begin(
         self, method: Callable[..., Any], arguments: Sequence[tuple[Any, ...]] = ()
     ) -> list[Any]:
-        """
-        The process that asks plays its own share before it waits for the others. If one
-        fails, there is no rollout, and all are ended.
-        """
+        """If one fails, there is no rollout, and all are ended."""
         given = list(arguments) or [()] * len(self.shares)
         others = len(self.workers)
         with self._or_give_up():
@@ -338,8 +329,7 @@ def check_room(needed: int) -> None:
     ## Room for it
 
     On Linux, shared memory is in `/dev/shm`, and some containers have little of it:
-    Docker's have 64 MB, unless you ask for more. PyTorch's error would name a file that
-    nobody has heard of, and no remedy. So the room is checked first.
+    Docker's have 64 MB, unless you ask for more. PyTorch's error would name no remedy.
 
     Args:
         needed: how many bytes.

@@ -17,16 +17,15 @@ symbols:
 
 # Returns and advantages
 
-An action is rarely paid at once. In Breakout more than a second goes by between the
-swing of the paddle and the breaking of a brick, and the agent acts another fifteen
-times meanwhile. To learn whether the swing was good, it needs one number for
-*everything that followed*. The problem of finding out which action earned which reward
-is called **credit assignment**.
+An action is rarely paid at once. In Breakout the agent acts another fifteen times
+between the swing of the paddle and the breaking of a brick. To learn whether the swing
+was good, it needs one number for *everything that followed*. The problem of finding out
+which action earned which reward is called **credit assignment**.
 
 This page computes three such numbers, each of which mends a fault of the one before:
 [discounted returns][discounted_returns], [n-step returns][n_step_returns], and
-[GAE][gae] (*generalized advantage estimation*), which PPO and most of what is built on
-it use. The functions here take tensors, and know nothing of games or networks:
+[GAE][gae] (*generalized advantage estimation*), which PPO uses. The functions here take
+tensors, and know nothing of games or networks:
 
 ```python
 import torch
@@ -53,11 +52,11 @@ That is a **rollout**. Its arrays have a row for each step and a column for each
 
 A rollout need not be as long as an episode. A long episode goes on in the next one, and
 of short ones there are several in a column, one after the other. So a rollout begins
-and stops in the middle of play, nobody knows how its last episodes will go on, and
-something has to guess. That is the job of a network which has learned what return to
-expect after an observation $o_t$. That return is the **value** $V(o_t)$, and $V$ is
-called the **value function**. Putting a value in place of rewards that have not been
-seen yet is called **bootstrapping**.
+and stops in the middle of play, and something has to guess how its last episodes will
+go on. That is the job of a network which has learned what return to expect after an
+observation $o_t$. That return is the **value** $V(o_t)$, and $V$ is called the **value
+function**. Putting a value in place of rewards that have not been seen yet is called
+**bootstrapping**.
 
 Here are six steps of one game. An episode ends with step 2:
 
@@ -86,9 +85,8 @@ class Rollout:
     r"""
     ## The rollout
 
-    This is all that the functions of this page have to know about a rollout. Each entry
-    is given by name, since the [two kinds of ends][Rollout.following] are easily
-    swapped.
+    Each entry is given by name, since the [two kinds of ends][Rollout.following] are
+    easily swapped.
 
     Args:
         rewards: $r_t$, shape `(T, N)`, float32 or float64. [The games](batch.py) pay
@@ -190,9 +188,9 @@ class Rollout:
             of an episode that it has yet to play. And all of this holds only for games
             that begin the next episode in the same step, as those of this book do.
             Others spend an extra step on that ([with
-            `NEXT_STEP`][labml_rl.runner.Runner._step]). In such games, the row after an
-            end is not experience, but would be taken for it. Gymnasium's own batches
-            are like that, unless they are made with `autoreset_mode=SAME_STEP`.
+            `NEXT_STEP`][labml_rl.runner.Runner._step]), and it would be taken for
+            experience. Gymnasium's own batches do, unless they are made with
+            `autoreset_mode=SAME_STEP`.
 
         Returns:
             $F_t$, shape `(T, N)`.
@@ -215,7 +213,7 @@ def discounted_returns(rollout: Rollout, *, discount: float) -> Tensor:
 
     [The first page](__init__.py) says why. With $\gamma = 0.99$, a reward that comes a
     hundred steps later, which is seven seconds, counts for $0.99^{100} = 0.37$. (Some
-    call the first $1 / (1 - \gamma)$ steps, which are a hundred here, the *horizon*.)
+    call the first $1 / (1 - \gamma)$ steps, here a hundred, the *horizon*.)
 
     Take $\gamma$ out of all terms but the first, and what is left in the brackets is
     the return of the next step. So one walk back through the rollout is enough:
@@ -387,9 +385,8 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     Where the episode ends or the rollout stops, the sum stops too. Say that $r_t$ and
     $r_{t+1}$ are the last rewards that are known. Then $\hat{A}_t^{(3)}$,
     $\hat{A}_t^{(4)}$ and so on can count only these two, and are all equal to
-    $\hat{A}_t^{(2)}$. So it gets their weights, too. The first has $1 - \lambda$, and
-    all that is left, $\lambda$, is for the second. The sum over errors stays as it is,
-    and just ends there.
+    $\hat{A}_t^{(2)}$. So it gets their weights, too, and the sum over errors just ends
+    there.
 
     ### An example
 
@@ -407,14 +404,12 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     | with $\lambda = 1$ | 0.31 | 0.3 | 0.2 |
 
     Read the last three rows from right to left, as they are computed: 0.21 is
-    $0.12 + 0.45 \cdot 0.2$. Only the last step was paid, and its error also reaches the
-    two steps before it, smaller each time. Had step 2 been *truncated*, with a final
-    observation that is worth 0.9, then $F_2$ would be 0.9, and the advantages 0.2985,
-    0.5745 and 1.01.
+    $0.12 + 0.45 \cdot 0.2$. Had step 2 been *truncated*, with a final observation that
+    is worth 0.9, then $F_2$ would be 0.9, and the advantages 0.2985, 0.5745 and 1.01.
 
     The mixture of all $n$ gives the same. For step 1, $\hat{A}_1^{(1)}$ is 0.12, and
-    $\hat{A}_1^{(2)}$ is $0.12 + 0.9 \cdot 0.2 = 0.3$. After that the episode is over.
-    So the first counts $1 - \lambda = 0.5$, and the second all that is left, 0.5:
+    $\hat{A}_1^{(2)}$ is $0.12 + 0.9 \cdot 0.2 = 0.3$. So the first counts
+    $1 - \lambda = 0.5$, and the second all that is left, 0.5:
     $0.5 \cdot 0.12 + 0.5 \cdot 0.3 = 0.21$.
 
     ### What to choose
@@ -427,15 +422,14 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
 
     Both $\gamma$ and $\lambda$ make what is far off count for less, but they are not
     alike. If all values were right, every $\lambda$ would be right on average: the
-    errors of later steps would then have a mean of 0, and add nothing but noise. So
-    $\lambda$ is there because values are wrong. A smaller $\gamma$ asks for something
-    else, however right they are: to be paid soon.
+    errors of later steps would then have a mean of 0. So $\lambda$ is there because
+    values are wrong. A smaller $\gamma$ asks for something else, however right they
+    are: to be paid soon.
 
     The target for $V(o_t)$ is the same mixture of returns, called the **λ-return**
     (that of *TD(λ)*): what was expected plus what came on top, $V(o_t) + \hat{A}_t$.
-    (TD(λ) itself waits for no rollout. Each step leaves an *eligibility trace*, which
-    every later step multiplies by $\gamma\lambda$, and each new error is passed back
-    along all traces. As long as the weights do not change, the sum is the same.)
+    (TD(λ) itself waits for no rollout: it passes each new error back along *eligibility
+    traces*, which every step multiplies by $\gamma\lambda$.)
 
     !!! warning "Whose end is it?"
         Here `terminated[t]` is what step $t$ returned. CleanRL and Stable-Baselines3

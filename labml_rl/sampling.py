@@ -70,9 +70,9 @@ class Samples:
     All that a learner needs from $T$ steps in $N$ games. The probability of each action
     is kept as well: after the first step of learning, the network would give another.
 
-    What follows an observation is in the next row, except where an episode ended with
-    this step: there, the next row begins another. What was seen after the last step is
-    in row $T$ of the sheet, `sampler.sheet.observations`.
+    What follows an observation is in the next row, unless an episode ended with this
+    step. What was seen after the last step is in row $T$ of the sheet,
+    `sampler.sheet.observations`.
 
     Args:
         observations: $o_t$, shape `(T, N, …)`.
@@ -98,7 +98,7 @@ class Sheet:
     ## The sheet it is written on
 
     Everything is written into arrays that are made once, each number in the place where
-    the learner will look for it. (In Stable-Baselines3 this is the *rollout buffer*.)
+    the learner will look for it. (Others call it the *rollout buffer*.)
 
     Args:
         observations: $o_t$ and, at the end, one that has not been acted on yet. Its
@@ -280,8 +280,8 @@ class Player:
     @torch.no_grad()
     def moves(self, scores: list[dict[str, float]]) -> Iterator[None]:
         r"""
-        This is a generator: it stops at the `yield` and goes on when it is asked to. At
-        the `yield` the games have their actions, and the player would only wait.
+        This generator stops at the `yield`, where the games have their actions, and the
+        player would only wait.
 
         No gradients are kept for any of this. The learner [looks
         again][labml_rl.onpolicy.PolicyExperiment.evaluate] at what it learns from.
@@ -461,9 +461,8 @@ def take_turns(
     ```
 
     This pays off where the network is on a GPU and the games take longer than its
-    answers, that is, with several games for each core. With fewer, two small questions
-    take longer than one large one. Where the network is on the same cores as the games,
-    there is nothing to wait for, and it is better to have [many players](players.py).
+    answers, that is, with several games for each core. Where the network is on the same
+    cores as the games, it is better to have [many players](players.py).
 
     Args:
         players: each with its own games and its own columns of one sheet.
@@ -484,8 +483,7 @@ class Sampler:
     """
     ## The sampler
 
-    It has the sheet and the dice, and a player that knows what to do with them. With
-    several batches of games it has a player for each, and they [take
+    It has the sheet, the dice, and a player for each batch of games. Several [take
     turns][take_turns].
 
     Args:

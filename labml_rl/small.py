@@ -10,9 +10,9 @@ summary: >-
 
 An Atari game takes half an hour to learn, or many hours. If you are new to this, you
 want to see an agent learn today. If you have changed a line of an algorithm, you want
-to know at once whether it still learns. There are small problems for both. The best
-known is CartPole: a pole stands on a cart, and the agent pushes the cart to the left or
-to the right, so that the pole does not fall.
+to know at once whether it still learns. The best known problem for that is CartPole: a
+pole stands on a cart, and the agent pushes the cart to the left or to the right, so
+that the pole does not fall.
 
 ```sh
 labml-rl train small-ppo
@@ -30,8 +30,7 @@ the maximum, and from 475 on Gymnasium calls it solved. Pushing at random scores
 20.
 
 The algorithms are those of the games, and so is every line of their code. But their
-settings for games are far too cautious here: an agent would learn with them, too, but
-not in a minute. So this page has lists of numbers, three for the pole, and one for
+settings for games are far too cautious here. So this page has other numbers, and
 [another problem][DQNSettings] that suits DQN better. What they have in common:
 
 | what | games | here | why |
@@ -44,26 +43,20 @@ not in a minute. So this page has lists of numbers, three for the pole, and one 
 (We have not measured the way to a GPU. The authors of Stable-Baselines3 [advise the
 same](https://stable-baselines3.readthedocs.io/en/master/modules/ppo.html).)
 
-The tests of this book train agents with these settings. Then they plant a mistake in a
-loss, a wrong sign for instance, and check that the pole falls.
-
 ## When it does not learn
 
-If you change lines, sooner or later you will have an agent that does not learn. Each
-run writes down more than its score, and what it writes says where to look: fifteen
+Each run writes down more than its score, and what it writes says where to look: fifteen
 mistakes were planted [in PPO](mistakes.py), and fifteen [in DQN](dqn/mistakes.py), to
 show what each of them looks like.
 
 Be patient before you search. A score that rises, falls and rises again is normal, for
 A2C above all. And the A2C below had 20 to 24 points in the first 26,000 of its 500,000
-frames, with an entropy of 0.69: that is $\log 2$, as for two actions that are equally
-likely. Then make the problem smaller: one seed, one change at a time.
+frames. Then make the problem smaller: one seed, one change at a time.
 
 Three curves of PPO look different here than [for games][labml_rl.ppo.divergence]. Its
 settings below take larger steps, so that up to half of all ratios are clipped, and
 `divergence` is a tenth now and then, where a game has a few thousandths. And once the
-pole stands, all returns are alike: there is no variance to explain, and
-`explained_variance` may be far below 0.
+pole stands, all returns are alike, and `explained_variance` may be far below 0.
 
 ## Try it yourself
 
@@ -110,8 +103,7 @@ class PPOSettings(ppo.Settings):
     """
     ## PPO
 
-    Short rollouts, so that the policy soon gets better, and many passes over each. The
-    numbers are those of [RL Baselines3
+    Short rollouts, and many passes over each. The numbers are those of [RL Baselines3
     Zoo](https://github.com/DLR-RM/rl-baselines3-zoo), except for the length, which is
     100,000 there, and the clip, which goes down in the course of their runs. Their
     network has tanh where this one has ReLU, and their critic's loss counts twice as
@@ -157,8 +149,7 @@ class A2CSettings(a2c.Settings):
     It takes one step for each rollout, where PPO takes twenty, so it needs more of
     them. The learning rate was chosen from three, with seeds other than that of the
     curve. (The epsilon is [the large one][labml_rl.a2c.RMSProp]. It does little harm
-    here: the critic is off by whole points, so gradients are longer, and most are cut
-    to 0.5. Spread over 9,000 weights, that makes squares of 0.00003 on average.)
+    here: gradients are longer, and spread over only 9,000 weights.)
 
     ![The mean score of the last hundred games of A2C in CartPole, over the frames
     played: it ends at 500](../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)

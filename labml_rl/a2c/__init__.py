@@ -56,17 +56,16 @@ $$\begin{aligned}
 
 where $\operatorname{E}$ is the mean over actions that are drawn from the policy. So a
 single one of them gives an estimate that is right on average:
-$\nabla \log \pi_\theta(a \mid o) \, G$. This is the **score function** estimator, after
-the name that $\nabla \log \pi$ has in statistics. It asks for little: nobody has to
-know why that action was paid $G$, and no gradient goes through the game.
+$\nabla \log \pi_\theta(a \mid o) \, G$. This is the **score function** estimator. It
+asks for little: nobody has to know why that action was paid $G$, and no gradient goes
+through the game.
 
-(Why not push by $\nabla \pi_\theta(a \mid o) \, G$, without the logarithm? Because what
-is likely is drawn often as well, and so would count for more. Dividing by the
-probability makes up for that. Let two actions have the probabilities 0.9 and 0.1, by a
-softmax, and let both pay 1, so that neither is better. Without the logarithm, drawing
-the first moves its logit up by 0.09, and drawing the other moves it down by as much.
-That is up by 0.072 on average, and what was done often is done more often still. With
-the logarithm it goes up by 0.1 or down by 0.9, and on average stays where it is.)
+(Why not push by $\nabla \pi_\theta(a \mid o) \, G$, without the logarithm? What is
+likely is drawn often as well, and would count for more. Let two actions have the
+probabilities 0.9 and 0.1, by a softmax, and let both pay 1. Without the logarithm,
+drawing the first moves its logit up by 0.09, and drawing the other moves it down by as
+much. That is up by 0.072 on average. With the logarithm it goes up by 0.1 or down by
+0.9, and on average stays where it is.)
 
 ### Many steps
 
@@ -93,8 +92,8 @@ One thing in it is silly: the action at time $t$ is praised for rewards that cam
 it, and in which it had no part. Leave them out, and the average does not change. To see
 why, take all games that are the same up to $o_t$. Each earlier reward is the same
 number in all of them, and [the next section][policy_loss] shows that such a number adds
-nothing, on average over what the agent does then. And that is so whatever came before.
-What is left is the return $G_t$ from $t$ on, also called the **reward-to-go**:
+nothing on average. What is left is the return $G_t$ from $t$ on, also called the
+**reward-to-go**:
 
 $$\nabla J(\theta) = \operatorname{E} \Big[
 \sum_t \nabla \log \pi_\theta(a_t \mid o_t) \, G_t \Big]$$
@@ -111,8 +110,8 @@ $\gamma = 0.99$, the term of step 500 would count for 0.007, and the agent would
 next to nothing from what comes late in a game. So nearly everybody leaves that factor
 out. The result is no longer the gradient of any function ([Nota and Thomas,
 2020](https://arxiv.org/abs/1906.07073)). It works all the same. It can be taken for an
-estimate of the gradient *without* a discount: a return that leaves out most of the far
-future is a little wrong, and has much less noise.
+estimate of the gradient *without* a discount that is a little wrong, and has much less
+noise.
 """
 
 from collections.abc import Iterable
@@ -178,18 +177,12 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
 
     The average is the same. But without the baseline each draw pushes up whatever was
     drawn, and only the average of many is right. With it, each single draw is right
-    here. With noise, as in the figure, most are. ($V$ is not quite the baseline with
-    the least noise. Actions that are seldom taken have the longer gradients, and should
-    count for more in it. If left is drawn nine times out of ten, $V$ is 5.3, and the
-    best $b$ is 7.7.)
+    here. With noise, as in the figure, most are.
 
     As a baseline, the critic may be as wrong as it likes: that only adds noise, and the
     average stays right. But at the end of an [n-step
     return][labml_rl.returns.n_step_returns], its value stands for rewards that were not
-    seen. There its error is in $G_t$, and so in the gradient. (Only with such returns
-    do [Sutton and Barto (2018)](http://incompleteideas.net/book/the-book-2nd.html),
-    section 13.5, speak of a critic. With those that are made of rewards alone, the
-    method is *REINFORCE with baseline* to them.)
+    seen. There its error is in $G_t$, and so in the gradient.
 
     ### A loss to minimise
 
@@ -201,7 +194,7 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
 
     The formula above has a sum over the steps of one game, and this one has a mean over
     the steps of many. On average that makes the gradient shorter, and leaves its
-    direction as it is. How far to go is for the learning rate to say.
+    direction as it is.
 
     This is not a loss in the sense of supervised learning: its value says nothing, may
     be below zero, and does not get smaller as the agent gets better.
@@ -210,12 +203,11 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
         The advantage is a number here, not a function of the weights, so `detach()` the
         values that it is made of. If a gradient goes through a value, this loss gets
         smaller the larger that value is, since no logarithm of a probability is above
-        zero. It pushes by the mean of $-\log \pi$, which is the
-        [entropy][labml_rl.networks.entropy_of] $H$ of the policy. [The value's own
-        loss][value_loss] pulls back, by its weight $c_v$ times the error. Where the two
-        balance, the critic is $H / c_v$ too high. The returns that are made with such
-        values are wrong in turn, and nothing fails. So the function refuses an
-        advantage that still has a gradient.
+        zero. [The value's own loss][value_loss] pulls back. Where the two balance, the
+        critic is too high by the [entropy][labml_rl.networks.entropy_of] of the policy,
+        divided by the weight of that loss. The returns that are made with such values
+        are wrong in turn, and nothing fails. So the function refuses an advantage that
+        still has a gradient.
 
     !!! warning "The sign"
         Without the minus the agent learns to lose, and it learns that fast.
@@ -246,8 +238,6 @@ def value_loss(values: Tensor, returns: Tensor) -> Tensor:
 
     The half is there because the derivative of a square brings a 2. Not everybody
     writes it, so the weight of this loss differs in meaning from program to program.
-    Baselines' A2C, in its last version, has no half, and weights its loss by 0.5 as
-    well, which is twice as much as in this book.
 
     Args:
         values: $V(o_t)$, with a gradient, any shape.
@@ -279,9 +269,7 @@ def total_loss(
     subtracted, which pays the agent for being undecided: an **entropy bonus**, or
     *entropy regularisation* (*regularization*). Without it, a policy that has found
     something that works (a *local optimum*) will soon do nothing else, and never find
-    what works better. The bonus pays for being undecided in this step, and not for
-    getting to where the agent may be undecided later. (In *maximum entropy* methods,
-    such as SAC, entropy is a reward, and part of the return.)
+    what works better.
 
     $$L = L_\text{policy} + c_v L_\text{value} - c_e \operatorname{mean}(H)$$
 
@@ -318,9 +306,8 @@ class RMSProp(torch.optim.Optimizer):
         That of TensorFlow 1, with which A2C's settings were found, begins with $s = 1$
         and has it inside. With $\alpha = 0.99$ it takes nearly two thousand updates for
         $s$ to come down to $10^{-8}$. So its first steps are small, and PyTorch's are
-        large. With the settings of one in the other, A2C can be unstable.
-        Stable-Baselines3 found the same, and has its own copy, too. The one here is
-        TensorFlow's.
+        large. With the settings of one in the other, A2C can be unstable. The one here
+        is TensorFlow's.
 
     !!! warning "A large epsilon"
         Inside the root, $\epsilon$ is added to the *squares* of gradients, and these
@@ -328,14 +315,12 @@ class RMSProp(torch.optim.Optimizer):
         0.05 to 0.33 in the first half million frames of Breakout, is spread over 1.7
         million weights: that makes squares of $10^{-9}$ to $6 \cdot 10^{-8}$ on
         average. Baselines has $\epsilon = 10^{-5}$, a hundred to ten thousand times as
-        much. Once $s$ has come down, the root is nearly the same for all weights but
-        some in the heads, mostly the critic's, and what is left for the rest is plain
-        gradient descent in small steps. In PyTorch's RMSProp, an $\epsilon$ of
-        $10^{-5}$ is outside the root, which is like $10^{-10}$ inside. So this book has
-        $10^{-10}$. It had $10^{-5}$ at first, and in Breakout its A2C [got nowhere for
-        ten million frames](experiment.py#what-it-has-learned). (What an $\epsilon$
-        means depends on the size of the gradients, and that depends on whether losses
-        are added up or averaged. [DQN](../dqn/rmsprop.py) has the same trap.)
+        much. Once $s$ has come down, the root is nearly the same for most weights, and
+        what is left is plain gradient descent in small steps. In PyTorch's RMSProp, an
+        $\epsilon$ of $10^{-5}$ is outside the root, which is like $10^{-10}$ inside. So
+        this book has $10^{-10}$. It had $10^{-5}$ at first, and in Breakout its A2C
+        [got nowhere for ten million frames](experiment.py#what-it-has-learned).
+        ([DQN](../dqn/rmsprop.py) has the same trap.)
 
     Args:
         parameters: what is to be learned.

@@ -38,8 +38,8 @@ network answers for 16 in hardly more time than for one.)
 Of the curves that a run draws (`tensorboard --logdir runs` shows them, and they are in
 `progress.csv` in its folder), look at `entropy`: it begins at $\log A$ and falls, in
 the first run below from 1.39 to 0.9 within eight million frames, and then stays between
-0.7 and 1.1. Don't look at `policy_loss`: in games it stays near 0, with a good agent
-and with a bad one, since good surprises and bad ones cancel out.
+0.7 and 1.1. Don't look at `policy_loss`: it stays near 0, with a good agent and with a
+bad one.
 
 ## What it has learned
 
@@ -76,9 +76,9 @@ it ends at 500](../../assets/figures/run-small-a2c-cartpolev1-seed-3.svg)
 
 *CartPole, where no game lasts longer than 500 steps, and each step is worth a point.*
 
-The curve of CartPole falls several times. Long gradients are cut, but nothing in A2C
-asks how far a step takes the *policy*, and whatever a step too far has undone has to be
-learned again. That is where [PPO](../ppo/__init__.py) begins.
+The curve of CartPole falls several times. Nothing in A2C asks how far a step takes the
+*policy*, and whatever a step too far has undone has to be learned again. That is where
+[PPO](../ppo/__init__.py) begins.
 
 Each run, with its command, its machine and its agent's scores, is on the [results
 page](../../results.md).
@@ -104,13 +104,11 @@ class Settings(PolicySettings):
 
     Those of Mnih et al. (2016), and where they say nothing, those of the A2C in
     Baselines, by which the method is known, with two exceptions: its epsilon [is too
-    large][labml_rl.a2c.RMSProp], and its last version gives the critic [twice the
-    weight][labml_rl.a2c.value_loss]. Sixteen games and five steps make a batch of 80,
-    so the network learns often, a little each time. Four numbers are [the same for A2C
-    and PPO][labml_rl.onpolicy.PolicySettings]: the discount is 0.99, $c_v$ is 0.5,
-    $c_e$ is 0.01, and gradients are cut to a length of 0.5. The network is that of
-    Baselines, too. That of Mnih et al. was smaller: two convolutions, with 16 and 32
-    filters, and 256 features.
+    large][labml_rl.a2c.RMSProp], and its last version gives the critic twice the
+    weight, since its loss has no [half][labml_rl.a2c.value_loss]. Four numbers are [the
+    same for A2C and PPO][labml_rl.onpolicy.PolicySettings]: the discount is 0.99, $c_v$
+    is 0.5, $c_e$ is 0.01, and gradients are cut to a length of 0.5. The network is that
+    of Baselines, too. That of Mnih et al. was smaller.
 
     Args:
         num_envs: how many games are played at once.
@@ -137,10 +135,9 @@ class Experiment(PolicyExperiment[Settings]):
     """
     ## The experiment
 
-    [Games, network and sampler](../onpolicy.py) are there already, and the rest of a
-    run, from the progress bar to the checkpoints, [is not the business of an
-    algorithm](../runs/__init__.py). A2C only has to say which optimiser it wants, and
-    what one update is.
+    A2C only has to say which optimiser it wants, and what one update is. [Games,
+    network and sampler](../onpolicy.py) are there already, and so is [the rest of a
+    run](../runs/__init__.py), from the progress bar to the checkpoints.
 
     Args:
         settings: see above.
@@ -205,9 +202,9 @@ class Experiment(PolicyExperiment[Settings]):
 
         # #### Gradient clipping
         #
-        # One step of the optimiser. Now and then a gradient is many times as long as
-        # usual, and the step would undo much of what was learned. So it is cut to
-        # `max_gradient_norm` first, and keeps its direction: **gradient clipping**.
+        # Now and then a gradient is many times as long as usual, and the step would
+        # undo much of what was learned. So it is cut to `max_gradient_norm` first, and
+        # keeps its direction: **gradient clipping**.
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         parameters = self.network.parameters()

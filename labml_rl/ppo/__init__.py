@@ -20,16 +20,15 @@ symbols:
 is a pity: each step had to be played, and there was more to learn from it. Why not take
 several steps? Because the direction uphill was found with the old policy. After a step
 there is a new one, which would have played differently, and after a few steps what was
-seen says little about it. (An algorithm that may learn only from its own latest play is
-[on-policy](../sampling.py).)
+seen says little about it.
 
 [Schulman et al. (2017)](https://arxiv.org/abs/1707.06347) take several steps all the
 same: they make several passes through what was seen (each pass is an *epoch*), a part
 at a time (a *minibatch*). And they have a rule: once an action's probability has moved
 far enough, moving it further gains nothing. The rule is one line long, and it is on
-this page, with the reason why it may be used. (PPO is called on-policy all the same.
-After its first step, what it learns from is not quite its own play any more. But a few
-passes later that is thrown away, before it gets old.)
+this page, with the reason why it may be used. (An algorithm that learns only from its
+own latest play is [on-policy](../sampling.py). PPO is called that, too: a few passes
+later what was seen is thrown away, before it gets old.)
 
 The functions here are the losses. The loop around them fits [on one page](plain.py),
 and [the experiment](experiment.py) shows what an agent has learned with it.
@@ -77,17 +76,14 @@ right with probability 0.9, and gets $0.1 \cdot 5 + 0.9 \cdot 8 = 7.7$ on averag
 difference is 1.2, and so is $0.1 \cdot (-1.5) + 0.9 \cdot 1.5$.
 
 So a policy that in every state takes only actions with $A^\pi \ge 0$ is never worse
-than $\pi$. One that takes the action with the largest $Q^\pi$ does so: in the example,
-always right, which gets 8. (This is the **policy improvement theorem**. Learning the
-values of the new policy, taking the largest again, and so on, is *policy iteration*:
-[Sutton and Barto, 2018](http://incompleteideas.net/book/the-book-2nd.html), sections
-4.2 and 4.3.)
+than $\pi$: the **policy improvement theorem**. (To improve again and again in this way
+is *policy iteration*: [Sutton and Barto,
+2018](http://incompleteideas.net/book/the-book-2nd.html), sections 4.2 and 4.3.)
 
 ### What has to be given up
 
 The average in the lemma is over games of $\pi'$, which we do not have. Two things in it
 depend on $\pi'$: which action is drawn in a state, and which states come up at all.
-They are dealt with differently.
 
 **The actions** are easy. If $\pi$ drew $a$ and $\pi'$ would have drawn it twice as
 often, count it twice. This is called **importance sampling**. With the ratio
@@ -112,8 +108,8 @@ $$J(\pi') - J(\pi) \approx \operatorname{E}_{\text{games of } \pi}
 \Big[ \sum_t \gamma^t \rho_t \, A^{\pi}(s_t, a_t) \Big]$$
 
 The right side is called the **surrogate objective**. How large is the error? In short:
-it grows with the *square* of the step from $\pi$ to $\pi'$. That is all that the code
-needs. To take it on trust, skip the argument, and go on from *Two lessons are in it*.
+it grows with the *square* of the step from $\pi$ to $\pi'$. To take that on trust, skip
+the argument, and go on from *Two lessons are in it*.
 
 Let the two policies play with the same dice, and say that in any state they draw
 different actions with a probability of at most $\alpha$. Then the error is a product of
@@ -140,24 +136,19 @@ in it. The error is *quadratic* in $\alpha$ and the gain is linear, so if the st
 small enough the gain wins. And it is the *policies* that have to be close, action by
 action, not the weights.
 
-The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000.
-So PPO keeps the idea and drops the bound. It limits how far each ratio may profitably
-move from 1, and the limit is found by trying. (What do the ratios have to do with
-$\alpha$? Let the dice make the two policies agree as often as they can. Then the
-actions differ, in a state, with a probability of half the mean of $|\rho - 1|$, over
-the actions of $\pi$. In the example both ratios are 0.8 away from 1, so it is 0.4:
-right has gone from 0.5 to 0.9. If all ratios stayed within $1 \pm \epsilon$, $\alpha$
-would be at most $\epsilon / 2$.)
+The bound itself is of no use as a number: with $\gamma = 0.99$ its factor is 40,000. So
+PPO keeps the idea and drops the bound. It limits how far each ratio may profitably move
+from 1, and the limit is found by trying. (If the dice make two policies agree as often
+as they can, their actions differ with a probability of half the mean of $|\rho - 1|$.
+If all ratios stayed within $1 \pm \epsilon$, $\alpha$ would be at most $\epsilon / 2$.)
 
 PPO's predecessor, TRPO (trust region policy optimisation), is from the paper with the
 bound. It keeps the new policy in a **trust region** around the old one: their distance,
-averaged over the states, must stay below a limit. That takes second derivatives. The
-paper on PPO also tries a penalty on this distance, which did not do as well.
+averaged over the states, must stay below a limit. That takes second derivatives.
 
 Three more things change on the way to a program. The advantage is not known, so there
 is [an estimate](../returns.py) in its place, $\hat{A}_t$. The agent sees $o_t$ and not
-$s_t$. And the factor $\gamma^t$ in front is left out, as [in A2C](../a2c/__init__.py):
-with it, an agent would learn next to nothing from what comes late in a game.
+$s_t$. And the factor $\gamma^t$ in front is left out, as [in A2C](../a2c/__init__.py).
 """
 
 import torch
@@ -175,10 +166,8 @@ def normalised(advantages: Tensor) -> Tensor:
     do when the agent gets better and returns grow.
 
     To subtract the mean is to subtract a [baseline][labml_rl.a2c.policy_loss], which
-    costs nothing. (Next to nothing: the action's own advantage is in that mean, and
-    with 256 of them the gradient gets a 256th shorter.) It can flip a sign, though. If
-    all actions of a minibatch were better than expected, the least good of them is now
-    made less likely.
+    costs next to nothing. It can flip a sign, though. If all actions of a minibatch
+    were better than expected, the least good of them is now made less likely.
 
     This is **advantage normalisation** (*normalization*), and it has a price. Where all
     actions are equally good, the noise is blown up to the same size, and the agent is
@@ -223,20 +212,12 @@ def clipped_policy_loss(
     enough](../../assets/figures/ppo-clip.svg)
 
     *What PPO makes larger, for an action that was good (left) and one that was bad
-    (right), with $\epsilon = 0.2$, and without the clip (dashed). At the dot, where
-    each update begins, it has the slope of the policy gradient.*
+    (right), with $\epsilon = 0.2$, and without the clip (dashed). Each update begins at
+    the dot.*
 
-    Read the four cases off the figure. (*Not clipped* means that it is the gradient of
-    $\rho_t \hat{A}_t$.)
-
-    | the action was | and its ratio is | so the gradient is |
-    |---|---|---|
-    | good | above $1 + \epsilon$ | zero: likelier by enough |
-    | good | below $1 - \epsilon$ | not clipped: it went the wrong way |
-    | bad | below $1 - \epsilon$ | zero: less likely by enough |
-    | bad | above $1 + \epsilon$ | not clipped: it went the wrong way |
-
-    Between the bounds nothing is clipped either. In numbers, with $\epsilon = 0.2$:
+    So a good action that is likelier by enough has no gradient, nor has a bad one that
+    is less likely by enough. One that went the wrong way is *not clipped*: it has the
+    gradient of $\rho_t \hat{A}_t$. In numbers, with $\epsilon = 0.2$:
 
     | $\hat{A}_t$ | $\rho_t$ | $\rho_t \hat{A}_t$ | clipped | minimum | gradient |
     |---|---|---|---|---|---|
@@ -246,11 +227,11 @@ def clipped_policy_loss(
     | −2 | 0.6 | −1.2 | −1.6 | −1.6 | zero |
     | −2 | 1.6 | −3.2 | −2.4 | −3.2 | not clipped |
 
-    The minimum is there for the two cases that went the wrong way. With the clipped
-    term alone, their gradient would be zero as well: an action whose probability fell
+    The minimum is there for the actions that went the wrong way. With the clipped term
+    alone, their gradient would be zero as well: an action whose probability fell
     although it was good, because of what others did to the shared weights, would be
-    stuck there. With the minimum, the objective is nowhere above $\rho_t \hat{A}_t$:
-    it is **pessimistic**. It believes a loss in full, and a gain only so far.
+    stuck there. With the minimum, the objective is nowhere above $\rho_t \hat{A}_t$: it
+    is **pessimistic**. It believes a loss in full, and a gain only so far.
 
     !!! warning "It is no fence"
         Nothing keeps a ratio within the bounds. The gradient of one action stops there,
@@ -259,16 +240,15 @@ def clipped_policy_loss(
         far, [early stopping](experiment.py) helps: the setting `max_divergence`.
 
     On the first step of each batch $\pi'$ is $\pi$, all ratios are 1, and the gradient
-    is that of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. (With
-    the same advantages, that is. Those of PPO come from GAE, and are
-    [normalised][normalised].) With one epoch and one minibatch there is no other step.
-    So A2C is PPO with special settings: one of each, $\lambda = 1$, nothing normalised,
-    and RMSProp ([Huang et al., 2022](https://arxiv.org/abs/2205.09123)).
+    is that of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. With
+    one epoch and one minibatch there is no other step. So A2C is PPO with special
+    settings: one of each, $\lambda = 1$, nothing normalised, and RMSProp ([Huang et
+    al., 2022](https://arxiv.org/abs/2205.09123)).
 
-    Language models are trained with this objective as well. An action is then the next
+    Language models are trained with this objective as well: an action is the next
     token. One variant, **GRPO** ([Shao et al.,
-    2024](https://arxiv.org/abs/2402.03300)), has no critic: several answers to the same
-    question are drawn, and the mean of what they are paid is the baseline.
+    2024](https://arxiv.org/abs/2402.03300)), has no critic. Its baseline is the mean of
+    what several answers to the same question are paid.
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.
@@ -325,11 +305,8 @@ def value_loss(
     There is little to be said for it. [Engstrom et al.
     (2020)](https://arxiv.org/abs/2005.12729) find no sign that it helps, and
     [Andrychowicz et al. (2021)](https://arxiv.org/abs/2006.05990) that it hurts, with
-    any $\epsilon_V$ that they tried. It also makes the size of the rewards matter. It
-    is here for those who want to compare, and off unless asked for.
-
-    The clip of Stable-Baselines3 is a different one: it always takes the clipped error,
-    not the larger of the two.
+    any $\epsilon_V$ that they tried. It is here for those who want to compare, and off
+    unless asked for.
 
     Args:
         values: $V(o_t)$, with a gradient, any shape.
@@ -377,14 +354,12 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
 
     (At the end the learning rate is 0, and nothing moves.) The losses are not in the
     table, since they do not say how well the agent plays. `policy_loss` was between
-    −0.014 and 0 in all of these runs, from the first row of `progress.csv` to the last.
-    `value_loss` went down in Pong, and in Breakout *up*, to four to seven times what it
-    was at first: where more is scored, there is more to foresee. So don't wait for a
-    loss to fall.
+    −0.014 and 0 in all of these runs, from first to last. `value_loss` went down in
+    Pong, and in Breakout *up*, to four to seven times what it was at first: where more
+    is scored, there is more to foresee.
 
     [A page of its own](../mistakes.py) shows what the curves look like with fifteen
-    mistakes in the program. The [entropy][labml_rl.networks.entropy_of] is explained on
-    another page, and the other curves here.
+    mistakes in the program.
 
     ### When the score falls
 
@@ -431,16 +406,10 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     A small divergence means that the policies do nearly the same. If it is $D$, they
     need not differ in more than $\sqrt{D / 2}$ of all draws (*Pinsker's inequality*).
     That share is the $\alpha$ [of the bound](#what-has-to-be-given-up), averaged over
-    the states. In the example it is at most $\sqrt{0.02 / 2} = 0.1$, and it is 0.1: as
-    much as each probability has moved. A divergence of 0.004 allows 0.045, and one of
-    0.1 allows 0.22.
-
-    If the divergence reaches a tenth in an Atari game, the learning rate is too high,
-    or there are too many epochs. For [the pole](../small.py), with its twenty epochs,
-    it does so now and then, and the agent learns all the same.
-
-    The divergence is more than a number to watch. It has a gradient, so a loss can
-    include it as a penalty, with any weight.
+    the states. In the example it is at most $\sqrt{0.02 / 2} = 0.1$, as much as each
+    probability has moved. A divergence of 0.004 allows 0.045, and one of 0.1 allows
+    0.22. If it reaches a tenth in an Atari game, the learning rate is too high, or
+    there are too many epochs.
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.
@@ -500,9 +469,8 @@ def explained_variance(values: Tensor, returns: Tensor) -> Tensor:
     that is always 10 too high gets 1 as well. (`value_loss` shows it: 50.) The returns
     have the critic's own answers in them: everywhere if $\lambda$ is below 1, and in
     any case where the rollout stops. The critic foresees these easily. And where all
-    returns are nearly the same, even a small error is large compared with what there is
-    to foresee: with an agent that never drops the pole of CartPole this number can be
-    far below 0, and nothing is wrong.
+    returns are nearly the same, as with an agent that never drops the pole of CartPole,
+    even a small error takes this number far below 0, and nothing is wrong.
 
     Args:
         values: $V(o_t)$, of the network that played.

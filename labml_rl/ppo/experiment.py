@@ -41,9 +41,9 @@ it ends at 428](../../assets/figures/run-ppo-breakout-seed-1.svg)
 
 *Breakout, with as many frames as in the [paper](https://arxiv.org/abs/1707.06347),
 beside [A2C](../a2c/experiment.py). The lower of its two runs has [an epsilon that is
-too large][labml_rl.a2c.RMSProp]. The other is less steady, and ahead of PPO nearly all
-the way. In [whole games](../watch/__init__.py#what-a-score-means) it scores less in the
-end, 391 ± 15 points to PPO's 434 ± 17 (after the ± is the [standard
+too large][labml_rl.a2c.RMSProp]. The other is ahead of PPO nearly all the way. In
+[whole games](../watch/__init__.py#what-a-score-means) it scores less in the end, 391 ±
+15 points to PPO's 434 ± 17 (after the ± is the [standard
 error][labml_rl.watch.scores.Result.standard_error]), which may be chance. The dashed
 lines are what others score.*
 
@@ -78,9 +78,9 @@ page](../../results.md).
 
 ## What is not in the formula
 
-Between [the objective](__init__.py) and an agent that plays are many small decisions.
-The paper is silent on most of them, and readers of the authors' code have [listed
-37](https://iclr-blog-track.github.io/2022/03/25/ppo-implementation-details/). Two
+Between [the objective](__init__.py) and an agent that plays are many small decisions,
+on most of which the paper is silent ([37 of
+them](https://iclr-blog-track.github.io/2022/03/25/ppo-implementation-details/)). Two
 groups have measured what some of them are worth. A is [Andrychowicz et al.
 (2021)](https://arxiv.org/abs/2006.05990), who trained 250,000 agents with many settings
 at once. E is [Engstrom et al. (2020)](https://arxiv.org/abs/2005.12729), who switched
@@ -99,14 +99,13 @@ the decisions that are on the pages of this book:
 | Adam's [larger epsilon][Experiment.make_optimizer] | not known; A used $10^{-7}$ |
 
 E also finds that decisions of this kind account for most of what PPO gains over TRPO,
-[its predecessor](__init__.py). Both used simulated robots, and we know of nothing of
-this size on Atari. So the book decides as the authors' code does, except that it does
-not clip the values. The fourth decision of E is not on these pages: rewards are divided
-by how far returns differ (*reward scaling*), and that mattered a great deal. In Atari
-games, clipping takes its place. For lists of numbers, A advises shifting and scaling
-what is seen (*observation normalization*), which nothing does here [unless you
-do](../environments.py#one-of-your-own). A also advises computing the advantages anew
-before each pass, which neither that code nor this book does.
+[its predecessor](__init__.py). Both used simulated robots, and no Atari games. So the
+book decides as the authors' code does, except that it does not clip the values. The
+fourth decision of E is not on these pages: rewards are divided by how far returns
+differ (*reward scaling*), and that mattered a great deal. In Atari games, clipping
+takes its place. For lists of numbers, A advises shifting and scaling what is seen
+(*observation normalization*), which nothing does here [unless you
+do](../environments.py#one-of-your-own).
 """
 
 from collections.abc import Callable, Iterator
@@ -142,8 +141,7 @@ class Settings(PolicySettings):
 
     These are the settings (*hyperparameters*) of Schulman et al. (2017) for Atari, from
     their table 5. Where the table says nothing, or something other than their code,
-    they are those of the code, which is what everyone compares with. Many are tied to
-    each other: a larger batch can bear a larger learning rate, and so on. The discount,
+    they are those of the code, which is what everyone compares with. The discount,
     0.99, and the pay for being undecided, 0.01, are [those of
     A2C][labml_rl.onpolicy.PolicySettings], too.
 
@@ -203,10 +201,8 @@ class Experiment(OverlapExperiment):
     """
     ## The experiment
 
-    [Games, network and sampler](../onpolicy.py) are there already, and the rest of a
-    run, from the progress bar to the checkpoints, [is not the business of an
-    algorithm](../runs/__init__.py). PPO only has to say which optimiser it wants, what
-    one update is, and what one step in it is.
+    PPO only has to say which optimiser it wants, what one update is, and what one step
+    in it is. The rest is there already, as [for A2C](../a2c/experiment.py).
 
     Args:
         settings: see above.
@@ -244,10 +240,9 @@ class Experiment(OverlapExperiment):
         r"""
         ### Play, then learn
 
-        This is one update. All games go on for $T$ steps, and the optimiser goes
-        through these steps several times, a minibatch at a time. Then what was seen is
-        thrown away. (With `overlap`, the next rollout is [played
-        meanwhile](overlap.py).)
+        All games go on for $T$ steps, and the optimiser goes through these steps
+        several times, a minibatch at a time. Then what was seen is thrown away. (With
+        `overlap`, the next rollout is [played meanwhile](overlap.py).)
 
         Returns:
             The means over all minibatches.
@@ -270,9 +265,9 @@ class Experiment(OverlapExperiment):
         """
         ### Several times through it
 
-        This is a generator: it stops at each `yield`, and goes on when it is asked to.
-        That is done [at once][labml_rl.ppo.overlap.OverlapExperiment.learn_from],
-        unless games are played in between.
+        This generator stops at each `yield`. It goes on [at
+        once][labml_rl.ppo.overlap.OverlapExperiment.learn_from], unless games are
+        played in between.
 
         Args:
             batch: what to learn from.
@@ -285,9 +280,8 @@ class Experiment(OverlapExperiment):
         if isinstance(self.how, Recorded):
             check_rates(self.optimizer)
 
-        # What a game shows within a few steps looks nearly the same, and is close
-        # together in this list. Such neighbours in a minibatch would all pull in one
-        # direction, so each pass has a different order.
+        # What a game shows within a few steps looks nearly the same, and would pull in
+        # one direction, so each pass has a different order.
         for _ in range(settings.epochs):
             count = len(batch)
             order = torch.randperm(count, generator=self.generator, device=self.device)
@@ -354,8 +348,7 @@ class Experiment(OverlapExperiment):
         seen["loss"].backward()  # type: ignore[no-untyped-call]
 
         # Long gradients are cut, as [in A2C](../a2c/experiment.py). The authors' limit
-        # is low: in the curves of the recorded runs of PPO, where a point is the mean
-        # of several updates, it is mostly exceeded. So gradients are often cut.
+        # is low, and in the recorded runs gradients are often cut.
         seen["gradient_norm"] = nn.utils.clip_grad_norm_(
             self.network.parameters(), self.settings.max_gradient_norm
         )
@@ -378,17 +371,14 @@ class Experiment(OverlapExperiment):
         ### The loss
 
         The network answers anew for each minibatch, since it has changed since the last
-        one. The batch has the probabilities that the actions had when they were played,
-        and the ratio compares these with the present ones. An algorithm that adds
-        something of its own adds it to the `loss` here. What it needs for that may be
-        there already: the `divergence` has a gradient, as a penalty must, and so do the
-        `entropy` and the two losses.
+        one. An algorithm that adds something of its own adds it to the `loss` here.
+        What it needs for that may be there already: the `divergence` has a gradient, as
+        a penalty must, and so do the `entropy` and the two losses.
 
         There are some fifty small operations in this, and as many again on the way
         back. A GPU [waits for Python](../graphs.py) between them. With the setting
-        `compile`, `torch.compile` makes one program of it all, with fewer operations. A
-        processor has no use for that: a batch keeps it busy for much longer than it
-        takes to ask, and there the compiled step took a little longer.
+        `compile`, `torch.compile` makes one program of it all, with fewer operations.
+        On a processor the compiled step took a little longer.
 
         Args:
             batch: the steps to learn from.
@@ -490,9 +480,8 @@ class Batch:
         """
         ### Some of its steps
 
-        `observations[which]` would do the same. But brackets take all that NumPy
-        allows, and go through a picture number by number. `index_select` copies it in
-        one piece, and takes a sixth of the time.
+        `observations[which]` would do the same, but goes through a picture number by
+        number. `index_select` copies it in one piece, and takes a sixth of the time.
 
         Args:
             which: steps, by number.
@@ -523,11 +512,11 @@ class Batch:
 # | `max_divergence` | 1.5 times their `target_kl` | `target_kl` |
 # | `total_frames`, 4 a step | `total_timesteps` | `total_timesteps` |
 #
-# The critic's loss in Stable-Baselines3 has no half in it, so its 0.5 is 1.0 here. And
-# `max_divergence` is compared with the mean of a pass, where Stable-Baselines3 looks at
-# each minibatch, and CleanRL at the last one of a pass. Of the curves, `divergence` is
-# their `approx_kl`, `clip_fraction` their `clip_fraction` or `clipfrac`, and
-# `return_mean` their `ep_rew_mean` or `episodic_return`. Stable-Baselines3's
-# `entropy_loss` is minus our `entropy`, and its `value_loss` twice ours. Our curves are
-# drawn over frames, and theirs over steps. In an Atari game a step is four frames, so
-# what is at 4 million here is at 1 million there.
+# The critic's loss in Stable-Baselines3 has no half in it, so its 0.5 is 1.0 here, and
+# its `clip_range_vf` always takes the clipped error. `max_divergence` is compared with
+# the mean of a pass, where Stable-Baselines3 looks at each minibatch, and CleanRL at
+# the last one of a pass. Of the curves, `divergence` is their `approx_kl`,
+# `clip_fraction` their `clip_fraction` or `clipfrac`, and `return_mean` their
+# `ep_rew_mean` or `episodic_return`. Stable-Baselines3's `entropy_loss` is minus our
+# `entropy`, and its `value_loss` twice ours. Our curves are drawn over frames, and
+# theirs over steps: in an Atari game, what is at 4 million here is at 1 million there.

@@ -18,25 +18,21 @@ if no point comes? In Montezuma's Revenge the first one is behind ladders, a rop
 skull, and a wrong step only means beginning again.
 
 A child in an empty room does not wait for points. It goes where it has not been. So pay
-the agent for what is *new*, and let it learn from this pay as it learns from points. It
-then learns how to come back to the edge of what it knows, and to go on from there.
+the agent for what is *new*, and let it learn from this pay as it learns from points.
 (Such pay is called an **intrinsic reward**, or an exploration bonus. The points are the
 **extrinsic** reward, and where they seldom come, it is **sparse**.)
 
 ## How new is it?
 
-The plain way is to count (**count-based exploration**). The pay usually shrinks with
-the square root of the count: what was seen a hundred times pays a tenth of what was
-seen once. But hardly any two pictures of a game are the same in every pixel, so nearly
-every one is seen just once.
+The plain way is to count (**count-based exploration**). But hardly any two pictures of
+a game are the same in every pixel, so nearly every one is seen just once.
 
 [Burda et al. (2019)](https://arxiv.org/abs/1810.12894) let two networks do the
-counting. The first, the **target** $f$, has random weights, and keeps them. (It has
-nothing to do with [the target network of DQN](../dqn/__init__.py#two-remedies), which
-moves on.) It turns each observation into a row of numbers. They mean nothing, but are
-always the same for the same observation. The second, the **predictor** $\hat{f}$,
-begins with other random weights and learns to say the same numbers, from all that the
-agent sees. Its error is the reward:
+counting. The first, the **target** $f$, has random weights, and keeps them. It turns
+each observation into a row of numbers. They mean nothing, but are always the same for
+the same observation. The second, the **predictor** $\hat{f}$, begins with other random
+weights and learns to say the same numbers, from all that the agent sees. Its error is
+the reward:
 
 $$n(o) = \operatorname{mean} \Big( \big( \hat{f}(o) - f(o) \big)^2 \Big)$$
 
@@ -81,9 +77,9 @@ the error is one that learning can take away.
 
 !!! warning "Sizes"
     A network that learns can get used to large numbers or small ones, but the target
-    can't. If what it sees is a hundredth of what it would need to be, all its answers
-    are alike, whatever is seen. So here each pixel is shifted and scaled by [what was
-    seen of it so far][Moments], and cut off at five standard deviations.
+    can't. If it sees too small ones, all its answers are alike, whatever is seen. So
+    here each pixel is shifted and scaled by [what was seen of it so far][Moments], and
+    cut off at five standard deviations.
 
 !!! warning "One picture, not four"
     The policy sees four pictures, to know what moves. The predictor gets the newest of
@@ -94,15 +90,14 @@ the error is one that learning can take away.
     Nothing is as new the second time, so the same thing earns less and less. And the
     size of an error depends on the networks: by itself it says nothing. So [the
     experiment](rnd.py) adds up the errors of each game, and divides each error by the
-    standard deviation of these sums so far. That makes them fit for any game. They
-    still fade, and in the end points alone count.
+    standard deviation of these sums so far. They still fade, and in the end points
+    alone count.
 
 !!! warning "A few smooth numbers"
     The predictor also learns what it was not shown, if it lies between two things that
     it was shown. With pictures that is little. With two numbers, such as where a car is
-    and how fast it goes, that is everything: after a minute nothing is new any more,
-    wherever the car has been. We tried this on `MountainCar-v0`, with a few sets of
-    settings, and no agent got up the hill.
+    and how fast it goes, that is everything. We tried this on `MountainCar-v0`, with a
+    few sets of settings, and no agent got up the hill.
 """
 
 from typing import cast

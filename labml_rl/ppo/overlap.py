@@ -19,10 +19,9 @@ with      play   1 2 3 4
 
 For that, there are two networks. One learns from what was played last. Meanwhile the
 other, a copy made when the update begins, plays the next rollout. So the policy that
-played is no longer the one that begins to learn: it is one update older. And there is
-always one rollout that nobody has learned from yet. The last one of a run is thrown
-away. (The idea is that of [IMPALA](../impala/__init__.py), which also corrects its
-returns for the older policy. PPO does not.)
+played is no longer the one that begins to learn: it is one update older. The last
+rollout of a run is thrown away. (The idea is that of [IMPALA](../impala/__init__.py),
+which also corrects its returns for the older policy. PPO does not.)
 
 With 128 games on [sixteen cores and a large GPU](../../benchmarks/gpu.md), PPO then
 plays and learns as many steps as the games alone allow. Three samples could not tell
@@ -257,8 +256,7 @@ def beside(steps: Iterator[None], stream: torch.cuda.Stream | None) -> Iterator[
 
     A GPU does what it is asked for in the order in which it was asked. So the second
     question of player A would wait for the whole first step of learning. With two lists
-    of orders, called *streams*, it does not: the GPU works at both. Python only puts a
-    step on the list of the learner, and goes on to the player whose turn it is.
+    of orders, called *streams*, it does not: the GPU works at both.
 
     What learns must be a different network from the one that plays.
 

@@ -11,9 +11,9 @@ symbols:
 
 # PPO on one page
 
-[The experiment](experiment.py) can be stopped, resumed, recorded and made faster. All
-that takes room, and settings, games and network are on pages of their own. Here is the
-algorithm alone, from the first step to the last, as one function:
+[The experiment](experiment.py) can be stopped, resumed, recorded and made faster, and
+all that takes room. Here is the algorithm alone, from the first step to the last, as
+one function:
 
 ```sh
 python -m labml_rl.ppo.plain
@@ -37,10 +37,8 @@ episodic_life=True, copy=False)`, a network that fits, `ActorCritic((4, 84, 84),
 and the [settings for games][labml_rl.ppo.experiment.Settings]. Three more are [those of
 A2C as well][labml_rl.onpolicy.PolicySettings]: `discount=0.99`,
 `entropy_coefficient=0.01`, and the length, `total_steps=2_500_000`, which is ten
-million frames. (With `copy=False`, the next step writes over what this one shows, so
-copy it if you keep it. The sampler does.) It all runs on the processor. When a run
-takes longer than you care to wait, move on to the experiment, which can use a GPU as
-well.
+million frames. It all runs on the processor. When a run takes longer than you care to
+wait, move on to the experiment, which can use a GPU as well.
 """
 
 from collections import deque

@@ -37,19 +37,18 @@ below it that of PPO without a memory, which stays flat: it ends at
 
 *The pole without speeds, beside PPO without a memory.*
 
-Three seeds were tried, and this one is the poorest. The curve counts games of training.
-For a score, the finished agent plays thirty whole games. Two of the three keep the pole
-up for all 500 steps in each of them. This one scores 475 on average, and PPO without a
-memory 42. [All of them are
+Three seeds were tried, and this one is the poorest. For a score, the finished agent
+plays thirty whole games. Two of the three keep the pole up for all 500 steps in each of
+them. This one scores 475 on average, and PPO without a memory 42. [All of them are
 recorded](../../results.md#a-pole-without-speeds-by-recurrent-ppo), and so is an earlier
 run with [other settings][SmallSettings], which scores 200.
 
 ## Does it pay for games?
 
-Four pictures show where everything is going, and in most Atari games that is all there
-is to know. What [the usual network](../bodies.py) sees at once, this one has to learn
-to note. And a minibatch of two games is less of a mixture than one of 256 steps from
-all of them. So the question is whether it can keep up at all:
+Four pictures show where everything is going. What [the usual network](../bodies.py)
+sees at once, this one has to learn to note. And a minibatch of two games is less of a
+mixture than one of 256 steps from all of them. So the question is whether it can keep
+up at all:
 
 ![The mean score of the last hundred games of recurrent PPO in Pong, over the frames
 played, and those of two runs of PPO, one of which rises at the same time, and one two
@@ -62,10 +61,7 @@ It can. In whole games the agent scores 19.9, and those of PPO 20.2 and 16.6, wi
 [standard errors][labml_rl.watch.scores.Result.standard_error] of 0.2, 0.2 and 1.1. The
 gap between the two runs of PPO is a matter of the seed, and there is only [a single
 run](../../results.md#pong-by-recurrent-ppo) of recurrent PPO. So the memory seems to
-cost little where four pictures are enough. It is meant for problems in which something
-must be remembered for longer than four pictures show.
-
-`--stack 4` gives it both, the pictures and the memory.
+cost little where four pictures are enough.
 """
 
 from dataclasses import dataclass
@@ -128,9 +124,8 @@ class Rows(ppo.Batch):
     r"""
     ## A batch of rows
 
-    It has all that [a batch of PPO][labml_rl.ppo.experiment.Batch] has, as one long
-    list of steps. But here, all steps of a game follow one another. So this batch knows
-    where each game begins, and whole games are shuffled and dealt out to minibatches.
+    [A batch of PPO][labml_rl.ppo.experiment.Batch] in which all steps of a game follow
+    one another. Whole games are shuffled and dealt out to minibatches.
 
     Args:
         memories: $m_t$ for the first step of each game, shape `(N, M)`.
@@ -262,9 +257,8 @@ class Experiment(ppo.Experiment):
             for name, each in vars(batch).items()
         }
 
-        # Where one step ends an episode, the next one begins another. And the first
-        # step of all? If an episode begins there, its notes have already been wiped
-        # out.
+        # Where one step ends an episode, the next one begins another. If one begins
+        # with the first step of all, its notes have already been wiped out.
         ends = samples.rollout.ends.T  # (N, T)
         begins = torch.zeros_like(ends)
         begins[:, 1:] = ends[:, :-1]
@@ -275,15 +269,12 @@ class Experiment(ppo.Experiment):
         ### Look again
 
         The network has changed, and would have noted other things in the steps before.
-        So it does not go on from the notes that were taken while it played. It takes
-        them again, from the first step of the row on.
+        So it takes its notes again, from the first step of the row on.
 
-        Only the notes at the beginning of the row are old ones. The network took them
-        in the rollout before, when it had not yet learned from that. With a replay
-        memory, as in [R2D2](https://openreview.net/forum?id=r1lyTjAqYX), where such
-        notes may be thousands of updates old, they do harm. (There, a network is first
-        shown some steps that it does not learn from, to take its own notes: a
-        *burn-in*.) Here the notes are one rollout old.
+        Only the notes at the beginning of the row are old ones (*stale*): the network
+        took them in the rollout before, when it had not yet learned from that. With a
+        replay memory, as in [R2D2](https://openreview.net/forum?id=r1lyTjAqYX), where
+        such notes may be thousands of updates old, they do harm.
 
         Args:
             batch: rows to learn from.

@@ -32,10 +32,9 @@ m0 → network → m1 → network → m2 → network → m3 → …
 Such a network is called **recurrent**, and its notes are its **hidden state**. Here
 they are $M$ numbers for each game, and all zeros when an episode begins.
 
-Nobody tells the network what to note. That is learned along with everything else. The
-answer in step 9 depends on $m_9$, that on what the network did in step 8, and so on. So
-the gradient of a loss in step 9 runs back through all steps before it, and says what
-would have been worth noting there.
+Nobody tells the network what to note. The answer in step 9 depends on $m_9$, that on
+what the network did in step 8, and so on. So the gradient of a loss in step 9 runs back
+through all steps before it, and says what would have been worth noting there.
 
 [Hausknecht and Stone (2015)](https://arxiv.org/abs/1507.06527) gave DQN such a memory
 (**DRQN**), and one picture at a time. All in all it played about as well as with a
@@ -83,15 +82,14 @@ The network works with $h$, and carries both along: $m_t = (h_t, c_t)$.
     When an episode ends, the next one begins in the same place in the batch, and finds
     the notes of the finished one there. They have to be wiped out both [in
     playing][labml_rl.sampling.Player.moves] and [in learning][RememberingBody.rows], at
-    the same step. If that is done in only one of them, the network is asked one thing
-    while it plays and another while it learns, and no ratio in PPO means what it says.
-    There is no error message. But before the first step of the optimiser, all ratios
-    must be 1, and that can be tested.
+    the same step. If that is done in only one of them, no ratio in PPO means what it
+    says. But before the first step of the optimiser, all ratios must be 1, and that can
+    be tested.
 
 !!! warning "Shuffled steps"
-    Without a memory, a minibatch takes [any steps][labml_rl.ppo.experiment.Experiment]
-    of a rollout. With one, a step makes no sense without those before it. So a
-    minibatch takes all steps of some of the games, in order.
+    With a memory, a step makes no sense without those before it. So a minibatch takes
+    all steps of some of the games, in order, and not [any
+    steps][labml_rl.ppo.experiment.Experiment] of a rollout.
 
 !!! warning "Watched without it"
     A program that [watches](../watch/agent.py) the agent later has to carry its notes
@@ -104,12 +102,6 @@ mere numbers: no gradient runs back from one rollout into the one before it. Thi
 called **truncated backpropagation through time**. An agent can still remember for
 longer than 128 steps. But it only learns to note what pays within them, be it in points
 or in what the critic expects at their end.
-
-Of the notes that were made in playing, only those with which a rollout begins are used
-in learning. All others are computed anew in each pass, from these and from what was
-seen, by the network as it is by then. So after the first step of the optimiser the
-first notes are a little out of date (*stale*): today's network would have noted
-something else.
 """
 
 from typing import SupportsInt
@@ -157,9 +149,8 @@ class RememberingBody(nn.Module):
                 nn.init.zeros_(each)
 
         # With biases of 0 all gates would begin half open, and half of what is noted
-        # would be gone after each step. A bias of 1 keeps three-quarters. That was
-        # found early on, and [forgotten
-        # again](https://proceedings.mlr.press/v37/jozefowicz15.html).
+        # would be gone after each step. A bias of 1 [keeps
+        # three-quarters](https://proceedings.mlr.press/v37/jozefowicz15.html).
         nn.init.ones_(self.lstm.get_parameter("bias_ih_l0").chunk(4)[1])
 
     def step(self, observations: Tensor, memories: Tensor) -> tuple[Tensor, Tensor]:
@@ -203,7 +194,6 @@ class RememberingBody(nn.Module):
         Returns:
             $h_{t+1}$ of each step, shape `(B, T, units)`.
         """
-        # The body remembers nothing, and sees all steps at once.
         features = self.body(observations.flatten(0, 1))  # (B · T, F)
 
         # With all rows put end to end: where does each episode begin, and how many
@@ -214,9 +204,8 @@ class RememberingBody(nn.Module):
         edges = torch.cat([starts, starts.new_tensor([len(features)])])
         lengths = edges.diff()  # (E,)
 
-        # Which step goes where? In the padding, the product makes the place 0. So the
-        # very first step is put there, as a filler, and what the LSTM says of it there
-        # is left out below.
+        # Which step goes where? In the padding, the product makes the place 0. The very
+        # first step is a filler there, and is left out below.
         numbers = torch.arange(int(lengths.max()), device=starts.device)  # (L,)
         is_step = numbers < lengths[:, None]  # (E, L)
         places = (starts[:, None] + numbers) * is_step  # (E, L)

@@ -24,7 +24,7 @@ now earns two things, points and novelty, and these are kept apart to the end:
 | counts | twice | once |
 
 The advantage of an action is the sum of both, $2\hat{A}_t + \hat{A}^n_t$, and the
-policy learns from that. (The $n$ is for novelty. It does not count steps.)
+policy learns from that. (The $n$ is for novelty.)
 
 ```sh
 labml-rl train small-rnd
@@ -52,18 +52,16 @@ runs are recorded](../../results.md#the-deep-sea-by-rnd).
 
 The authors' agents scored 8,152 points in Montezuma's Revenge, with a network that
 [remembers](remembering.py), and PPO without novelty scored 2,497. We have no machine
-for so many frames, and no run of a game to show. Don't expect such a gain in every
-game, either: in [a later comparison](https://arxiv.org/abs/2109.11052), with Rainbow in
-place of PPO, agents with such rewards were better in Montezuma's Revenge, and hardly
-anywhere else.
+for so many frames, and no run of a game to show. In [a later
+comparison](https://arxiv.org/abs/2109.11052), with Rainbow in place of PPO, agents with
+such rewards were better in Montezuma's Revenge, and hardly anywhere else.
 
 ## Why does novelty not end with an episode?
 
 Say it did. Then death would cost all the novelty that was still to come, and the agent
-would be afraid of anything dangerous. In the end it would rather stay where nothing
-happens. But it loses little by dying: it goes on exploring in the next episode. So the
-return of novelty runs on across the end of one episode into the next, and death costs
-what it costs to find the way back.
+would be afraid of anything dangerous. But it loses little by dying: it goes on
+exploring in the next episode. So the return of novelty runs on across the end of one
+episode into the next, and death costs what it costs to find the way back.
 
 The return of points must end with the episode. If it ran on, an agent could find points
 that come early, die on purpose, and take them again.
@@ -257,8 +255,6 @@ class Experiment(ppo.Experiment):
     ) -> CuriousActorCritic:
         """
         For a network of your own, derive from [CuriousActorCritic][] and override this.
-        That class has all that RND asks for: both critics, the novelty, and the moments
-        by which it is paid.
 
         Args:
             settings: of the algorithm.
@@ -366,8 +362,7 @@ class Experiment(ppo.Experiment):
 
         That of PPO, and on top of it the errors of the other critic and of the
         predictor. The agent is paid with the very error that the predictor has to make
-        smaller. (What is seen after the last step of a rollout was paid for, and is
-        learned from in the next.)
+        smaller.
 
         Args:
             batch: the steps to learn from.
