@@ -35,12 +35,11 @@ answers with an **action** $a_t$, which buttons to press. The environment moves 
 pays a **reward** $r_t$: a number, for instance the points just scored. Then comes
 $o_{t+1}$, and so on, until the **episode** is over: the ball is lost, the game is won.
 
-An observation is not everything. One picture does not show which way the ball is
-flying, and even several don't show everything. The machine that runs the game knows
-that, and everything else that decides, together with the action, what happens next. All
-of that is its **state**. The agent sees only the observation, and has to decide from
-that. (In other books this is a **partially observable Markov decision process**, or
-POMDP.)
+An observation is not everything: one picture does not show which way the ball is
+flying. The machine that runs the game knows that, and everything else that decides,
+together with the action, what happens next. All of that is its **state**. The agent
+sees only the observation, and has to decide from that. (In other books this is a
+**partially observable Markov decision process**, or POMDP.)
 
 One thing makes this harder than learning from examples. Nobody says which action would
 have been right; there is a reward, often much later, for something that was done at
@@ -61,10 +60,10 @@ each step, for ever, makes $1 + \gamma + \gamma^2 + \dots = 1 / (1 - \gamma)$, w
 do with it. If late rewards counted in full, chance would hide what the action itself
 was worth.
 
-In a game that ends, the sum is finite without a discount as well, and $\gamma = 1$ is
-allowed. And the score of a game is a plain sum. So an agent with a discount goes after
-something a little different from what it is measured by: with $\gamma = 0.99$, two
-points that come seventy steps later are worth less to it than one point now.
+In a game that ends, $\gamma = 1$ is allowed as well. And the score of a game is a plain
+sum. So an agent with a discount goes after something a little different from what it is
+measured by: with $\gamma = 0.99$, two points that come seventy steps later are worth
+less to it than one point now.
 
 How the agent picks its actions is its **policy**, written $\pi(a \mid o)$: the
 probability of each action after an observation. To learn is to change the policy so
@@ -122,19 +121,16 @@ agree with each other from one step to the next. DQN can use any play for that, 
 and again. But values can agree [although the agent plays badly](dqn/mistakes.py).
 
 (All five are *model-free*: they learn what to do, and not what the game will do.
-*Model-based* agents learn to predict the game, and plan or practise in what they
-predict.)
+*Model-based* agents learn to predict it.)
 
 ## How to read a page
 
 The prose is on the left. The code that it describes is beside it, on the right (on a
 small screen, below it), and all of the code is there: from top to bottom, a page is the
 whole file. Only where a chapter begins with more prose than code, as here, does the
-prose come first. What you see is what the tests run, so it cannot say one thing and do
-another.
+prose come first. What you see is what the tests run.
 
-Some chapters end with questions, and the answers are folded up below them. The tests
-compute the answers, too.
+Some chapters end with questions, and the answers are folded up below them.
 
 Shapes follow the lines that make them: `# (4, 84, 84)` is an array of four pictures, 84
 rows by 84 columns each. A box like the one below marks a place where many programs go
@@ -150,9 +146,8 @@ EnvPool, Baselines, Stable-Baselines3, CleanRL and `labml_nn`. You need not know
 
 ### The short way
 
-Half of the pages are about speed and safety. You can understand every algorithm without
-them. If you want to know how agents learn, read these first, in this order. ([How to
-install the book](../index.md#try-it), so that you can run what you read, is on the
+Half of the pages are about speed and safety. If you want to know how agents learn, read
+these first, in this order. ([How to install the book](../index.md#try-it) is on the
 front page.)
 
 1. This page. Then, from [the game](game.py), the introduction, the sections [The

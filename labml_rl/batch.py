@@ -219,11 +219,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             array with these rows, and the same key with an underscore says which of
             them count. So the scores of finished games are in
             `infos["final_info"]["episode"]["r"]`, and `infos["final_info"]["_episode"]`
-            says in which rows. (An episode that ended with a life has no score, and if
-            no others ended, there is no `"episode"`:
-            [scores_of][labml_rl.environments.scores_of] allows for both.) Gymnasium's
-            `RecordEpisodeStatistics` around a batch would find this name taken, and
-            stop.
+            says in which rows. (An episode that ended with a life has no score:
+            [scores_of][labml_rl.environments.scores_of] allows for that.)
 
         Raises:
             InvalidAction: if there are too few or too many, if their shape is wrong, or
@@ -345,8 +342,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """
-        Look at an attribute of every environment. The name of this method is
-        Gymnasium's.
+        Look at an attribute of every environment.
 
         Returns:
             Their attributes, in order.
@@ -416,8 +412,8 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
 
     def close(self, **_: Any) -> None:
         """
-        Close all. Closing twice does no harm, even if it failed for one of them. What
-        Gymnasium's own batches can be told here, such as `timeout`, changes nothing.
+        Close all. Closing twice does no harm, even if it failed for one of them.
+        Arguments, such as Gymnasium's `timeout`, change nothing.
         """
         try:
             super().close()

@@ -101,17 +101,15 @@ of `gymnasium.utils.env_checker`. Three more things matter here:
     env = TransformReward(env, lambda r: r / 100)
     ```
 
-    Gymnasium has these two, and `NormalizeReward` and `NormalizeObservation` as well,
-    which find their numbers during play. But a run does not save these. If you resumed
-    it or watched its agent, you would begin with others.
+    Gymnasium has these two. Its `NormalizeReward` and `NormalizeObservation` find their
+    numbers during play, and a run does not save these. If you resumed it or watched its
+    agent, you would begin with others.
 
 If an action is an amount, such as a torque, let the agent choose among a few amounts.
 Some environments have an option for that, such as `continuous=False` of `CarRacing-v3`.
 (PPO can learn amounts, too, but this book's does not. The head of its
-[network](networks.py) would have to give a mean and a width in place of logits. Actions
-would be drawn by these, and their probability and the entropy computed from them. The
-[sampler](sampling.py) refuses them, so a loop of your own has to write the steps down.
-Batches of games, advantages and losses would stay as they are.)
+[network](networks.py) would have to give a mean and a width in place of logits, and a
+loop of your own would have to write the steps down.)
 """
 
 import math
@@ -207,9 +205,7 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
             What the environment returns. At the end of an episode, the sum of its
             rewards and the number of its steps are in `info["episode"]`, as far as the
             environment put nothing there itself, and `info["cut_off"]` says whether it
-            was cut off. If the limit that cut it off is outside the wrapper that counts
-            its points, such as Gymnasium's `RecordEpisodeStatistics`, the score is what
-            had been counted so far.
+            was cut off.
 
         Raises:
             ResetNeeded: before the first `reset`.
@@ -326,12 +322,11 @@ def is_atari(name: str) -> bool:
         name: of a game or an environment.
 
     Returns:
-        Whether to look for it among the games. It may not be there, either.
+        Whether to look for it among the games.
 
     Raises:
         ValueError: if the version is missing, or if it is one of Gymnasium's names for
-            an Atari game. Those come without a pipeline, or with another, and some of
-            them with sticky actions.
+            an Atari game.
     """
     # Blackjack-v1 is no game for the Atari, though there is one of that name, too.
     found = gymnasium.registry.get(name)
@@ -439,8 +434,7 @@ def no_environment(name: str, error: Exception) -> str:
         error: what Gymnasium said.
 
     Returns:
-        A sentence, with a remedy. A module that was not found may be in the folder
-        where the command was typed, and a command looks only where libraries are.
+        A sentence, with a remedy.
     """
     hint = ""
     package = re.split(r"[.:]", name)[0]

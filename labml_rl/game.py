@@ -27,7 +27,7 @@ obs, reward, terminated, truncated, info = game.step(2)
 ```
 
 `reset` begins an episode, and `step` plays one action, here number 2, and says what
-came of it, in five parts. Their meaning is explained [beside the class][Game].
+came of it, in five parts, which are explained [beside the class][Game].
 
 ## What the agent sees
 
@@ -58,14 +58,12 @@ from gymnasium.spaces import Box, Discrete
 
 from labml_rl.screen import SIZE, Display, Pixels, Screens
 
-# A **frame** is one picture of the emulator; a **step** is one action of the agent.
-# This book never says one where it means the other: a score after 10 million *frames*
-# is a score after 2.5 million *steps*, and results have been misread by this factor.
+# A **frame** is one picture of the emulator; a **step** is one action of the agent. A
+# score after 10 million *frames* is a score after 2.5 million *steps*, and results have
+# been misread by this factor.
 FRAMES_PER_STEP = 4
 
-# All positions of the joystick, without and with the button. (The emulator would list
-# only those that are allowed. In Lost Luggage and Skiing the button is not, and it
-# takes everything with the button for `NOOP`.)
+# All positions of the joystick, without and with the button.
 ALL_ACTIONS = [Action(number) for number in range(18)]
 
 
@@ -74,11 +72,10 @@ class Emulator(Display, Protocol):
     ## The emulator
 
     The Arcade Learning Environment, or ALE, of [Bellemare et al.
-    (2013)](https://doi.org/10.1613/jair.3912) emulates the console. It has its own
-    Gymnasium environment, `ALE/…-v5`. That one copies a picture at each of its steps,
-    and for the maximum of two frames it has to be run with one frame a step. So it
-    copies all four. This page talks to the emulator itself, `ALEInterface`, and fetches
-    only what the agent will see.
+    (2013)](https://doi.org/10.1613/jair.3912) emulates the console. Its own Gymnasium
+    environment, `ALE/…-v5`, would have to copy all four frames of a step. This page
+    talks to the emulator itself, `ALEInterface`, and fetches only what the agent will
+    see.
 
     Besides [its screens][Display], these methods are all that a game needs from the
     emulator. Anything else that has them will do: the tests use a small scripted game,
@@ -115,8 +112,8 @@ class GameOptions:
     #
     # `stack` pictures in an observation: 4, or 1 for a network that has a memory of its
     # own. PyTorch wants them in front, `(4, 84, 84)`; with `channels_last` they come as
-    # `(84, 84, 4)`. And `crop_scoreboard` cuts the picture to the playing field, in the
-    # way that [shrink][labml_rl.screen.shrink] describes.
+    # `(84, 84, 4)`. And `crop_scoreboard` [cuts the picture][labml_rl.screen.shrink] to
+    # the playing field.
     stack: int = 4
     channels_last: bool = False
     crop_scoreboard: bool = False
@@ -129,9 +126,9 @@ class GameOptions:
     #
     # `sticky_actions` is the probability, in each frame, that the emulator ignores the
     # action and repeats the one before, so that no agent can learn a game by heart.
-    # [Machado et al. (2018)](https://doi.org/10.1613/jair.5699) recommend 0.25, and
-    # `ALE/…-v5` uses that; most published scores are from games without sticky actions,
-    # so here they are off. A score means little unless this number is given with it.
+    # [Machado et al. (2018)](https://doi.org/10.1613/jair.5699) recommend 0.25. But
+    # most published scores are from games without sticky actions, so here they are off.
+    # A score means little unless this number is given with it.
     full_action_space: bool = False
     sticky_actions: float = 0.0
 
@@ -158,9 +155,9 @@ class GameOptions:
     #
     # Its reward is the points of the game; or, with `clip_rewards`, only their sign, so
     # that one learning rate suits both Pong, where a goal is 1 point, and games that
-    # give thousands. (It is the sign of what all four frames of a step bring together.)
-    # The price: in Ms. Pac-Man a dot brings 10 points and a ghost 200 or more, and to
-    # the agent they are worth the same. The reported score is never clipped.
+    # give thousands. The price: in Ms. Pac-Man a dot brings 10 points and a ghost 200
+    # or more, and to the agent they are worth the same. The reported score is never
+    # clipped.
     clip_rewards: bool = False
 
     # ### What people see
@@ -225,20 +222,17 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
     ```
 
     The agent acts 15 times a second. What it sees after action `a3` is the stack of
-    `m0` to `m3`: a quarter of a second of play. One action later it is `m1` to `m4`, so
-    two observations in a row have three pictures in common.
+    `m0` to `m3`: a quarter of a second of play.
 
     An **episode** is the stretch of play that an agent learns from as a whole. It ends
     in one of two ways, which must not be mixed up: `terminated` means that nothing
-    follows, `truncated` that we stopped watching. (A game that ends in the very step in
-    which it would be cut off is only `terminated`. If just a life is lost in that step,
-    both are true, and `terminated` counts.) With `episodic_life` a game has several
-    episodes, one for each life.
+    follows, `truncated` that we stopped watching. With `episodic_life` a game has
+    several episodes, one for each life.
 
     *Scores* are those of whole games. When a game, and not just a life, is over or cut
     off, `info` has an entry for it: the raw points, the steps of the agent, and the
-    frames of the emulator, no-ops included. Another entry says whether the game was cut
-    off, by the cap on its frames. The number of lives is in `info` at every step.
+    frames of the emulator, no-ops included. Another entry says whether it was cut off.
+    The number of lives is in `info` at every step.
 
     ```python
     {
@@ -248,8 +242,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
     }
     ```
 
-    Gymnasium's `RecordEpisodeStatistics` would record the same under `"episode"`. So a
-    game needs no such wrapper, and can't have one.
+    So a game needs no `RecordEpisodeStatistics` of Gymnasium's, and can't have one.
 
     Args:
         load: makes an emulator with a game in it, from a seed for the emulator's
@@ -280,7 +273,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         self._load_emulator(seed)
 
         # The minimal set has only actions that have an effect, so it shows whether the
-        # button has one. The full set has the button in every game.
+        # button has one.
         self._actions = self._emulator.getMinimalActionSet()
         self._has_fire = Action.FIRE in self._actions
         if self.options.full_action_space:
@@ -300,8 +293,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         """
         ### One seed for all that is random
 
-        The seed decides the number of no-ops, and sets the emulator's *dice*, its
-        random number generator, for sticky actions.
+        The seed decides the number of no-ops, and sets the emulator's dice, for sticky
+        actions.
 
         !!! warning "A new game is not a fresh console"
             In a dozen games, Beam Rider and Tennis among them, the emulator remembers
@@ -339,9 +332,9 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
             It does in Gymnasium's `AtariPreprocessing` with `terminal_on_life_loss`,
             and in ALE's vector environment with `episodic_life`. Their agents play the
             opening over and over, and hardly ever see what comes after it. EnvPool does
-            go on, but with up to 30 no-ops after each life, as DQN's own program did:
-            half a second in which everything moves but the agent. And its stack still
-            holds pictures from the life before.
+            go on, but with up to 30 no-ops after each life: half a second in which
+            everything moves but the agent. And its stack still holds pictures from the
+            life before.
 
         Args:
             seed: begin afresh, exactly as [make_game][] does with this seed.
@@ -379,8 +372,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         """
         ### A new game
 
-        The number of no-ops is drawn by this game's own generator: a global one would
-        tie all games in a process together, and no seed would reproduce any of them.
+        The number of no-ops is drawn by this game's own generator: with a global one,
+        no seed would reproduce any game.
 
         Points that come in before the agent's first action count towards the score. The
         agent is not paid for them.
@@ -398,10 +391,9 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         """
         ### Off and on again
 
-        A reset takes as long as seventy frames, since the console really is switched
-        off and on, and the emulator plays for a second until the game is ready. While
-        one of eight games does this, the other seven wait. But in many games nothing
-        that came before is left after a reset, which always ends in [the same
+        A reset takes as long as seventy frames, since the emulator plays for a second
+        until the game is ready. While one of eight games does this, the other seven
+        wait. But in many games a reset always ends in [the same
         state][labml_rl.game.SAME_START]. So that state is kept, and the next time it is
         put back, which takes about as long as one frame.
 
@@ -423,8 +415,6 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
             self._start = self._emulator.cloneSystemState()
 
     def _fire(self) -> None:
-        # Baselines goes on to press action 2, whatever that is in the game at hand. The
-        # button alone is enough.
         if self._has_fire and self.options.fire_at_start and not self._is_over():
             self._play(Action.FIRE, FRAMES_PER_STEP)
 
@@ -440,7 +430,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
 
         Returns:
             The observation, the points that were scored, `terminated`, `truncated`, and
-            `info`.
+            `info`. If a life is lost in the step in which the game is cut off, both are
+            true, and `terminated` counts.
 
         Raises:
             ResetNeeded: before the first `reset`, and after the end of an episode.
@@ -532,8 +523,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         The new picture pushes out the oldest. At the beginning of an episode there is
         no past, and the first picture stands in for it: nothing has moved yet.
 
-        Every observation is a new array. If you keep one, in a replay memory say, it is
-        still the same a step later.
+        Every observation is a new array. If you keep one, it is still the same a step
+        later.
         """
         picture = self._screens.picture()  # (84, 84)
         self._stack[:-1] = picture if first else self._stack[1:]
@@ -576,21 +567,19 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         you need everything that decides how they go on: the console with its dice, the
         dice for the no-ops, the pictures in the stack, and a few counters.
 
-        A game can't be copied, not by `copy.deepcopy` either. But another that was made
-        in the same way can be given its state. So you can try out what comes of an
-        action and go back, as a program does that plans ahead (*tree search*).
+        A game can't be copied. But another that was made in the same way can be given
+        its state. So you can try out what comes of an action and go back (*tree
+        search*).
 
         !!! warning "Where it is not exact"
             ALE's state does not have everything. It lacks the action that was last
             held, so with sticky actions the first repetition may be of the wrong one.
             [Four games][labml_rl.game.NOT_WHOLE] can go on differently even without
-            them. And in a game that is saved with a single frame left before its cap,
-            the last picture can differ: it is the maximum of that frame and of the one
-            before, which is gone.
+            them.
 
         Returns:
-            Numbers, bytes and an array. There is no code in it, and none is run to read
-            it. (But the emulator trusts the bytes. Given others, it may crash.)
+            Numbers, bytes and an array. No code is run to read it. (But the emulator
+            trusts the bytes. Given others, it may crash.)
 
         Raises:
             ResetNeeded: before the first `reset`: there is nothing to save.
@@ -736,11 +725,10 @@ def make_game(game: str, *, seed: int | None = None, **options: Any) -> Game:
 # ### Games that forget
 #
 # In these games a reset [always ends in the same state][Game._switch_on], whatever was
-# played before it. That has been tried thousands of times, and the tests try it again.
-# In most others a clock or a counter runs on through a reset, and in some [the game
-# remembers more][Game._load_emulator]. Whether it matters or not, the others really are
-# switched off and on. So are games with sticky actions, and those below, since their
-# state does not hold everything.
+# played before it. In most others a clock or a counter runs on through a reset, and in
+# some [the game remembers more][Game._load_emulator]: these really are switched off and
+# on. So are games with sticky actions, and those below, since their state does not hold
+# everything.
 SAME_START = frozenset(
     {
         *("air_raid", "amidar", "asterix", "atlantis2", "atlantis", "basic_math"),
@@ -834,8 +822,8 @@ def _load(name: str, options: GameOptions, seed: int) -> Emulator:
     return emulator
 
 
-# ALE's own function looks nowhere else once `ALE_ROMS_DIR` is set. It prints a line for
-# each game, and fails at the first that is missing there.
+# ALE's own function looks nowhere else once `ALE_ROMS_DIR` is set, and fails at the
+# first game that is missing there.
 def _rom(name: str) -> Path:
     path = Path(roms.__file__).with_name(f"{name}.bin")
     elsewhere = os.environ.get("ALE_ROMS_DIR")

@@ -23,7 +23,7 @@ faster](../benchmarks/games.md) than the workers of this book, since both spend 
 time in the same emulator; and it plays by its own rules.
 
 !!! warning "What is different"
-    This is true of ale-py 0.12. In older versions other things differ.
+    This is true of ale-py 0.12.
 
     - **Greys.** It turns frames grey before it takes their maximum, so in some games
       [the picture differs][labml_rl.screen.preprocess].

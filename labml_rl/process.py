@@ -19,8 +19,7 @@ receive() <------ pipe ------ "done", and the result
 ```
 
 Sending and receiving are separate, and that is the whole trick: hand *every* worker its
-request first, and only then wait for the first answer. In the meantime all of them
-work.
+request first, and only then wait for the first answer.
 
 ## What a message costs
 
@@ -35,20 +34,18 @@ an observation that is copied in memory](../assets/figures/batches-costs.svg)
 *The quickest tenth of many tries, from [this record](../benchmarks/games.md).*
 
 So a message is cheap compared with a step of a game, but not free. One that carries an
-observation costs more, and there is a way around it: a copy in memory takes next to no
-time, as long as both processes see that memory. [The page about workers](worker.py)
-makes use of both: it sends few messages, each for several games, and no observations.
+observation costs more, and a copy in memory that both processes see takes next to no
+time. So [workers](worker.py) send few messages, each for several games, and no
+observations.
 
-What no program can get around is the emulator itself. It takes most of a step, and the
-number of steps that it plays with nothing around it is the *ceiling* for everything
-that is measured.
+What no program can get around is the emulator itself. The number of steps that it plays
+with nothing around it is the *ceiling* for everything that is measured.
 
 ## What can go wrong
 
 A first version of this is quickly written. A week later a mistake in one game makes the
 whole program hang, and the processes of a program that died in the night are still
-running in the morning. With the [Worker][] of this page, neither happens. It knows
-nothing of games; [the next page](worker.py) gives it some.
+running in the morning. With the [Worker][] of this page, neither happens.
 """
 
 import contextlib
@@ -116,8 +113,8 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
     # !!! warning "A fork has no threads"
     #     PyTorch computes with several threads, and keeps them. A forked process has
     #     none of them, but believes that it does, and the first large product would
-    #     wait for them for ever. With one thread there is nothing to wait for, and one
-    #     is right here: the other cores have their own workers.
+    #     wait for them for ever. With one thread there is nothing to wait for, and the
+    #     other cores have their own workers.
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 
@@ -144,13 +141,12 @@ class SpinWait:
 
     A process that waits is put to sleep, and so is a core that has nothing else to do.
     Waking both takes longer than everything else about a message. And when games are
-    played without a pause, no process waits for long: the next message is on its way.
+    played without a pause, no process waits for long.
 
     So a process that had to wait for less than a millisecond the last time stays awake
     for a millisecond this time, and looks again and again whether there is something to
     read. (Locks do the same, which is called *adaptive spinning*.) In between it offers
-    its core to others, so that no other process waits because of it. If the millisecond
-    is over, or was over the last time, it sleeps.
+    its core to others.
 
     Args:
         files: the numbers of the files to listen to.
@@ -238,8 +234,8 @@ class Parcel:
     `if __name__ == "__main__":`. So `make` travels in memory that both see, and the
     pipe only says where that is.
 
-    It is opened [where the object is made][worker_process]. If there is no such
-    function at the other end, the parent is told, as it is of any other mistake.
+    It is opened [where the object is made][worker_process]. If that fails, the parent
+    is told, as it is of any other mistake.
 
     Args:
         make: makes the object.
@@ -273,8 +269,7 @@ def time_for(method: str, timeout: float | None) -> float | None:
         timeout: the seconds that it has for a step.
 
     Returns:
-        The same, or `None` for going on from a saved state: nobody knows how long an
-        episode was, and a run that is given up here could never go on.
+        The same, or `None` for going on from a saved state.
     """
     return None if method in ("set_state", "set_states") else timeout
 
@@ -292,9 +287,8 @@ class WorkerDiedError(WorkerError):
     """
     ### Without a word
 
-    If the process died before it could say anything, there is no traceback, and the
-    error says what it died of. Most often the system killed it because there was no
-    memory left.
+    If the process died before it could say anything, the error says what it died of.
+    Most often the system killed it because there was no memory left.
 
     Args:
         message: with the worker's name.
@@ -349,7 +343,6 @@ class Worker:
         name: str,
         start_method: str | None = None,
     ) -> None:
-        # Python's own message, of a failed assertion, offers no remedy.
         if multiprocessing.current_process().daemon:
             raise WorkerError(
                 f"{name} can't be started: this process is a daemon itself, as those "
@@ -396,8 +389,7 @@ class Worker:
     def send(self, method: str, *arguments: Any) -> None:
         """
         Ask for something and do not wait; [Worker.receive][] has the result. Arguments
-        that can't be packed raise what `pickle` raises. The worker has then not heard
-        of them, and may be asked for something else.
+        that can't be packed raise what `pickle` raises.
 
         Raises:
             WorkerError: if the worker is closed, or does not even read the request. It
@@ -472,9 +464,7 @@ class Worker:
         Ctrl-Z stops this process together with its workers, and so does pausing a
         container. But the clock goes on, and an hour later no worker has had a single
         second of it. So the clock is ignored here. The wait is made up of slices, which
-        are counted, and an hour like that counts as one slice. (The time that had
-        already passed, `waited`, is taken from a clock, but a slice is left in any
-        case.)
+        are counted, and an hour like that counts as one slice.
         """
         if timeout is None:
             return self._spin.wait()
@@ -499,8 +489,8 @@ class Worker:
 
         !!! warning "A copy"
             A process that is forked from the parent has a copy of this object, and of
-            its end of the pipe. When it ends or forgets the copy, the worker is still
-            the parent's. So only the parent says goodbye, and others just hang up.
+            its end of the pipe. The worker is still the parent's. So only the parent
+            says goodbye, and others just hang up.
 
         Args:
             patience: how many seconds the worker may go on for.

@@ -148,9 +148,8 @@ class SavesState(Protocol):
     """
     ## Saved games
 
-    Some environments can be left in the middle of an episode and continued later, or in
-    another process. [Game.get_state][labml_rl.game.Game.get_state] says why that is
-    useful.
+    Some environments can be left in the middle of an episode and [continued
+    later][labml_rl.game.Game.get_state], or in another process.
     """
 
     def get_state(self) -> Any:
@@ -329,7 +328,7 @@ class Runner:
         return self._each(set_state)
 
     def _each(self, do: Callable[[int], Any]) -> list[Any]:
-        # An error says where it happened. Otherwise that would be anybody's guess.
+        # An error says where it happened.
         done: list[Any] = []
         try:
             for row in range(len(self.envs)):
@@ -360,22 +359,20 @@ class Runner:
         - `SAME_STEP`, the default of this book: at once, in the same step. The
           observation of that step is then the *first of the next* episode. The last one
           of the old episode is in `infos["final_obs"]`, and the `info` that came with
-          it in `infos["final_info"]`, with the score if the game is finished. (A game
-          that ends between two of its lives has its score in the `info` of the reset.)
+          it in `infos["final_info"]`, with the score if the game is finished.
         - `NEXT_STEP`, Gymnasium's default since 1.0: in the step after, which ignores
           its action and pays nothing. That step is not experience, and whatever learns
-          must leave it out. (Before that, Gymnasium did as `SAME_STEP` does, and
-          `final_obs` was called `final_observation`. Stable-Baselines3 still does so,
-          and calls it `terminal_observation`. CleanRL's programs are for Gymnasium
-          0.29. With a newer version, they learn from the step that is not experience.)
+          must leave it out. (Gymnasium 0.29 did as `SAME_STEP` does, and called it
+          `final_observation`. Stable-Baselines3 still does so, and calls it
+          `terminal_observation`. CleanRL's programs are for 0.29. With a newer
+          version, they learn from the step that is not experience.)
         - `DISABLED`: when the agent asks for it, with
           `reset(options={"reset_mask": mask})`.
 
         !!! warning "Which observation is the last?"
             An algorithm that asks how much reward was still to come after a *truncated*
             episode must look at `final_obs`. The observation itself belongs to another
-            episode. Many early programs threw the last observation away, and their
-            algorithms had nothing to look at.
+            episode.
         """
         env = self.envs[row]
         info: dict[str, Any]

@@ -14,18 +14,14 @@ page turns them into what nearly every agent since [Mnih et al.
 four, in one picture of 84 × 84 grey pixels.
 
 It does so twice. [preprocess][] is the recipe, a few lines long, and easy to get wrong.
-[Screens][] gives the same picture to the last bit in less than half the time. With
-that, [the game](game.py) spends most of its time in the emulator, and there is not much
-left to save.
+[Screens][] gives the same picture to the last bit in less than half the time.
 
 ## Why two frames
 
 The console can draw only a few moving objects at once. Many games get round that by
 drawing some of them in the even frames and the others in the odd ones (*flicker*). On
 an old television the two blend into one. A program that looks at every fourth frame of
-the game below sees either the rocks or its own ship, never both. (In a few games two
-frames are not enough either: [Ms. Pac-Man](dqn/mspacman.py) draws four ghosts in
-turns.)
+the game below sees either the rocks or its own ship, never both.
 
 ![Three pictures of the game Asteroids: a frame with the ship alone, the next frame with
 four rocks and no ship, and a picture that has both](../assets/figures/game-flicker.png)
@@ -34,9 +30,9 @@ four rocks and no ship, and a picture that has both](../assets/figures/game-flic
 pixel and colour, the larger of the two values.*
 
 This maximum (*max-pooling* of frames, in Gymnasium) then loses its colours
-(*grayscale*), which the network can do without, and is shrunk to 84 × 84 pixels. (It
-is a square because the convolutions on a GPU that [Mnih et al.
-(2013)](https://arxiv.org/abs/1312.5602) had took nothing else. Everybody has kept it.)
+(*grayscale*), which the network can do without, and is shrunk to 84 × 84 pixels. (It is
+a square because the convolutions on a GPU that [Mnih et al.
+(2013)](https://arxiv.org/abs/1312.5602) had took nothing else.)
 
 ![The last picture in grey; and the same, square and
 coarser](../assets/figures/game-shrink.png)
@@ -67,8 +63,7 @@ def preprocess(screens: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
         Gymnasium, EnvPool and ALE's own vector environment turn the frames grey first.
         In Breakout it makes no difference. In Ms. Pac-Man nine pictures in ten differ,
         by up to some 40 of 255, and a network trained on one does not see quite the
-        same game in the other. CleanRL shrinks in colour, which makes a difference only
-        in rounding.
+        same game in the other.
 
     Args:
         screens: the last two frames, in either order, shape `(2, height, width, 3)`.
@@ -93,14 +88,11 @@ def shrink(grey: Pixels, *, crop_scoreboard: bool = False) -> Pixels:
         It is the output array. `cv2.resize(grey, (84, 84), cv2.INTER_AREA)` runs
         without complaint, and uses bilinear interpolation. At less than half the size
         that skips pixels: a small ball can vanish. `INTER_AREA` averages over
-        everything that a new pixel covers. (The program of Mnih et al. says `bilinear`,
-        too. But where [Torch7's `image.scale`](https://github.com/torch/image) shrinks,
-        it takes the average.)
+        everything that a new pixel covers.
 
-    The scoreboard can be cut off. [Mnih et al.
-    (2013)](https://arxiv.org/abs/1312.5602) keep 84 of 110 rows, roughly those of the
-    playing area, but don't say which. Here the cut is the same for every game, wherever
-    it shows its score.
+    The scoreboard can be cut off. [Mnih et al. (2013)](https://arxiv.org/abs/1312.5602)
+    keep 84 of 110 rows, roughly those of the playing area, but don't say which. Here
+    the cut is the same for every game.
 
     ![Breakout with and without its scoreboard](../assets/figures/game-crop.png)
 
@@ -229,11 +221,9 @@ class Screens:
         """
         ### The palette
 
-        It is not the same for all games: European television had different colours from
-        American television, and some games come from Europe. The emulator does not say
-        which palette it uses. But whenever a new number turns up, the same screen in
-        colour says what it means. After the first minute of a game that hardly ever
-        happens.
+        It is not the same for all games, and the emulator does not say which it uses.
+        But whenever a new number turns up, the same screen in colour says what it
+        means. After the first minute of a game that hardly ever happens.
         """
         numbers = self._last.screen
         colours = np.empty((*numbers.shape, 3), np.uint8)

@@ -10,8 +10,7 @@ summary: >-
 
 Much of the work in this field is waiting. What takes a night can be tried once a day,
 and what takes an hour, all day long. Nothing on this page makes an agent learn from
-fewer games. These tricks only waste less of the machine: more steps a second
-(*throughput*) from the same one.
+fewer games. It only gets more steps a second (*throughput*) out of the same machine.
 
 This is what an ordinary loop spends its time on, and what can be done about it. The
 gain has been measured [for DQN](../benchmarks/values.md) and [for
@@ -43,9 +42,9 @@ any of them, and about a tenth for DQN with many games. So measure on yours.
 
 A run plays and learns on all cores that it may use. Start two, and there are twice as
 many threads and processes as cores, and they wait for each other. Threads that learn
-are the worst. After each layer all of them wait for the last, and if that one has no
-core just then, they wait until another program has had its turn. So give each run cores
-of its own. On Linux, a run counts only the cores that it is given:
+are the worst. After each layer all of them wait for the last, which may have no core
+just then. So give each run cores of its own. On Linux, a run counts only the cores that
+it is given:
 
 ```sh
 taskset -c 0-3 labml-rl train ppo --seed 1 &
@@ -56,12 +55,11 @@ Where that can't be done, it matters *how* a thread waits. It does not go to sle
 once, since waking it would take longer than most layers do. It looks to see whether the
 others are done, and looks again, which is called **spinning**. On Linux, the library
 behind PyTorch's threads lets it do so 300,000 times. That takes milliseconds, and all
-the while it holds a core, perhaps the one that the awaited thread needs. When a run has
-the machine to itself, no thread ever waits that long. On a crowded one, most of the
-time goes into it.
+the while it holds a core, perhaps the one that the awaited thread needs. On a crowded
+machine, most of the time goes into it.
 
 So `labml-rl` lets threads look only 4,000 times, which makes no difference to any
-number that is learned. Its effect on speed, alone and among other programs, [has been
+number that is learned. Its effect on speed [has been
 measured](../benchmarks/policies.md#beside-other-programs). The number has to be set
 before PyTorch is loaded. So set it yourself for a program of your own, and for
 `python -m labml_rl.ppo`:
@@ -84,8 +82,7 @@ PPO has eight games.
 A run uses a GPU if there is one, and the games stay on the processor. On [sixteen cores
 with a large GPU](../benchmarks/gpu.md), PPO plays and learns nearly as fast as the
 games alone can be played. So there, more cores make it faster, and a larger GPU does
-not. (All other records of this book, but for [one
-run](../results.md#breakout-on-a-gpu), were made on two cores without a GPU.)
+not.
 
 A GPU is done with eight observations before Python has asked about the next eight. It
 should be asked seldom, and about a lot at once:
@@ -111,8 +108,7 @@ labml-rl train ppo --num-envs 128 --steps 32 \
 All of that is for PPO. PQN has all but the last two, and so has A2C, where only the
 playing is recorded, and not the learning. With IMPALA, [the actors](impala/actors.py)
 play on the processor while the GPU learns. DQN learns on a GPU, too, and waits there
-for each batch: the pictures are picked out of main memory, and go to the GPU while
-nothing is computed.
+for each batch.
 """
 
 import ctypes
@@ -232,9 +228,7 @@ def in_precision(settings: SpeedSettings, device: torch.device) -> torch.autocas
     Inside this, PyTorch converts what goes into a layer, including its weights. It
     remembers the converted weights until the outermost `with` is left. So put one
     around a whole rollout, and 1.7 million weights are converted once. With one around
-    each step, they would be converted 128 times. (The [first
-    layer][labml_rl.bodies.FirstConvolution] has 8,192 of them, divides them by 255 each
-    time, and converts what comes out.)
+    each step, they would be converted 128 times.
 
     Args:
         settings: what is wanted.
@@ -308,8 +302,7 @@ def few_threads(settings: SpeedSettings, count: int = 1) -> Iterator[None]:
     PyTorch cuts each operation into parts for all cores. A batch of 256 is worth that.
     With eight observations it gains little, and there is a hidden price: between two
     operations the other threads [spin](speed.py#several-runs-at-once), on the very
-    cores on which the games should run. That is no different if the network is on a
-    GPU, as some of the work is still done here.
+    cores on which the games should run.
 
     Args:
         settings: what is wanted.
@@ -417,8 +410,7 @@ def means_of(learned: Sequence[dict[str, Tensor]]) -> dict[str, float]:
 
     A GPU works through a list of orders, and Python writes them far ahead of it, until
     it asks for a number. Then it has to wait for everything on the list before that. So
-    what is measured in each batch stays where it is, and is asked for once, after the
-    last.
+    what is measured in each batch is asked for once, after the last.
 
     Args:
         learned: what was measured in each batch, by name, single numbers. All have the
@@ -444,14 +436,12 @@ def keep_memory(settings: SpeedSettings) -> None:
     batch of 256, that happens thousands of times. With these two numbers the C library
     keeps what it has.
 
-    Without them it may learn to do so by itself, or not. That depends on which block
-    happens to be last. The same program, started twice, had 6,000 pages of memory
-    cleared for each update of PPO in one run, and 52,000 in the other. So a single
-    measurement can say that this trick is worth nothing, and the next one that it is
-    worth a tenth.
+    Without them it may learn to do so by itself, or not. The same program, started
+    twice, had 6,000 pages of memory cleared for each update of PPO in one run, and
+    52,000 in the other.
 
     It is done for the whole process, and only with glibc, the C library of most
-    Linuxes. Elsewhere this does nothing.
+    Linuxes.
 
     Args:
         settings: what is wanted.
@@ -475,13 +465,12 @@ class SpeedExperiment(GameExperiment[S]):
     """
     ## An experiment with all this
 
-    What concerns the whole of an experiment is done here, for all algorithms. Memory is
-    kept from the beginning. And there is one more thing to say about threads.
+    What concerns the whole of an experiment is done here, for all algorithms.
 
     Where an observation is [a few numbers][labml_rl.bodies.VectorBody] and not a
     picture, a layer takes less time than it takes to wake a thread. If other programs
     need the cores as well, threads that wait for each other make it far slower still.
-    So here one thread does everything, learning too, whatever the network is.
+    So here one thread does everything, learning too.
 
     Args:
         settings: of the algorithm.

@@ -8,8 +8,8 @@ summary: Games in several processes, a few in each, with one memory for all.
 
 The pages before this one made the parts, and here they are put together: each
 [worker][labml_rl.process.Worker] has a [runner][labml_rl.runner.Runner], and the agent
-sees one [VectorEnv](batch.py). (Gymnasium's `AsyncVectorEnv` and Stable-Baselines3's
-`SubprocVecEnv` serve the same purpose.)
+sees one [VectorEnv](batch.py), as with Gymnasium's `AsyncVectorEnv` and
+Stable-Baselines3's `SubprocVecEnv`.
 
 ```python
 from labml_rl.worker import make_games
@@ -29,17 +29,17 @@ if __name__ == "__main__":
     Where processes are not forked, as on a Mac, and on Linux from Python 3.14 on, each
     one imports the program that it belongs to. Whatever is below `if __name__ ==
     "__main__":` is then left out. The rest runs once more: without that line, a worker
-    would start workers. Python ends it with a long explanation, and the agent hears
-    that it *exited with code 1*.
+    would start workers. Python ends it, and the agent hears that it *exited with code
+    1*.
 
     A notebook can't be imported, nor can a program that comes from standard input. What
     is defined there does not exist for such a worker, so environments belong in a
     module.
 
 The new thing is what does *not* go through the pipe. An observation takes 28 KB, and
-[the page before](process.py) shows what it costs to send it. Memory that both processes
-see needs none of that: the game [writes its picture][labml_rl.game.Game.observe_into]
-where the agent will read it, and the pipe carries a few bytes.
+[the page before](process.py) shows what it costs to send it. So the game [writes its
+picture][labml_rl.game.Game.observe_into] where the agent will read it, in memory that
+both processes see, and the pipe carries a few bytes.
 
 ```text
 the agent                     a worker
@@ -162,15 +162,14 @@ class ParallelGames(Games):
     ## All together
 
     Several games in each worker, and not a worker for each game: on two cores, eight
-    processes would only wait for their turn, wake each other up, and send eight
-    messages where two will do.
+    processes would only wait for their turn, and send eight messages where two will do.
 
     ![A chart of steps a second for one, two, four and eight workers, by ParallelGames,
     make_games and the bare emulator](../assets/figures/batches-workers.svg)
 
-    *Measured on two cores, where two workers are enough. The bare emulator, which
-    nobody looks at and which waits for nobody, is the ceiling. [The
-    record](../benchmarks/games.md) also has the memory, and other libraries.*
+    *Measured on two cores, where two workers are enough. The bare emulator is the
+    ceiling. [The record](../benchmarks/games.md) also has the memory, and other
+    libraries.*
 
     Any Gymnasium environments can be played like this. The first is made once more in
     this process, to see what its observations look like, and closed at once.
@@ -285,11 +284,10 @@ class ParallelGames(Games):
 
         ### One for all
 
-        If one worker fails, there is no batch, and nothing that the others could go on
-        with. So all of them are ended, and the agent gets the error. It may begin again
-        with new games. The same happens if Ctrl-C comes while it waits, since an answer
-        could be half read; and if a request can't be sent to one of them, whatever the
-        reason, since others have theirs already.
+        If one worker fails, there is no batch. So all of them are ended, and the agent
+        gets the error. The same happens if Ctrl-C comes while it waits, since an answer
+        could be half read; and if a request can't be sent to one of them, since others
+        have theirs already.
         """
         begun = time.monotonic()
         answers: list[Any] = []
@@ -348,9 +346,8 @@ def shares(num_envs: int, processes: int) -> list[slice]:
 def available_cores() -> int:
     """
     Returns:
-        How many cores this process may run on. That can be fewer than the machine has:
-        a process can be kept off some, and a container may have only a share of the
-        time of all of them.
+        How many cores this process may run on. A process can be kept off some, and a
+        container may have only a share of the time of all of them.
     """
     cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
@@ -393,9 +390,8 @@ def make_games(
         autoreset_mode: see [ParallelGames][], as for those that follow.
         copy: whether the agent gets its own copies of the observations.
         joins: whether this process plays some of the games itself, in place of one
-            worker. Here it does so unless told otherwise, and then `workers=1` starts
-            none. Say `False` if it is to do something else [while they are
-            played][labml_rl.batch.Games.step_async].
+            worker. If so, `workers=1` starts none. Say `False` if it is to do something
+            else [while they are played][labml_rl.batch.Games.step_async].
         start_method: how workers are started.
         timeout: how many seconds a worker may take to answer.
         options: any of [labml_rl.game.GameOptions][].
@@ -476,8 +472,8 @@ def played(
 #     )
 # ```
 #
-# A copy of the book may be inside a package, and have a name with dots. Gymnasium does
-# not allow dots, so they become hyphens: `agents-mine/Atari-v0`.
+# A copy of the book inside a package has a name with dots, which Gymnasium does not
+# allow.
 gymnasium.register(
     "labml_rl/Atari-v0".replace(".", "-"),
     entry_point=f"{make_game.__module__}:make_game",

@@ -40,8 +40,8 @@ shape of an observation in Breakout wherever it changes:
 | [MinimalActions][] | takes useless actions away | |
 | [CountSteps][] | counts the steps of the agent | |
 
-It is quick to make another order, or another pipeline, around any Atari environment
-that plays one frame a step. This one starts with random actions, and sees colours:
+Another pipeline can go around any Atari environment that plays one frame a step. This
+one starts with random actions, and sees colours:
 
 ```python
 import ale_py
@@ -65,16 +65,13 @@ env = RepeatAndMax(env)
 env = MoveChannels(Resize(env, 64, 64))  # (3, 64, 64)
 ```
 
-A wrapper that does not find what it needs says so when it is made. (The exception is
-[EpisodicLife][]: whether there are lives turns out only at the first `reset`.)
+A wrapper that does not find what it needs says so when it is made.
 
 To train an agent in a pipeline of your own, register it [as any other
 environment](../environments.py). It is treated like one, too: each of its steps is
 counted as one frame, so a run of ten million frames has ten million steps. And the
-settings of Atari games don't reach it: `sticky_actions` and `full_action_space` are
-refused, and the others do nothing. If you want clipped rewards, put [ClipReward][] into
-the pipeline. Only the lives of [EpisodicLife][] are recognised: a game goes on after
-each, and is saved and counted as one.
+settings of Atari games don't reach it: if you want clipped rewards, put [ClipReward][]
+into the pipeline.
 """
 
 from functools import partial
@@ -154,8 +151,7 @@ def wrap(frames: Frames, options: GameOptions) -> gymnasium.Env[Any, Any]:
         env = NoopStart(env, options.noop_max)
     env = RepeatAndMax(env)
 
-    # The button is pressed in each episode. In a game that has no use for the button,
-    # it would be one more way to do nothing.
+    # The button is pressed in each episode.
     if options.episodic_life:
         env = EpisodicLife(env)
     if options.fire_at_start and "FIRE" in frames.minimal_actions():
@@ -237,8 +233,7 @@ def _one_game(
 # Many readers know these steps from two much-copied programs, [a notebook about
 # A2C](https://github.com/450586509/reinforcement-learning-practice/blob/master/07_A2C.ipynb)
 # and a post about DQN in `MsPacman-v0`, or by the names that Baselines and Gymnasium
-# give them. The tables say what does the same here, and what is wrong or different
-# there.
+# give them.
 #
 # **The A2C notebook**
 #
@@ -282,8 +277,7 @@ def _one_game(
 # | `ALE/Breakout-v5` | 4 | 0.25 |
 #
 # Most programs put their wrappers around the first, and that is what `"Breakout"` is
-# here. With `sticky_actions=0.25` it is as sticky as the last. A wrapper that repeats
-# actions, around one of the other three, repeats what is repeated already.
+# here. With `sticky_actions=0.25` it is as sticky as the last.
 #
 # Since version 1.0, Gymnasium knows these names only after `import ale_py`, and says
 # `NamespaceNotFound` or `NameNotFound` without it. Two kinds of names are gone from

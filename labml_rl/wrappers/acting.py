@@ -8,9 +8,7 @@ summary: No-ops, repeated frames, lives and the button, and every way a game can
 
 Some wrappers do not leave all the acting to the agent. They let frames pass, hold its
 action for four of them, or press a button before its episode begins. They are hard to
-get right because a game can end at any time, even when it is a wrapper's turn. Widely
-used programs have forgotten that in one place or another. The boxes on this page say
-where.
+get right because a game can end at any time, even when it is a wrapper's turn.
 
 These wrappers pass on everything that happens meanwhile, except points: the agent is
 not paid for what it has not done.
@@ -31,10 +29,9 @@ class NoopStart(gymnasium.Wrapper):
     """
     ## No-ops
 
-    Nothing in the console is random: the same actions always give the same game. To
-    vary it, its first few frames are played without an action. Their number is drawn
-    for each game. They are counted in *frames*, so this wrapper belongs below the one
-    that repeats actions.
+    The first few frames of a game are played [without an
+    action][labml_rl.game.GameOptions]. Their number is drawn for each game. They are
+    counted in *frames*, so this wrapper belongs below the one that repeats actions.
 
     !!! warning "Whose dice?"
         The environment's own, `np_random`, which `reset(seed=…)` sets. NumPy's global
@@ -133,8 +130,7 @@ class RepeatAndMax(SkipFrames):
     the odd ones. The maximum of two frames, for each pixel and colour, shows both.
 
     The two come from a `StackFrames(env, 2)` further down, below the no-ops. So the
-    first picture of an episode has all the objects as well. In Gymnasium and
-    Stable-Baselines3 that picture is a single frame.
+    first picture of an episode has all the objects as well.
 
     !!! warning "When the end comes early"
         A game can end in the first frames of a step. Baselines, Stable-Baselines3 and
@@ -178,10 +174,9 @@ class MaxBetweenFrames(gymnasium.Wrapper):
     ### The same with two wrappers
 
     `SkipFrames(NoopStart(MaxBetweenFrames(env)))` is another way, without the stack:
-    the maximum of every frame and the one before, and every fourth of these. (Around
-    the no-ops, it would begin an episode with a single frame.) It shows the same
-    pictures, with one exception. Where a game ends early in a step, the frame before
-    the last is in the final picture, too.
+    the maximum of every frame and the one before, and every fourth of these. It shows
+    the same pictures, with one exception. Where a game ends early in a step, the frame
+    before the last is in the final picture, too.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
@@ -216,11 +211,10 @@ class EpisodicLife(gymnasium.Wrapper):
     next episode begins where this one ended.
 
     !!! warning "Three ways to get it wrong"
-        *Restarting the game.* Gymnasium's `AtariPreprocessing` does, with
-        `terminal_on_life_loss`. Its agents play openings and hardly anything else.
+        *Restarting the game*, as [some do][labml_rl.game.Game.reset].
 
-        *Taking zero lives for the end.* In Bank Heist, Frogger and others, the last
-        life is played with the counter at 0. Hence the `0 <` below.
+        *Taking zero lives for the end.* In [some games][labml_rl.game.Game.step] the
+        last life is played with the counter at 0. Hence the `0 <` below.
 
         *Not checking the step that `reset` lets pass.* It can end the game, and then
         Baselines goes on with a game that is over.
@@ -293,8 +287,7 @@ class FireStart(gymnasium.Wrapper):
     !!! warning "By now the game may be over"
         Then the first observation of the new game is the one to return. Baselines and
         Stable-Baselines3 begin a new game and return the last observation of the old.
-        They also press action 2, whatever that is. In Breakout it moves the paddle to
-        the right.
+        They also press action 2, whatever that is.
 
     Args:
         env: with an action called `FIRE`.

@@ -296,11 +296,11 @@ class ClipReward(gymnasium.RewardWrapper):
     """
     ## The agent's reward
 
-    The agent is paid only the sign of the points, which is called **reward clipping**.
-    So a learning rate that suits Pong, where a goal is 1 point, also suits games that
-    give thousands. The price: the agent does not learn which points are worth more. So
-    it may play quite differently from one that is paid in full ([van Hasselt et al.,
-    2016](https://arxiv.org/abs/1602.07714), who bring targets to one size instead).
+    The agent is paid only the sign of the points, which is called **reward clipping**:
+    then [one learning rate suits all games][labml_rl.game.GameOptions]. But the agent
+    does not learn which points are worth more, and may play quite differently from one
+    that is paid in full ([van Hasselt et al., 2016](https://arxiv.org/abs/1602.07714),
+    who bring targets to one size instead).
     """
 
     def reward(self, reward: Any) -> float:

@@ -10,8 +10,7 @@ The wrappers on this page look but do not touch: they change observations and le
 game as it is. So they can be left out, exchanged and put in another order, as long as
 each finds the shape that it needs. One that does not find it says so when it is made.
 
-None of them writes to an observation that it has already returned. If you keep one, in
-a replay memory say, it is still the same a step later.
+None of them writes to an observation that it has already returned.
 """
 
 from collections import deque
@@ -36,7 +35,7 @@ class StackFrames(gymnasium.Wrapper):
     their maximum; and four pictures, to see what moves.
 
     At the beginning of an episode, when there are not enough, the first stands in for
-    those that are missing. (ALE's vector environment has black pictures there.)
+    those that are missing.
 
     Args:
         env: with observations that are arrays.
@@ -117,9 +116,8 @@ class Resize(gymnasium.ObservationWrapper):
     ## Another size
 
     Each new pixel is the average of everything that it covers. OpenCV calls this *area
-    interpolation*. Bilinear interpolation, its default, looks at four pixels around one
-    point, and when a picture shrinks to less than half its size, it skips some: a ball
-    can vanish.
+    interpolation*. Bilinear interpolation, its default, [skips
+    pixels][labml_rl.screen.shrink].
 
     !!! warning "Two arguments to get wrong"
         In `cv2.resize(picture, size, cv2.INTER_AREA)` the third is the *output*, and
@@ -222,7 +220,7 @@ class ScaleToFloat(gymnasium.ObservationWrapper):
 
     A network learns best from small numbers. This book divides by 255 inside the
     network, and keeps bytes until then: a stack of four takes 28 KB in bytes and 113 KB
-    in `float32`. In a replay memory of a million stacks, that is 28 GB or 113.
+    in `float32`.
 
     Args:
         env: with observations of bytes.
