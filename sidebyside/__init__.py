@@ -9,8 +9,7 @@ summary: How annotated Python becomes the pages of this book.
 These pages are made by `sidebyside`, a program that comes with them. It turns annotated
 Python modules into pages, with the prose on the left and the code on the right. It is
 annotated itself, so its own modules are the chapters that follow. You can read about
-reinforcement learning without them. Read on if you want pages like these for your own
-code, or wonder how the left side of a page knows about the right.
+reinforcement learning without them.
 
 In these chapters, *the book* means all the modules of one site, whatever they are
 about.
@@ -37,9 +36,6 @@ the environment of your own project:
 pip install 'path/to/the/copy[docs]'
 ```
 
-(On a Mac with an Intel processor, pip compiles `quickjs-ng`, which sets the formulas,
-and needs a C compiler for that.)
-
 Then write a first page, `docs/index.md`, and a `mkdocs.yml` beside the folder `docs`:
 
 ```yaml
@@ -63,11 +59,10 @@ mkdocs serve # shows the site, and each change as you save it
 mkdocs build # writes the site into the folder site/
 ```
 
-The theme says in each build that its life ends in May 2027, and that Zensical is its
-successor. Zensical does not run this plugin, but it builds [what `sidebyside markdown`
-writes][sidebyside.cli]. MkDocs 2 will have no plugins either: stay with MkDocs 1, or
-take ProperDocs, which goes on from there. `NO_MKDOCS_2_WARNING=1 mkdocs build` says
-nothing.
+The theme says in each build that its life ends in May 2027, unless you set
+`NO_MKDOCS_2_WARNING=1`. Its successor, Zensical, does not run this plugin, but it
+builds [what `sidebyside markdown` writes][sidebyside.cli]. MkDocs 2 will have no
+plugins either: stay with MkDocs 1, or take ProperDocs, which goes on from there.
 
 Without `nav`, MkDocs lists all pages by itself. With another plugin,
 `mkdocs-literate-nav`, a line `- Code: your_package/` stands for all pages of the
@@ -76,8 +71,7 @@ for other things.
 
 The plugin adds the Markdown extensions that it needs. With the following as well, prose
 can have tabs, task lists and diagrams, headings get links, and a link to a heading that
-does not exist gives a warning. (Material loads Mermaid, which draws the diagrams, from
-another host.)
+does not exist gives a warning.
 
 ```yaml
 markdown_extensions:
@@ -151,8 +145,7 @@ dark colours](../assets/screenshots/example-dark.png#only-dark)
 The text below the title opens the page. Then `fire` has its own row, with the docstring
 beside the signature and the types of the arguments filled in. The comment begins
 another row, beside the loop. And a reader who points at $T$ sees `heat` light up in the
-code. (The docstrings have single quotes here because this page is itself a docstring.
-In your modules they can have double ones.)
+code. (The docstrings have single quotes only because this page is itself a docstring.)
 
 Such a row is a *section* of the module: a piece of prose, and the code it is about. The
 conventions are those of pylit, which labml.ai used for its annotated implementations.
@@ -160,8 +153,7 @@ conventions are those of pylit, which labml.ai used for its annotated implementa
 - A module's docstring may open with front matter between two lines of `---`: a `title`,
   a `summary` for search engines (otherwise they are given the first paragraph), and
   [`symbols`][sidebyside.symbols], which tie formulas to names. Any other keys, such as
-  `tags`, are passed on to the site engine, except `template`, and what the press says
-  itself: `source`, `needs` and `render_macros`. Then comes `# Title`.
+  `tags`, are passed on to the site engine. Then comes `# Title`.
 - The docstring of a class or function is the prose beside its signature, and beside its
   body up to the first comment. It may begin with a heading.
 - A string right after an assignment, in a module or a class, is the prose beside it.
@@ -188,12 +180,11 @@ page][sidebyside.guard]:
 - The path of a picture starts from the page, not from the module. The page of
   `tide/__init__.py` is `tide/index.md`, so in that module `![A wave](wave.svg)` means
   the file `docs/tide/wave.svg`.
+- `![A game](game.mp4)` is a [film][sidebyside.markdown.Films], and several pictures can
+  get [a slider][sidebyside.markdown.Series].
 - Most HTML tags, `[TOC]` and `--8<--` are shown as they were written.
 - Blanks at the end of a line mean nothing. To begin a new line, write `<br>`.
 - `__name__` is not bold: it is a name.
-
-A page that `sidebyside page` makes as [one file][sidebyside.standalone] has no scripts,
-so no symbols light up on it, and tabs, diagrams and films do not work.
 
 ## Other people's code
 
@@ -205,12 +196,7 @@ annotated for pylit. Comments may have [frames][sidebyside.prose.undecorated] an
 the [cells][sidebyside.split.CELL] of a notebook. Where no docstring has a heading, [the
 outline names the classes and functions][sidebyside.weave.outlined]. Where a module
 begins with a long text that has headings, [that text spans the
-page][sidebyside.weave.is_essay], and the two columns begin below it. A long text
-that has no code is set across the page, too.
-
-Besides pictures, prose may have [films][sidebyside.markdown.Films], written
-`![A game](game.mp4)`, and [series of pictures with a
-slider][sidebyside.markdown.Series].
+page][sidebyside.weave.is_essay], and the two columns begin below it.
 
 Where the tests have been recorded, a page lists [those that run each
 function][sidebyside.tested].
@@ -218,16 +204,15 @@ function][sidebyside.tested].
 ## What it does not do
 
 The press runs no code, so a page shows no output and no plots: for these there is
-[mkdocs-gallery](https://smarie.github.io/mkdocs-gallery/). (With the plugin
-`markdown-exec`, a fence in prose that says `exec="on"` is run, and its output shown.)
-The press makes no notebooks. It can leave out modules, but hides no code of those that
-have a page. And it knows only Python, whereas
-[Pycco](https://pycco-docs.github.io/pycco/) knows more than a dozen languages.
+[mkdocs-gallery](https://smarie.github.io/mkdocs-gallery/). The press makes no
+notebooks. It can leave out modules, but hides no code of those that have a page. And it
+knows only Python: for other languages there is
+[Pycco](https://pycco-docs.github.io/pycco/).
 
 ## Without a site
 
-The [command line][sidebyside.cli] turns a module into one HTML file, or into Markdown
-for another site engine.
+The [command line][sidebyside.cli] turns a module into [one HTML
+file][sidebyside.standalone], or into Markdown for another site engine.
 
 ## Mistakes
 

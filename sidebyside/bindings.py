@@ -7,9 +7,9 @@ summary: One walk through a syntax tree finds everything that each scope binds.
 # Bindings
 
 In Python a dozen kinds of statement can give a name its meaning: an assignment, a loop,
-an import, a pattern. This page knows them all. It walks through the syntax tree of a
-module once, opens a [scope][sidebyside.scopes] where Python does, and writes down what
-is bound there and what is used.
+an import, a pattern. This page walks through the syntax tree of a module once, opens a
+[scope][sidebyside.scopes] where Python does, and writes down what is bound there and
+what is used.
 """
 
 import ast
@@ -117,8 +117,6 @@ class Walk:
         while parts:
             part = parts.pop()
             match part:
-                case ast.Name():
-                    continue
                 case ast.Subscript(
                     value=ast.Name(id="Literal") | ast.Attribute(attr="Literal")
                 ):
@@ -481,10 +479,7 @@ def _comprehension(walk: Walk, node: Any, scope: Scope) -> None:
         binding = binding_at(generator.target, where, value=value, way=Way.ITEM)
         walk.assign(generator.target, inner, binding)
         walk.push([None if value is first else value, *generator.ifs], inner)
-    match node:
-        case ast.DictComp():
-            walk.push([node.key, node.value], inner)
-        case _:
-            walk.push([node.elt], inner)
+    is_dict = isinstance(node, ast.DictComp)
+    walk.push([node.key, node.value] if is_dict else [node.elt], inner)
     # The first iterable is evaluated outside, where the comprehension is.
     walk.push([first], scope)

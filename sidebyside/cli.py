@@ -25,9 +25,8 @@ To get the program, go to a copy of this project's repository, and type:
 pip install '.[press]'
 ```
 
-All commands but `page` can leave out files and folders with `--exclude`, as [the
-plugin][sidebyside.plugin.Options] does. With `--inventory`, which all but `tests` have,
-names may lead to documentation of your choice. In `page` and `markdown`, `--tests`
+`--exclude` leaves out files and folders, as [the plugin][sidebyside.plugin.Options]
+does. With `--inventory`, names may lead to documentation of your choice. And `--tests`
 shows [which tests][sidebyside.tested] run the code. `sidebyside COMMAND --help` lists
 all options.
 
@@ -57,9 +56,9 @@ extra_javascript:
   - assets/sidebyside/sidebyside.js
 ```
 
-Names in the code can be links, and a definition can show where it is used. But these
-links are HTML already, and engines differ in what they make of a link in HTML. So
-both are left out, unless an option says for which engine the pages are:
+Names in the code can be links, and a definition can show where it is used. But engines
+differ in what they make of a link in HTML. So both are left out, unless an option says
+for which engine the pages are:
 
 | option | for which engine |
 |---|---|
@@ -72,8 +71,7 @@ both are left out, unless an option says for which engine the pages are:
 `page` and `markdown` do not stop at a mistake in the prose. They say on the standard
 error stream where it is, and set a link that leads nowhere as words and a broken
 formula as code. A module that is not Python has no page. With `--strict` they write
-nothing if anything is wrong. Whether the pages and pictures exist to which `markdown`
-leads is for the other engine to find out.
+nothing if anything is wrong.
 
 The exit status of `page` and `markdown` is 0 if every page was written, whatever was
 wrong with the prose, and 1 if not. That of `check` is 0 if it finds nothing, and 1 if
@@ -316,10 +314,10 @@ def write_page(options: argparse.Namespace) -> int:
     """
     ## `sidebyside page`
 
-    Links to other modules and pages can't lead anywhere from a single file, and become
-    plain words. They are not mistakes if the package of the file has what they name. So
-    where there are such links, the whole package is read too. Pictures are looked for
-    where the site would have them, or beside the module if there is no site.
+    Links to other modules and pages become plain words. They are not mistakes if the
+    package of the file has what they name. So where there are such links, the whole
+    package is read too. Pictures are looked for where the site would have them, or
+    beside the module if there is no site.
     """
     file = existing(options.file)
     if file.is_dir():
@@ -483,8 +481,7 @@ def write_findings(options: argparse.Namespace) -> int:
 
     A folder may be a package, part of one, or a place that has packages in it. Links
     may lead to anything in these packages, so modules that are not to be checked are
-    read as well, for the links alone. Pictures are looked for among the documents of
-    the site, if it is known where they are.
+    read as well, for the links alone.
     """
     here = Path.cwd()
     wanted: dict[Path, Module] = {}
@@ -582,8 +579,7 @@ def write_tests(options: argparse.Namespace) -> int:
     ## `sidebyside tests`
 
     coverage.py has noted only line numbers. The code on those lines is read now, so
-    make the record right after running the tests, before anything is changed. What an
-    older record says about other packages is kept.
+    make the record right after running the tests, before anything is changed.
     """
     old = recorded(options.output if options.output.exists() else None)
     sources: list[Source] = []

@@ -98,7 +98,7 @@ class Known:
     """
     ## What is known of a module
 
-    When an author who serves the book saves one module, most others are as they were.
+    When an author saves one module, most others are as they were.
 
     Args:
         references: what its names stand for.
@@ -124,8 +124,7 @@ def cross(
         sources: its modules.
         places: what [catalogue][sidebyside.weave.catalogue] found in them.
         outside: what is documented elsewhere.
-        use_directory_urls: how the site engine makes addresses from paths; `None` if it
-            makes links to sources lead to their pages itself, in HTML too.
+        use_directory_urls: see [Place.url_from][sidebyside.links.Place.url_from].
         known: what is known of modules from the build before. For a module it holds as
             long as `outside`, `use_directory_urls` and the code of all modules that it
             [reaches][sidebyside.references.reach] are the same. Anything found here is
@@ -232,17 +231,15 @@ def code_links(
 
     A name that leads to its own section needs no link. Of all links on a page that lead
     to one place, the Tab key stops only at the first. Otherwise a reader without a
-    mouse would press it hundreds of times to get past the code. All links can be
-    followed with a pointer, and the script of the page opens those of a section for
-    readers who reach it with the keyboard.
+    mouse would press it hundreds of times to get past the code. The script of the page
+    opens the links of a section for readers who reach it with the keyboard.
 
     Args:
         references: the references of one module.
         by_line: its [spots][].
         places: where the definitions of the book are.
         outside: what is documented elsewhere.
-        use_directory_urls: how the site engine makes addresses from paths; `None` if it
-            makes links to sources lead to their pages itself, in HTML too.
+        use_directory_urls: see [Place.url_from][sidebyside.links.Place.url_from].
     """
     links: defaultdict[int, list[Link]] = defaultdict(list)
     page = by_line[0].place.page

@@ -6,9 +6,8 @@ summary: One exception for everything that can be wrong, with file, line and rem
 
 # Errors that say where
 
-An annotated module can be wrong in many ways: it does not parse, a formula is broken, a
-link leads nowhere. Whatever it is, the author needs the same three things: where it
-happened, what was found there, and what would be right.
+Whatever is wrong with a module, its author needs three things: where it happened, what
+was found there, and what would be right.
 """
 
 import re
@@ -95,8 +94,7 @@ def stop(error: PressError) -> Never:
     Whatever finds a mistake hands it to a function. This is the usual one: it stops at
     the first mistake. If the function returns instead, the work goes on as well as it
     can: a link that leads nowhere becomes plain words, and a formula that can't be set
-    is shown as its source. That is right for code that was written for other tools, or
-    that is only being checked.
+    is shown as its source.
 
     Args:
         error: what was found.

@@ -9,12 +9,10 @@ summary: "Args, Returns and Raises: from three styles to a list with types."
 A docstring in Google's style ends with `Args:`, `Returns:` and `Raises:`, each with an
 indented list. Markdown knows nothing of that style and would run the list together into
 one paragraph. This stage turns each into a definition list, and fills in the types from
-the signature, where they are already written. A nested list, a box or a fence below an
-item keeps its own layout.
+the signature. A nested list, a box or a fence below an item keeps its own layout.
 
 In the same style, `Note:` and `Warning:` with indented text below become boxes. Code
-below `Example:`, or below an item, has [a fence][sidebyside.rst.open_code] by now, if
-Python can read it and it does something.
+below `Example:`, or below an item, has [a fence][sidebyside.rst.open_code] by now.
 
 Code that was written for Sphinx has other styles: NumPy's, with a line of dashes below
 `Parameters`, and `:param name:`. These become the same lists, and so does a

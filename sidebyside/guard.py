@@ -289,8 +289,8 @@ def lookalike(value: Any) -> Any:
     ## Front matter
 
     Titles and summaries go through the templates of themes, some of which escape them
-    twice, some once, and some never. Only text that needs no escaping is safe in all of
-    them, so the characters that would need it are replaced by others that look alike.
+    twice, some once, and some never. So the characters that would need escaping are
+    replaced by others that look alike.
 
     Args:
         value: what the front matter holds: text, or lists and mappings of it.

@@ -41,8 +41,7 @@ from sidebyside.lex import (
     format_pieces,
 )
 
-# Operators and brackets have no colour of their own: they are what is left when
-# everything else has been coloured, and make up half of all tokens.
+# Operators and brackets, which make up half of all tokens, have no colour of their own.
 WORDS = {
     **{
         name: "ne"
@@ -79,8 +78,7 @@ class Link(NamedTuple):
         end: where it ends.
         href: where it leads.
         is_outside: whether that is on another site.
-        is_stop: whether the Tab key stops at it. Code is full of names, and a reader
-            without a mouse should meet each only once.
+        is_stop: whether the Tab key stops at it.
     """
 
     column: int
@@ -341,9 +339,7 @@ def is_soft_keyword(
     return last == ":"
 
 
-def string_colours(
-    text: str, start: int, end: int, alone: bool
-) -> Iterator[tuple[str, int, int]]:
+def string_colours(text: str, start: int, end: int, alone: bool) -> Iterator[Piece]:
     """A string with its prefix and escapes. `alone`: it is a statement by itself."""
     prefix = PREFIX.match(text, start)
     opening = prefix.end() if prefix else start
@@ -371,7 +367,7 @@ def number_colour(number: str) -> str:
     return "mf" if set(number) & set(".eEjJ") else "mi"
 
 
-def format_colours(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+def format_colours(text: str, start: int) -> Iterator[Piece]:
     """An f-string, with its expressions coloured as code."""
     (_, _, opening), *pieces = format_pieces(text, start)
     prefix = PREFIX.match(text, start)

@@ -6,10 +6,9 @@ summary: Where other people's names are documented, without asking the network.
 
 # Inventories
 
-A line such as `np.maximum(a, b)` leads out of the book. All documentation made by
-Sphinx comes with a list of what it describes and where, `objects.inv`. This page
-distils such a list into a small text file, which is stored with the press. A build
-reads that file, and asks nobody.
+`np.maximum(a, b)` leads out of the book. All documentation made by Sphinx comes with a
+list of what it describes and where, `objects.inv`. This page distils such a list into a
+small text file, which is stored with the press.
 
 ```text
 https://docs.python.org/3/

@@ -11,10 +11,9 @@ needs them twice: to find out what is prose, and to colour what is code. Python'
 tokenizer and the usual library for colours took most of the time of a build, so this
 page does without either.
 
-One regular expression describes all tokens, and goes through the text from one token to
-the next. It can be that simple because Python has already parsed the text: only correct
-programs get here, with no errors left to find. The tests compare it with Python's
-tokenizer, token by token, on the modules of the standard library.
+One regular expression describes all tokens. It can be that simple because Python has
+already parsed the text: only correct programs get here. The tests compare it with
+Python's tokenizer, token by token, on the modules of the standard library.
 """
 
 import re

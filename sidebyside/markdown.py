@@ -12,10 +12,9 @@ again. This extension takes both out of the text before Markdown looks at it, an
 Markdown puts them back when it is done. The extension also turns [films][Films] into
 players, and makes sliders for [pictures that belong together][Series].
 
-It works on every page of a site, whether that was made from a module or written by
-hand, and in every engine that uses Python-Markdown. On a page that was made from a
-module, it also makes sure that prose stays prose; [guard][sidebyside.guard] gives the
-reasons.
+It works on every page of a site, and in every engine that uses Python-Markdown. On a
+page that was made from a module, it also makes sure that [prose stays
+prose][sidebyside.guard].
 """
 
 import contextlib
@@ -184,8 +183,8 @@ def guarded_fences(stage: Any) -> Iterator[None]:
     ### What turns out to be no fence
 
     Below a line of indented code, a fence turns out not to be one when the page is
-    parsed, and `pymdownx.superfences` puts back what it has kept of it. By then the
-    guard has finished, so what is kept is guarded at once.
+    parsed, and `pymdownx.superfences` puts it back. By then the guard has finished, so
+    what is kept is guarded at once.
 
     Args:
         stage: a preprocessor. Only the one for fences keeps anything.
@@ -236,8 +235,8 @@ class Tags(InlineProcessor):
     """
     ## A few tags
 
-    The tags that authors of docstrings do use become elements, just as `*emphasis*`
-    does, so that they are closed whatever happens. All others stay text.
+    The tags that authors of docstrings do use become elements, so that they are closed
+    whatever happens. All others stay text.
     """
 
     def handleMatch(  # type: ignore[override]  # noqa: N802

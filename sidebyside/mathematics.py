@@ -285,9 +285,8 @@ def without_names(tex: str) -> str:
     r"""
     ### To be copied
 
-    A page contains the TeX of each formula, for readers who copy it. The names of its
-    symbols are for the page alone: `{\htmlData{sbs=rewards}{r_t}}` becomes `{r_t}`
-    again.
+    Readers can copy the TeX of each formula. The names of its symbols are for the page
+    alone: `{\htmlData{sbs=rewards}{r_t}}` becomes `{r_t}` again.
     """
     while tex != (bare := NAMED.sub(r"\1", tex)):
         tex = bare

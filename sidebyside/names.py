@@ -80,9 +80,6 @@ class Book:
         self.functions: dict[str, list[tuple[Definer, Scope]]] = {}
         self.quoted: dict[int, ast.expr] = {}
         self.late: set[int] = set()
-        # Two classes or two functions of one name: there is no telling which of them a
-        # name inside belongs to.
-        self.doubtful: set[str] = set()
         for module in self.modules.values():
             self.quoted |= module.quoted
             self.late |= module.late
@@ -90,9 +87,9 @@ class Book:
                 name = f"{scope.name}.{node.name}"
                 self.functions.setdefault(name, []).append((node, scope))
             self.classes |= {scope.name: scope for scope in module.classes}
-        self.doubtful |= {
-            n for n, defined in self.functions.items() if len(defined) > 1
-        }
+        # Two classes or two functions of one name: there is no telling which of them a
+        # name inside belongs to.
+        self.doubtful = {n for n, found in self.functions.items() if len(found) > 1}
         # What was found out is remembered: by the identity of a node or of a list of
         # bindings, and otherwise by name.
         self.known: dict[int, Thing | None] = {}
@@ -115,7 +112,8 @@ class Book:
         """
         found = find(name, scope, at, late)
         module = scope.around(Kind.MODULE)
-        if found and module and found[0] is module and not late:
+        assert module
+        if found and found[0] is module and not late:
             # Until the module binds it, it is what a `*` above has brought.
             waits = at < found[1][0].end and not scope.around(Kind.FUNCTION)
             above = (star for star, line in module.stars if waits and line < at[0])
@@ -123,8 +121,6 @@ class Book:
                 return self.from_stars(name, module)
         if found:
             return self.meaning(name, *found)
-        if module is None:
-            return None
         if module.stars:
             if any(star not in self.modules for star, _ in module.stars):
                 return None
@@ -273,8 +269,8 @@ class Book:
         """
         ### An expression
 
-        Each is looked at once, however often it is asked for. Some depend on each other
-        in a circle, or come at the end of a very long chain; those stay unknown.
+        Each is looked at once. Those that depend on each other in a circle, or come at
+        the end of a very long chain, stay unknown.
         """
         if node is None:
             return None
@@ -383,7 +379,7 @@ class Book:
         ### Looking through a class and its bases
 
         The search goes in Python's order. It ends at the first base that is not in the
-        book, because there is no telling what else such a class has.
+        book: there is no telling what that has.
         """
         for base in self.order(of)[skip:]:
             scope = self.classes.get(base)

@@ -10,6 +10,12 @@ A page that was made from a module passes through all the plugins of a site, as 
 does. Most of them do it good. But some carry out orders in the text, some put links
 where they see two brackets, and some write a line above it. In a module, all of that is
 code, or words about code.
+
+In `mkdocs.yml`, plugins that look for pages, such as `redirects`, have to be listed
+after the press, but `gen-files` before it: a page that one of its scripts opens, even
+to read it, would become the module itself. `i18n` reads only pages that are files: make
+these with [`sidebyside markdown`][sidebyside.cli]. `git-revision-date-localized` takes
+each page to be as new as the build; tell it to `exclude` them.
 """
 
 import glob

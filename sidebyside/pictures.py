@@ -9,13 +9,12 @@ summary: >-
 # Pictures
 
 Pictures trouble the readers of a page in two ways. All of them are loaded at once, even
-those at the end, which many readers never reach. And until a picture is there, the
-browser does not know how tall it will be. Follow a link to a section, and the section
-moves away while the pictures above it arrive.
+those that many readers never reach. And until a picture is there, the browser does not
+know how tall it will be. Follow a link to a section, and the section moves away while
+the pictures above it arrive.
 
 A browser avoids both if the page says how large each picture is, and that it may wait.
-The size is in the file. So a site made by the press needs nothing more than
-`![words](picture.svg)`.
+The press finds the size in the file, so `![words](picture.svg)` is enough.
 """
 
 import posixpath

@@ -177,7 +177,7 @@ class Options(Config):  # type: ignore[no-untyped-call]
     | `inventories` | documentation that names in the code lead to |
     | `tests` | a record of [the tests][sidebyside.tested] that run the code |
 
-    Only `packages` must be given. The others are empty by default.
+    Only `packages` must be given.
 
     Paths are relative to `mkdocs.yml`. In a project with a folder `src`, the package is
     `src/kiln`, and its pages are `kiln/…`. With all options:
@@ -194,19 +194,15 @@ class Options(Config):  # type: ignore[no-untyped-call]
 
     A pattern of `exclude` without a slash is compared with the names of files and
     folders, and one with a slash with the whole path, from the package or from
-    `mkdocs.yml`. The build says which patterns match nothing. Environments and what
-    tools have built, such as `venv` and `build`, are left out anyway, and so are pages
-    that `exclude_docs` names.
+    `mkdocs.yml`. Environments and what tools have built, such as `venv` and `build`,
+    are left out anyway, and so are pages that `exclude_docs` names.
 
     `{module}` in `reference` stands for the name of a module, and `{package}` for that
     of its package. Each definition leads to its entry there, and [from there
     back][sidebyside.reference].
 
-    Plugins that look for pages, such as `redirects`, have to be listed after this one,
-    but `gen-files` before it: a page that one of its scripts opens, even to read it,
-    would become the module itself. `i18n` reads only pages that are files: make these
-    with [`sidebyside markdown`][sidebyside.cli]. `git-revision-date-localized` takes
-    each page to be as new as the build; tell it to `exclude` them.
+    [Some other plugins][sidebyside.others] need a certain place in the list, or another
+    option.
 
     What the press itself writes on a page is in English, whatever the language of the
     theme: "Used in", "Arguments", "Copy module". [Templates of your
@@ -278,10 +274,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         Remember whether an author is at work.
 
         A build makes millions of objects, few of which are garbage before its end. So
-        Python's collector, which looks for garbage after every few hundred new ones,
-        may look less often. When Python exits, everything is garbage. Looking for it
-        then, several times over, would take a fifth of the build, so everything is
-        frozen first.
+        Python's collector may look for it less often. Looking for it when Python exits
+        would take a fifth of the build, so everything is frozen first.
         """
         atexit.register(gc.freeze)
         self.serving = command == "serve"
@@ -736,10 +730,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         ### Pages that are written by hand
 
         Their formulas are checked here, and so are the pictures that they have as HTML.
-        MkDocs itself checks those in Markdown. It also checks all the pictures of a
-        page that was made from a module, where HTML becomes Markdown's elements. And
-        [links][sidebyside.links] to modules and definitions lead to their pages. None
-        of this happens in front matter or in code, indented or in a fence.
+        MkDocs itself checks those in Markdown. And [links][sidebyside.links] to modules
+        and definitions lead to their pages. None of this happens in front matter or in
+        code, indented or in a fence.
         """
         if self.serving:
             is_module = page.file.src_uri in self.sources
@@ -827,8 +820,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         ### What is gone
 
         A file that comes back, as with another branch, is found as it was left. But one
-        that has not been there for ten builds has been renamed or removed. The modules
-        of a server that goes on for days may have had many names.
+        that has not been there for ten builds has been renamed or removed.
 
         Args:
             files: the files of the site, with all pages.

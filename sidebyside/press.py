@@ -415,8 +415,8 @@ def make(
     """
     ## Making a page
 
-    This does what [weave][] does, but for code of any depth: whatever exhausts Python's
-    stack is a mistake like any other, with the name of its file.
+    This does what [weave][] does, but whatever exhausts Python's stack is a mistake
+    like any other.
 
     Args:
         source: the module.
@@ -432,9 +432,8 @@ def make(
 
 def asset_bytes(asset: Path) -> bytes:
     """
-    The bytes that are sent for one of the [assets][]. Comments are for those who read
-    the source. A browser would have to load them, and they make up a third of our style
-    and script.
+    The bytes that are sent for one of the [assets][], without the comments, which make
+    up a third of our style and script.
     """
     content = (ASSETS / asset).read_bytes()
     if asset.name not in ("sidebyside.css", "sidebyside.js"):

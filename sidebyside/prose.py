@@ -522,8 +522,7 @@ def open_examples(prose: Prose) -> Prose:
     is a quotation within a quotation within a quotation. This function puts a fence
     around it.
 
-    Anything meant only for `doctest`, such as `# doctest: +SKIP`, is left out, as in
-    Sphinx.
+    Anything meant only for `doctest`, such as `# doctest: +SKIP`, is left out.
 
     Args:
         prose: any prose.

@@ -70,8 +70,7 @@ class Comment:
     """
     ## Whole-line comments
 
-    A comment that has its line to itself. A comment after code on the same line is not
-    one of these: it belongs to that code.
+    A comment that has its line to itself. One after code belongs to that code.
 
     Args:
         line: its line, counted from 1.
@@ -145,9 +144,8 @@ class Attribute:
     """
     ## Attributes
 
-    A variable of a module or a class that has its own docstring. Python does nothing
-    with a string after an assignment, but Sphinx and other tools have made it a
-    convention.
+    A variable of a module or a class that has its own docstring: a string after its
+    assignment, which Sphinx and other tools have made a convention.
 
     Args:
         name: its qualified name, with dots: `Game.lives`.
@@ -322,7 +320,7 @@ class Source:
             case _:
                 return None
         # A docstring that shares a line with code, or is glued together from several
-        # strings, is not prose to put beside anything: it stays code.
+        # strings, stays code.
         string = self._layout.strings.get(statement.lineno)
         if not string or string.last != statement.end_lineno:
             return None
@@ -480,7 +478,7 @@ def undisturbed(settles: bool = True) -> Iterator[None]:
 
     Afterwards it would look at all of them together. Objects that were frozen and
     thawed (see `gc.freeze`) count as old, and it seldom looks at old ones. If some are
-    frozen already, nothing is frozen or thawed here, and those stay as they are.
+    frozen already, those stay as they are.
 
     Args:
         settles: whether to freeze and thaw. Even asking how many objects are frozen
@@ -507,8 +505,7 @@ def tree_of(text: str) -> ast.Module | None:
         text: any text, from a comment for instance.
 
     Returns:
-        Its tree; `None` if it is not Python. Python's warning about a `\\d` in it is of
-        no interest.
+        Its tree; `None` if it is not Python.
     """
     try:
         with warnings.catch_warnings():
@@ -613,8 +610,7 @@ def read(data: bytes, path: str, module: str) -> Source:
         # With `newline=""` every way to end a line is recognised, and none is changed.
         lines = tuple(io.StringIO(text, newline=""))
         source = Source(path, module, encoding, lines, tree)
-        # These are made when they are first asked for. So ask for them here, where a
-        # mistake can be reported.
+        # Ask for these here, where a mistake can be reported.
         _ = source.tokens, source.definitions
     except SyntaxError as error:
         raise PressError(

@@ -42,14 +42,13 @@ A small package can make do with one page that you write yourself. Name it
 ::: kiln
 ```
 
-and needs `show_submodules: true` beside `extensions`. (For a large package, that would
-be a page of megabytes, which keeps a browser busy for seconds.)
+and needs `show_submodules: true` beside `extensions`.
 
 In a project with a folder `src`, mkdocstrings also needs `paths: [src]` beside
 `options`.
 
-A server makes the reference once, and not again when a module changes, since that would
-take seconds. To see it change, restart the server.
+A server makes the reference only once, since that takes seconds. To see it change,
+restart the server.
 """
 
 import re
@@ -87,7 +86,6 @@ class AnnotatedPages(griffe.Extension):
             `{module}` for its name, or `{package}` for that of its package.
         exclude: the same patterns as in [the plugin's
             options][sidebyside.plugin.Options]. What has no page keeps its docstrings.
-            (For a package without any, say `options: {extensions: []}` below `:::`.)
     """
 
     def __init__(

@@ -6,9 +6,8 @@ summary: Each name in the code, with its place in the text and what it stands fo
 
 # References
 
-[Names][sidebyside.names] knows what an expression stands for. This page goes through
-all the names in a module, asks what each one stands for, and writes down where in the
-text it is.
+This page goes through all the names in a module, asks [Names][sidebyside.names] what
+each one stands for, and writes down where in the text it is.
 """
 
 import ast
@@ -142,7 +141,6 @@ def needs(sources: Sequence[Source]) -> dict[str, list[Source]]:
     ## What a copy needs
 
     To copy a module, you also need those that it imports, and those that they import.
-    (The packages around them may have an empty `__init__.py`, or none.)
 
     Args:
         sources: all modules of a book.

@@ -7,8 +7,7 @@ summary: From the markup of Sphinx to Markdown.
 # reStructuredText
 
 Much code has docstrings for Sphinx, in a markup other than Markdown. This stage turns
-the common parts of that markup into Markdown: formulas, boxes, pieces of code,
-pictures, links, references and simple tables. It leaves anything it does not know as it
+the common parts of that markup into Markdown. It leaves anything it does not know as it
 is, so that the reader at least sees what the author wrote.
 
 | in a docstring | on the page |
@@ -277,8 +276,6 @@ def set_back(prose: Prose) -> Prose:
         and not lines[at - 1][1]
         and ANNOUNCES.fullmatch(lines[at - 2][1])
     ]
-    if not starts:
-        return prose
     done = list(lines)
     for at in starts:
         body = deeper(lines[at:], 0)

@@ -7,8 +7,8 @@ summary: What can be wrong with prose, one function for each habit.
 # Rules
 
 Each function looks for one thing in a whole module, and yields what it finds. A rule
-that cries wolf is soon ignored along with all the others, so where a rule has to guess,
-it would rather miss something.
+that cries wolf is soon ignored, so where one has to guess, it would rather miss
+something.
 """
 
 import ast
@@ -261,9 +261,7 @@ def pictures(source: Source, docs: Path | None) -> Iterator[Finding]:
     """
     ## SBS206: pictures that do not exist
 
-    A path starts at the page. Among the documents of the site, the page of
-    `labml_rl/game.py` is `labml_rl/game.md`, so the path to a picture in their folder
-    `assets` begins with `../assets/`.
+    A path starts at the page, [and not at the module][sidebyside].
 
     Args:
         source: the module.

@@ -9,9 +9,8 @@ summary: Which names a module binds, where, and what it says about each.
 The name `step` can be a dozen things in one file: a method here, a parameter there, a
 loop variable somewhere else. Which one a line means is decided by *scope*, and Python's
 rules for that are exact. This page defines the terms for two things: what each scope
-binds, and where names are used. [Bindings][sidebyside.bindings] writes both down, in
-one walk through a syntax tree, and [Names][sidebyside.names] then brings the two
-together.
+binds, and where names are used. [Bindings][sidebyside.bindings] writes both down, and
+[Names][sidebyside.names] then brings the two together.
 """
 
 import ast

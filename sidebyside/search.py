@@ -47,11 +47,11 @@ def words_of(html: str) -> str:
     r"""
     ## What is shown
 
-    Material's search leads to headings, and most sections have none: a page with fifty
-    headings would be no easier to read. So each section gets one here. The text of code
-    remains. Formulas on lines of their own go, and so do links that lead to the section
-    itself or to where a name is used. A formula in a sentence leaves what can be
-    written in a line, or three dots, so that the sentence can still be read.
+    Material's search leads to headings, and most sections have none. So each section
+    gets one here. The text of code remains. Formulas on lines of their own go, and so
+    do links that lead to the section itself or to where a name is used. A formula in a
+    sentence leaves what can be written in a line, or three dots, so that the sentence
+    can still be read.
 
     Args:
         html: a page, as it will be read.
@@ -80,9 +80,9 @@ class Searched:
     The index has one method that takes a page. While it is at work, the page holds what
     search should see.
 
-    An author who serves the site builds it again and again. While nothing on a page has
-    changed, its entries are put into the new index as they were, and search finds the
-    page empty. Plugins that come after search find it as search would have left it.
+    In later builds of a server, the entries of a page that has not changed are put into
+    the new index as they were, and search finds the page empty. Plugins that come after
+    search find it as search would have left it.
     """
 
     def __init__(self) -> None:

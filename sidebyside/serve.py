@@ -7,9 +7,9 @@ summary: How a saved change reaches its page within a second.
 # Serving
 
 An author saves a module, and looks at the page. In between comes a complete build:
-MkDocs has no other kind that leaves all links right. (With `--dirty` it builds only
-what was saved.) So that it does not feel like one, whatever has not changed since the
-previous build is not made again, and the server looks at its files more often.
+MkDocs has no other kind that leaves all links right. So that it does not feel like one,
+whatever has not changed since the previous build is not made again, and the server
+looks at its files more often.
 
 An earlier build is used only while an author is at work. A build that is published
 starts from scratch.
@@ -62,8 +62,8 @@ class Patient(PollingEmitter):
     moment. Watchdog's own emitter would stop looking for good then. This one waits for
     the folder.
 
-    It does not look during a build either, since looking would slow the build down.
-    Whatever changes then is found right after it.
+    It does not look during a build either, which would get slower. Whatever changes
+    then is found right after.
     """
 
     is_building: ClassVar[bool] = False
@@ -144,8 +144,8 @@ def skip_hidden(theme: Theme) -> None:
     """
     ## Fewer files of the theme
 
-    In each build MkDocs lists all files of the theme and drops those that are hidden.
-    Material hides fourteen thousand icons in a folder, which need not be listed first.
+    In each build MkDocs lists all files of the theme, and drops those that are hidden:
+    in Material, fourteen thousand icons.
 
     Args:
         theme: the theme of a build that is about to begin.
@@ -367,10 +367,6 @@ class RenderedPages:
         Have a page take its HTML from the previous build, if it can, or else keep it
         for the next.
 
-        !!! warning "Pages that look beyond the site"
-            A reference that mkdocstrings makes from the modules' docstrings stays as it
-            is while modules are edited. Making it again would take seconds.
-
         Args:
             page: a page that is about to be rendered.
             is_module: whether it is made from a module.
@@ -388,8 +384,7 @@ class RenderedPages:
             if shows_others or "pymdownx.b64" in config.markdown_extensions:
                 render(config, files)
                 return
-            # All that a page's HTML depends on, including what is the same for all
-            # pages.
+            # All that a page's HTML depends on.
             key = self.site[1], repr(page.meta), page.markdown
             before, answers, rendered = self.rendered.get(uri, ((), {}, None))
             is_same = before == key and all(

@@ -126,9 +126,9 @@ def split(source: Source) -> tuple[Section, ...]:
             starts.setdefault(line, (Kind.CODE, scopes[line]))
 
     # A definition begins a section, and takes with it a block of comments directly
-    # above it. Comments between its signature and its docstring join it.
-    # So does the body, up to its first comment: the signature alone is a single line,
-    # and what a docstring promises is best read beside the code that keeps the promise.
+    # above it. Comments between its signature and its docstring join it. So does the
+    # body, up to its first comment: what a docstring promises is best read beside the
+    # code that keeps the promise.
     above = {block[-1].line + 1: block for block in blocks}
     for definition in source.definitions:
         kind = Kind.CLASS if definition.is_class else Kind.FUNCTION

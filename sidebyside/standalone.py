@@ -9,12 +9,12 @@ summary: A module as a single HTML file that needs nothing else, not even a netw
 Sometimes a page has to travel: as an attachment, into an archive, to a machine without
 a network. This chapter turns one module into one HTML file, with everything that it
 needs inside: styles, colours, the pictures in its prose, and those of KaTeX's fonts
-that its formulas use. The file holds no script, and loads nothing from any host.
+that its formulas use. The file loads nothing from any host. It holds no script either,
+so no symbols light up on it, and tabs, diagrams and films do not work.
 
 The licences of all this are in the file as well, since they ask to stay with it.
 
 The columns, the rows and the colours come from the same stylesheet as those of a site.
-The template adds, in a few lines of its own, what a site's theme would.
 """
 
 import re

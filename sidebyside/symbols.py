@@ -6,9 +6,8 @@ summary: Pointing at a symbol in a formula lights up its name in code, and vice 
 
 # Symbols
 
-A formula says $\hat{A}_t$ and the code says `advantages`. The reader has to know that
-these are the same thing, and on most pages has to guess. Here the author writes it down
-once, in the front matter of the module:
+A formula says $\hat{A}_t$ and the code says `advantages`. The author writes down once,
+in the front matter of the module, that these are the same thing:
 
 ```yaml
 symbols:

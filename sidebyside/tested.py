@@ -6,10 +6,9 @@ summary: Which tests run a piece of code, according to coverage.py.
 
 # Tests beside the code
 
-"It is tested" is easily said. A reader who copies a function wants to know *which
-parts* of it are tested, and by what. The names of good tests say just that, but nobody
-reads them: they are in another folder, and few of them contain the name of the
-function.
+A reader who copies a function wants to know *which parts* of it are tested, and by
+what. The names of good tests say just that, but nobody reads them: they are in another
+folder.
 
 [coverage.py](https://coverage.readthedocs.io) can note for each line which tests have
 run it. So a page can list them, below the prose of each function. The press makes a
@@ -28,7 +27,7 @@ If `tests.json` is there already, what it says about other packages is kept. In
 ## What counts
 
 Only lines in the bodies of functions count. Code outside them is run by whichever test
-imports the module first, and that says nothing.
+imports the module first.
 
 Some tests run half of the program, and some a single function. Those that run the
 fewest sections say the most about each of them, so they come first, and only the first

@@ -8,7 +8,7 @@ summary: What can be known about an expression without running it.
 
 To find out where `game.options.stack` leads, you have to know what `game` is. This page
 defines the terms for such knowledge: an expression is a module, a class, a function, or
-a value of some type. It is never more than what the text of the program says.
+a value of some type.
 """
 
 import ast

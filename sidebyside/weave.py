@@ -628,7 +628,7 @@ def leading_heading(prose: Prose) -> tuple[int, str, Prose]:
     ## Headings
 
     The heading that a section begins with goes above both of its columns, and into the
-    outline. Other headings stay where they are, in the prose.
+    outline.
 
     Returns:
         Its level, 0 if there is none; its text; and the prose after it.
@@ -644,10 +644,9 @@ def is_essay(prose: Prose, code: int) -> bool:
 
     A module may begin with a whole chapter, with headings in it, and then have a few
     imports. With only those beside it, most of the column of code would be empty. So
-    such prose goes across the page, in lines that the eye can follow, and the two
-    columns begin below it. What explains a definition is always beside it, however
-    long. Where there is no code at all, a long text needs no headings to have the page
-    to itself: one may be at the end of a module.
+    such prose goes across the page, and the two columns begin below it. What explains a
+    definition is always beside it, however long. Where there is no code at all, a long
+    text needs no headings to have the page to itself.
 
     Args:
         prose: what a section says, without the heading that it begins with.
