@@ -66,7 +66,7 @@ plugins either: stay with MkDocs 1, or take ProperDocs, which goes on from there
 
 Without `nav`, MkDocs lists all pages by itself. With another plugin,
 `mkdocs-literate-nav`, a line `- Code: your_package/` stands for all pages of the
-package. The press has [options][sidebyside.plugin.Options] for leaving modules out, and
+package. The press has [options][sidebyside.options] for leaving modules out, and
 for other things.
 
 The plugin adds the Markdown extensions that it needs. With the following as well, prose

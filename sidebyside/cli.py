@@ -25,7 +25,7 @@ To get the program, go to a copy of this project's repository, and type:
 pip install '.[press]'
 ```
 
-`--exclude` leaves out files and folders, as [the plugin][sidebyside.plugin.Options]
+`--exclude` leaves out files and folders, as [the plugin][sidebyside.options]
 does. With `--inventory`, names may lead to documentation of your choice. And `--tests`
 shows [which tests][sidebyside.tested] run the code. `sidebyside COMMAND --help` lists
 all options.

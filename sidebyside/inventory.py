@@ -24,7 +24,7 @@ modules, functions and data, classes. A name that begins with a dot continues th
 prefix. Its anchor on the page is the name itself, as Sphinx sets it.
 
 A site can give its own lists, as they are, for names that are not in the press's: see
-the options of [the plugin][sidebyside.plugin.Options].
+the options of [the plugin][sidebyside.options].
 
 Other lists are short enough to be written by hand. In these, a `*` in a path stands for
 the name, where each name has its own page; and a path with a `#` is the whole address.

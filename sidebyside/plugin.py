@@ -38,8 +38,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jinja2 import TemplateError, TemplateSyntaxError
-from mkdocs.config import config_options as option
-from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
@@ -56,6 +54,7 @@ from sidebyside.findings import Finding
 from sidebyside.guard import lookalike
 from sidebyside.inventory import Entry, inventory, own_inventory
 from sidebyside.links import Place, file_of, pictures_in, set_links_by_hand
+from sidebyside.options import Options, check, check_reference, root_of
 from sidebyside.others import Aside, keep_from_notebooks
 from sidebyside.pictures import make_room
 from sidebyside.press import (
@@ -71,14 +70,12 @@ from sidebyside.press import (
     make,
     named_from,
     names_around,
-    packages_meant,
 )
 from sidebyside.prose import Prose
 from sidebyside.read import Source, read, undisturbed
 from sidebyside.references import needs, reach
 from sidebyside.render import (
     PAGE,
-    PAGE_OF_REFERENCE,
     REFERENCE,
     THEME,
     environment,
@@ -130,10 +127,6 @@ if (location.protocol != "file:") for (const href of %s) {
 """
 STILL = re.compile(r'<video\b[^<>]*\sposter="([^"]*)"')
 SCRIPT = "assets/sidebyside/sidebyside.js"
-OTHER_THEME = (
-    "The pages of modules are made for the theme Material. "
-    "Write `theme: {name: material}` into mkdocs.yml."
-)
 SAME_PAGE = (
     "{} would be the same page, `{}`. "
     "Rename one of them, or leave the module out with `exclude`."
@@ -142,92 +135,8 @@ SAME_REFERENCE = (
     "`{}` and a page of the reference would be the same page, `{}`. "
     "Delete that file, or name another folder in `reference`."
 )
-NO_PACKAGES = "Name the folder of your package, such as `packages: [src/kiln]`."
 NOT_THERE = "exclude: nothing matches `{}`."
 NO_MODULES = "packages: there are no Python files in `{}`, or all are left out."
-OTHER_REFERENCE = (
-    "The extension `sidebyside.reference` makes links for the page `{0}`, and the "
-    "plugin for `{1}`. Write `sidebyside.reference: {{page: '{1}'}}` into the options "
-    "of mkdocstrings."
-)
-WRONG_REFERENCE = (
-    "Name the page of a module, such as `reference/{module}.md`, or one that you have "
-    "written, such as `reference/{package}.md` for the name of your package."
-)
-NO_MKDOCSTRINGS = (
-    "reference: the plugin mkdocstrings makes what is on these pages. Add it to the "
-    "plugins in mkdocs.yml, with the extension `sidebyside.reference`."
-)
-NO_EXTENSION = (
-    "reference: docstrings are shown there as they are, and lead to no page. Write "
-    "`extensions: [sidebyside.reference: {{page: '{}'}}]` into the options of "
-    "mkdocstrings."
-)
-
-
-class Options(Config):  # type: ignore[no-untyped-call]
-    """
-    ## Options
-
-    | option | what it says |
-    |---|---|
-    | `packages` | the folders of Python files to render |
-    | `exclude` | what in them gets no page |
-    | `reference` | the pages of the [reference][sidebyside.reference] |
-    | `inventories` | documentation that names in the code lead to |
-    | `tests` | a record of [the tests][sidebyside.tested] that run the code |
-
-    Only `packages` must be given.
-
-    Paths are relative to `mkdocs.yml`. In a project with a folder `src`, the package is
-    `src/kiln`, and its pages are `kiln/…`. With all options:
-
-    ```yaml
-    - sidebyside:
-        packages: [src/kiln]
-        exclude: [tests, _version.py, "kiln/_vendor/*"]
-        reference: reference/{module}.md
-        inventories:
-          https://docs.example.org/clay/: clay.inv
-        tests: tests/record.json
-    ```
-
-    A pattern of `exclude` without a slash is compared with the names of files and
-    folders, and one with a slash with the whole path, from the package or from
-    `mkdocs.yml`. Environments and what tools have built, such as `venv` and `build`,
-    are left out anyway, and so are pages that `exclude_docs` names.
-
-    `{module}` in `reference` stands for the name of a module, and `{package}` for that
-    of its package. Each definition leads to its entry there, and [from there
-    back][sidebyside.reference].
-
-    [Some other plugins][sidebyside.others] need a certain place in the list, or another
-    option.
-
-    What the press itself writes on a page is in English, whatever the language of the
-    theme: "Used in", "Arguments", "Copy module". [Templates of your
-    own][sidebyside.render.environment] can say something else, except in the lists of
-    arguments and on the buttons.
-
-    The keys `j` and `k` lead from section to section, and Material has some of its own.
-    To have none of them, put this into a file that `extra_javascript` names:
-
-    ```js
-    const keep = e => "jknp,.sf/".includes(e.key) && e.stopImmediatePropagation();
-    addEventListener("keydown", keep, true);
-    ```
-
-    The press knows where Python, NumPy, PyTorch and a few others are documented. To
-    link to other documentation, download the file `objects.inv` that is beside its
-    first page, and write the address of the documentation, a colon, and the path of the
-    file.
-    """
-
-    packages = option.ListOfItems(option.Dir(exists=True))
-    exclude = option.ListOfItems(option.Type(str), default=[])
-    reference = option.Type(str, default="")
-    inventories = option.DictOfItems(option.File(exists=True), default={})
-    tests = option.Optional(option.File(exists=True))
 
 
 class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
@@ -291,7 +200,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Add templates, styles and Markdown extensions, and watch the modules."""
-        self.check_options(config)
+        check(self.config, config)
         if str(THEME) not in config.theme.dirs:
             config.theme.dirs.insert(1 if config.theme.custom_dir else 0, str(THEME))
         styles = [f"assets/sidebyside/{style}" for style in STYLES]
@@ -307,44 +216,6 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 config.watch.append(path)
         skip_hidden(config.theme)
         return config
-
-    def check_options(self, config: MkDocsConfig) -> None:
-        """
-        ### Slips in the options
-
-        With another theme, everything would be built, and nothing would be where it
-        should. For the themes that come with MkDocs, that is a warning, which fails a
-        strict build. A theme that is not known here may have styles of its own.
-        """
-        if not any(
-            Path(folder).parent.name == "material" for folder in config.theme.dirs
-        ):
-            known = config.theme.name in ("mkdocs", "readthedocs")
-            log.log(logging.WARNING if known else logging.INFO, OTHER_THEME)
-        root = root_of(config)
-        if not self.config.packages:
-            raise PluginError(f"packages: {NO_PACKAGES}")
-        for package in map(Path, self.config.packages):
-            if meant := packages_meant(package):
-                paths = ", ".join(f"`{named_from(path, root)}`" for path in meant)
-                named = named_from(package, root)
-                raise PluginError(
-                    f"packages: `{named}` is no package. Did you mean {paths}?"
-                )
-        try:
-            page = page_of_reference("kiln.fire", self.config.reference)
-        except (LookupError, ValueError, AttributeError, TypeError):
-            raise PluginError(f"reference: {WRONG_REFERENCE}") from None
-        is_inside = not posixpath.normpath(page).startswith(("/", "../"))
-        if self.makes_reference and not (page.endswith(".md") and is_inside):
-            raise PluginError(f"reference: {WRONG_REFERENCE}")
-        if self.makes_reference and "mkdocstrings" not in config.plugins:
-            raise PluginError(NO_MKDOCSTRINGS)
-
-    @property
-    def makes_reference(self) -> bool:
-        """Whether the pages of the reference are made, and not written by hand."""
-        return "{module" in self.config.reference
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """
@@ -439,7 +310,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 self.files.append((source.page, text))
             except PressError as error:
                 self.mistake(source.page, error, templates)
-        if self.makes_reference:
+        if self.config.makes_reference:
             entries = render_reference(sources, found, templates, self.config.reference)
             self.files += entries.items()
 
@@ -619,7 +490,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             for file in files
             if file.inclusion is not InclusionLevel.EXCLUDED
         }
-        packages = self.pages_of_packages()
+        packages = self.config.references_of(self.modules.values())
         reference = self.config.reference
         documented = {
             page_of_reference(name, reference): file
@@ -658,12 +529,6 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                 files.append(file)
         return files
 
-    def pages_of_packages(self) -> set[str]:
-        """Where the reference of each package is, if there is one."""
-        reference = self.config.reference
-        packages = {name.partition(".")[0] for name in self.modules.values()}
-        return {page_of_reference(each, reference) for each in packages if reference}
-
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
         """
         ### Names in the navigation
@@ -692,18 +557,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                     each.title = lookalike(name)
                 if each.is_index and config.nav is None and is_made_up:
                     section.title = lookalike(folder)
-        # The plugin itself makes these pages for all packages that can be read.
-        by_hand = set() if self.makes_reference else self.pages_of_packages()
-        for page in by_hand:
-            if not files.get_file_from_path(page):
-                wrong = f"reference: there is no page `{page}`"
-                raise PluginError(f"{wrong}. {WRONG_REFERENCE}")
-        known = [*pages_of_extension(config)]
-        if self.makes_reference and not known:
-            log.info(NO_EXTENSION.format(self.config.reference))
-        for page in known:
-            if self.config.reference and page != self.config.reference:
-                log.warning(OTHER_REFERENCE.format(page, self.config.reference))
+        check_reference(self.config, config, files, self.modules.values())
 
     def on_pre_page(
         self, page: SitePage, *, config: MkDocsConfig, files: Files
@@ -936,11 +790,6 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         Patient.is_building = False
 
 
-def root_of(config: MkDocsConfig) -> Path:
-    """The folder of `mkdocs.yml`. With `-f`, MkDocs has that path as it was typed."""
-    return Path(os.path.abspath(config.config_file_path)).parent
-
-
 def place_in(error: TemplateError) -> str:
     """The template in which a mistake is, and its line."""
     if isinstance(error, TemplateSyntaxError):
@@ -969,15 +818,3 @@ def file_at(path: str, files: Files) -> File | None:
     if file and file.dest_uri == path:
         return file
     return next((each for each in files if each.dest_uri == path), None)
-
-
-def pages_of_extension(config: MkDocsConfig) -> Iterator[str]:
-    """The pages for which mkdocstrings is told to use the press's extension."""
-    plugin: Any = config.plugins.get("mkdocstrings")
-    handlers = plugin.config.handlers if plugin else {}
-    options = handlers.get("python", {}).get("options", {})
-    for extension in options.get("extensions", []):
-        named = extension if isinstance(extension, dict) else {extension: {}}
-        for name, given in named.items():
-            if str(name).startswith("sidebyside.reference"):
-                yield (given or {}).get("page", PAGE_OF_REFERENCE)

@@ -30,7 +30,7 @@ plugins:
 ```
 
 `page` has to be the same as `reference` among [the plugin's
-options][sidebyside.plugin.Options], by which the pages of modules lead to the
+options][sidebyside.options], by which the pages of modules lead to the
 reference. With `{module}` in it, each module has a page of its own there, and the
 plugin writes them all. That of the package, `reference/kiln.md` for the package `kiln`,
 is an index of the others. It alone goes into the navigation.
@@ -85,7 +85,7 @@ class AnnotatedPages(griffe.Extension):
         page: where the reference of a module is among the site's sources, with
             `{module}` for its name, or `{package}` for that of its package.
         exclude: the same patterns as in [the plugin's
-            options][sidebyside.plugin.Options]. What has no page keeps its docstrings.
+            options][sidebyside.options]. What has no page keeps its docstrings.
     """
 
     def __init__(
