@@ -18,7 +18,7 @@ each has a comment on the line before it and on the line after it:
 <!-- /prose:1 -->
 
 <!-- code:1 -->
-<div class="sbs-code highlight">…</div>
+<div class="sbs-code sbs-text highlight">…</div>
 <!-- /code:1 -->
 ```
 

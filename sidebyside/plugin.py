@@ -782,7 +782,13 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     on_post_page = CombinedEvent(_preload_fonts, _keep_page)
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Look for changes again."""
+        """
+        Look for changes again.
+
+        GitHub Pages serve no file whose name begins with an underscore, and that is the
+        `__init__.py` of each package, unless there is a file `.nojekyll`.
+        """
+        Path(config.site_dir, ".nojekyll").touch()
         Patient.is_building = False
 
     def on_build_error(self, *, error: Exception) -> None:

@@ -54,7 +54,9 @@ MAGIC = (
     r"|!(?:apt|conda|curl|git|pip|python|wget)3?\s"
 )
 PRAGMA = re.compile(
-    rf"#(!|:?\s*+((?i:noqa|nosec|nosemgrep|nosonar)\b|(?:{TOOLS}):|-\*-|%%\w|{MAGIC}"
+    # What Quarto and nbdev are told about a cell. A row of a table ends in `|`.
+    r"#(!| ?\|(?!.*\|\s*$)(?: ?[a-z][\w-]*(?::.*)?| {2,}- .*| default_exp .*)$"
+    rf"|:?\s*+((?i:noqa|nosec|nosemgrep|nosonar)\b|(?:{TOOLS}):|-\*-|%%\w|{MAGIC}"
     r"|nopep8\b|noinspection\b|pyre-\w|numpydoc ignore=|sourcery skip\b"
     r"|</?editor-fold\b"
     # Where a part of the file begins or ends that is shown elsewhere.

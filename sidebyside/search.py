@@ -27,7 +27,7 @@ SECTION = re.compile(
 )
 # Code, in a row or in prose, and what has no words of its own.
 BLOCK = re.compile(
-    r'<div class="(?:sbs-code )?highlight"><pre>(?:<span></span>)?<code>'
+    r'<div class="(?:sbs-code sbs-text )?highlight"><pre>(?:<span></span>)?<code>'
     r"(?P<code>.*?)</code></pre></div>"
     r"|<sbs-math(?P<display> class=\"display\")?[ >](?P<math>.*?)</sbs-math>"
     r'|<details class="sbs-uses".*?</details>'

@@ -708,7 +708,7 @@ def built_by_zensical(tmp_path: Path, package: Path, folders: bool) -> int:
             assert f'id="{anchor}"' in text, (path, anchor)
         prose = re.sub("(?ms)<!-- code.*?<!-- /code|^```.*?^```", "", made)
         assert ("$" in prose) <= ("<sbs-math" in text)
-        assert text.count("sbs-code highlight") == made.count("sbs-code highlight")
+        assert text.count("sbs-code sbs-text") == made.count("sbs-code sbs-text")
         assert "<!-- prose" not in text
         assert "\x02" not in text
     return followed

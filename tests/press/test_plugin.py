@@ -48,6 +48,11 @@ def test_a_site_is_built(site):
     home = (site / "site" / "book" / "index.html").read_text()
     assert '<a href="game.html">the game</a>' in home
     assert "KaTeX_" not in home, "it has no formula"
+    assert (site / "site" / ".nojekyll").is_file(), "GitHub leaves out __init__.py"
+    # What the reader view of browsers (Mozilla's Readability) takes for text.
+    blocks = re.findall(r'<div class="(sbs-(?:prose|code)[^"]*)"', html)
+    assert len(blocks) > 3
+    assert all("text" in block for block in blocks)
 
 
 def test_fonts_are_named_before_others_change_the_page(site):
@@ -1196,6 +1201,14 @@ def test_comments_of_style_and_script_are_not_sent(name):
     assert sum(map(len, sent)) < 0.8 * sum(map(len, source))
     text = "".join(sent)
     assert text.count("{") == text.count("}") > 40, "no rule has lost its end"
+
+
+def test_extensions_that_darken_pages_understand_each_gradient():
+    """Dark Reader leaves one as it is that has a variable for a length."""
+    css = (ASSETS / "sidebyside.css").read_text(encoding="utf-8")
+    gradients = re.findall(r"gradient\([^;]*;", css)
+    assert gradients
+    assert not [each for each in gradients if "-width" in each]
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,8 @@ def test_definitions_inside_statements_are_found():
             "# !pip install x",
             "# !python3 x.py",
         ),
+        *("#| label: fig-x", "#|export", "# | echo: false", "#|   - A caption"),
+        "#| default_exp core",
     ],
 )
 def test_what_is_said_to_tools_is_not_prose(text):
@@ -163,6 +165,7 @@ def test_only_an_encoding_must_be_in_the_first_lines(text):
             "# [START] it",
             "# -8<- means: cut here",
         ),
+        *("# | a: b | c |", "# |---|---|", "#| In a box,", "# || x"),
         *("# formats: x", "# the pragma: x", "# A vim: x", "# nosecond", "# coding: x"),
     ],
 )

@@ -347,7 +347,8 @@ def test_the_focus_on_a_slider_is_seen(browser, site):
 
 
 def test_a_group_of_the_navigation_opens_by_keys(browser, site):
-    url = (site / "labml_rl/game.html").as_uri()
+    # With what was searched for, as the search leads there.
+    url = (site / "labml_rl/game.html").as_uri() + "?h=frame"
     with visit(browser, url, viewport=DESKTOP) as seen:
         here = seen.page.locator("nav.md-nav--primary [aria-current=page]")
         expect(here).to_have_text("The game, frame by frame")

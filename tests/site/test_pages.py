@@ -371,13 +371,16 @@ def a_comment(path):
     text = path.read_text(encoding="utf-8")
     rows = re.findall(
         r'<div class="sbs-link" [^>]*id="([^"]*--[^"]*)">.*?</div>\s*'
-        r'<div class="sbs-prose">\s*<p>([\w ,]{25,60})',
+        r'<div class="sbs-prose sbs-text">\s*<p>([\w ,]{25,60})',
         text,
     )
     # A few common words would be found on many pages: it takes six at least.
     anchor, words = max(rows, key=lambda row: len(row[1].split()))
     assert len(words.split()) > 6, words
     return words.rsplit(" ", 1)[0], anchor
+
+
+SCHEME = "() => document.body.dataset.mdColorScheme"
 
 
 def test_both_colour_schemes(browser, site):
@@ -399,6 +402,26 @@ def test_both_colour_schemes(browser, site):
     for part in ("body", ".sbs-code", ".sbs-line::before"):
         assert brightness["light", part] > 600, f"{part} is dark in the light scheme"
         assert brightness["dark", part] < 200, f"{part} is light in the dark scheme"
+
+
+def test_a_dark_screen_is_shown_no_light_page_before_the_script_comes(browser, server):
+    with visit(browser, server, color_scheme="dark") as seen:
+        seen.page.evaluate("() => localStorage.clear()")
+        seen.page.route("**/bundle.*.js", lambda route: route.fulfill(body=""))
+        seen.page.goto(f"{server}/labml_rl/game.html")
+        assert seen.page.evaluate(SCHEME) == "slate"
+
+
+def test_colours_are_those_of_the_system_until_a_reader_chooses(browser, server):
+    url = f"{server}/labml_rl/game.html"
+    with visit(browser, url, color_scheme="dark", viewport=DESKTOP) as seen:
+        assert seen.page.evaluate(SCHEME) == "slate"
+        seen.page.emulate_media(color_scheme="light")
+        seen.page.goto(url)
+        assert seen.page.evaluate(SCHEME) == "default"
+        seen.page.get_by_title("Switch to dark").click()
+        seen.page.goto(url)
+        assert seen.page.evaluate(SCHEME) == "slate"
 
 
 def test_the_scheme_can_be_switched(browser, site):

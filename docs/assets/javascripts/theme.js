@@ -89,9 +89,10 @@
         if (event.key === "Enter") event.stopPropagation();
       });
     }
-    form.addEventListener("change", () =>
-      form.querySelector("label:not([hidden]) button")?.focus()
-    );
+    form.addEventListener("change", () => {
+      __md_set("__chosen", true);
+      form.querySelector("label:not([hidden]) button")?.focus();
+    });
   }
 
   /* In the menu of a small screen, a group that opens lies over the one it is in. Who has
@@ -184,9 +185,9 @@
     open();
     enterGroups(small);
     small.addEventListener("change", open);
-    for (const link of document.querySelectorAll(".md-nav--primary a.md-nav__link--active"))
-      if (link.getAttribute("href") === "./" || link.href === location.href.split("#")[0])
-        link.ariaCurrent = "page";
+    // In the outline, more than one may be active.
+    const here = ".md-nav--primary a.md-nav__link--active:not(.md-nav--secondary a)";
+    document.querySelectorAll(here).forEach(link => (link.ariaCurrent = "page"));
     for (const said of document.querySelectorAll(".md-dialog__inner, .md-search-result__meta"))
       said.role = "status";
     document.querySelectorAll("[data-keys]").forEach(offerSwitch);
