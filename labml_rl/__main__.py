@@ -25,6 +25,11 @@ from labml_rl.algorithms import ALGORITHMS
 # How often a thread that waits for others looks before it sleeps.
 WAITING = {"GOMP_SPINCOUNT": "4000"}
 
+# These keep each thread on a core of its own, and some clusters set them. But from when
+# PyTorch is loaded, its first thread is the program itself, which would stay on one
+# core, and so would all its workers.
+BINDING = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY")
+
 # Names are not to be cut in two at the end of a line.
 fill = partial(textwrap.fill, width=80, break_on_hyphens=False)
 
@@ -59,6 +64,8 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     # settled when it is loaded. If you have said something about it, you know better.
     if not {*WAITING, "OMP_WAIT_POLICY"} & os.environ.keys():
         os.environ |= WAITING
+    for name in BINDING:
+        os.environ.pop(name, None)
 
     # It takes a few seconds to load PyTorch, time enough to think better of it.
     try:

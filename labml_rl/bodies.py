@@ -353,7 +353,7 @@ class VectorBody(nn.Module):
                 f"observations must have shape (N, {self.shape[0]}), not "
                 f"{tuple(observations.shape)}"
             )
-        numbers = observations.float()
+        numbers = observations.to(next(self.parameters()).dtype)
         if observations.dtype == torch.uint8:
             numbers = numbers / 255
         features: Tensor = self.layers(numbers)  # (N, 64)

@@ -56,7 +56,7 @@ python -m labml_rl watch runs/small-ppo/mine:Cards-v0/seed-1
 ```
 
 Before an agent learns from it, let Gymnasium look for mistakes in it, with `check_env`
-of `gymnasium.utils.env_checker`. Three more things matter here:
+of `gymnasium.utils.env_checker`. Four more things matter here:
 
 - **Episodes must end.** There is no score before that, and measuring an agent means
   waiting for one. If yours might go on for ever, register it with a limit, such as
@@ -68,6 +68,8 @@ of `gymnasium.utils.env_checker`. Three more things matter here:
 - **Its own processes** can't be those of Python's `multiprocessing`, unless you add
   `--workers 0`: a worker may start none. The environment's `close` must end whatever
   it starts with `subprocess`.
+- **Threads of a library** such as JAX are missing in a worker that is a fork (as on
+  Linux before Python 3.14), and it waits for them. Add `--workers 0` there, too.
 
 !!! warning "The agent does what pays"
     It looks for the largest return, and not for what you meant by it. An agent that was

@@ -60,6 +60,7 @@ import sys
 import threading
 import time
 import traceback
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from multiprocessing import resource_tracker
@@ -117,6 +118,18 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
     #     other cores have their own workers.
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
+    else:
+        os.environ["OMP_NUM_THREADS"] = "1"  # it may be loaded later
+
+    # Nor has it dice of its own. NumPy's and PyTorch's are copies of the parent's, and
+    # all workers would throw the same. So each adds its name to the seed.
+    name = zlib.crc32(multiprocessing.current_process().name.encode())
+    if "numpy" in sys.modules:
+        dice = sys.modules["numpy"].random
+        dice.seed([dice.randint(2**31), name])
+    if "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        torch.manual_seed(int(torch.randint(2**31, ())) + name)
 
     spin = SpinWait(connection.fileno())
     try:

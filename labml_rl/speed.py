@@ -68,6 +68,10 @@ before PyTorch is loaded. So set it yourself for a program of your own, and for
 GOMP_SPINCOUNT=4000 python mine.py
 ```
 
+(On some clusters `OMP_PROC_BIND`, `OMP_PLACES` or the like is set. With that, a program
+that loads PyTorch stays on a single core, and its workers with it. `labml-rl` ignores
+it. For a program of your own, `unset` it.)
+
 Or let a run learn with a single thread, which has no other to wait for:
 
 ```sh

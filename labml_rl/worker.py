@@ -83,7 +83,10 @@ from labml_rl.process import Worker, close_all, time_for
 from labml_rl.runner import Batch, Runner, Spaces
 
 # Where Linux says how much processor time a container may use, and over what period.
+# (Older machines have two files for that.)
 CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
+CPU_QUOTA = Path("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
+CPU_PERIOD = CPU_QUOTA.with_name("cpu.cfs_period_us")
 
 
 class SharedBatch:
@@ -352,16 +355,19 @@ def available_cores() -> int:
     cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
-    return max(1, min(cores, _quota()))
+    return max(1, min(cores, quota()))
 
 
-def _quota() -> int:
+def quota() -> int:
     """How many cores' worth of time a container has, if this is one."""
-    try:
-        microseconds, period = CPU_MAX.read_text(encoding="ascii").split()
-        return math.ceil(int(microseconds) / int(period))
-    except (OSError, ValueError):  # no container, or "max" for no limit
-        return sys.maxsize
+    for files in ([CPU_MAX], [CPU_QUOTA, CPU_PERIOD]):
+        # There is no such file, or no limit: it is "max", or -1.
+        with contextlib.suppress(OSError, ValueError):
+            words = " ".join(each.read_text(encoding="ascii") for each in files)
+            microseconds, period = map(int, words.split())
+            if microseconds > 0:
+                return math.ceil(microseconds / period)
+    return sys.maxsize
 
 
 def make_games(

@@ -51,8 +51,9 @@ from torch import Tensor
 
 from labml_rl.bodies import as_blocks, shape_in_blocks
 
-# Where Linux says how much memory a container may use.
+# Where Linux says how much memory a container may use, and where older machines do.
 MEMORY_MAX = Path("/sys/fs/cgroup/memory.max")
+MEMORY_LIMIT = Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 Places = NDArray[np.int64]
 
@@ -305,6 +306,7 @@ def memory_of_machine() -> int | None:
     except (AttributeError, OSError, ValueError):
         return None
     # Where there is no limit, the file says "max", or is not there.
-    with contextlib.suppress(OSError, ValueError):
-        there = min(there, int(MEMORY_MAX.read_text(encoding="ascii")))
+    for file in (MEMORY_MAX, MEMORY_LIMIT):
+        with contextlib.suppress(OSError, ValueError):
+            there = min(there, int(file.read_text(encoding="ascii")))
     return there

@@ -98,6 +98,7 @@ from labml_rl.runs.record import (
     settings_of,
 )
 from labml_rl.runs.signals import Ear, Stopped
+from labml_rl.worker import quota
 
 CHECKPOINT_MINUTES = 5.0
 
@@ -394,6 +395,11 @@ def train(
         planned = experiment_class.needs_plan(settings) is not None
         place = stack.enter_context(RunFolder(path, resumed_by=way, planned=planned))
         place.claim()
+        # PyTorch has a thread for each core of the machine, even in a container that
+        # has the time of a few. There they would wait for each other most of the time.
+        threads = torch.get_num_threads()
+        stack.callback(torch.set_num_threads, threads)
+        torch.set_num_threads(min(threads, quota()))
         try:
             with refused():
                 settings = settings.decided()

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import importlib
 import itertools
 import multiprocessing
 import os
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import numpy as np
 import pytest
 import torch
 
@@ -668,3 +670,59 @@ def test_a_forked_worker_can_compute_as_well():
     with Worker(Thinker, name="thinker", start_method="fork") as worker:
         worker.send("think")
         assert worker.receive(30) == expected
+
+
+class Thrower:
+    """Throws the dice that its whole process shares."""
+
+    def throw(self) -> list[float]:
+        return [np.random.random(), float(torch.rand(()))]
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Late:
+    """Loads PyTorch when it is made."""
+
+    def __init__(self) -> None:
+        self.torch = importlib.import_module("torch")
+
+    def threads(self) -> int:
+        return int(self.torch.get_num_threads())
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.mark.usefixtures("same_threads_afterwards")
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_a_worker_computes_with_one_thread(start_method, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    torch.set_num_threads(2)
+    with Worker(Late, name="late", start_method=start_method) as worker:
+        assert worker.ask("threads") == 1
+
+
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_workers_throw_different_numbers(start_method):
+    """A fork copies the dice of its parent."""
+    with contextlib.ExitStack() as stack:
+        workers = [
+            stack.enter_context(Worker(Thrower, name=name, start_method=start_method))
+            for name in ("one", "two")
+        ]
+        one, two = (worker.ask("throw") for worker in workers)
+    assert all(first != second for first, second in zip(one, two, strict=True))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked there")
+def test_a_forked_worker_throws_what_follows_from_the_seed():
+    def thrown() -> list[float]:
+        np.random.seed(1)
+        torch.manual_seed(1)
+        with Worker(Thrower, name="one", start_method="fork") as worker:
+            numbers: list[float] = worker.ask("throw")
+        return numbers
+
+    assert thrown() == thrown()

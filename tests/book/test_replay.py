@@ -427,10 +427,12 @@ def test_a_memory_that_the_machine_does_not_have_is_refused(monkeypatch):
 @pytest.mark.parametrize(
     ("said", "expected"), [("1000000000\n", 1_000_000_000), ("max\n", None)]
 )
-def test_a_container_may_have_less(said, expected, tmp_path, monkeypatch):
-    monkeypatch.setattr(frames, "MEMORY_MAX", tmp_path / "nowhere")
+@pytest.mark.parametrize("where", ["MEMORY_MAX", "MEMORY_LIMIT"])
+def test_a_container_may_have_less(said, expected, where, tmp_path, monkeypatch):
+    for name in ("MEMORY_MAX", "MEMORY_LIMIT"):
+        monkeypatch.setattr(frames, name, tmp_path / "nowhere")
     whole = frames.memory_of_machine()
-    monkeypatch.setattr(frames, "MEMORY_MAX", tmp_path / "memory.max")
+    monkeypatch.setattr(frames, where, tmp_path / "memory.max")
     (tmp_path / "memory.max").write_text(said)
     assert frames.memory_of_machine() == (expected or whole)
 

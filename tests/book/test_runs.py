@@ -38,7 +38,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tensorboard.summary.writer.record_writer import RecordWriter
 from torch.utils.tensorboard import SummaryWriter
 
-from labml_rl import runs
+from labml_rl import runs, worker
 from labml_rl.batch import SerialGames, spawn_seeds
 from labml_rl.dqn import experiment as dqn
 from labml_rl.dqn import fast
@@ -1433,6 +1433,25 @@ def test_a_run_goes_on_with_as_many_threads():
         torch.set_num_threads(1)
         experiment.set_state(state)
         assert torch.get_num_threads() == 1
+
+
+@pytest.mark.usefixtures("same_threads_afterwards")
+def test_a_run_has_no_more_threads_than_a_container_has_cores(tmp_path, monkeypatch):
+    limit = tmp_path / "cpu.max"
+    limit.write_text("100000 100000")
+    monkeypatch.setattr(worker, "CPU_MAX", limit)
+    torch.set_num_threads(2)
+    seen: list[int] = []
+
+    class Counting(Tiny):
+        def update(self) -> dict[str, float]:
+            seen.append(torch.get_num_threads())
+            return super().update()
+
+    path = runs.train(Counting, Settings(total_frames=8), folder=tmp_path / "run")
+    record = json.loads((path / "run.json").read_text())
+    assert {*seen, record["sessions"][0]["machine"]["threads"]} == {1}
+    assert torch.get_num_threads() == 2
 
 
 @pytest.mark.usefixtures("same_threads_afterwards")

@@ -706,6 +706,35 @@ def test_threads_wait_as_it_says_unless_somebody_said_otherwise(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the library is that of Linux")
+@pytest.mark.parametrize(
+    "bound",
+    [{"OMP_PROC_BIND": "true"}, {"OMP_PLACES": "cores"}, {"GOMP_CPU_AFFINITY": "0"}],
+)
+def test_what_keeps_threads_on_their_cores_does_not_keep_workers_there(bound):
+    """A process that loads PyTorch would be on one core, and hand that on."""
+    source = """if True:
+        import os
+        from labml_rl import __main__ as program
+        cores = os.sched_getaffinity(0)
+        def load(name, package):
+            import torch
+            assert os.sched_getaffinity(0) == cores
+            raise KeyboardInterrupt
+        program.import_module = load
+        program.main(["train", "ppo"])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", source],
+        cwd=Path(__file__).parents[2],
+        env=os.environ | bound,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 130, done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the library is that of Linux")
 def test_the_library_behind_the_threads_has_heard_of_it():
     found = subprocess.run(
         [sys.executable, "-m", "labml_rl", "train", "ppo", "--help"],

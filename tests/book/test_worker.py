@@ -316,10 +316,21 @@ def test_cores_of_a_container(monkeypatch, tmp_path, limit, cores):
     file = tmp_path / "cpu.max"
     file.write_text(limit)
     monkeypatch.setattr("labml_rl.worker.CPU_MAX", file)
+    monkeypatch.setattr("labml_rl.worker.CPU_QUOTA", tmp_path / "nowhere")
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(64)))
     assert available_cores() == cores
     file.unlink()
     assert available_cores() == 64
+
+
+@pytest.mark.parametrize(("quota", "cores"), [("765000", 8), ("-1", 64), ("", 64)])
+def test_cores_of_a_container_on_an_older_machine(monkeypatch, tmp_path, quota, cores):
+    for name, text in (("QUOTA", quota), ("PERIOD", "100000")):
+        (tmp_path / name).write_text(f"{text}\n")
+        monkeypatch.setattr(f"labml_rl.worker.CPU_{name}", tmp_path / name)
+    monkeypatch.setattr("labml_rl.worker.CPU_MAX", tmp_path / "nowhere")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(64)))
+    assert available_cores() == cores
 
 
 def test_a_worker_for_each_core():
