@@ -59,10 +59,10 @@ mkdocs serve # shows the site, and each change as you save it
 mkdocs build # writes the site into the folder site/
 ```
 
-The theme says in each build that its life ends in May 2027, unless you set
-`NO_MKDOCS_2_WARNING=1`. Its successor, Zensical, does not run this plugin, but it
-builds [what `sidebyside markdown` writes][sidebyside.cli]. MkDocs 2 will have no
-plugins either: stay with MkDocs 1, or take ProperDocs, which goes on from there.
+Unless you set `NO_MKDOCS_2_WARNING=1`, the theme says in each build that its life ends
+in May 2027. Its successor, Zensical, does not run this plugin, but it builds [what
+`sidebyside markdown` writes][sidebyside.cli]. MkDocs 2 will have no plugins either:
+stay with MkDocs 1, or take ProperDocs, which goes on from there.
 
 Without `nav`, MkDocs lists all pages by itself. With another plugin,
 `mkdocs-literate-nav`, a line `- Code: your_package/` stands for all pages of the
@@ -152,8 +152,8 @@ conventions are those of pylit, which labml.ai used for its annotated implementa
 
 - A module's docstring may open with front matter between two lines of `---`: a `title`,
   a `summary` for search engines (otherwise they are given the first paragraph), and
-  [`symbols`][sidebyside.symbols], which tie formulas to names. Any other keys, such as
-  `tags`, are passed on to the site engine. Then comes `# Title`.
+  [`symbols`][sidebyside.symbols], which tie formulas to names. Most other keys, such as
+  `tags` but not `template`, are passed on to the site engine. Then comes `# Title`.
 - The docstring of a class or function is the prose beside its signature, and beside its
   body up to the first comment. It may begin with a heading.
 - A string right after an assignment, in a module or a class, is the prose beside it.

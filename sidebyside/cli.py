@@ -56,9 +56,9 @@ extra_javascript:
   - assets/sidebyside/sidebyside.js
 ```
 
-Names in the code can be links, and a definition can show where it is used. But engines
-differ in what they make of a link in HTML. So both are left out, unless an option says
-for which engine the pages are:
+Names in the code can be links, and a definition can show where it is used. But these
+links are HTML, and engines differ in what they make of that. So both are left out,
+unless an option says for which engine the pages are:
 
 | option | for which engine |
 |---|---|

@@ -37,8 +37,8 @@ and comes out as `&lt;` at the end. So there is no need to guess what Markdown w
 have taken for code and what for HTML. The same is done with [what was not meant as
 Markdown][sidebyside.guard.guarded].
 
-The [marks](marks.py) carry a number that occurs nowhere in the prose of the page, so no
-prose can forge one.
+The [marks](marks.py) carry a number that none in the prose of the page has, so no prose
+can forge one.
 """
 
 import re

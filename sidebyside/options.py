@@ -6,6 +6,8 @@ summary: What `mkdocs.yml` can tell the plugin.
 
 # Options
 
+In `mkdocs.yml`, [the plugin](plugin.py) can be told:
+
 | option | what it says |
 |---|---|
 | `packages` | the folders of Python files to render |

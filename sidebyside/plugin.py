@@ -8,7 +8,8 @@ summary: A thin layer between the press and the site engine.
 
 The modules that come before this one in the navigation depend on no site engine. The
 plugin hands the press the modules, and hands MkDocs the pages that are made from them.
-[The first page](__init__.py#your-own-modules) shows what `mkdocs.yml` needs.
+[The first page](__init__.py#your-own-modules) shows what `mkdocs.yml` needs, and
+[Options](options.py) what else it can say.
 
 The page of `labml_rl/game.py` is `labml_rl/game.md`, in the navigation and in links.
 Pages are made for the theme Material, and need it.

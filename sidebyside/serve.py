@@ -145,7 +145,7 @@ def skip_hidden(theme: Theme) -> None:
     ## Fewer files of the theme
 
     In each build MkDocs lists all files of the theme, and drops those that are hidden:
-    in Material, fourteen thousand icons.
+    in Material, fourteen thousand icons. Here those are not listed.
 
     Args:
         theme: the theme of a build that is about to begin.

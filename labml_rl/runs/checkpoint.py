@@ -212,7 +212,7 @@ def whole(path: Path) -> Iterator[BinaryIO]:
     changes a name in one step: at any moment, the name leads to the whole old file or
     to the whole new one.
 
-    !!! warning "On the way there"
+    !!! warning "The name may be faster"
         `fsync` waits until the file is on the disk. Without it, the name can get there
         before the contents do, and after a power failure there is a file with the right
         name, the right size, and nothing but zeros. The name itself is kept in the

@@ -104,13 +104,14 @@ start over, cost a little of the score at each stop, and nobody ever finds out w
 So everything that decides what happens next is in the state: weights, the optimiser's
 averages, all dice, and the games in the middle of play. So is the number of threads:
 with a different one, PyTorch adds in a different order, and the last digits differ.
-(There are two exceptions: a machine with fewer cores, and what [the emulator keeps to
-itself][labml_rl.game.Game.get_state].)
+(On a CPU there are two exceptions: a machine with fewer cores, and what [the emulator
+keeps to itself][labml_rl.game.Game.get_state].)
 
 !!! warning "On a GPU"
     A GPU adds numbers in the order in which its threads arrive, and each order rounds
     differently. There, two runs with the same seed differ after a while, stopped or
-    not. The state is complete all the same.
+    not. The state is complete all the same. (Your own program can ask for a fixed
+    order, with `torch.use_deterministic_algorithms(True)`. Nobody has tried it here.)
 """
 
 import inspect

@@ -93,7 +93,8 @@ right to about a tenth. That is its [standard
 error][labml_rl.watch.scores.Result.standard_error], which is printed beside it. If two
 agents differ by less than three times that, it may be luck: play more games. To compare
 two *algorithms*, no number of games will do: train several seeds of each, and [set them
-side by side](compare.py).
+side by side](compare.py). And don't measure many checkpoints to report the best score:
+[that one has been lucky](best.py#why-not-by-the-scores-of-training).
 
 !!! warning "Thirty games that are four"
     For its first 264 frames Ms. Pac-Man does not listen to anyone, and by then the

@@ -38,7 +38,7 @@ another.
     in games with [yet other seeds][labml_rl.watch.scores.seed_of].
 
 !!! warning "Other seeds may give the same games"
-    In Breakout and Ms. Pac-Man, [four games are all there
+    In Breakout and Ms. Pac-Man, [four games are nearly all there
     are](__init__.py#how-many-games) for an agent of [DrQ](../dqn/drq.py) or PQN. It is
     chosen by these four, and plays them again afterwards, and its luck is still in the
     score. `--epsilon 0.05` or `--sticky-actions 0.25` measures it in games that it was

@@ -64,9 +64,10 @@ are two sides.
     The same games and frames for both, the same protocol, and as much care with the
     settings of the one as with those of the other. (With [an epsilon that is too
     large][labml_rl.a2c.RMSProp], A2C reached 4% in these games, instead of 16%.) This
-    program shows the frames. Below the table it shows the protocol of each side as
-    well, since by default [all play as in their training](agent.py), and that need not
-    be the same: DQN takes one action in twenty at random. The rest is up to you.
+    program shows the frames. Below the table it shows the protocol of each side as well
+    (left out above), since by default [all play as in their training](agent.py), and
+    that need not be the same: DQN takes one action in twenty at random. The rest is up
+    to you.
 """
 
 from collections.abc import Iterator, Sequence

@@ -192,8 +192,9 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
       [rliable](https://github.com/google-research/rliable), has it, and much more.
 
     Two of its measures are not averages. The **probability of improvement** is how
-    often a run of A scores more than one of B, averaged over the games. A **performance
-    profile** is a curve: the share of runs that are above a score, for each score.
+    often a run of one algorithm scores more than one of the other, averaged over the
+    games. A **performance profile** is a curve: the share of runs that are above a
+    score, for each score.
 
     Here the score of each run counts on its own; those of one game are not averaged
     first. In the example at the top, they are 115.0% and 115.9% in Pong, and 1,425% and
