@@ -219,8 +219,9 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
             array with these rows, and the same key with an underscore says which of
             them count. So the scores of finished games are in
             `infos["final_info"]["episode"]["r"]`, and `infos["final_info"]["_episode"]`
-            says in which rows. (An episode that ended with a life has no score:
-            [scores_of][labml_rl.environments.scores_of] allows for that.)
+            says in which rows. (An episode that ended with a life has no score, and if
+            no others ended, there is no `"episode"`:
+            [scores_of][labml_rl.environments.scores_of] allows for both.)
 
         Raises:
             InvalidAction: if there are too few or too many, if their shape is wrong, or

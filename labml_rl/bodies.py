@@ -178,7 +178,7 @@ class NatureBody(nn.Module):
         ### The order that it likes best
 
         The layer below is faster if the pixels of an observation are in a different
-        order in memory. They are sorted once, here.
+        order in memory. They are sorted [once][labml_rl.speed.preparer], here.
 
         Args:
             observations: as above, shape `(N, …)`.

@@ -72,10 +72,10 @@ class Emulator(Display, Protocol):
     ## The emulator
 
     The Arcade Learning Environment, or ALE, of [Bellemare et al.
-    (2013)](https://doi.org/10.1613/jair.3912) emulates the console. Its own Gymnasium
-    environment, `ALE/…-v5`, would have to copy all four frames of a step. This page
-    talks to the emulator itself, `ALEInterface`, and fetches only what the agent will
-    see.
+    (2013)](https://doi.org/10.1613/jair.3912) emulates the console. For the maximum of
+    two frames, its own Gymnasium environment, `ALE/…-v5`, would have to copy all four
+    of a step. This page talks to the emulator itself, `ALEInterface`, and fetches only
+    what the agent will see.
 
     Besides [its screens][Display], these methods are all that a game needs from the
     emulator. Anything else that has them will do: the tests use a small scripted game,
@@ -242,7 +242,8 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
     }
     ```
 
-    So a game needs no `RecordEpisodeStatistics` of Gymnasium's, and can't have one.
+    So a game needs no `RecordEpisodeStatistics` of Gymnasium's, and can't have one: it
+    would find the name `"episode"` taken, and stop.
 
     Args:
         load: makes an emulator with a game in it, from a seed for the emulator's

@@ -39,8 +39,8 @@ labml-rl train ppo --num-envs 128 --steps 32 \
 With eight games, the default, that makes PPO [one and a half times as
 fast](../benchmarks/gpu.md). It changes nothing: on a processor, with a stand-in for the
 driver, an agent that is recorded plays and learns the same in the tests, bit for bit.
-On a GPU, whose last digits are never the same twice, it learns the same to a few
-digits.
+(Only its learning rate, as a tensor, has 32 bits in place of 64.) On a GPU, whose last
+digits are never the same twice, it learns the same to a few digits.
 
 !!! warning "What was not taken down is not done"
     Only orders to the GPU are on the record. What Python did meanwhile, it did once: a

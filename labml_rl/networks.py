@@ -31,7 +31,7 @@ right 8, and each is taken half the time, it is 6.5. It does not work the other 
 round. A value does not say which action is the better one, so there has to be a policy
 beside it. Action values say it themselves.
 
-The heads fit any game, too:
+Like the body, the heads fit any game:
 
 ```python
 import torch
@@ -95,9 +95,9 @@ class ActorCritic(nn.Module):
         self.policy = nn.Linear(self.body.features, int(num_actions))
         self.value = nn.Linear(self.body.features, 1)
 
-        # With a few numbers a second body costs nothing, and a shared one does harm.
-        # Both will [learn from the sum of two losses][labml_rl.a2c.total_loss]. The
-        # critic's errors are large, tens of points in [CartPole](small.py), and their
+        # With a few numbers a second body costs nothing, and a shared one does harm: it
+        # would learn from [the sum of two losses][labml_rl.a2c.total_loss]. The errors
+        # of the critic are large, tens of points in [CartPole](small.py), and their
         # gradients would drown those of the actor. With simulated robots, too, two
         # bodies were better in four problems out of five ([Andrychowicz et al.,
         # 2021](https://arxiv.org/abs/2006.05990)).
@@ -110,7 +110,7 @@ class ActorCritic(nn.Module):
         # At first no action should be likelier than another. An agent that prefers one
         # by chance sees only what comes of that one. With a gain of a hundredth, all
         # logits are close to 0, and all probabilities are equal, give or take two per
-        # cent. In those experiments, few choices mattered as much.
+        # cent. In the experiments with robots, few choices mattered as much.
         orthogonal_(self.policy, gain=0.01)
         orthogonal_(self.value, gain=1.0)
 

@@ -455,9 +455,9 @@ class PolicyExperiment(RolloutExperiment[P]):
         """
         ### Look again
 
-        This computes much of what the network answered while it played a second time.
-        That is still faster: keeping what a gradient needs while playing would mean
-        many small backward passes instead of one.
+        While it played, the network answered much of this already. To compute it again
+        is still faster: keeping what a gradient needs while playing would mean many
+        small backward passes instead of one.
 
         Args:
             observations: shape `(B, …)`.

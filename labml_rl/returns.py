@@ -189,8 +189,8 @@ class Rollout:
             that begin the next episode in the same step, as those of this book do.
             Others spend an extra step on that ([with
             `NEXT_STEP`][labml_rl.runner.Runner._step]), and it would be taken for
-            experience. Gymnasium's own batches do, unless they are made with
-            `autoreset_mode=SAME_STEP`.
+            experience. Gymnasium's own batches have that step, unless they are made
+            with `autoreset_mode=SAME_STEP`.
 
         Returns:
             $F_t$, shape `(T, N)`.
@@ -408,8 +408,8 @@ def gae(rollout: Rollout, *, discount: float, gae_lambda: float) -> Tensor:
     is worth 0.9, then $F_2$ would be 0.9, and the advantages 0.2985, 0.5745 and 1.01.
 
     The mixture of all $n$ gives the same. For step 1, $\hat{A}_1^{(1)}$ is 0.12, and
-    $\hat{A}_1^{(2)}$ is $0.12 + 0.9 \cdot 0.2 = 0.3$. So the first counts
-    $1 - \lambda = 0.5$, and the second all that is left, 0.5:
+    $\hat{A}_1^{(2)}$ is $0.12 + 0.9 \cdot 0.2 = 0.3$. Then the episode is over. So the
+    first counts $1 - \lambda = 0.5$, and the second all that is left, 0.5:
     $0.5 \cdot 0.12 + 0.5 \cdot 0.3 = 0.21$.
 
     ### What to choose

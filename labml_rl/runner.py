@@ -362,8 +362,8 @@ class Runner:
           it in `infos["final_info"]`, with the score if the game is finished.
         - `NEXT_STEP`, Gymnasium's default since 1.0: in the step after, which ignores
           its action and pays nothing. That step is not experience, and whatever learns
-          must leave it out. (Gymnasium 0.29 did as `SAME_STEP` does, and called it
-          `final_observation`. Stable-Baselines3 still does so, and calls it
+          must leave it out. (Gymnasium 0.29 did as `SAME_STEP` does, with
+          `final_observation` for `final_obs`. Stable-Baselines3 still does so, with
           `terminal_observation`. CleanRL's programs are for 0.29. With a newer
           version, they learn from the step that is not experience.)
         - `DISABLED`: when the agent asks for it, with

@@ -31,7 +31,7 @@ the maximum, and from 475 on Gymnasium calls it solved. Pushing at random scores
 
 The algorithms are those of the games, and so is every line of their code. But their
 settings for games are far too cautious here. So this page has other numbers, and
-[another problem][DQNSettings] that suits DQN better. What they have in common:
+[another problem][DQNSettings] that suits DQN better. What all of them have in common:
 
 | what | games | here | why |
 |---|---|---|---|

@@ -10,7 +10,8 @@ summary: >-
 
 Much of the work in this field is waiting. What takes a night can be tried once a day,
 and what takes an hour, all day long. Nothing on this page makes an agent learn from
-fewer games. It only gets more steps a second (*throughput*) out of the same machine.
+fewer games. Its tricks only get more steps a second (*throughput*) out of the same
+machine.
 
 This is what an ordinary loop spends its time on, and what can be done about it. The
 gain has been measured [for DQN](../benchmarks/values.md) and [for

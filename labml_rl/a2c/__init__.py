@@ -62,10 +62,10 @@ through the game.
 
 (Why not push by $\nabla \pi_\theta(a \mid o) \, G$, without the logarithm? What is
 likely is drawn often as well, and would count for more. Let two actions have the
-probabilities 0.9 and 0.1, by a softmax, and let both pay 1. Without the logarithm,
-drawing the first moves its logit up by 0.09, and drawing the other moves it down by as
-much. That is up by 0.072 on average. With the logarithm it goes up by 0.1 or down by
-0.9, and on average stays where it is.)
+probabilities 0.9 and 0.1, by a softmax, and let both pay 1, so that neither is better.
+Without the logarithm, drawing the first moves its logit up by 0.09, and drawing the
+other moves it down by as much. That is up by 0.072 on average. With the logarithm it
+goes up by 0.1 or down by 0.9, and on average stays where it is.)
 
 ### Many steps
 
@@ -110,8 +110,7 @@ $\gamma = 0.99$, the term of step 500 would count for 0.007, and the agent would
 next to nothing from what comes late in a game. So nearly everybody leaves that factor
 out. The result is no longer the gradient of any function ([Nota and Thomas,
 2020](https://arxiv.org/abs/1906.07073)). It works all the same. It can be taken for an
-estimate of the gradient *without* a discount that is a little wrong, and has much less
-noise.
+estimate of the gradient *without* a discount: a little wrong, but with much less noise.
 """
 
 from collections.abc import Iterable
@@ -182,7 +181,8 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     As a baseline, the critic may be as wrong as it likes: that only adds noise, and the
     average stays right. But at the end of an [n-step
     return][labml_rl.returns.n_step_returns], its value stands for rewards that were not
-    seen. There its error is in $G_t$, and so in the gradient.
+    seen. There its error is in $G_t$, and so in the gradient. (With returns that are
+    made of rewards alone, the method is *REINFORCE with baseline*.)
 
     ### A loss to minimise
 
@@ -269,7 +269,8 @@ def total_loss(
     subtracted, which pays the agent for being undecided: an **entropy bonus**, or
     *entropy regularisation* (*regularization*). Without it, a policy that has found
     something that works (a *local optimum*) will soon do nothing else, and never find
-    what works better.
+    what works better. (In *maximum entropy* methods, such as SAC, it is part of the
+    return.)
 
     $$L = L_\text{policy} + c_v L_\text{value} - c_e \operatorname{mean}(H)$$
 

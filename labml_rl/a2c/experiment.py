@@ -38,8 +38,8 @@ network answers for 16 in hardly more time than for one.)
 Of the curves that a run draws (`tensorboard --logdir runs` shows them, and they are in
 `progress.csv` in its folder), look at `entropy`: it begins at $\log A$ and falls, in
 the first run below from 1.39 to 0.9 within eight million frames, and then stays between
-0.7 and 1.1. Don't look at `policy_loss`: it stays near 0, with a good agent and with a
-bad one.
+0.7 and 1.1. Don't look at `policy_loss`: in games it stays near 0, with a good agent
+and with a bad one.
 
 ## What it has learned
 

@@ -239,11 +239,12 @@ def clipped_policy_loss(
         can be anywhere. So watch [how far the policy went][divergence]. If it is too
         far, [early stopping](experiment.py) helps: the setting `max_divergence`.
 
-    On the first step of each batch $\pi'$ is $\pi$, all ratios are 1, and the gradient
-    is that of A2C: $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. With
-    one epoch and one minibatch there is no other step. So A2C is PPO with special
-    settings: one of each, $\lambda = 1$, nothing normalised, and RMSProp ([Huang et
-    al., 2022](https://arxiv.org/abs/2205.09123)).
+    On the first step of each batch $\pi'$ is $\pi$, all ratios are 1, and with the same
+    advantages the gradient is that of A2C:
+    $\nabla \rho_t = \rho_t \nabla \log \pi' = \nabla \log \pi'$. With one epoch and one
+    minibatch there is no other step. So A2C is PPO with special settings: one of each,
+    $\lambda = 1$, nothing normalised, and RMSProp ([Huang et al.,
+    2022](https://arxiv.org/abs/2205.09123)).
 
     Language models are trained with this objective as well: an action is the next
     token. One variant, **GRPO** ([Shao et al.,
@@ -354,7 +355,7 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
 
     (At the end the learning rate is 0, and nothing moves.) The losses are not in the
     table, since they do not say how well the agent plays. `policy_loss` was between
-    −0.014 and 0 in all of these runs, from first to last. `value_loss` went down in
+    −0.014 and 0 in all of these runs, from beginning to end. `value_loss` went down in
     Pong, and in Breakout *up*, to four to seven times what it was at first: where more
     is scored, there is more to foresee.
 
@@ -408,8 +409,8 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
     That share is the $\alpha$ [of the bound](#what-has-to-be-given-up), averaged over
     the states. In the example it is at most $\sqrt{0.02 / 2} = 0.1$, as much as each
     probability has moved. A divergence of 0.004 allows 0.045, and one of 0.1 allows
-    0.22. If it reaches a tenth in an Atari game, the learning rate is too high, or
-    there are too many epochs.
+    0.22. If the divergence reaches a tenth in an Atari game, the learning rate is too
+    high, or there are too many epochs.
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, with a gradient, any shape.

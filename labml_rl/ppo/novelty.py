@@ -90,8 +90,8 @@ the error is one that learning can take away.
     Nothing is as new the second time, so the same thing earns less and less. And the
     size of an error depends on the networks: by itself it says nothing. So [the
     experiment](rnd.py) adds up the errors of each game, and divides each error by the
-    standard deviation of these sums so far. They still fade, and in the end points
-    alone count.
+    standard deviation of these sums so far. The errors still fade, and in the end
+    points alone count.
 
 !!! warning "A few smooth numbers"
     The predictor also learns what it was not shown, if it lies between two things that

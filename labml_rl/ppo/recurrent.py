@@ -274,7 +274,8 @@ class Experiment(ppo.Experiment):
         Only the notes at the beginning of the row are old ones (*stale*): the network
         took them in the rollout before, when it had not yet learned from that. With a
         replay memory, as in [R2D2](https://openreview.net/forum?id=r1lyTjAqYX), where
-        such notes may be thousands of updates old, they do harm.
+        such notes may be thousands of updates old, they do harm. (There, the network is
+        first shown some steps only to take notes: a *burn-in*.)
 
         Args:
             batch: rows to learn from.

@@ -83,8 +83,8 @@ The network works with $h$, and carries both along: $m_t = (h_t, c_t)$.
     the notes of the finished one there. They have to be wiped out both [in
     playing][labml_rl.sampling.Player.moves] and [in learning][RememberingBody.rows], at
     the same step. If that is done in only one of them, no ratio in PPO means what it
-    says. But before the first step of the optimiser, all ratios must be 1, and that can
-    be tested.
+    says, and nothing fails. But before the first step of the optimiser, all ratios must
+    be 1, and that can be tested.
 
 !!! warning "Shuffled steps"
     With a memory, a step makes no sense without those before it. So a minibatch takes

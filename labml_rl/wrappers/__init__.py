@@ -65,7 +65,8 @@ env = RepeatAndMax(env)
 env = MoveChannels(Resize(env, 64, 64))  # (3, 64, 64)
 ```
 
-A wrapper that does not find what it needs says so when it is made.
+A wrapper that does not find what it needs says so when it is made, and
+[EpisodicLife][] at the first `reset`.
 
 To train an agent in a pipeline of your own, register it [as any other
 environment](../environments.py). It is treated like one, too: each of its steps is
@@ -277,7 +278,8 @@ def _one_game(
 # | `ALE/Breakout-v5` | 4 | 0.25 |
 #
 # Most programs put their wrappers around the first, and that is what `"Breakout"` is
-# here. With `sticky_actions=0.25` it is as sticky as the last.
+# here. With `sticky_actions=0.25` it is as sticky as the last. A wrapper that repeats
+# actions, around one of the other three, repeats what is repeated already.
 #
 # Since version 1.0, Gymnasium knows these names only after `import ale_py`, and says
 # `NamespaceNotFound` or `NameNotFound` without it. Two kinds of names are gone from

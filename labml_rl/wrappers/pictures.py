@@ -116,7 +116,7 @@ class Resize(gymnasium.ObservationWrapper):
     ## Another size
 
     Each new pixel is the average of everything that it covers. OpenCV calls this *area
-    interpolation*. Bilinear interpolation, its default, [skips
+    interpolation*. Bilinear interpolation, its default, [can skip
     pixels][labml_rl.screen.shrink].
 
     !!! warning "Two arguments to get wrong"
