@@ -31,7 +31,7 @@ own, and those that came after the paper can be switched on one by one:
 | [exploring](exploring.py) | which actions are taken | yes |
 | [replay](../replay/__init__.py) | what is learned from | yes |
 | [double Q-learning][following_values] | the target | no |
-| [n steps][labml_rl.replay.rings.Rings.look_ahead] | the target | no |
+| [n steps][td_loss] | the target | no |
 | [the dueling network](dueling.py) | the network | no |
 | [priorities](../replay/prioritised.py) | which steps are drawn | no |
 | [distributions](distribution.py) | what is learned of each step | no |
@@ -134,8 +134,8 @@ So $a_t$ was better than the network thought, and the next time it should say a 
 more. If the game ends with the step, nothing follows, and the target is the reward
 alone.
 
-In regression the targets are facts. Here they come from the network that learns, and
-change with it (they are *non-stationary*, a *moving target*).
+This is not regression, where the targets are facts. Here they come from the network
+that learns, and change with it (they are *non-stationary*, a *moving target*).
 
 ### What goes wrong
 
@@ -376,7 +376,7 @@ def td_loss(
     With $n = 1$ the target is the one from above. With a larger $n$, the news of a
     reward moves back by $n$ steps each time that it is learned. The target counts $n$
     rewards before it trusts the network: $R_t^{(n)}$ is their [discounted
-    sum][labml_rl.replay.rings.Rings.look_ahead], and $\bar{V}_{t+n}$ is [what
+    sum][labml_rl.replay.ReplayMemory.batch], and $\bar{V}_{t+n}$ is [what
     follows][following_values] after them. If the game ends within the $n$ steps,
     nothing follows, and the batch has a 0 in place of $\gamma^n$. If it is cut off
     after $m$ of them, the batch has $\gamma^m$. All weights $w_t$ are 1 unless the

@@ -9,9 +9,9 @@ summary: >-
 # Two hours of play (DrQ, Atari 100k)
 
 The human tester in *Nature* had [practised each game for about two
-hours](../watch/__init__.py#what-a-score-means), and its DQN plays each for 38 days.
-What can an agent learn in the same two hours? The question is one of *sample
-efficiency*, and known as **Atari 100k** ([Kaiser et al.,
+hours](../watch/many.py#one-scale), and the DQN there plays each for 38 days. What can
+an agent learn in the same two hours? The question is one of *sample efficiency*, and
+known as **Atari 100k** ([Kaiser et al.,
 2020](https://arxiv.org/abs/1903.00374)): 100,000 steps of the agent, which are 400,000
 frames, or 1 hour and 51 minutes. A single core that multiplies with [16
 bits][labml_rl.speed.precision_of] needs about an hour for that, so anyone can try.
@@ -29,8 +29,8 @@ trusted][labml_rl.dqn.td_loss], so that news of a reward gets back to where it w
 earned in fewer batches. Learning more often does a lot by itself. [Kielak
 (2020)](https://arxiv.org/abs/2003.10181) changed little else in [Rainbow](rainbow.py).
 [Van Hasselt et al. (2019)](https://arxiv.org/abs/1906.05243) also counted more rewards,
-and made its network smaller. Both were about as good as far more complicated agents
-that had been made for this question, and were *model-based*.
+and made its network smaller. Both were about as good as far more complicated agents,
+*model-based* ones, that had been made for this question.
 
 ## Learn nothing by heart
 

@@ -59,11 +59,11 @@ by $1 / \sqrt{2}$, and its length stays about what it was with one stream.
     Here all advantages begin at 0, and no action is better than another. If they were
     drawn at random, as is usual, the network would claim what it doesn't know, and
     would first have to take that back. The shortest way to do so is to switch off units
-    of the hidden layer. In Pong nearly all of the picture stays the same. So a unit
+    of their hidden layer. In Pong nearly all of the picture stays the same. So a unit
     that is off for one screen is off for nearly all. It has no gradient then, and
     hardly ever comes back. In a run of [Rainbow](rainbow.py) in Pong, of which no
-    record was kept, not one of the 512 was left after more than a million frames, and
-    the actions could not depend on the screen. Units that fall silent (*dormant
+    record was kept, none of these 512 units was left after more than a million frames,
+    and the actions could not depend on the screen. Units that fall silent (*dormant
     neurons*) are common in this field: [Sokar et al.
     (2023)](https://arxiv.org/abs/2302.12902) saw agents get better when such units were
     reset now and then.

@@ -140,7 +140,7 @@ class Experiment(SpeedExperiment[Settings]):
     """
     ## The experiment
 
-    When its score is measured, one action in twenty is random, as in *Nature*.
+    When the agent is measured, one action in twenty is random, as in *Nature*.
 
     Args:
         settings: [those of Nature](settings.py), or others with the same names.
@@ -351,7 +351,8 @@ class Experiment(SpeedExperiment[Settings]):
         """
         ### How much it explores
 
-        In the warm-up it only explores, and then less and less.
+        In the warm-up, before anything is learned, it only explores, and then less and
+        less.
         """
         settings = self.settings
         if self.steps < settings.warm_up_steps:

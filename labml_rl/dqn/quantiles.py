@@ -283,7 +283,8 @@ def quantile_loss(
 
     $$D_t = \frac{1}{K} \sum_i \big| z_{(i)} - y_{(i)} \big|$$
 
-    That is 0 if they are the same. (The paper does not combine the two.)
+    That is 0 if they are the same. (The paper does not combine quantiles with
+    priorities.)
 
     Args:
         quantiles: $z_i(o_t, a_t)$, with a gradient, shape `(B, K)`.

@@ -9,12 +9,12 @@ summary: >-
 # Rainbow
 
 Between 2015 and 2017 DQN was improved again and again, each time in a different place.
-[Hessel et al. (2018)](https://arxiv.org/abs/1710.02298) switched all of them on at once
-and called that **Rainbow**. Over 57 games and 200 million frames, its
-[human-normalised](../watch/many.py#one-scale) median was 223%. The best agent that they
-compare it with has only the distribution of returns, and reaches 164%. DQN had 79%.
-(The 164% is from their own runs; the [authors](distribution.py) of that part report
-178%.)
+[Hessel et al. (2018)](https://arxiv.org/abs/1710.02298) switched six of these
+improvements on at once and called that **Rainbow**. Over 57 games and 200 million
+frames, its [human-normalised](../watch/many.py#one-scale) median was 223%. The best
+agent that they compare it with has only the distribution of returns, and reaches 164%.
+DQN had 79%. (The 164% is from their own runs; the [authors](distribution.py) of that
+part report 178%.)
 
 | part | what it is for |
 |---|---|

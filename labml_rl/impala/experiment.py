@@ -104,7 +104,8 @@ class Settings(a2c.Settings):
 
     The two clips are $\bar{\rho}$ and $\bar{c}$ of [V-trace][labml_rl.impala.vtrace].
     The network is [that of A2C](../bodies.py). Their best scores are those of a deeper
-    one.
+    one. Their small one has two convolutions in a figure of the paper, and three in the
+    text.
 
     Args:
         num_envs: how many games are played at once.
@@ -278,9 +279,9 @@ class Experiment(a2c.Experiment):
         )
 
         # The authors add up the losses of all steps, where A2C takes their mean.
-        # RMSProp divides by how large gradients are, but its mean of squares begins
-        # with 1, however small they are. So with the mean of the losses, the first
-        # thousand updates would do much less.
+        # RMSProp divides by how large gradients are, so in the end that matters little.
+        # But its mean of squares begins with 1, however small they are. So with the
+        # mean of the losses, the first thousand updates would do much less.
         self.optimizer.zero_grad()
         (loss * targets.numel()).backward()  # type: ignore[no-untyped-call]
         parameters = self.network.parameters()

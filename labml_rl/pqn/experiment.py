@@ -136,7 +136,8 @@ class Settings(RolloutSettings):
             optimiser.
         learning_rate: of RAdam, from beginning to end.
         max_gradient_norm: longer gradients are cut to this length. In Pong and Space
-            Invaders hardly any are, and in Ms. Pac-Man many.
+            Invaders hardly any are, in Ms. Pac-Man many, and on the pole most, until it
+            stands.
         td_lambda: how far the targets trust what was seen over what was expected.
         epsilon_start: how likely it is to act at random, at the beginning.
         epsilon_end: the same at the end.
@@ -170,7 +171,7 @@ class Experiment(RolloutExperiment[Settings]):
     What is not here is [common to all that learn from their latest
     play](../onpolicy.py).
 
-    When its score is measured, it acts at random once in a thousand steps, as at the
+    When the agent is measured, it acts at random once in a thousand steps, as at the
     end of its training in games. (The test games of the authors have no such steps.)
 
     Args:

@@ -102,9 +102,9 @@ In the last row, probability times weight is the same for all.
     and many have copied that, with a second tree in which they look it up. But among a
     million steps there is always one whose error is next to nothing. If errors are
     spread as on a bell curve, with $\alpha = 0.6$ and $\beta = 1$, the mean weight is
-    then about half a thousandth. Beside an optimiser's $\epsilon$ such gradients are
-    nothing, and learning fades away as $\beta$ grows. In a batch of 256 the mean weight
-    is a sixth. Schaul et al. [divide by the largest in the
+    then about half a thousandth, and gradients shrink by as much. Beside an optimiser's
+    $\epsilon$ they are nothing, and learning fades away as $\beta$ grows. In a batch of
+    256 the mean weight is a sixth. Schaul et al. [divide by the largest in the
     batch](https://github.com/chainer/chainerrl/issues/278), too.
 
 !!! warning "Shorter steps"

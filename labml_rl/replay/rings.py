@@ -358,9 +358,9 @@ class Rings:
         """
         ### What can be drawn
 
-        The oldest picture of a stack may have been overwritten: the head comes around
-        from behind. Or what comes after a step may not be there yet: the head is just
-        ahead.
+        Not every step can. The oldest picture of its stack may have been overwritten:
+        the head comes around from behind. Or what comes after it may not be there yet:
+        the head is just ahead.
 
         ![Twelve places with pictures of three episodes and a write head among them;
         three stacks are marked](../../assets/figures/replay-ring.svg)
@@ -372,8 +372,8 @@ class Rings:
 
         !!! warning "Over the head"
             A stack that reaches over the head has pictures from now and from hours ago
-            in it. In a memory of a million steps nobody would ever notice. In a small
-            one, it is wrong in every batch.
+            in it. In a memory of a million steps there are few of them, and nobody
+            would ever notice. In a small one, every batch has some.
 
         Args:
             places: any, shape `(B,)`.

@@ -39,9 +39,9 @@ A tree of pairs for $n$ numbers has $\log_2 n$ rows above them, 20 for a million
 
 ## In NumPy
 
-NumPy can do this for a whole batch at once, row by row. There the call costs the time,
-half a microsecond or more, and its contents hardly any. A row is a few calls, so there
-should be few rows:
+NumPy can go up or down for a whole batch at once, row by row. There the call costs the
+time, half a microsecond or more, and its contents hardly any. A row is a few calls, so
+there should be few rows:
 
 - **Wide nodes.** Adding up 32 numbers that are side by side costs little more than
   adding up two.
