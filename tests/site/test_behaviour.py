@@ -436,7 +436,7 @@ def test_a_theme_that_is_read_from_right_to_left(browser, page_url):
         assert prose > code
         assert letters == sorted(letters), "a formula is read from left to right"
         style = "each => getComputedStyle(each).backgroundPositionX"
-        assert page.locator(".sbs").first.evaluate(style) == "0%"
+        assert page.locator(".sbs").first.evaluate(style) == "138.4%"
 
 
 def test_without_scripts_all_pictures_of_a_series_are_there(browser, site, tmp_path):
