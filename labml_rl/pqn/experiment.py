@@ -40,17 +40,17 @@ its place there is one number, $\varepsilon$.
 ## What it has learned
 
 ![The mean score of the last hundred games of PQN in Space Invaders, over the frames
-played, and beside it those of three runs of A2C, which are ahead at first and then
-flat: it ends at 271](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
+played, and those of three runs of A2C, which are ahead at first and then below it: it
+ends at 632](../../assets/figures/run-pqn-spaceinvaders-seed-1.svg)
 
-*Space Invaders, three million frames in 23 minutes on two cores, beside three of the
-recorded runs of [A2C](../a2c/experiment.py) up to that point. (One of them had [an
-epsilon that is too large][labml_rl.a2c.RMSProp].)*
+*Space Invaders, ten million frames in 41 minutes on one core, beside three runs of
+[A2C](../a2c/experiment.py) with as many. (One of them had [an epsilon that is too
+large][labml_rl.a2c.RMSProp].)*
 
-Epsilon goes down over the first million frames, and until then A2C is ahead. After
-three million PQN is, but only just: it has 271 points, and the four recorded runs of
-A2C have 228 to 267. It is one game and one seed, and a short run, which ends just as
-A2C begins to rise.
+Epsilon goes down over the first million frames, and until then A2C is ahead. From two
+million on PQN is. In whole games its agent scores 742 points, those of A2C 501 and 598
+(and 251 with the large epsilon), and those of [PPO](../ppo/experiment.py) with as many
+frames 478 and 509. It is one game, and one seed of PQN.
 
 ![The mean score of the last hundred games of PQN in Pong, over the frames played: it
 stays near −20 for five million frames, when those of two runs of A2C have begun to
@@ -72,10 +72,9 @@ and those of three runs of PPO, which are below it from three million on: it end
 *Breakout, again with the same settings, and PPO with three seeds.*
 
 In Breakout it learns from the first million frames on. After ten million it has 160
-points, and 239 with another seed. At that point three runs of
-[PPO](../ppo/experiment.py) have 64 to 106, and one of [A2C](../a2c/experiment.py) has
-192. That says less than it seems to: those four were planned for forty million frames,
-and their learning rates go down slowly. PPO ends above 400. In [Ms.
+points, and 239 with another seed. At that point three runs of PPO have 64 to 106, and
+one of A2C has 192. That says less than it seems to: those four were planned for forty
+million frames, and their learning rates go down slowly. PPO ends above 400. In [Ms.
 Pac-Man](../../results.md#ms-pac-man-by-pqn), where PPO hardly learns in ten million
 frames, PQN has 1,835 points after as many, and PPO 751.
 
