@@ -1435,20 +1435,25 @@ def test_a_run_goes_on_with_as_many_threads():
         assert torch.get_num_threads() == 1
 
 
+def counting_threads(experiment: type[Tiny]) -> tuple[type[Tiny], list[int]]:
+    """The same, and how many threads there were in each of its updates."""
+    seen: list[int] = []
+
+    def update(self: Tiny) -> dict[str, float]:
+        seen.append(torch.get_num_threads())
+        return experiment.update(self)
+
+    return type("Counting", (experiment,), {"update": update}), seen
+
+
 @pytest.mark.usefixtures("same_threads_afterwards")
 def test_a_run_has_no_more_threads_than_a_container_has_cores(tmp_path, monkeypatch):
     limit = tmp_path / "cpu.max"
     limit.write_text("100000 100000")
     monkeypatch.setattr(worker, "CPU_MAX", limit)
     torch.set_num_threads(2)
-    seen: list[int] = []
-
-    class Counting(Tiny):
-        def update(self) -> dict[str, float]:
-            seen.append(torch.get_num_threads())
-            return super().update()
-
-    path = runs.train(Counting, Settings(total_frames=8), folder=tmp_path / "run")
+    counting, seen = counting_threads(Tiny)
+    path = runs.train(counting, Settings(total_frames=8), folder=tmp_path / "run")
     record = json.loads((path / "run.json").read_text())
     assert {*seen, record["sessions"][0]["machine"]["threads"]} == {1}
     assert torch.get_num_threads() == 2
@@ -1459,14 +1464,8 @@ def test_what_follows_a_run_has_as_many_threads_as_before(tmp_path):
     torch.set_num_threads(1)
     broken_off(tmp_path / "run", 4, minutes=0)
     torch.set_num_threads(2)
-    seen: list[int] = []
-
-    class Counting(Failing):
-        def update(self) -> dict[str, float]:
-            seen.append(torch.get_num_threads())
-            return super().update()
-
-    runs.resume(Counting, tmp_path / "run")
+    counting, seen = counting_threads(Failing)
+    runs.resume(counting, tmp_path / "run")
     assert {*seen} == {1}
     assert torch.get_num_threads() == 2
 
