@@ -150,7 +150,9 @@ def _flatten(value: State, name: str, tensors: dict[str, Tensor]) -> Any:
 
 def _flatten_each(items: Any, name: str, tensors: dict[str, Tensor]) -> Iterator[Any]:
     for key, value in items:
-        yield _flatten(value, f"{name}.{key}" if name else str(key), tensors)
+        # The table can't have half of a pair of characters (a *surrogate*) in a name.
+        plain = str(key).encode(errors="backslashreplace").decode()
+        yield _flatten(value, f"{name}.{plain}" if name else plain, tensors)
 
 
 def _as_tensor(value: Any, name: str) -> tuple[str, Tensor]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.torch import load_file, save_file
@@ -76,6 +76,7 @@ trees = st.recursive(
 
 
 @given(tree=trees)
+@example(tree={"\ud800": b""})
 def test_any_tree_comes_back(tree, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "tree"
     save(path, {"tree": tree})
