@@ -190,8 +190,8 @@ page][sidebyside.guard]:
 
 Code that was written for another tool comes out well, too: docstrings in the styles of
 Google, [NumPy, Sphinx and Hugging Face][sidebyside.fields], the common parts of
-[reStructuredText][sidebyside.rst] and [MyST][sidebyside.rst.set_myst], the lists of
-Epytext, docstrings of variables, examples for `doctest`, and modules that were
+[reStructuredText][sidebyside.rst] and [MyST][sidebyside.rst.dialects.set_myst], the
+lists of Epytext, docstrings of variables, examples for `doctest`, and modules that were
 annotated for pylit. Comments may have [frames][sidebyside.prose.undecorated] and mark
 the [cells][sidebyside.split.CELL] of a notebook. Where no docstring has a heading, [the
 outline names the classes and functions][sidebyside.weave.outlined]. Where a module

@@ -7,9 +7,9 @@ summary: A thin layer between the press and the site engine.
 # The MkDocs plugin
 
 The modules that come before this one in the navigation depend on no site engine. The
-plugin hands the press the modules, and hands MkDocs the pages that are made from them.
-[The first page](__init__.py#your-own-modules) shows what `mkdocs.yml` needs, and
-[Options](options.py) what else it can say.
+plugin [hands the press the modules][sidebyside.pages], and hands MkDocs the pages that
+are made from them. [The first page](__init__.py#your-own-modules) shows what
+`mkdocs.yml` needs, and [Options](options.py) what else it can say.
 
 The page of `labml_rl/game.py` is `labml_rl/game.md`, in the navigation and in links.
 Pages are made for the theme Material, and need it.
@@ -25,16 +25,13 @@ edit_uri: edit/main/docs/
 
 import atexit
 import gc
-import json
 import logging
 import os
 import posixpath
 import re
 import traceback
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,97 +44,47 @@ from mkdocs.structure import StructureItem
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as SitePage
-from mkdocs.utils import dirname_to_title, get_relative_url
+from mkdocs.utils import dirname_to_title
 
-from sidebyside.crossings import Answers, Asked, Known, are_same, cross
 from sidebyside.errors import PressError
-from sidebyside.findings import Finding
+from sidebyside.fonts import with_fonts
 from sidebyside.guard import lookalike
-from sidebyside.inventory import Entry, inventory, own_inventory
-from sidebyside.links import Place, file_of, pictures_in, set_links_by_hand
+from sidebyside.links import file_of, pictures_in, set_links_by_hand
 from sidebyside.options import Options, check, check_reference, root_of
 from sidebyside.others import Aside, keep_from_notebooks
+from sidebyside.pages import SAME_PAGE, Pages
 from sidebyside.pictures import make_room
-from sidebyside.press import (
-    ASSETS,
-    EXTENSIONS,
-    Module,
-    WithOutside,
-    WithUnread,
-    asset_bytes,
-    assets,
-    bytes_of,
-    find_modules,
-    make,
-    named_from,
-    names_around,
-)
+from sidebyside.press import ASSETS, EXTENSIONS, asset_bytes, assets, named_from
 from sidebyside.prose import Prose
-from sidebyside.read import Source, read, undisturbed
-from sidebyside.references import needs, reach
-from sidebyside.render import (
-    PAGE,
-    REFERENCE,
-    THEME,
-    environment,
-    looked_up,
-    page_of_reference,
-    render,
-    render_error,
-    render_reference,
-    texts_of,
-)
-from sidebyside.rst import open_code
-from sidebyside.rules import dollars
+from sidebyside.read import undisturbed
+from sidebyside.render import PAGE, REFERENCE, THEME, page_of_reference
+from sidebyside.rst.indented import open_code
 from sidebyside.search import Searched
 from sidebyside.serve import (
     CompiledTemplates,
-    FilledTemplates,
     KeptFiles,
     Patient,
     ReadPages,
-    RenderedPages,
-    ResolvedReferences,
-    forget_reference,
     keep_what_is_there,
     look_often,
     skip_hidden,
 )
-from sidebyside.split import code_of
-from sidebyside.tested import Recorded, read_record, with_tests
-from sidebyside.weave import Crossing, catalogue, check_formulas
+from sidebyside.serve.autorefs import ListedNames, ResolvedReferences, forget_reference
+from sidebyside.serve.filled import FilledTemplates
+from sidebyside.serve.rendered import RenderedPages
+from sidebyside.weave import check_formulas
 
 log = get_plugin_logger("sidebyside")
 BUILD_LOG = logging.getLogger("mkdocs.commands.build")
 
 LONG_GONE = 10  # builds without a file, until it is forgotten
 STYLES = ("katex/katex.min.css", "sidebyside.css")
-STYLE = '<link rel="stylesheet"'
-FONTS = "assets/sidebyside/katex/fonts"
-FONT_OF = {
-    "<sbs-math": "KaTeX_Main-Regular",
-    'class="mord mathnormal': "KaTeX_Math-Italic",
-    'class="mop op-symbol large-op': "KaTeX_Size2-Regular",
-}
-PRELOAD = """<script>
-if (location.protocol != "file:") for (const href of %s) {
-  const link = {rel: "preload", as: "font", crossOrigin: "", href};
-  document.head.append(Object.assign(document.createElement("link"), link));
-}
-</script>
-"""
 STILL = re.compile(r'<video\b[^<>]*\sposter="([^"]*)"')
 SCRIPT = "assets/sidebyside/sidebyside.js"
-SAME_PAGE = (
-    "{} would be the same page, `{}`. "
-    "Rename one of them, or leave the module out with `exclude`."
-)
 SAME_REFERENCE = (
     "`{}` and a page of the reference would be the same page, `{}`. "
     "Delete that file, or name another folder in `reference`."
 )
-NOT_THERE = "exclude: nothing matches `{}`."
-NO_MODULES = "packages: there are no Python files in `{}`, or all are left out."
 
 
 class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
@@ -153,7 +100,6 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.thresholds = gc.get_threshold()
         self.read = ReadPages()
         self.rendered = RenderedPages()
-        self.templates = CompiledTemplates()
         self.templates_of_theme = CompiledTemplates()
         self.filled = FilledTemplates()
         self.kept = KeptFiles()
@@ -161,19 +107,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         self.env: Any = None
         self.searched = Searched()
         self.referring = ResolvedReferences()
-        self.loaded: dict[str, tuple[bytes, Source]] = {}
-        self.codes: dict[str, str] = {}
-        self.known: dict[Source, Known] = {}
-        self.made: dict[str, tuple[Any, Answers, str]] = {}
-        self.files: list[tuple[str, str | bytes]] = []
-        self.places: Mapping[str, Place] = {}
-        self.modules: dict[Path, str] = {}
-        self.sources: dict[str, str] = {}
-        self.dollars: dict[str, list[Finding]] = {}
-        self.untitled: dict[str, str] = {}
-        self.written: dict[str, Path] = {}
-        self.listed: dict[str, tuple[object, set[str]]] = {}
-        self.around: tuple[dict[str, Entry], bool] = {}, False
+        self.pages = Pages()
+        self.listed = ListedNames()
         self.gone: dict[str, int] = {}
         self.aside = Aside()
 
@@ -230,248 +165,10 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         # page.
         with undisturbed(settles=not self.serving):
             try:
-                self.make_pages(config)
+                self.pages.make(self.config, config, serving=self.serving)
             except TemplateError as error:
                 # The site may have a template of its own, with a mistake in it.
                 raise PluginError(f"{place_in(error)}: {error.message}") from error
-
-    def make_pages(self, config: MkDocsConfig) -> None:
-        """
-        ### Only what changed
-
-        A build makes all pages. A server makes a page again only if its module has
-        changed, or something in other modules that the page has asked for.
-
-        Args:
-            config: the options of the site.
-        """
-        root = root_of(config)
-        custom = [Path(config.theme.custom_dir)] if config.theme.custom_dir else []
-        templates = environment(custom)
-        templates.bytecode_cache = self.templates
-        self.files = []
-        outside = inventory() | self.own_inventories()
-        sources: list[Source] = []
-        unread: dict[str, tuple[Module, PressError]] = {}
-        site = Path(os.path.abspath(config.site_dir))
-        for module in self.find(root, site, config.exclude_docs):
-            try:
-                sources.append(self.load(module))
-            except PressError as error:
-                unread[module.name] = module, error
-                # What the module was before is the best that is known of it.
-                if module.path in self.loaded:
-                    sources.append(self.loaded[module.path][1])
-        places: Mapping[str, Place] = catalogue(sources)
-        if unread:
-            pages = {n: Place(module.page, "") for n, (module, _) in unread.items()}
-            readable = {source.module for source in sources} - unread.keys()
-            places = WithUnread(places, pages, readable)
-        self.places, linked = places, WithOutside(places, outside)
-        for module, mistake in unread.values():
-            self.mistake(module.page, mistake, templates)
-        design = texts_of(PAGE, templates)
-        codes = {source.module: code_of(source) for source in sources}
-        around = outside, config.use_directory_urls
-        is_same = codes.keys() == self.codes.keys() and around == self.around
-        changed = {name for name in codes if codes[name] != self.codes.get(name)}
-        known = self.known if is_same else {}
-        reached = reach(sources) if known else {}
-        self.known = {
-            source: known[source]
-            for source in sources
-            if source in known and not changed & reached[source.module]
-        }
-        self.codes, self.around = codes, around
-        crossings = with_tests(
-            cross(sources, places, *around, self.known), sources, self.recorded()
-        )
-        self.sources = {}
-        copied, found = needs(sources), looked_up(sources)
-        for source in sources:
-            self.files.append(
-                (source.path, "".join(source.lines).encode(source.encoding))
-            )
-            if source.module in unread:
-                continue
-            self.sources[source.page] = source.path
-            crossing = crossings[source.module]
-            needed = copied.get(source.module)
-            reference = self.config.reference if source.module in found else ""
-            try:
-                text = self.make_page(
-                    source,
-                    crossing,
-                    linked,
-                    design,
-                    templates,
-                    needed=needed,
-                    reference=reference,
-                )
-                self.files.append((source.page, text))
-            except PressError as error:
-                self.mistake(source.page, error, templates)
-        if self.config.makes_reference:
-            entries = render_reference(sources, found, templates, self.config.reference)
-            self.files += entries.items()
-
-    def make_page(
-        self,
-        source: Source,
-        crossing: Crossing,
-        linked: Mapping[str, Place],
-        design: object,
-        templates: Any,
-        *,
-        needed: Sequence[Source] | None,
-        reference: str,
-    ) -> str:
-        """
-        Args:
-            source: a module.
-            crossing: what leads from it to others, and back.
-            linked: the places of all names.
-            design: the text of the template and of those that it includes, which
-                differs if the site has changed one.
-            templates: what [environment][sidebyside.render.environment] made.
-            needed: the modules that a copy needs.
-            reference: the page of the reference, if the module is in it.
-
-        Returns:
-            Its page as Markdown.
-        """
-        where = source.page
-        # A page is made of these, of the places that it asks for, and of nothing else.
-        paths = None if needed is None else [each.path for each in needed]
-        parts = (source, crossing, design, reference, paths)
-        before, answers, text = self.made.get(where, ((), {}, ""))
-        if parts != before or not are_same(answers, linked):
-            asked = Asked(linked)
-            mistakes: list[PressError] = []
-            page = make(source, asked, mistakes.append, crossing)
-            self.give_up(mistakes)
-            text = render(page, templates, reference, needed)
-            self.made[where] = parts, asked.answers, text
-            self.dollars[where] = [*dollars(source, words=False)]
-            self.untitled.pop(where, None)
-            if page.title == source.module:
-                self.untitled[where] = source.module
-        # Those that would be shown on the page: a strict build fails on a warning.
-        for finding in self.dollars[where]:
-            log.warning(str(finding))
-        return text
-
-    def find(self, root: Path, site: Path, hidden: Any = None) -> list[Module]:
-        """
-        All modules. One that is listed twice has one page, but two modules that would
-        have the same page stop the build.
-
-        Args:
-            root: the folder of `mkdocs.yml`.
-            site: that of the site, which has a copy of each module. If it is inside a
-                package, the copies are not modules of that package.
-            hidden: the patterns of pages that MkDocs itself would leave out.
-        """
-        self.modules = {}
-        pages: dict[str, Module] = {}
-        used: set[str] = set()
-        for package in map(Path, self.config.packages):
-            # The site has a copy of each file, at the path by which messages name it.
-            # So that path must not begin with `../`.
-            is_inside = package.is_relative_to(root)
-            base = root if is_inside else package.parents[len(names_around(package))]
-            found = find_modules(package, base, self.config.exclude, root, used)
-            if not found:
-                log.warning(NO_MODULES.format(named_from(package, root)))
-            for module in found:
-                file = Path(os.path.abspath(module.file))
-                if file in self.modules or file.is_relative_to(site):
-                    continue
-                if hidden and hidden.match_file(module.page):
-                    continue
-                self.modules[file] = module.name
-                if other := pages.get(module.page):
-                    paths = f"`{other.path}` and `{module.path}`"
-                    raise PluginError(SAME_PAGE.format(paths, module.page))
-                pages[module.page] = module
-        for pattern in self.config.exclude:
-            if pattern not in used:
-                log.info(NOT_THERE.format(pattern))
-        self.written = {
-            path: module.file
-            for module in pages.values()
-            for path in (module.page, module.path)
-        }
-        return [*pages.values()]
-
-    def own_inventories(self) -> dict[str, Entry]:
-        """What the site's own inventories list."""
-        entries: dict[str, Entry] = {}
-        for address, path in self.config.inventories.items():
-            try:
-                entries |= own_inventory(address, Path(path).read_bytes())
-            except ValueError as error:
-                raise PluginError(f"inventories: {path}: {error}") from None
-        return entries
-
-    def recorded(self) -> Recorded:
-        """The tests that were recorded, if there is a record."""
-        path = self.config.tests
-        if not path:
-            return {}
-        try:
-            return read_record(Path(path).read_bytes())
-        except ValueError as error:
-            raise PluginError(f"tests: {path}: {error}") from None
-
-    def load(self, module: Module) -> Source:
-        """Read a module, unless it is the same as in the previous build."""
-        data = bytes_of(module)
-        before, source = self.loaded.get(module.path, (b"", None))
-        # A package that became part of another has other names.
-        if source is None or before != data or source.module != module.name:
-            source = read(data, module.path, module.name)
-            self.loaded[module.path] = data, source
-        return source
-
-    def give_up(self, mistakes: Sequence[PressError]) -> None:
-        """
-        A build reports all mistakes on a page. A server shows the first one there.
-
-        Args:
-            mistakes: those of a page, in the order in which they were found.
-
-        Raises:
-            PressError: if there is one.
-        """
-        if mistakes and self.serving:
-            raise mistakes[0]
-        for each in mistakes[:-1]:
-            log.error(str(each))
-        if mistakes:
-            raise mistakes[-1]
-
-    def mistake(self, page: str, error: PressError, templates: Any) -> None:
-        """
-        ### A mistake in a module
-
-        A build stops at it. A server that an author is looking at shows it on the page,
-        and goes on. Links to what was on the page still find something there. And the
-        page keeps its title, or all others would have to be made again.
-        """
-        if not self.serving:
-            raise PluginError(str(error)) from error
-        log.warning(str(error))
-        places = [each for each in self.places.values() if each.page == page]
-        anchors = {each.anchor for each in places} - {""}
-        targets = "".join(
-            f'<i id="{escape(anchor)}"></i>' for anchor in sorted(anchors)
-        )
-        text = render_error(error, templates)
-        if page in self.made:
-            front = self.made[page][2].partition("\n---\n")[0]
-            text = front + "".join(text.partition("\n---\n")[1:])
-        self.files.append((page, f"{text}\n<div>{targets}</div>\n"))
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """
@@ -480,8 +177,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         MkDocs would let a page of a module replace one that was written by hand. Here
         that stops the build.
         """
+        pages = self.pages
         self.searched.take_part(config, self.serving)
-        keep_from_notebooks(config, self.written.values())
+        keep_from_notebooks(config, pages.written.values())
         root = root_of(config)
         docs = named_from(Path(config.docs_dir), root)
         # `README.md` is the page of its folder, and so is `index.md`. So files are
@@ -491,26 +189,26 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             for file in files
             if file.inclusion is not InclusionLevel.EXCLUDED
         }
-        packages = self.config.references_of(self.modules.values())
+        packages = self.config.references_of(pages.modules.values())
         reference = self.config.reference
         documented = {
             page_of_reference(name, reference): file
-            for file, name in self.modules.items()
+            for file, name in pages.modules.items()
             if reference
         }
-        written = documented | self.written
-        for path, content in self.files:
+        written = documented | pages.written
+        for path, content in pages.files:
             inclusion = InclusionLevel.UNDEFINED
-            if path not in self.written and path not in packages:
+            if path not in pages.written and path not in packages:
                 inclusion = InclusionLevel.NOT_IN_NAV
             elif not path.endswith(".md"):
                 # Its page leads there, even if scripts among the documents are hidden.
                 inclusion = InclusionLevel.INCLUDED
             file = File.generated(config, path, content=content, inclusion=inclusion)
             if path.endswith(".md"):
-                named = self.sources.get(path, path)
+                named = pages.sources.get(path, path)
                 if other := taken.get(file.dest_uri):
-                    if path not in self.written:
+                    if path not in pages.written:
                         raise PluginError(SAME_REFERENCE.format(other, path))
                     paths = f"`{named}` and `{other}`"
                     raise PluginError(SAME_PAGE.format(paths, path))
@@ -518,8 +216,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             # Other plugins look at the module itself for its authors, or its language.
             # And some expect every file to be somewhere.
             file.abs_src_path = str(written.get(path, THEME / REFERENCE))
-            if path in self.sources:
-                file.edit_uri = named_from(self.written[path], Path(config.docs_dir))
+            if path in pages.sources:
+                file.edit_uri = named_from(pages.written[path], Path(config.docs_dir))
             files.append(file)
         for asset in assets():
             path = f"assets/sidebyside/{asset.as_posix()}"
@@ -551,14 +249,14 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             is_made_up = section.title == dirname_to_title(folder)
             for each in pages:
                 path = each.file.src_uri
-                if path not in self.sources:
+                if path not in self.pages.sources:
                     continue
-                if each.title is None and path in self.untitled:
-                    name = self.untitled[path].rpartition(".")[2]
-                    each.title = lookalike(name)
+                made = self.pages.made.get(path)
+                if each.title is None and made and made.untitled:
+                    each.title = lookalike(made.untitled.rpartition(".")[2])
                 if each.is_index and config.nav is None and is_made_up:
                     section.title = lookalike(folder)
-        check_reference(self.config, config, files, self.modules.values())
+        check_reference(self.config, config, files, self.pages.modules.values())
 
     def on_pre_page(
         self, page: SitePage, *, config: MkDocsConfig, files: Files
@@ -590,7 +288,7 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         code, indented or in a fence.
         """
         if self.serving:
-            is_module = page.file.src_uri in self.sources
+            is_module = page.file.src_uri in self.pages.sources
             self.rendered.remember(page, is_module)
         if page.file.generated_by is not None:
             return None
@@ -615,8 +313,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         return set_links_by_hand(
             prose,
             page.file.src_uri,
-            self.places,
-            modules=self.modules,
+            self.pages.places,
+            modules=self.pages.modules,
             folder=Path(page.file.abs_src_path or "").parent,
             report=lambda error: log.warning(str(error)),
         ).text
@@ -662,7 +360,9 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def _take_back(self, env: Any, *, config: MkDocsConfig, files: Files) -> None:
         if self.serving:
             self.referring.after(files)
-            self.admit_new_names(files)
+            if where := self.config.reference:
+                modules, made = self.pages.modules.values(), self.rendered.rendered
+                self.listed.admit_new(files, where, modules, self.pages.places, made)
             forget_reference(config)
             self.forget(files)
             for file in files.media_files():
@@ -683,8 +383,8 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         known: tuple[dict[str, Any], ...] = (
             *(self.read.known, self.rendered.rendered, self.referring.resolved),
             *(self.searched.known, self.searched.contents, self.filled.filled),
-            *(self.preloading, self.loaded, self.made, self.dollars, self.untitled),
-            *(self.listed, self.kept.known),
+            *(self.preloading, self.pages.loaded, self.pages.made),
+            *(self.listed.known, self.kept.known),
         )
         there = {file.src_uri for file in files} | {*map(self.kept.path_of, files)}
         gone = {name for each in known for name in each} - there
@@ -696,34 +396,6 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
                         os.unlink(name)
                 for each in known:
                     each.pop(name, None)
-
-    def admit_new_names(self, files: Files) -> None:
-        """
-        ### What the reference does not have yet
-
-        A page of the reference stays as it was made. Links to what its module has
-        gained since then are not mistakes of the pages that have them.
-
-        Args:
-            files: the files of the site, with all pages.
-        """
-        if not self.config.reference:
-            return
-        lists: dict[str, str] = {}
-        for module in self.modules.values():
-            if place := self.places.get(module):
-                lists[place.page] = page_of_reference(module, self.config.reference)
-        names: defaultdict[str, set[str]] = defaultdict(set)
-        for name, place in self.places.items():
-            names[lists.get(place.page, "")].add(name)
-        for uri, defined in names.items():
-            file, made = files.get_file_from_path(uri), self.rendered.rendered.get(uri)
-            before, listed = self.listed.get(uri, (None, set()))
-            if made is not before:
-                self.listed[uri] = made, defined
-            elif file and file.page and file.page.present_anchor_ids is not None:
-                new = defined - listed
-                file.page.present_anchor_ids = file.page.present_anchor_ids | new
 
     def on_serve(
         self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Any
@@ -747,30 +419,12 @@ class SideBySidePlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def _preload_fonts(
         self, output: str, *, page: SitePage, config: MkDocsConfig
     ) -> str | None:
-        """
-        ### Fonts of formulas
-
-        A browser asks for a font when it comes upon a letter that needs it. By then it
-        has drawn the text, and draws it again, with formulas of a different width, as
-        soon as the font arrives. So pages with formulas say at the start which fonts
-        nearly all formulas need.
-
-        A script does this, since browsers refuse it to a page that was opened from
-        disk, and complain.
-        """
+        """Have pages [ask for the fonts][sidebyside.fonts] of their formulas."""
         uri = page.file.src_uri
         before, text = self.preloading.get(uri, ("", None))
         # A page that is kept from the previous build is the very same object.
-        if output is before:
-            return text
-        fonts = [
-            get_relative_url(f"{FONTS}/{font}.woff2", page.url)
-            for part, font in FONT_OF.items()
-            if part in output
-        ]
-        text = None
-        if fonts:
-            text = output.replace(STYLE, PRELOAD % json.dumps(fonts) + STYLE, 1)
+        if output is not before:
+            text = with_fonts(output, page.url)
         if self.serving:
             self.preloading[uri] = output, text
         return text

@@ -136,17 +136,16 @@ def description_of(page: Page) -> str:
     return shorten(plain(paragraph), 300, placeholder="…") if is_text else ""
 
 
-def texts_of(name: str, templates: Environment) -> dict[str, str]:
+def texts_of(templates: Environment) -> dict[str, str]:
     """
     Args:
-        name: the name of a template.
         templates: what [environment][] made.
 
     Returns:
-        Its text, and that of all templates that it is made of, by name.
+        The text of a page's template, and of all templates that it is made of, by name.
     """
     found: dict[str, str] = {}
-    names = [name]
+    names = [PAGE]
     while names:
         name = names.pop()
         if name in found or templates.loader is None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from sidebyside import check as page
-from sidebyside import rules
-from sidebyside.check import RULES, check
+from sidebyside.check import RULES, check, gaps, habits, rules
 from sidebyside.cli import main
 from sidebyside.findings import found
 from sidebyside.read import read
@@ -29,7 +28,8 @@ def codes(text):
 def test_the_page_lists_the_rules():
     listed = re.findall(r"^\| (SBS\d+) \|", page.__doc__ or "", re.MULTILINE)
     assert listed == list(RULES)
-    found = re.findall(r'"(SBS\d+)"', inspect.getsource(rules))
+    code = "".join(map(inspect.getsource, (rules, habits, gaps)))
+    found = re.findall(r'"(SBS\d+)"', code)
     assert {*found, "SBS101"} == {*RULES}, "RULES and the page want all, and no others"
 
 

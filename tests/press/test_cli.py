@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sidebyside import __main__, cli
+from sidebyside import __main__, cli, commands
 from sidebyside.cli import main
 from sidebyside.press import ASSETS, named_from, python_files
 from tests.press.sites import DOT
@@ -101,7 +101,7 @@ def test_a_package_is_read_only_for_a_link_that_leads_away(book, monkeypatch):
     def read(modules, report):
         raise AssertionError("the package was read")
 
-    monkeypatch.setattr(cli, "load_all", read)
+    monkeypatch.setattr(commands, "load_all", read)
     (book / "alone.py").write_text('"""To [f][]."""\n\n\ndef f():\n    """Do."""\n')
     assert main(["page", "book/alone.py"]) == 0
     with pytest.raises(AssertionError, match="was read"):

@@ -57,8 +57,10 @@ A comment silences rules in its line, or in the docstring that it comes after:
 `# noqa: SBS403`. Other linters don't know these rules; Ruff keeps such comments with
 `external = ["SBS"]`.
 
-Each rule is a function from a module to what it finds, and [rules][sidebyside.rules]
-has them all.
+Each rule is a function from a module to what it finds. Those with a 1 or a 2 are in
+[Rules][sidebyside.check.rules], those with a 3 in [Bad
+habits][sidebyside.check.habits], and those with a 4 in [What is left
+out][sidebyside.check.gaps].
 """
 
 import re
@@ -66,7 +68,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from sidebyside import rules
+from sidebyside.check import gaps, habits, rules
 from sidebyside.errors import PressError
 from sidebyside.findings import Finding
 from sidebyside.links import Place
@@ -101,12 +103,12 @@ def check(
         rules.dollars,
         partial(rules.pictures, docs=docs),
         partial(rules.pages, places=places, docs=docs),
-        rules.commented_out,
-        rules.backslashes,
-        rules.nested_lists,
-        rules.headings,
-        rules.without_prose,
-        rules.arguments,
+        habits.commented_out,
+        habits.backslashes,
+        habits.nested_lists,
+        habits.headings,
+        gaps.without_prose,
+        gaps.arguments,
     )
     silent = silenced(source)
     found = (finding for rule in every for finding in rule(source))
@@ -123,7 +125,7 @@ def silenced(source: Source) -> dict[int, tuple[str, ...]]:
         if (comment := NOQA.search(line))
     }
     found = dict(said)
-    for docstring in rules.docstrings(source):
+    for docstring in habits.docstrings(source):
         for number in range(docstring.first, docstring.last):
             found[number] = found.get(number, ()) + said.get(docstring.last, ())
     return found
