@@ -12,8 +12,9 @@ from mkdocs.structure.pages import Page
 BOOSTS = {
     "sidebyside/": 0.2,
     "results.md": 0.5,
-    "benchmarks/": 0.7,
+    "benchmarks/": 0.5,
     "notation.md": 0.8,
+    "index.md": 1.2,
     "labml_rl/game.md": 1.4,
     "labml_rl/returns.md": 1.3,
     "labml_rl/a2c/index.md": 1.3,

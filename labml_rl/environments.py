@@ -26,9 +26,9 @@ Without `workers=0` they are played in [separate processes](worker.py).
 Both can be saved in the middle of an episode and continued later. [A run that was
 interrupted](runs/__init__.py) goes on exactly as if it had not been.
 
-## One of your own
+## A custom environment
 
-Write an environment as [Gymnasium
+Write an environment of your own as [Gymnasium
 says](https://gymnasium.farama.org/introduction/create_custom_env/), with observations
 that are numbers or pictures and with numbered actions, and register it where it is
 defined:

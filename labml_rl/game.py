@@ -27,7 +27,10 @@ obs, reward, terminated, truncated, info = game.step(2)
 ```
 
 `reset` begins an episode, and `step` plays one action, here number 2, and says what
-came of it, in five parts, which are explained [beside the class][Game].
+came of it, in five parts, which are explained [beside the class][Game]. (With old
+versions of Gym, which Gymnasium continues, `reset` gave only the observation, and
+`step` four parts. Programs that were written for these find *too many values to
+unpack*.)
 
 ## What the agent sees
 
@@ -112,8 +115,9 @@ class GameOptions:
     #
     # `stack` pictures in an observation: 4, or 1 for a network that has a memory of its
     # own. PyTorch wants them in front, `(4, 84, 84)`; with `channels_last` they come as
-    # `(84, 84, 4)`. And `crop_scoreboard` [cuts the picture][labml_rl.screen.shrink] to
-    # the playing field.
+    # `(84, 84, 4)`, for which it says that it *expected input to have 4 channels, but
+    # got 84*. And `crop_scoreboard` [cuts the picture][labml_rl.screen.shrink] to the
+    # playing field.
     stack: int = 4
     channels_last: bool = False
     crop_scoreboard: bool = False
@@ -141,11 +145,11 @@ class GameOptions:
     noop_max: int = 30
     fire_at_start: bool = True
 
-    # ### How it ends: lost lives
+    # ### How it ends: the loss of a life
     #
-    # With `episodic_life` an episode ends with each lost life, so that the agent learns
-    # what a life is worth. Mnih et al. (2015) train that way; Machado et al. (2018)
-    # advise ending it only with the game.
+    # With `episodic_life` an episode is done at the loss of each life, so that the
+    # agent learns what a life is worth. Mnih et al. (2015) train that way; Machado et
+    # al. (2018) advise ending it only with the game.
     #
     # After `max_frames` frames, half an hour of play, the game is cut off.
     episodic_life: bool = True
@@ -158,6 +162,9 @@ class GameOptions:
     # give thousands. The price: in Ms. Pac-Man a dot brings 10 points and a ghost 200
     # or more, and to the agent they are worth the same. The reported score is never
     # clipped.
+    #
+    # There is no negative reward for dying. That nothing more comes, once an episode
+    # has ended, is bad enough.
     clip_rewards: bool = False
 
     # ### What people see
@@ -656,9 +663,9 @@ def available_games() -> tuple[str, ...]:
     """
     ## Games by name
 
-    The games come with ALE. A few that it lists cannot be played by a single player,
-    and are left out. (If ALE was built without games, they are looked for in the folder
-    that the environment variable `ALE_ROMS_DIR` names.)
+    No ROM has to be found: the games come with ALE. A few that it lists cannot be
+    played by a single player, and are left out. (If ALE was built without games, they
+    are looked for in the folder that the environment variable `ALE_ROMS_DIR` names.)
 
     Returns:
         All names, in ALE's spelling: `"ms_pacman"`.

@@ -42,9 +42,9 @@ runs without one lie. (Once the pole stands, `explained` falls far below 0, and 
 is wrong][labml_rl.ppo.explained_variance].) Anything beyond an edge is drawn at the
 edge. The numbers are on [a page of their own](../benchmarks/mistakes.md).
 
-## When an agent does not learn: what to look at
+## When PPO does not learn: what to look at
 
-If you are *debugging* an agent that is not learning, begin here.
+If you are *debugging* a PPO agent that is not learning, begin here.
 
 | what you see | look at |
 |---|---|

@@ -60,11 +60,11 @@ from labml_rl.bodies import VectorBody, make_body
 
 class ActorCritic(nn.Module):
     r"""
-    ## Policy and value
+    ## Policy and value: actor and critic
 
     The **actor** picks the actions and the **critic** says how well it will go. For
-    pictures they share a body. That takes half the time, and what one of them learns to
-    see, the other sees too.
+    pictures they share a body, in place of two separate networks. That takes half the
+    time, and what one of them learns to see, the other sees too.
 
     The head of the actor has an output $\ell_a$ for each action, a **logit**. The
     larger it is, the likelier the action:
@@ -155,15 +155,17 @@ def draw(logits: Tensor, dice: Tensor) -> Tensor:
     r"""
     ## Drawing an action
 
-    The policy is a distribution, and the agent draws from it. It must not simply take
-    the likeliest action: an action that is never tried is never learned about.
+    The policy is a distribution, and the agent draws from it (*sampling*). It must not
+    simply take the likeliest action: an action that is never tried is never learned
+    about.
 
     Side by side, the probabilities fill the line from 0 to 1. Each game throws one dart
     at it, and takes the action that the dart hits.
 
     Args:
         logits: shape `(…, A)`. If one is NaN, there is no error, and the action is 0.
-            An action whose logit is $-\infty$ is never drawn.
+            An action whose logit is $-\infty$ is never drawn (*action masking*, for
+            what is invalid).
         dice: where each dart lands, from 0 to 1, shape `(…)`.
 
     Returns:

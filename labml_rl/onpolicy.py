@@ -375,9 +375,9 @@ class PolicyExperiment(RolloutExperiment[P]):
         action_space: gymnasium.Space[Any],
     ) -> nn.Module:
         """
-        ### A network of your own
+        ### A custom network
 
-        Override this, and PPO and A2C learn with any other network. For a batch of
+        Override this, and PPO and A2C learn with a network of your own. For a batch of
         observations it has to give logits, shape `(B, A)`, and values, shape `(B,)`:
 
         ```python

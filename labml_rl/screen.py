@@ -19,9 +19,9 @@ It does so twice. [preprocess][] is the recipe, a few lines long, and easy to ge
 ## Why two frames
 
 The console can draw only a few moving objects at once. Many games get round that by
-drawing some of them in the even frames and the others in the odd ones (*flicker*). On
-an old television the two blend into one. A program that looks at every fourth frame of
-the game below sees either the rocks or its own ship, never both.
+drawing some of them in the even frames and the others in the odd ones (*flickering*).
+On an old television the two blend into one. A program that looks at every fourth frame
+of the game below sees either the rocks or its own ship, never both.
 
 ![Three pictures of the game Asteroids: a frame with the ship alone, the next frame with
 four rocks and no ship, and a picture that has both](../assets/figures/game-flicker.png)

@@ -50,8 +50,9 @@ mistakes were planted [in PPO](mistakes.py), and fifteen [in DQN](dqn/mistakes.p
 show what each of them looks like.
 
 Be patient before you search. A score that rises, falls and rises again is normal, for
-A2C above all. And the A2C below had 20 to 24 points in the first 26,000 of its 500,000
-frames. Then make the problem smaller: one seed, one change at a time.
+A2C above all, and so is one that stops improving for a while (a *plateau*). And the A2C
+below had 20 to 24 points in the first 26,000 of its 500,000 frames. Then make the
+problem smaller: one seed, one change at a time.
 
 Three curves of PPO look different here than [for games][labml_rl.ppo.divergence]. Its
 settings below take larger steps, so that up to half of all ratios are clipped, and

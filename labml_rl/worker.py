@@ -29,12 +29,12 @@ if __name__ == "__main__":
     Where processes are not forked, as on a Mac, and on Linux from Python 3.14 on, each
     one imports the program that it belongs to. Whatever is below `if __name__ ==
     "__main__":` is then left out. The rest runs once more: without that line, a worker
-    would start workers. Python ends it, and the agent hears that it *exited with code
-    1*.
+    would start workers. Python ends it with a `RuntimeError` about the *bootstrapping
+    phase* and `freeze_support`, and the agent hears that it *exited with code 1*.
 
     A notebook can't be imported, nor can a program that comes from standard input. What
-    is defined there does not exist for such a worker, so environments belong in a
-    module.
+    is defined there does not exist for such a worker, and Python *can't pickle* a
+    lambda or another local object for it. So environments belong in a module.
 
 The new thing is what does *not* go through the pipe. An observation takes 28 KB, and
 [the page before](process.py) shows what it costs to send it. So the game [writes its

@@ -31,9 +31,9 @@ until all frames are played:
     one step of RMSProp on the loss of all 80
 ```
 
-(Why 5 steps in each of 16 games, and not 80 in one? Steps in a row look alike. One game
-alone would pull the network to [wherever that game is just now](../runner.py). And the
-network answers for 16 in hardly more time than for one.)
+(Why 5 steps in each of 16 games, *parallel environments*, and not 80 in one? Steps in a
+row look alike. One game alone would pull the network to [wherever that game is just
+now](../runner.py). And the network answers for 16 in hardly more time than for one.)
 
 Of the curves that a run draws (`tensorboard --logdir runs` shows them, and they are in
 `progress.csv` in its folder), look at `entropy`: it begins at $\log A$ and falls, in

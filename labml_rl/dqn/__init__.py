@@ -47,11 +47,12 @@ play.
 ### What the best agent knows
 
 Let $Q(o, a)$ be the return to expect after observation $o$ if the agent does $a$ now,
-and after that plays *as well as possible*. It is called an **action value**, and $Q$
-the **action-value function**, or Q-function. (Others write $Q^*$ for this, the
-*optimal* action values, and taking the action with the largest the *optimal policy*.)
-Look at one step of it: there is a reward $r$, and then the next observation $o'$. From
-there on the best that can be done is the action $a'$ with the largest $Q(o', a')$. So
+and after that plays *as well as possible*. It is called an **action value**, or
+Q-value, and $Q$ the **action-value function**, or Q-function. (Others write $Q^*$ for
+this, the *optimal* action values, and call taking the action with the largest the
+*optimal policy*.) Look at one step of it: there is a reward $r$, and then the next
+observation $o'$. From there on the best that can be done is the action $a'$ with the
+largest $Q(o', a')$. So
 
 $$Q(o, a) = \operatorname{E} \big[ r + \gamma \max_{a'} Q(o', a') \big]$$
 
@@ -158,7 +159,7 @@ In practice it mostly does stop. [Van Hasselt et al.
 (2018)](https://arxiv.org/abs/1812.02648) let many variants of DQN learn Atari games.
 They saw values larger than any return can be, but none that grew without end.
 
-### Two remedies
+### Two remedies: replay and a target network
 
 **Experience replay** mixes steps from hours of play, so that one screen does not pull
 all the others along. **The target network** slows the vicious circle. It is a copy of
@@ -206,7 +207,7 @@ def following_values(
 
     $$\max_a \bar{Q}(o_{t+1}, a)$$
 
-    ### The largest is too large
+    ### The largest is too large: overestimation
 
     The values are estimates, and each has an error. The largest of them is likely to be
     one whose error is *positive*: that is how it came to be the largest. So the maximum

@@ -44,10 +44,10 @@ alone makes DQN good at this task, and called it **DrQ**, data-regularised Q.
 
 In DrQ the network is copied to the target network after every batch. So the two are
 always the same when the next batch comes, and one will do. [A target that stands
-still](__init__.py#two-remedies) is there to keep errors from feeding on themselves.
-Here something else may do that: ten rewards that were really earned come before the
-first guess, and hardly any two guesses about the same screen are made from the same
-picture.
+still](__init__.py#two-remedies-replay-and-a-target-network) is there to keep errors
+from feeding on themselves. Here something else may do that: ten rewards that were
+really earned come before the first guess, and hardly any two guesses about the same
+screen are made from the same picture.
 
 ## What it is worth
 

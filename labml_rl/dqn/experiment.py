@@ -48,13 +48,21 @@ what they were in the [recorded runs](../../results.md) of [fast DQN](fast.py):
 | `action_value` | the value of the action | −1.8 to 0.9 | 0 to 9 |
 | `td_error` | how far it is from its target | 0.05 to 0.12 | 0.2 to 0.8 |
 
-Action values should be like the returns. If they grow and the score does not, something
-is wrong. The same goes for errors that are many times as large as these, or far
-smaller. `loss` may well *rise* while the agent learns: there is more to predict. While
-`epsilon` is high, no score can be good.
+While `epsilon` is high, no score can be good.
 
-With rewards of −1, 0 and 1 and $\gamma = 0.99$, no return is beyond $\pm 100$, which is
-$1 / (1 - \gamma)$. Larger action values are certainly wrong: they feed on themselves.
+### When the loss goes up
+
+The loss of DQN may well be *increasing* while the agent learns: there is more to
+predict. But if `td_error` is many times as large as in the table, or far smaller,
+something is wrong. And a loss that decreases is no proof that the agent [plays any
+better](mistakes.py).
+
+### When Q-values explode, or are all the same
+
+Action values should be like the returns. If they grow and the score does not, something
+is wrong. With rewards of −1, 0 and 1 and $\gamma = 0.99$, no return is beyond
+$\pm 100$, which is $1 / (1 - \gamma)$. Larger action values are certainly wrong: they
+feed on themselves.
 
 On most screens the values of all actions are nearly the same, and that is no mistake. A
 wrong move can often be taken back. If it only loses two steps, and what follows is
@@ -62,11 +70,11 @@ worth 5, its value is lower by $5 \cdot (1 - 0.99^2)$, which is not quite 0.1.
 
 ### When the score falls
 
-So a little learning can change which action has the largest value. [Schaul et al.
-(2022)](https://arxiv.org/abs/2206.00730) measured it in games: a handful of batches
-change the best action on a large part of all screens. A score that falls and comes back
-is normal, and the last network need not be a good one. A run can [keep the
-best](../watch/best.py).
+Since the values are so close, a little learning can change which is the largest.
+[Schaul et al. (2022)](https://arxiv.org/abs/2206.00730) measured it in games: a handful
+of batches change the best action on a large part of all screens. A reward that suddenly
+drops, and comes back, is normal, and the last network need not be a good one. A run can
+[keep the best](../watch/best.py).
 
 ## What came later
 

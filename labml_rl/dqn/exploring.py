@@ -17,6 +17,9 @@ random, and otherwise it is *greedy* and takes the best. At first it knows nothi
 $\varepsilon$ is 1. Then $\varepsilon$ goes down in a straight line, [to
 0.1](settings.py) and no further: the network goes on changing, and what it thinks bad
 today must still be tried now and then.
+
+(A2C and PPO need no $\varepsilon$. They [draw their actions][labml_rl.networks.draw]
+from a policy, and [are paid][labml_rl.a2c.total_loss] for being undecided.)
 """
 
 from collections.abc import Callable

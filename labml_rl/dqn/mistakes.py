@@ -10,9 +10,10 @@ summary: >-
 
 DQN learns by making an error small: the difference between what the network says of a
 step, and the reward with what it says of the next one. So there are ways to make it
-small without playing well. One is to say of everything that it is as bad as can be.
-Another is to aim at targets that never move. Five of the mistakes below find such ways.
-With these the error is *less than half* as large as without.
+small without playing well: the loss decreases, and the score does not improve. One is
+to say of everything that it is as bad as can be. Another is to aim at targets that
+never move. Five of the mistakes below find such ways. With these the error is *less
+than half* as large as without.
 
 Here are fifteen mistakes that people make, like those [in PPO](../mistakes.py). Each is
 planted in the [experiment](experiment.py), which then has five tries to swing up [the
@@ -41,7 +42,9 @@ runs without one lie. Anything beyond an edge is drawn at the edge, and until so
 is learned, value and error count as 0. The numbers are on [a page of their
 own](../../benchmarks/mistakes.md#dqn).
 
-## When an agent does not learn: what to look at
+## When DQN does not learn: what to look at
+
+If you are *debugging* a DQN that is not learning, begin here.
 
 | what you see | look at |
 |---|---|

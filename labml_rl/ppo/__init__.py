@@ -227,11 +227,12 @@ def clipped_policy_loss(
     | −2 | 0.6 | −1.2 | −1.6 | −1.6 | zero |
     | −2 | 1.6 | −3.2 | −2.4 | −3.2 | not clipped |
 
-    The minimum is there for the actions that went the wrong way. With the clipped term
-    alone, their gradient would be zero as well: an action whose probability fell
-    although it was good, because of what others did to the shared weights, would be
-    stuck there. With the minimum, the objective is nowhere above $\rho_t \hat{A}_t$: it
-    is **pessimistic**. It believes a loss in full, and a gain only so far.
+    PPO takes the minimum because of the actions that went the wrong way. With the
+    clipped term alone, their gradient would be zero as well: an action whose
+    probability fell although it was good, because of what others did to the shared
+    weights, would be stuck there. With the minimum, the objective is nowhere above
+    $\rho_t \hat{A}_t$: it is **pessimistic**. It believes a loss in full, and a gain
+    only so far.
 
     !!! warning "It is no fence"
         Nothing keeps a ratio within the bounds. The gradient of one action stops there,
@@ -355,22 +356,24 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
 
     (At the end the learning rate is 0, and nothing moves.) The losses are not in the
     table, since they do not say how well the agent plays. `policy_loss` was between
-    −0.014 and 0 in all of these runs, from beginning to end. `value_loss` went down in
-    Pong, and in Breakout *up*, to four to seven times what it was at first: where more
-    is scored, there is more to foresee.
+    −0.014 and 0 in all of these runs, from beginning to end. `value_loss` decreased in
+    Pong, and in Breakout it *increased*, to four to seven times what it was at first:
+    where more is scored, there is more to foresee.
 
     [A page of its own](../mistakes.py) shows what the curves look like with fifteen
     mistakes in the program.
 
     ### When the score falls
 
-    Now and then it does, and comes back. If it stays down, that is a **collapse** (some
-    say that the agent *forgets*). Look at what came before it:
+    Now and then the reward of an episode suddenly drops, and comes back. If it stays
+    down, performance has **collapsed** (some say that the agent *forgets*). Look at
+    what came before:
 
     - A large `divergence`. Take smaller steps: with a smaller learning rate, with fewer
       epochs, or by stopping early (`--max-divergence`).
-    - An `entropy` near 0. The agent tries nothing new any more, and so finds no way
-      back. Pay it more for being undecided (`--entropy-coefficient`).
+    - An `entropy` that goes to zero. The agent always takes the same action where it
+      sees the same, and so finds no way back. Pay it more for being undecided
+      (`--entropy-coefficient`).
     - Neither, and the run is long. A network that has been learning for a long time can
       lose its ability to learn (its *plasticity*). [Moalla et al.
       (2024)](https://arxiv.org/abs/2405.00662) saw PPO collapse together with that in
@@ -430,7 +433,7 @@ def divergence(log_probs: Tensor, old_log_probs: Tensor) -> Tensor:
 @torch.no_grad()
 def clip_fraction(log_probs: Tensor, old_log_probs: Tensor, *, clip: float) -> Tensor:
     r"""
-    ### How many are out of bounds
+    ### The clip fraction: how many are out of bounds
 
     Args:
         log_probs: $\log \pi'(a_t \mid o_t)$, any shape.

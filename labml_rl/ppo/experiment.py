@@ -76,7 +76,7 @@ seed, 509; A2C 501 and 598.*
 Each run, with its command, its machine and its agent's scores, is on the [results
 page](../../results.md).
 
-## What is not in the formula
+## What is not in the formula: implementation details
 
 Between [the objective](__init__.py) and an agent that plays are many small decisions,
 on most of which the paper is silent ([37 of
@@ -105,7 +105,7 @@ fourth decision of E is not on these pages: rewards are divided by how far retur
 differ (*reward scaling*), and that mattered a great deal. In Atari games, clipping
 takes its place. For lists of numbers, A advises shifting and scaling what is seen
 (*observation normalization*), which nothing does here [unless you
-do](../environments.py#one-of-your-own).
+do](../environments.py#a-custom-environment).
 """
 
 from collections.abc import Callable, Iterator
@@ -137,13 +137,12 @@ from labml_rl.speed import make_adam, means_of, numbers_of
 @dataclass(frozen=True, kw_only=True)
 class Settings(PolicySettings):
     """
-    ## Settings
+    ## Settings, or hyperparameters
 
-    These are the settings (*hyperparameters*) of Schulman et al. (2017) for Atari, from
-    their table 5. Where the table says nothing, or something other than their code,
-    they are those of the code, which is what everyone compares with. The discount,
-    0.99, and the pay for being undecided, 0.01, are [those of
-    A2C][labml_rl.onpolicy.PolicySettings], too.
+    These are the settings of Schulman et al. (2017) for Atari, from their table 5.
+    Where the table says nothing, or something other than their code, they are those of
+    the code, which is what everyone compares with. The discount, 0.99, and the pay for
+    being undecided, 0.01, are [those of A2C][labml_rl.onpolicy.PolicySettings], too.
 
     Args:
         steps: for how many steps each game is played before the network learns. All
@@ -221,9 +220,12 @@ class Experiment(OverlapExperiment):
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         r"""
+        ### Adam, and its epsilon
+
         Adam divides by the root of the mean square of a gradient, plus $\epsilon$. With
         PyTorch's default of $10^{-8}$, a weight whose gradients are about $10^{-7}$
-        moves as fast as any other. With $10^{-5}$ it moves at a hundredth of the speed.
+        moves as fast as any other. With the authors' `1e-5` it moves at a hundredth of
+        the speed.
 
         Returns:
             Adam.

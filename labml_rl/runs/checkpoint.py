@@ -7,8 +7,8 @@ summary: A run in a single file, written so that no accident can damage it.
 # Checkpoints
 
 A long run gets interrupted: the machine is needed for something else, the power fails,
-someone presses Ctrl-C. So from time to time a run writes all that it consists of to a
-**checkpoint**, from which it can later go on.
+someone presses Ctrl-C. So from time to time a run saves all that it consists of, the
+model and more, in a **checkpoint**, from which training can later continue.
 
 This page writes checkpoints and reads them, and promises four things about them:
 

@@ -109,8 +109,8 @@ keeps to itself][labml_rl.game.Game.get_state].)
 
 !!! warning "On a GPU"
     A GPU adds numbers in the order in which its threads arrive, and each order rounds
-    differently. There, two runs with the same seed differ after a while, stopped or
-    not. The state is complete all the same. (Your own program can ask for a fixed
+    differently. There, two runs with the same seed come to different results, stopped
+    or not. The state is complete all the same. (Your own program can ask for a fixed
     order, with `torch.use_deterministic_algorithms(True)`. Nobody has tried it here.)
 """
 
@@ -403,11 +403,12 @@ class Thoughts:
 
 class NotFiniteError(ArithmeticError):
     """
-    ## When numbers explode
+    ## When numbers explode: NaN
 
-    A weight that has become infinite, or NaN, stays that way, and makes all the others
-    so. A run that has reached this point learns nothing more, but still plays, and
-    draws curves. So it stops with this error, before it writes a checkpoint.
+    A weight that has become infinite, or NaN, stays that way, and makes the loss and
+    all other weights so. A run that has reached this point learns nothing more, but
+    still plays, and draws curves. So it stops with this error, before it writes a
+    checkpoint.
     """
 
 
@@ -644,8 +645,8 @@ class Experiment(ABC, Generic[S]):
         """
         ### When it is over
 
-        A run ends when it has had all its frames. Override this, and it may end sooner,
-        such as when the last hundred games were good enough:
+        A run ends when it has had all its frames. Override this to stop training early,
+        such as when the last hundred episodes were good enough, and the game is *solved*:
 
         ```python
         from labml_rl import runs, small

@@ -71,8 +71,8 @@ that, and its curve has the scores.
 ## Is greedy better?
 
 Taking the most likely action each time sounds like playing without slips. But an agent
-that always does the same when it sees the same can be caught in a loop, and nothing
-gets it out again. Try it with the agent of [the
+that always takes the same action when it sees the same can be caught in a loop, and
+nothing gets it out again. Try it with the agent of [the
 film](../ppo/experiment.py#what-it-has-learned):
 
 ```sh
@@ -88,13 +88,15 @@ the same agent has [434 ± 17](../../results.md#breakout-by-ppo).
 
 ## How many games
 
-Ten games whose standard deviation is a third of their mean give an average that is
-right to about a tenth. That is its [standard
+Ten games (*episodes*) whose standard deviation is a third of their mean give an average
+that is right to about a tenth. That is its [standard
 error][labml_rl.watch.scores.Result.standard_error], which is printed beside it. If two
 agents differ by less than three times that, it may be luck: play more games. To compare
 two *algorithms*, no number of games will do: train several seeds of each, and [set them
-side by side](compare.py). And don't measure many checkpoints to report the best score:
-[that one has been lucky](best.py#why-not-by-the-scores-of-training).
+side by side](compare.py). With three seeds, [the
+interval][labml_rl.watch.many.interval] that it shows is much too narrow, and with ten
+it is nearly right. And don't measure many checkpoints to report the best score: [that
+one has been lucky](best.py#why-not-by-the-scores-of-training).
 
 !!! warning "Thirty games that are four"
     For its first 264 frames Ms. Pac-Man does not listen to anyone, and by then the

@@ -58,9 +58,10 @@ Scores = NDArray[np.float64]
 #
 # $$\frac{\text{score} - \text{random play}}{\text{human} - \text{random play}}$$
 #
-# That is the **human-normalised** score, mostly given in per cent. Here is what random
-# play scores, and the human, in the 57 games of the papers. The numbers are those of
-# [DQN Zoo](https://github.com/google-deepmind/dqn_zoo), in its `atari_data.py`.
+# That is the **human-normalised** score (human-*normalized*), mostly in per cent. Here
+# is what random play scores, and the human, in the 57 games of the papers. The numbers
+# are those of [DQN Zoo](https://github.com/google-deepmind/dqn_zoo), in its
+# `atari_data.py`.
 #
 # !!! warning "Which human"
 #     In Ms. Pac-Man, the tester behind these numbers had 6,951.6 points, and the one in

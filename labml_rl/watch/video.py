@@ -1,15 +1,15 @@
 """
 ---
-title: A film
+title: A film (video)
 summary: One game as a video, with what the agent expected and meant to do.
 ---
 
-# A film
+# A film (video)
 
 Numbers say how well an agent plays, but only a film shows *how*: that it has dug a
 tunnel at the side of the wall, or that it hides in a corner where nothing shoots. This
-page films a whole game, as an mp4 that every browser plays. It needs no display, so it
-works on a server, too (*headless*). To watch live in a window, put Gymnasium's
+page records a whole game, as an mp4 that every browser plays. It needs no display, so
+it works on a server, too (*headless*). To watch live in a window, put Gymnasium's
 `HumanRendering` around a game that was made with `render_mode="rgb_array"`; its
 `utils.play` lets you play the game yourself. Each picture of the film is [the game and
 what the agent thinks of it](picture.py), and [Ms. Pac-Man](../dqn/mspacman.py) shows

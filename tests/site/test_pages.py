@@ -359,6 +359,52 @@ def test_the_words_of_the_field_lead_to_where_they_are_explained(browser, server
     assert not wrong
 
 
+# What readers ask, in words that are not the book's, and the section that answers it.
+ASKED = {
+    "how do I save the model and continue training?": (
+        "labml_rl/runs/checkpoint.html#checkpoints"
+    ),
+    "how often do I update the target network?": (
+        "labml_rl/dqn/index.html#two-remedies-replay-and-a-target-network"
+    ),
+    "my DQN does not learn": (
+        "labml_rl/dqn/mistakes.html#when-dqn-does-not-learn-what-to-look-at"
+    ),
+    "my Q-values explode": (
+        "labml_rl/dqn/experiment.html#when-q-values-explode-or-are-all-the-same"
+    ),
+    "PPO vs DQN: which is better for Atari?": "labml_rl/index.html#ppo-or-dqn",
+    "should losing a life end the episode?": (
+        "labml_rl/game.html#how-it-ends-the-loss-of-a-life"
+    ),
+    "why clip rewards to -1 and 1?": (
+        "labml_rl/game.html#what-it-is-paid-clipped-rewards"
+    ),
+    "why does my loss go up?": "labml_rl/dqn/experiment.html#when-the-loss-goes-up",
+    "why is my explained variance 0?": "labml_rl/ppo/index.html#explained_variance",
+    "why take the minimum in PPO?": "labml_rl/ppo/index.html#clipped_policy_loss",
+}
+
+
+@pytest.mark.parametrize("opened", ["from a folder", "from a web server"])
+def test_a_question_leads_to_its_answer(browser, site, server, opened):
+    """Among the first three results, and not below the fold of one of them."""
+    base = site.as_uri() if opened == "from a folder" else server
+    with visit(browser, f"{base}/index.html", viewport=DESKTOP) as seen:
+        page = seen.page
+        query = page.locator("input[name=query]")
+        query.click()
+        for question, place in ASKED.items():
+            query.fill(question)
+            query.press("End")
+            name, _, anchor = place.partition("#")
+            link = page.locator(
+                ".md-search-result__item:nth-child(-n+3) > "
+                f'.md-search-result__link[href*="{name}?h="][href$="#{anchor}"]'
+            )
+            expect(link, question).to_have_count(1)
+
+
 def test_the_name_of_a_chapter_leads_to_it_first(browser, server):
     names = ["a2c", "dqn", "impala", "ppo", "pqn", "replay", "runs", "watch"]
     with visit(browser, f"{server}/index.html") as seen:

@@ -3,6 +3,7 @@
    - Menu, search, the groups of the navigation and the switch of the colours are buttons,
      for every key, and the focus goes where they lead.
    - What was copied, and how much was found, is said.
+   - A question finds what it is about.
    - A single key that leads somewhere can be switched off.
 */
 
@@ -162,6 +163,41 @@
       true
     );
   }
+
+  // ---- Search ---------------------------------------------------------------------------
+
+  /* Words that most questions have, and few answers. */
+  const EMPTY = new Set(
+    (
+      "a about after am an and any are as at be been between but by can could did do does " +
+      "difference for from get had has have how i if in into is it its just like me my of on " +
+      "or our over should so than that the their them then there these they this to use used " +
+      "using versus vs was we were what when where which while who why will with would you your"
+    ).split(" ")
+  );
+
+  /* The theme looks for all words that begin like one of the query. An "a" or a 4 finds all
+     that begins with it, and what is rare among that counts for much. So a question leaves
+     the words that matter. A single letter or a number stands for itself, and a word counts
+     for more where it is found as it was written. Who writes quotation marks or other signs
+     of the search means what is written. */
+  function inShort(query) {
+    if (/["*~^]|\b(title|text|tags):|(^|\s)[+-][a-z]/i.test(query)) return query;
+    const ends = /^[-('’]+|[?!.,:;)'’]+$/g;
+    const words = query.split(/\s+/).map(word => word.replace(ends, ""));
+    const left = words.filter(word => word && !EMPTY.has(word.toLowerCase()));
+    if (!left.length) return query;
+    const isAlone = word => /^(\w|[\d.]+(e-\d+)?)$/.test(word);
+    return left.map(word => (isAlone(word) ? `${word}^1` : `${word} ${word}^2`)).join(" ");
+  }
+
+  /* What the theme tells the search. */
+  const { postMessage } = Worker.prototype;
+  Worker.prototype.postMessage = function (message, ...rest) {
+    const asks = message?.type === 2 && typeof message.data === "string";
+    const said = asks ? { ...message, data: inShort(message.data) } : message;
+    return postMessage.call(this, said, ...rest);
+  };
 
   // ---- Once the page is there -----------------------------------------------------------
 
