@@ -93,17 +93,21 @@ clean: ## remove what was built, and .venv
 	  exit 1; }
 	$(PYTHON) -m venv .venv
 
+# An environment that uv has made has none.
+.venv/bin/pip: | .venv/bin/python
+	@test -e $@ || $(BIN)/python -m ensurepip --default-pip
+
 # What the site needs: no emulator, no torch.
-.venv/docs: .venv/bin/python pyproject.toml constraints.txt
+.venv/docs: .venv/bin/python pyproject.toml constraints.txt | .venv/bin/pip
 	$(INSTALL) --editable '.[docs]'
 	@touch $@
 
-.venv/bench: .venv/bin/python pyproject.toml constraints.txt
+.venv/bench: .venv/bin/python pyproject.toml constraints.txt | .venv/bin/pip
 	$(INSTALL) --editable '.[bench]'
 	$(INSTALL) --no-deps labml-nn
 	@touch $@
 
-.venv/all: .venv/bin/python pyproject.toml constraints.txt
+.venv/all: .venv/bin/python pyproject.toml constraints.txt | .venv/bin/pip
 	$(INSTALL) --editable '.[train,docs,test,lint]'
 	@# Tests compare with its pages on PPO and DQN. What the rest of it wants, they can do without.
 	$(INSTALL) --no-deps labml-nn

@@ -269,7 +269,21 @@ class Parcel:
 
 
 def _open_and_make(memory: Arena) -> Any:
-    return pickle.loads(memory.buffer)()
+    try:
+        make = pickle.loads(memory.buffer)
+    except AttributeError as error:
+        if "main__" in str(error):
+            error.add_note(NOT_THERE)
+        raise
+    return make()
+
+
+NOT_THERE = (
+    "A process that is not forked has what modules define when they are imported. It "
+    "has nothing from a notebook, and nothing from below `if __name__ == "
+    '"__main__":`. So what makes an environment or a network needs a module of its '
+    "own. With workers=0, all is done in this process"
+)
 
 
 def time_for(method: str, timeout: float | None) -> float | None:

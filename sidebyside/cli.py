@@ -80,6 +80,7 @@ than a module can't be read or written.
 """
 
 import argparse
+import errno
 import io
 import os
 import signal
@@ -99,6 +100,9 @@ from sidebyside.commands import (
 )
 from sidebyside.errors import PressError
 from sidebyside.read import undisturbed
+
+# The status with which a program ends that nobody reads. Windows has no such signal.
+READ_ENOUGH = 128 + getattr(signal, "SIGPIPE", 13)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -129,11 +133,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RecursionError:
         print("sidebyside: something here is nested too deeply", file=sys.stderr)
         return 1
-    except BrokenPipeError:
-        # Whoever read what was printed has had enough: `sidebyside check . | head`.
-        print_no_more()
-        return 128 + signal.SIGPIPE
     except OSError as error:
+        if is_unread(error):
+            # Whoever read what was printed has had enough: `sidebyside check . | head`.
+            print_no_more()
+            return READ_ENOUGH
         reason = (error.strerror or str(error)).lower()
         # The error of a file that can't be written to its end, on a full disk, names no
         # file.
@@ -143,6 +147,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_no_more()
         return 2
     return status
+
+
+def is_unread(error: OSError) -> bool:
+    """
+    Whether nobody reads what is printed any more. On Windows, a pipe that nobody reads
+    may be no broken pipe, but an invalid argument.
+    """
+    is_invalid = error.errno == errno.EINVAL and error.filename is None
+    return isinstance(error, BrokenPipeError) or (
+        sys.platform == "win32" and is_invalid
+    )
 
 
 def print_no_more() -> None:

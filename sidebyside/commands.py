@@ -12,6 +12,7 @@ returns the exit status. They all say first what can't be done, and write at the
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -82,7 +83,11 @@ def write_page(options: argparse.Namespace) -> int:
         check_ours([output], MARK_OF_HTML, "give the page another name with `-o`")
     package = package_of(file)
     here = Path.cwd()
-    path = named_from(file, here) if file.resolve().is_relative_to(here) else str(file)
+    path = str(file)
+    if file.resolve().is_relative_to(here):
+        # A path through a link, such as `/tmp` on a Mac, may seem to begin elsewhere.
+        is_here = Path(os.path.abspath(file)).is_relative_to(here)
+        path = named_from(file if is_here else file.resolve(), here)
     name = module_name(file.resolve(), package) if package else file.stem
     outside = known_outside(options.inventory)
     source = load(Module(file, path, name))

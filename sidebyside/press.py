@@ -153,11 +153,13 @@ def excluding(
         for parts in (inside, whole, typed.split("/"))
         for end in range(1, len(parts) + 1)
     ]
+    # On Windows, paths are typed with backslashes.
+    slashed = {pattern: pattern.replace(os.sep, "/").rstrip("/") for pattern in exclude}
     return {
         pattern
-        for pattern in exclude
-        for name in (paths if "/" in pattern.rstrip("/") else inside)
-        if fnmatchcase(name, pattern.rstrip("/").removeprefix("./"))
+        for pattern, path in slashed.items()
+        for name in (paths if "/" in path else inside)
+        if fnmatchcase(name, path.removeprefix("./"))
     }
 
 

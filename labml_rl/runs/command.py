@@ -389,6 +389,9 @@ def main(
         program: what was typed before that; `None` [finds it][program_of].
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    # What is in `sys.argv` of a notebook was typed by nobody.
+    if argv is None and Path(sys.argv[0]).stem.endswith("kernel_launcher"):
+        run(_refuse, _instead_in_a_notebook(experiment_class))
     command = program
     if program is None:
         program = command = program_of(experiment_class)
@@ -450,6 +453,15 @@ COMMANDS: dict[str, Callable[..., None]] = {
 
 def _refuse(message: str) -> None:
     raise RunError(message)
+
+
+def _instead_in_a_notebook(experiment_class: type[Experiment[Any]]) -> str:
+    name, settings = experiment_class.__qualname__, experiment_class.settings_class
+    return (
+        "a notebook has no command line. There, "
+        f"runs.train({name}, {settings.__qualname__}(seed=1)) trains, and "
+        f"runs.resume({name}, folder) goes on with a run"
+    )
 
 
 def run(do: Callable[..., None], *arguments: Any, **options: Any) -> NoReturn:

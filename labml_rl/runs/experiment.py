@@ -355,21 +355,29 @@ def require(
 
 def find_device(name: str) -> torch.device:
     """
+    A GPU may be there and be of no use: it is older than all that this PyTorch was
+    built for, or another program has it. PyTorch finds that out only when it computes.
+    So it computes something here.
+
     Args:
         name: as in [Settings][].
 
     Raises:
-        ValueError: if there is no such device.
+        ValueError: if there is no such device, or if nothing can be computed on it.
     """
+    meant, remedy = name, ""
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        meant = "cuda" if torch.cuda.is_available() else "cpu"
+        remedy = ". The device 'cpu' does without it"
     try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
+        device = torch.device(meant)
+        torch.ones(1, device=device)
         torch.Generator(device)
     except (RuntimeError, AssertionError, ImportError) as error:
         reason = str(error).partition("\n")[0].partition(". ")[0]
-        raise ValueError(f"there is no device {name!r} here: {reason}") from error
+        raise ValueError(
+            f"there is no device {meant!r} here: {reason}{remedy}"
+        ) from error
     return device
 
 
@@ -646,7 +654,7 @@ class Experiment(ABC, Generic[S]):
         ### When it is over
 
         A run ends when it has had all its frames. Override this to stop training early,
-        such as when the last hundred episodes were good enough, and the game is *solved*:
+        such as when the last hundred episodes were good enough: the game is *solved*.
 
         ```python
         from labml_rl import runs, small

@@ -49,9 +49,9 @@ On the command line these are `labml-rl train` and `labml-rl resume`. (If your o
 program shares its cores with others, see [several runs at
 once](../speed.py#several-runs-at-once).) Both functions work in a *Jupyter* notebook,
 too, where the button that stops a cell works like Ctrl-C. But where processes are not
-forked, as on a Mac, or on Linux from Python 3.14 on, a worker can't find a network that
-is defined in the notebook. It needs a module of its own, or the settings `workers=0` or
-`players=False`.
+forked, as on a Mac, or on Linux from Python 3.14 on, a worker can't find what is
+defined in the notebook. A network or an environment needs a module of its own, or the
+setting `workers=0`. (For a network, `players=False` will do.)
 
 A run can end in six ways, and for each it is clear what is left:
 

@@ -294,6 +294,21 @@ def test_function_that_is_not_there_at_the_other_end_is_reported(start_method):
     )
     error = errors_of("-c", program).partition("WorkerError: one: Traceback")[2]
     assert "Can't get attribute 'make' on <module '__main__'" in error
+    assert "needs a module of its own" in error
+
+
+def test_what_is_defined_too_late_for_another_process_is_named_with_a_remedy(tmp_path):
+    program = tmp_path / "late.py"
+    program.write_text(
+        "from labml_rl.process import Worker\n"
+        "if __name__ == '__main__':\n"
+        "    def make(): return {}\n"
+        "    with Worker(make, name='one', start_method='spawn') as there:\n"
+        "        there.ask('copy')\n"
+    )
+    error = errors_of(str(program))
+    assert "Can't get attribute 'make' on <module '__mp_main__'" in error
+    assert "nothing from below `if __name__" in error
 
 
 def refusal() -> str:

@@ -51,6 +51,7 @@ from labml_rl.process import STOP_SIGNALS
 from labml_rl.runs import checkpoint, curve, loop, record
 from labml_rl.runs.bar import Bar
 from labml_rl.runs.command import find_experiment
+from labml_rl.runs.experiment import find_device
 from labml_rl.runs.folder import RunFolder, default_folder
 from labml_rl.runs.games import GameSettings
 from labml_rl.runs.signals import HINT, Ear
@@ -1556,6 +1557,31 @@ def mistaken() -> gymnasium.Env[Any, Any]:
 
 
 gymnasium.register("labml_rl_tests/Mistaken-v0", f"{__name__}:mistaken")
+
+
+@pytest.mark.parametrize("name", ["auto", "cuda"])
+def test_a_gpu_on_which_nothing_can_be_computed_is_no_device(monkeypatch, name):
+    """Such as one of 2016, for which today's PyTorch is no longer built."""
+    ones = torch.ones
+
+    def on_no_gpu(*shape, device):
+        if device.type == "cuda":
+            raise torch.AcceleratorError(
+                "CUDA error: no kernel image is available for execution on the device\n"
+                "Search for `cudaErrorNoKernelImageForDevice'."
+            )
+        return ones(*shape, device=device)
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch, "empty", lambda *_, device: None)
+    monkeypatch.setattr(torch, "Generator", lambda device: None)
+    monkeypatch.setattr(torch, "ones", on_no_gpu)
+    with pytest.raises(
+        ValueError, match=r"no device .cuda. here: .* no kernel"
+    ) as said:
+        find_device(name)
+    assert ("'cpu' does without" in str(said.value)) == (name == "auto")
+    assert find_device("cpu").type == "cpu"
 
 
 def test_a_run_does_not_go_on_where_its_device_is_missing(tmp_path):

@@ -128,6 +128,16 @@ def test_mistakes_are_answered_with_a_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("kernel", ["ipykernel_launcher", "colab_kernel_launcher"])
+def test_a_notebook_is_told_what_to_write_instead(monkeypatch, capsys, kernel):
+    typed = [f"/usr/lib/python3/{kernel}.py", "-f", "/root/kernel-1.json"]
+    monkeypatch.setattr(sys, "argv", typed)
+    assert exit_of(runs.main, Tiny) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("labml-rl: a notebook has no command line. ")
+    assert "runs.train(Tiny, Settings(seed=1))" in said
+
+
 def test_a_second_run_is_refused_with_what_to_type(tmp_path, capsys):
     folder = tmp_path / "a run"
     assert exit_of(runs.main, Tiny, [*SMALL, "--folder", str(folder)]) == 0

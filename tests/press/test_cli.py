@@ -1,5 +1,6 @@
 """The press as a program."""
 
+import errno
 import mimetypes
 import os
 import re
@@ -15,7 +16,7 @@ import pytest
 
 from sidebyside import __main__, cli, commands
 from sidebyside.cli import main
-from sidebyside.press import ASSETS, named_from, python_files
+from sidebyside.press import ASSETS, excluding, named_from, python_files
 from tests.press.sites import DOT
 
 ROOT = Path(__file__).parents[2]
@@ -250,6 +251,13 @@ def test_a_page_does_not_say_where_it_was_made(book, monkeypatch, tmp_path):
     assert str(tmp_path) not in html
 
 
+def test_a_page_does_not_say_through_which_link_it_was_found(book, tmp_path_factory):
+    link = tmp_path_factory.mktemp("home") / "link"
+    link.symlink_to(book.parent)
+    assert main(["page", str(link / "book" / "thing.py")]) == 0
+    assert '<p class="sbs-source">book/thing.py</p>' in Path("thing.html").read_text()
+
+
 def test_a_module_of_no_package_may_be_anywhere(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
@@ -426,6 +434,23 @@ def test_whoever_has_read_enough_is_left_in_peace(book, words):
     os.close(writer)
     assert done.stderr == ""
     assert done.returncode == 128 + signal.SIGPIPE
+
+
+@pytest.mark.parametrize("kind", [errno.EPIPE, errno.EINVAL])
+def test_on_windows_whoever_has_read_enough_is_left_in_peace(
+    book, monkeypatch, capsys, kind
+):
+    """It has no SIGPIPE, and calls a pipe that nobody reads an invalid argument."""
+
+    def fails(_: object) -> int:
+        raise OSError(kind, os.strerror(kind))
+
+    monkeypatch.setattr(cli, "write_findings", fails)
+    monkeypatch.setattr(cli, "print_no_more", lambda: None)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.delattr(signal, "SIGPIPE")
+    assert main(["check", "book"]) == 141
+    assert capsys.readouterr().err == ""
 
 
 def test_whoever_stops_it_is_left_in_peace(monkeypatch, capsys):
@@ -616,6 +641,15 @@ def test_what_nobody_wrote_is_left_out(book):
     made = {p.relative_to("out").as_posix() for p in Path("out").rglob("*.md")}
     three = {"book/index.md", "book/thing.md", "book/other.md"}
     assert made == {*three, "book/build/index.md"}
+
+
+def test_what_is_left_out_may_be_named_with_backslashes_on_windows(monkeypatch):
+    monkeypatch.setattr(os, "sep", "\\")
+    whole = ("book", "_vendor", "x.py")
+    fits = {r".\lib\book\_vendor", "_vendor\\", r"book\_vendor\*.py"}
+    patterns = [*fits, r"lib\other\*"]
+    typed = "lib/book/_vendor/x.py"
+    assert excluding(whole[1:], whole, typed, patterns) == fits
 
 
 def test_what_is_left_out_may_be_named_from_here(book, capsys):

@@ -4,9 +4,11 @@ import gzip
 import html
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
+import venv
 from importlib import metadata
 from xml.etree import ElementTree
 
@@ -159,6 +161,25 @@ def test_make_docs_stops_at_a_warning(tmp_path, entry):
         check=False,
     )
     assert (done.returncode == 0) == (entry == "index.md"), done.stderr
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
+def test_an_environment_without_pip_gets_one(tmp_path):
+    """Such as one that uv has made."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    venv.create(tmp_path / ".venv", symlinks=True, with_pip=False)
+    pip = tmp_path / ".venv" / "bin" / "pip"
+    assert not pip.exists()
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copy(ROOT / "constraints.txt", tmp_path)
+    plan = ["make", "--dry-run", ".venv/docs"]
+    said = subprocess.run(
+        plan, cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    installs = "pip install --quiet"
+    assert said.stdout.index("ensurepip") < said.stdout.index(installs)
+    subprocess.run(["make", ".venv/bin/pip"], cwd=tmp_path, check=True)
+    subprocess.run([pip, "--version"], check=True)
 
 
 def test_what_is_shown_beside_the_code_leads_somewhere():
