@@ -18,7 +18,21 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sidebyside.read import Definer, Source, once, tree_of
-from sidebyside.scopes import Binding, Kind, Scope, Scopes, Use, Way, class_of, owner_of
+from sidebyside.scopes import (
+    CLASS,
+    COMPREHENSION,
+    FUNCTION,
+    MODULE,
+    TYPE,
+    Binding,
+    Kind,
+    Scope,
+    Scopes,
+    Use,
+    Way,
+    class_of,
+    owner_of,
+)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Step = Callable[["Walk", Any, Scope], None]
@@ -55,7 +69,7 @@ class Walk:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.module = Scope(Kind.MODULE, source.module, None)
+        self.module = Scope(MODULE, source.module, None)
         self.scopes = [self.module]
         self.uses: list[Use] = []
         self.definitions: list[tuple[Definer, Scope]] = []
@@ -179,7 +193,7 @@ def scopes(source: Source) -> Scopes:
         walk.module,
         tuple(walk.uses),
         tuple(walk.definitions),
-        tuple(scope for scope in walk.scopes if scope.kind is Kind.CLASS),
+        tuple(scope for scope in walk.scopes if scope.kind is CLASS),
         walk.quoted,
         walk.late,
     )
@@ -316,7 +330,7 @@ def _augmented(walk: Walk, node: ast.AugAssign, scope: Scope) -> None:
 def _walrus(walk: Walk, node: ast.NamedExpr, scope: Scope) -> None:
     # `:=` in a comprehension binds in the function around it.
     owner: Scope = scope
-    while owner.kind is Kind.COMPREHENSION and owner.parent:
+    while owner.kind is COMPREHENSION and owner.parent:
         owner = owner.parent
     owner.bind(node.target.id, binding_at(node, scope, value=node.value))
     walk.push([node.value], scope)
@@ -369,7 +383,7 @@ def _capture(walk: Walk, node: Any, scope: Scope) -> None:
 @on("Global", "Nonlocal")
 def _declared(walk: Walk, node: ast.Global | ast.Nonlocal, scope: Scope) -> None:
     # In a module itself, `global` changes nothing.
-    for name in node.names if scope.kind is not Kind.MODULE else ():
+    for name in node.names if scope.kind is not MODULE else ():
         scope.elsewhere[name] = isinstance(node, ast.Global)
 
 
@@ -407,7 +421,7 @@ def _function(walk: Walk, node: Function, scope: Scope) -> None:
     name = f"{scope.name}.{node.name}"
     outer = type_parameters(walk, node, scope)
     walk.definitions.append((node, outer))
-    inner = walk.open(Kind.FUNCTION, name, outer, node)
+    inner = walk.open(FUNCTION, name, outer, node)
     walk.push(node.body, inner)
     parameters(walk, node.args, outer, inner)
     walk.annotation(node.returns, outer)
@@ -416,7 +430,7 @@ def _function(walk: Walk, node: Function, scope: Scope) -> None:
 
 @on("Lambda")
 def _lambda(walk: Walk, node: ast.Lambda, scope: Scope) -> None:
-    inner = walk.open(Kind.FUNCTION, f"{scope.name}.<lambda>", scope)
+    inner = walk.open(FUNCTION, f"{scope.name}.<lambda>", scope)
     walk.push([node.body], inner)
     parameters(walk, node.args, scope, inner)
 
@@ -446,7 +460,7 @@ def _class(walk: Walk, node: ast.ClassDef, scope: Scope) -> None:
     scope.bind(node.name, binding_at(node, scope, node=node))
     name = f"{scope.name}.{node.name}"
     outer = type_parameters(walk, node, scope)
-    walk.push(node.body, walk.open(Kind.CLASS, name, outer, node))
+    walk.push(node.body, walk.open(CLASS, name, outer, node))
     walk.push([*node.bases, *node.keywords], outer)
     walk.push(node.decorator_list, scope)
 
@@ -462,7 +476,7 @@ def type_parameters(walk: Walk, node: Any, scope: Scope) -> Scope:
     found = getattr(node, "type_params", None)
     if not found:
         return scope
-    inner = walk.open(Kind.TYPE, scope.name, scope)
+    inner = walk.open(TYPE, scope.name, scope)
     for parameter in found:
         inner.bind(parameter.name, binding_at(parameter, scope, known=False))
         walk.into(parameter, inner)
@@ -471,7 +485,7 @@ def type_parameters(walk: Walk, node: Any, scope: Scope) -> Scope:
 
 @on("ListComp", "SetComp", "DictComp", "GeneratorExp")
 def _comprehension(walk: Walk, node: Any, scope: Scope) -> None:
-    inner = walk.open(Kind.COMPREHENSION, scope.name, scope)
+    inner = walk.open(COMPREHENSION, scope.name, scope)
     first = node.generators[0].iter
     for generator in node.generators:
         value = generator.iter

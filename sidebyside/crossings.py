@@ -247,8 +247,7 @@ def code_links(
     # A module has few names, and uses each of them many times.
     leads: dict[str, tuple[Place | None, str]] = {}
     met: set[str] = set()
-    for reference in references:
-        name = reference.name
+    for line, column, end, name, _ in references:
         if name not in leads:
             href = ""
             if place := places.get(name):
@@ -257,17 +256,10 @@ def code_links(
                 href = outside[name].url
             leads[name] = place, href
         place, href = leads[name]
-        if not href or place in (whole_page, by_line[reference.line].place):
+        if not href or place in (whole_page, by_line[line].place):
             continue
-        link = Link(
-            reference.column,
-            reference.end,
-            href,
-            is_outside=place is None,
-            is_stop=href not in met,
-        )
+        links[line].append(Link(column, end, href, place is None, href not in met))
         met.add(href)
-        links[reference.line].append(link)
     return dict(links)
 
 

@@ -35,6 +35,7 @@ from sidebyside.lex import (
     NAME,
     NUMBER,
     OPEN,
+    OPERATOR,
     PUNCTUATION,
     STRING,
     Token,
@@ -103,46 +104,69 @@ def highlight(
         As many lines of HTML, without line ends.
     """
     html: list[str] = []
-    known = Known()
+    add = html.append
     ahead = in_text(text, links)
-    begin, stop, tag = next(ahead)
-    for css, start, end in pieces_of(text, tokens):
-        if begin >= end:
-            html.append(known[css, text[start:end]])
+    begin = ahead[-1][0]
+    same, start, end = "", 0, 0
+    for piece in (*colours(text, tokens), ("", len(text), len(text))):
+        css, after, stop = piece
+        if css == same and after == end:
+            end = stop
             continue
-        # A link begins in this piece, which is most often a name of the same length.
-        inside: list[str] = []
-        at = start
-        while begin < end:
-            here = min(stop, end)
-            inside += (
-                known["", text[at:begin]],
-                tag,
-                known["", text[begin:here]],
-                "</a>",
-            )
-            at = begin = here
-            if at == stop:
-                begin, stop, tag = next(ahead)
-        inside.append(known["", text[at:end]])
-        html.append(coloured(css, "".join(inside)))
+        # A piece is complete, and what comes between it and the next has no colour.
+        if begin < end:
+            add(linked((same, start, end), text, ahead))
+            begin = ahead[-1][0]
+        else:
+            add(KNOWN[same, text[start:end]])
+        if begin < after:
+            add(linked(("", end, after), text, ahead))
+            begin = ahead[-1][0]
+        elif end < after:
+            add(KNOWN["", text[end:after]])
+        same, start, end = piece
     done = "".join(html).split("\n")[:-1]
     return [*map(with_tabs, done)] if "\t" in text else done
 
 
 def in_text(
     text: str, links: Mapping[int, Sequence[Link]]
-) -> Iterator[tuple[int, int, str]]:
+) -> list[tuple[int, int, str]]:
     """
-    Where each link begins and ends in the whole text, and its tag. The last one is
-    beyond the end of any text, so that there is always a next one to compare with.
+    Where each link begins and ends in the whole text, and its tag; the last one first.
+    Below them all is one beyond the end of any text, so that there is always a next one
+    to compare with.
     """
-    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    found: list[tuple[int, int, str]] = []
+    before = [0, *accumulate(map(len, text.split("\n")))]
     for number, here in sorted(links.items()):
-        first = starts[number - 1]
-        for column, end, *target in here:
-            yield first + column, first + end, opening(*target)
-    yield sys.maxsize, sys.maxsize, ""
+        first = before[number - 1] + number - 1
+        for column, end, href, is_outside, is_stop in here:
+            tag = opening(href, is_outside, is_stop)
+            found.append((first + column, first + end, tag))
+    return [*found, (sys.maxsize, sys.maxsize, "")][::-1]
+
+
+def linked(piece: Piece, text: str, ahead: list[tuple[int, int, str]]) -> str:
+    """
+    A piece with the links that begin in it. One that goes on after its end begins again
+    in the next piece.
+    """
+    css, start, end = piece
+    begin, stop, tag = ahead[-1]
+    if begin == start and stop == end:
+        # Most often it is a link from one end to the other.
+        ahead.pop()
+        return coloured(css, f"{tag}{KNOWN['', text[start:end]]}</a>")
+    html = ""
+    while ahead[-1][0] < end:
+        begin, stop, tag = ahead.pop()
+        here = min(stop, end)
+        html += f"{KNOWN['', text[start:begin]]}{tag}{KNOWN['', text[begin:here]]}</a>"
+        if here < stop:
+            ahead.append((here, stop, tag))
+        start = here
+    return coloured(css, html + KNOWN["", text[start:end]])
 
 
 def with_tabs(html: str) -> str:
@@ -159,15 +183,21 @@ class Known(dict[tuple[str, str], str]):
     """
     ## Known pieces
 
-    Code says the same words again and again. Each piece is turned into HTML only once
-    per file.
+    Code says the same words again and again. Each is turned into HTML only once. Long
+    pieces, most of them comments and strings, seldom come again, and are not kept.
     """
 
     def __missing__(self, piece: tuple[str, str]) -> str:
         """The HTML of a piece that is not known yet."""
         css, text = piece
-        self[piece] = html = coloured(css, escape(text))
+        html = coloured(css, escape(text))
+        if len(text) < LONG:
+            self[piece] = html
         return html
+
+
+LONG = 40  # letters
+KNOWN = Known()
 
 
 def coloured(css: str, html: str) -> str:
@@ -178,26 +208,6 @@ def coloured(css: str, html: str) -> str:
     if css and "\n" in html:
         return "\n".join(coloured(css, line) for line in html.split("\n"))
     return f'<span class="{css}">{html}</span>' if css and html.strip() else html
-
-
-def pieces_of(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
-    """
-    ## The text in pieces
-
-    Each piece has one colour, and together they make up the text. Tokens without a
-    colour are joined up with the text between tokens.
-    """
-    at = 0  # where the pieces so far end
-    same, begin = "", 0
-    for css, start, end in colours(text, tokens):
-        if css != same or at != start:
-            yield same, begin, at
-            if at < start:
-                yield "", at, start
-            same, begin = css, start
-        at = end
-    yield same, begin, at
-    yield "", at, len(text)
 
 
 def colours(  # noqa: PLR0912, PLR0915
@@ -217,7 +227,8 @@ def colours(  # noqa: PLR0912, PLR0915
         The name of a colour, and where it begins and ends. Nothing is yielded for a
         token without a colour.
     """
-    # One loop with few calls: otherwise a build would spend its time in them.
+    # One loop with few calls: otherwise a build would spend its time in them. The
+    # commonest tokens come first.
     first = True  # whether a statement begins here
     coming = ""  # the colour of the names to come
     after_dot = False
@@ -237,11 +248,11 @@ def colours(  # noqa: PLR0912, PLR0915
                         continue
                     css = "k"
                     match_column = column if word == "match" else match_column
-            elif depth and text[end : end + 1] == "=" and text[end + 1] != "=":
+            elif css in SHADOWED and depth and text[end] == "=" != text[end + 1]:
                 # `sorted(x, key=list)` calls no `key`, and `f(type=1)` no `type`. But
                 # `def f(x: int=1)` has a type.
                 is_type = text[tokens[index - 1][1]] in ":|"
-                css = "n" if css in SHADOWED and not is_type else css
+                css = css if is_type else "n"
             if css == "n" or css in SHADOWED:
                 if coming:
                     css = coming
@@ -254,44 +265,42 @@ def colours(  # noqa: PLR0912, PLR0915
                 # The names that are imported *from* a module are ordinary ones.
                 coming = "nn" if first else ""
             yield css, start, end
-            after_dot = False
-            first = False
-            continue
-        if kind == PUNCTUATION:
-            # After a semicolon, another statement begins.
-            first = not depth and text[start] == ";"
-            after_dot = False
-            continue
-        if kind == END:
+        elif kind == END:
             if not depth:
                 first = True
                 coming = ""
             continue
-        if kind == OPEN:
+        elif kind == PUNCTUATION:
+            # After a semicolon, another statement begins.
+            first = not depth and text[start] == ";"
+            after_dot = False
+            continue
+        elif kind == OPERATOR:
+            sign = text[start:end]
+            if sign == ".":
+                after_dot = not coming
+                if coming:
+                    yield coming, start, end
+                first = False
+                continue
+            if first and sign == "@":
+                coming = "nd"
+                yield "nd", start, end
+        elif kind == OPEN:
             depth += 1
             coming = ""
         elif kind == CLOSE:
             depth -= 1
-        elif kind == COMMENT:
-            yield "c1", start, end
-            continue
         elif kind == STRING:
             alone = first and index + 1 < len(tokens) and tokens[index + 1][0] == END
             yield from string_colours(text, start, end, alone)
         elif kind == NUMBER:
             yield number_colour(text[start:end]), start, end
+        elif kind == COMMENT:
+            yield "c1", start, end
+            continue
         elif kind == FORMAT:
             yield from format_colours(text, start)
-        elif first and text[start] == "@":
-            coming = "nd"
-            yield "nd", start, end
-        else:
-            is_dot = text[start:end] == "."
-            after_dot = is_dot and not coming
-            if is_dot and coming:
-                yield coming, start, end
-            first = False
-            continue
         first = False
         after_dot = False
 

@@ -51,12 +51,13 @@ QUOTED = "|".join(quote + inside + quote for quote, inside in INSIDE.items())
 PLAIN_PREFIX = "[rRbBuU]|[bB][rR]|[rR][bB]"
 FORMAT_PREFIX = "[fFtT][rR]?|[rR][fFtT]"
 
-# The commonest tokens come first, so that few alternatives are tried in vain.
+# The commonest tokens come first, so that few alternatives are tried in vain. A name is
+# a prefix only if a quote follows, and not always then: `x or"y"`.
 TOKEN = re.compile(
     rf"""
-    [ \t\f]*(?:\\\n[ \t\f]*)*
+    [ \t\f]*+(?:\\\n[ \t\f]*+)*+
     (?:
-        (?P<{NAME}>(?!(?:{PLAIN_PREFIX}|{FORMAT_PREFIX})["'])[^\W\d]\w*)
+        (?P<{NAME}>[^\W\d]\w*+(?:(?!["'])|(?<!\b[bfrtuBFRTU])(?<!\b[bfrtBFRT]{{2}})))
       | (?P<{END}>\n)
       | (?P<{OPEN}>[(\[{{])
       | (?P<{CLOSE}>[)\]}}])
@@ -77,7 +78,6 @@ TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-KINDS = ("", *TOKEN.groupindex)  # each group is the kind of its number
 
 
 def lex(text: str) -> list[Token]:
@@ -102,11 +102,9 @@ def lex_up_to_format(text: str, at: int, tokens: list[Token]) -> int | None:
         Where to go on; `None` at the end of the text.
     """
     append = tokens.append
-    kinds = KINDS
     for found in TOKEN.finditer(text, at):
-        group = found.lastindex or 0
-        kind = kinds[group]
-        start, end = found.span(group)
+        kind = found.lastgroup or OTHER
+        start, end = found.span(kind)
         if kind == FORMAT:
             end = format_pieces(text, start)[-1][2]
             append((FORMAT, start, end))

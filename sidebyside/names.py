@@ -23,8 +23,11 @@ from sidebyside.bindings import may_bring, scopes
 from sidebyside.inventory import Entry
 from sidebyside.read import Definer, Source
 from sidebyside.scopes import (
+    CLASS,
+    COMPREHENSION,
+    FUNCTION,
+    MODULE,
     Binding,
-    Kind,
     Position,
     Scope,
     Scopes,
@@ -57,6 +60,9 @@ from sidebyside.things import (
 
 # Expressions nested or linked deeper than this are left alone.
 DEPTH = 40
+LOCAL = (FUNCTION, COMPREHENSION)
+# What is asked for most. Python 3.11 is slow to find a member of an enumeration.
+VALUE, OUTSIDE = What.VALUE, What.OUTSIDE
 
 
 class Book:
@@ -110,18 +116,17 @@ class Book:
         A name that no scope binds is a built-in, unless a module imports `*` from
         somewhere unknown.
         """
-        found = find(name, scope, at, late)
-        module = scope.around(Kind.MODULE)
-        assert module
-        if found and found[0] is module and not late:
-            # Until the module binds it, it is what a `*` above has brought.
-            waits = at < found[1][0].end and not scope.around(Kind.FUNCTION)
-            above = (star for star, line in module.stars if waits and line < at[0])
-            if any(self.is_exported_by(name, star) for star in above):
-                return self.from_stars(name, module)
-        if found:
-            return self.meaning(name, *found)
-        if module.stars:
+        if found := find(name, scope, at, late):
+            owner, bindings = found
+            if owner.stars and not late:
+                # Until the module binds it, it is what a `*` above has brought.
+                waits = at < bindings[0].end and not scope.around(FUNCTION)
+                above = (star for star, line in owner.stars if waits and line < at[0])
+                if any(self.is_exported_by(name, star) for star in above):
+                    return self.from_stars(name, owner)
+            return self.meaning(name, owner, bindings)
+        module = scope.around(MODULE)
+        if module and module.stars:
             if any(star not in self.modules for star, _ in module.stars):
                 return None
             thing = self.from_stars(name, module)
@@ -150,8 +155,11 @@ class Book:
     ) -> Thing | None:
         first = bindings[0]
         full = f"{scope.name}.{name}"
-        sorts = {(type(b.node), b.origin, b.known) for b in bindings}
-        if len(sorts) > 1 or not first.known or self.is_doubtful(name, scope, first):
+        if not (
+            first.known
+            and (len(bindings) == 1 or are_alike(bindings))
+            and not self.is_doubtful(name, scope, first)
+        ):
             return None
         if first.node:
             sort = What.CLASS if isinstance(first.node, ast.ClassDef) else What.FUNCTION
@@ -162,15 +170,15 @@ class Book:
         if first.origin:
             return self.imported(first.origin)
         if first.value and first.scope is scope and self.is_enum(scope):
-            return Thing(What.VALUE, full, Type(scope.name))
+            return Thing(VALUE, full, Type(scope.name))
         value = self.type_of(bindings, scope)
-        if scope.kind in (Kind.MODULE, Kind.CLASS):
-            return Thing(What.VALUE, full, value.type if value else None)
+        if scope.kind in (MODULE, CLASS):
+            return Thing(VALUE, full, value.type if value else None)
         return value and value._replace(name="")
 
     def is_enum(self, scope: Scope) -> bool:
         """Whether what a class assigns to is a member of it, and not what it seems."""
-        return scope.kind is Kind.CLASS and bool({*self.order(scope.name)} & ENUMS)
+        return scope.kind is CLASS and bool({*self.order(scope.name)} & ENUMS)
 
     def is_doubtful(self, name: str, scope: Scope, first: Binding) -> bool:
         """
@@ -179,6 +187,8 @@ class Book:
         """
         if scope.name in self.doubtful:
             return True
+        if not scope.stars:
+            return False
         later = {
             star
             for star, line in scope.stars
@@ -253,13 +263,12 @@ class Book:
         Whether a name is that of a variable in a function. Such a variable leads
         nowhere, and what it holds matters only where an attribute of it is asked for.
         """
-        local = (Kind.FUNCTION, Kind.COMPREHENSION)
-        owner, bindings = scope, scope.bindings.get(node.id, [])
+        owner, bindings = scope, scope.bindings.get(node.id)
         # Most names are bound in this very scope, and need not be looked for.
-        if scope.kind is not Kind.MODULE and not (bindings and scope.kind in local):
+        if not (bindings and scope.kind in LOCAL) and scope.kind is not MODULE:
             at = node.lineno, node.col_offset
-            owner, bindings = find(node.id, scope, at) or (scope, [])
-        if not bindings or owner.kind not in local:
+            owner, bindings = find(node.id, scope, at) or (scope, None)
+        if not bindings or owner.kind not in LOCAL:
             return False
         return not (bindings[0].node or bindings[0].origin)
 
@@ -308,7 +317,7 @@ class Book:
                 whole = self.evaluate(value, scope)
                 thing = whole and self.part(whole, node, scope)
             case ast.Constant(value=str() | bytes() as value):
-                thing = Thing(What.VALUE, type=Type(type(value).__name__))
+                thing = Thing(VALUE, type=Type(type(value).__name__))
             case ast.NamedExpr(value=value):
                 inner = self.evaluate(value, scope)
                 thing = inner and inner._replace(name="")
@@ -320,7 +329,7 @@ class Book:
             case ast.IfExp(body=body, orelse=orelse):
                 thing = self.common([body, orelse], scope)
             case _ if type(node) in DISPLAYS:
-                thing = Thing(What.VALUE, type=Type(DISPLAYS[type(node)]))
+                thing = Thing(VALUE, type=Type(DISPLAYS[type(node)]))
         return thing
 
     def common(self, nodes: Sequence[ast.expr], scope: Scope) -> Thing | None:
@@ -330,7 +339,7 @@ class Book:
             for node in nodes
             if not (isinstance(node, ast.Constant) and node.value is None)
         ]
-        kinds = {t.type if t and t.what is What.VALUE else None for t in things}
+        kinds = {t.type if t and t.what is VALUE else None for t in things}
         return value_of(kinds.pop()) if len(kinds) == 1 else None
 
     def member(self, base: Thing, name: str, scope: Scope) -> Thing | None:
@@ -343,11 +352,11 @@ class Book:
             scope: where this is used, since `__names` are private to their class.
         """
         what, full, kind = base
+        if what is OUTSIDE and full:
+            return named_outside(f"{full}.{name}")
         if what is What.MODULE:
             return self.member_of_module(full, name)
-        if what is What.OUTSIDE and full:
-            return named_outside(f"{full}.{name}")
-        if what in (What.OUTSIDE, What.FUNCTION) or not (kind and kind.name):
+        if what in (OUTSIDE, What.FUNCTION) or not (kind and kind.name):
             return None
         is_private = name.startswith("__") and not name.endswith("__")
         if is_private and not self.is_own(name, base, scope):
@@ -365,7 +374,7 @@ class Book:
         Whether `base.__name` is what the class around it has under that name: Python
         looks for `_Class__name`, with the class in which the expression is written.
         """
-        around = scope.around(Kind.CLASS)
+        around = scope.around(CLASS)
         return (
             around is not None
             and base.what is not What.SUPER
@@ -424,7 +433,7 @@ class Book:
     def name_of_base(self, node: ast.expr, scope: Scope) -> str:
         """The full name of a base class; empty if unknown."""
         thing = self.evaluate(node, scope)
-        if thing and thing.what in (What.CLASS, What.OUTSIDE) and thing.type:
+        if thing and thing.what in (What.CLASS, OUTSIDE) and thing.type:
             return thing.type.name
         return ""
 
@@ -436,7 +445,7 @@ class Book:
         if not self.decorators(node, scope) & PROPERTIES:
             return thing
         returned = self.returned(node, scope, thing.type)
-        return Thing(What.VALUE, thing.name, returned)
+        return Thing(VALUE, thing.name, returned)
 
     def decorators(self, node: Definer, scope: Scope) -> set[str]:
         """The full names of a definition's decorators; empty for those not known."""
@@ -453,11 +462,11 @@ class Book:
             case Thing(What.OUTSIDE, name="super"):
                 return self.above(node, scope)
             case Thing(What.CLASS, type=kind):
-                return Thing(What.VALUE, type=kind)
+                return Thing(VALUE, type=kind)
             case Thing(What.OUTSIDE, type=Type(name=name)) if entry := self.outside.get(
                 name
             ):
-                return Thing(What.VALUE, type=called.type) if entry.is_class else None
+                return Thing(VALUE, type=called.type) if entry.is_class else None
             case Thing(What.FUNCTION, name=name, type=kind):
                 return value_of(self.called(name, kind))
             case Thing(What.VALUE, type=Type(name=name, parameters=(*_, returned))) if (
@@ -473,7 +482,7 @@ class Book:
             if first and first.what is What.CLASS:
                 return Thing(What.SUPER, type=first.type)
             return None
-        function = scope.around(Kind.FUNCTION)
+        function = scope.around(FUNCTION)
         owner = method_of(function) if function else None
         return Thing(What.SUPER, type=Type(owner.name)) if owner else None
 
@@ -506,7 +515,7 @@ class Book:
 
     def part(self, whole: Thing, node: ast.Subscript, scope: Scope) -> Thing | None:
         """### `whole[…]`: parameters of a class, or a part of a value"""
-        if whole.what in (What.CLASS, What.OUTSIDE) and whole.type:
+        if whole.what in (What.CLASS, OUTSIDE) and whole.type:
             inside = node.slice
             parts = inside.elts if isinstance(inside, ast.Tuple) else [inside]
             # `tuple[X, ...]` is to `tuple` what `list[X]` is to `list`.
@@ -517,7 +526,7 @@ class Book:
             )
             return Thing(whole.what, type=Type(whole.type.name, kinds))
         kind = whole.type
-        if whole.what is not What.VALUE or kind is None:
+        if whole.what is not VALUE or kind is None:
             return None
         if isinstance(node.slice, ast.Slice):
             # What `__getitem__` makes of a slice may be anything.
@@ -560,22 +569,22 @@ class Book:
         decorators = self.decorators(node, owner)
         implicit = ("__new__", "__init_subclass__", "__class_getitem__")
         is_class = "classmethod" in decorators or node.name in implicit
-        what = What.CLASS if is_class else What.VALUE
+        what = What.CLASS if is_class else VALUE
         return Thing(what, type=Type(owner.name))
 
     def by_way(self, way: Way, thing: Thing) -> Thing | None:
         """What `for`, `with` or `except` make of a value."""
         kind = thing.type
         match way:
-            case Way.PLAIN if thing.what is What.VALUE:
-                return Thing(What.VALUE, type=kind)
-            case Way.ITEM if thing.what is What.VALUE and kind:
+            case Way.PLAIN if thing.what is VALUE:
+                return Thing(VALUE, type=kind)
+            case Way.ITEM if thing.what is VALUE and kind:
                 return value_of(item_of(kind))
-            case Way.ENTER if thing.what is What.VALUE and kind:
+            case Way.ENTER if thing.what is VALUE and kind:
                 return self.entered(kind, "__enter__")
-            case Way.AENTER if thing.what is What.VALUE and kind:
+            case Way.AENTER if thing.what is VALUE and kind:
                 return self.entered(kind, "__aenter__")
-            case Way.RAISED if thing.what in (What.CLASS, What.OUTSIDE):
+            case Way.RAISED if thing.what in (What.CLASS, OUTSIDE):
                 return value_of(kind)
         return None
 
@@ -607,12 +616,17 @@ class Book:
             ):
                 return self.annotated(sole, scope, of)
         thing = self.evaluate(node, scope)
-        if thing is None or thing.what not in (What.CLASS, What.OUTSIDE):
+        if thing is None or thing.what not in (What.CLASS, OUTSIDE):
             return None
         kind = thing.type
         if kind and kind.name == "typing.Self":
-            owner = scope.around(Kind.CLASS)
+            owner = scope.around(CLASS)
             return (of or Type(owner.name)) if owner else None
         if kind and kind.name in OPTIONAL:
             return kind.parameters[0] if kind.parameters else None
         return kind
+
+
+def are_alike(bindings: Sequence[Binding]) -> bool:
+    """Whether all of these are definitions of one sort, one import, or assignments."""
+    return len({(type(b.node), b.origin, b.known) for b in bindings}) == 1

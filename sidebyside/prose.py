@@ -434,7 +434,7 @@ def open_tables(prose: Prose) -> Prose:
     Args:
         prose: any prose.
     """
-    if not COLUMNS.search(prose.text):
+    if "|" not in prose.text or not COLUMNS.search(prose.text):
         return prose
     done: list[tuple[int, str]] = []
     is_code = fences(prose.lines)

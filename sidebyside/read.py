@@ -232,6 +232,8 @@ class Source:
 
     def _definitions(self, parent: ast.AST, prefix: str) -> Iterator[Definition]:
         for node in statements(parent):
+            if type(node) not in BLOCKS:
+                continue  # as most statements are
             if isinstance(node, Definer):
                 name = prefix + node.name
                 yield Definition(
@@ -243,7 +245,7 @@ class Source:
                     docstring=self._docstring(node),
                 )
                 yield from self._definitions(node, prefix=f"{name}.")
-            elif type(node) in BLOCKS:
+            else:
                 yield from self._definitions(node, prefix)
 
     @cached_property

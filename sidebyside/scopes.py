@@ -34,6 +34,10 @@ class Kind(Enum):
     TYPE = auto()  # the type parameters of `def f[T]` and `class C[T]`
 
 
+# Every name asks for these, and Python 3.11 is slow to find a member of an enumeration.
+MODULE, CLASS, FUNCTION, COMPREHENSION, TYPE = Kind
+
+
 class Way(Enum):
     """How a name gets its value, where that is not by a plain `=`."""
 
@@ -81,7 +85,7 @@ class Binding(NamedTuple):
     known: bool = True
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Scope:
     """
     ## Scopes
@@ -187,7 +191,7 @@ def find(name: str, scope: Scope, at: Position, late: bool = False) -> Found | N
         The scope that binds it, with the bindings; `None` if no scope does.
     """
     # In a function the place does not matter, and most names occur more than once.
-    if scope.kind is not Kind.FUNCTION:
+    if scope.kind is not FUNCTION:
         return search(name, scope, at, late)
     if name not in scope.found:
         scope.found[name] = search(name, scope, at)
@@ -200,24 +204,28 @@ def search(name: str, scope: Scope, at: Position, late: bool = False) -> Found |
     direct = in_order = True
     too_early = None
     while here:
-        is_seen = direct or here.kind is not Kind.CLASS
-        if is_seen and here.elsewhere.get(name):
-            here, direct, in_order = here.around(Kind.MODULE), False, False
-            continue
-        bindings = here.bindings.get(name)
-        in_order = in_order and here.kind is not Kind.FUNCTION
-        if bindings and is_seen:
-            early = here.kind in (Kind.MODULE, Kind.CLASS) and at < begins(bindings)
-            if late and here.kind is Kind.MODULE:
-                early = early and not isinstance(bindings[0].node, ast.ClassDef)
-            if not (in_order and early):
-                return here, bindings
-            # An annotation may look ahead. So remember these bindings, in case the name
-            # has no outer meaning.
-            too_early = too_early or (here, bindings)
-        direct = direct and here.kind is Kind.TYPE
+        kind = here.kind
+        if direct or kind is not CLASS:
+            if here.elsewhere.get(name):
+                here, direct, in_order = here.around(MODULE), False, False
+                continue
+            in_order = in_order and kind is not FUNCTION
+            if bindings := here.bindings.get(name):
+                if not (in_order and is_early(bindings, kind, at, late)):
+                    return here, bindings
+                # An annotation may look ahead. So remember these bindings, in case the
+                # name has no outer meaning.
+                too_early = too_early or (here, bindings)
+        direct = direct and kind is TYPE
         here = here.parent
     return None if hasattr(builtins, name) else too_early
+
+
+def is_early(bindings: list[Binding], kind: Kind, at: Position, late: bool) -> bool:
+    """Whether a name of a module or a class does not have its own meaning yet."""
+    if late and kind is MODULE and isinstance(bindings[0].node, ast.ClassDef):
+        return False
+    return kind in (MODULE, CLASS) and at < begins(bindings)
 
 
 def begins(bindings: list[Binding]) -> Position:
@@ -257,7 +265,7 @@ def owner_of(name: str, scope: Scope) -> Scope | None:
     here = scope.parent
     while here:
         owns = name in here.bindings and name not in here.elsewhere
-        if here.kind is Kind.FUNCTION and owns:
+        if here.kind is FUNCTION and owns:
             return here
         here = here.parent
     return None
@@ -276,9 +284,9 @@ def class_of(node: ast.Name, scope: Scope) -> Scope | None:
 def method_of(scope: Scope) -> Scope | None:
     """The class that a function is a method of, unless it is static."""
     parent = scope.parent
-    if parent and parent.kind is Kind.TYPE:
+    if parent and parent.kind is TYPE:
         parent = parent.parent
-    if not parent or parent.kind is not Kind.CLASS or scope.node is None:
+    if not parent or parent.kind is not CLASS or scope.node is None:
         return None
     decorators = scope.node.decorator_list
     static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in decorators)

@@ -16,7 +16,7 @@ keeps this law can't lose a line of anybody's program.
 
 import ast
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, pairwise
@@ -36,6 +36,10 @@ class Role(StrEnum):
 
     PROSE = "prose"
     CODE = "code"
+
+
+# Every span asks for these, and Python 3.11 is slow to find a member of an enumeration.
+PROSE, CODE = Role
 
 
 class Kind(StrEnum):
@@ -173,9 +177,9 @@ def split(source: Source) -> tuple[Section, ...]:
     return tuple(
         Section(
             *starts[first],
-            defines=tuple(names[n] for n in range(first, stop) if n in names),
-            spans=tuple(spans(first, stop, prose)),
-            prose=gather(first, stop, prose, begins),
+            defines=tuple([names[n] for n in range(first, stop) if n in names]),
+            spans=(cut := tuple(spans(first, stop, prose))),
+            prose=gather(cut, prose, begins),
             definition=began.get(first),
         )
         for first, stop in pairwise(cuts)
@@ -205,7 +209,7 @@ def code_of(source: Source) -> str:
         line
         for section in split(source)
         for span in section.spans
-        if span.role is Role.CODE
+        if span.role is CODE
         for line in source.lines[span.first - 1 : span.stop - 1]
         if line.strip()
     )
@@ -268,28 +272,28 @@ def is_title(block: Block) -> bool:
 
 def spans(first: int, stop: int, prose: Container[int]) -> Iterator[Span]:
     """Cut the lines from `first` up to `stop` where their role changes."""
-    for line in range(first + 1, stop + 1):
-        if line == stop or (line in prose) != (first in prose):
-            yield Span(Role.PROSE if first in prose else Role.CODE, first, line)
-            first = line
+    is_prose = first in prose
+    for line in range(first + 1, stop):
+        if (line in prose) != is_prose:
+            yield Span(PROSE if is_prose else CODE, first, line)
+            first, is_prose = line, not is_prose
+    yield Span(PROSE if is_prose else CODE, first, stop)
 
 
 def gather(
-    first: int, stop: int, prose: Mapping[int, str | None], begins: Container[int]
+    cut: Iterable[Span], prose: Mapping[int, str | None], begins: Container[int]
 ) -> Prose:
     """
-    The prose of the lines from `first` up to `stop`.
+    The prose of a section.
 
     Args:
-        first: the first line.
-        stop: the one after the last.
+        cut: its spans.
         prose: the text of each line that has any.
         begins: where docstrings begin.
     """
     lines: list[tuple[int, str]] = []
-    for line in range(first, stop):
-        if line not in prose:
-            continue
+    parts = (range(span.first, span.stop) for span in cut if span.role is PROSE)
+    for line in chain.from_iterable(parts):
         # Comments above a definition, those below its signature, and its docstring are
         # separate paragraphs.
         if lines and (line - 1 not in prose or line in begins):

@@ -40,7 +40,7 @@ from sidebyside.prose import (
 from sidebyside.read import Source, once
 from sidebyside.rst import set_rst
 from sidebyside.scopes import variables
-from sidebyside.split import Kind, Role, Section, overloads, split
+from sidebyside.split import CODE, Kind, Section, overloads, split
 from sidebyside.symbols import set_symbols
 
 # Prose with at least this many lines, and this many for each line of code, may be [an
@@ -679,7 +679,7 @@ def code_lines(
 ) -> Iterator[CodeLine]:
     """A section's code, without blank lines at its ends and where prose was."""
     for span in section.spans:
-        if span.role is Role.CODE:
+        if span.role is CODE:
             first, stop = span.first, span.stop
             while first < stop and not source.lines[first - 1].strip():
                 first += 1
