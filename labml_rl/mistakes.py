@@ -72,8 +72,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
-import gymnasium
 import torch
+from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
 
 from labml_rl import runs
@@ -381,9 +381,7 @@ class TwiceSoftmax(SmallPPO):
 
     @staticmethod
     def make_network(
-        settings: Any,
-        observation_space: gymnasium.Space[Any],
-        action_space: gymnasium.Space[Any],
+        settings: Any, observation_space: Box, action_space: Discrete
     ) -> nn.Module:
         """
         ![The score stops rising early, and the entropy stops falling, with all five

@@ -24,7 +24,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
 
-import gymnasium
 import torch
 from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
@@ -150,6 +149,7 @@ class RolloutExperiment(SpeedExperiment[S]):
 
     games: Source
     network: nn.Module
+    observation_space: Box
 
     def __init__(self, settings: S) -> None:
         super().__init__(settings)
@@ -370,9 +370,7 @@ class PolicyExperiment(RolloutExperiment[P]):
 
     @staticmethod
     def make_network(
-        settings: Any,
-        observation_space: gymnasium.Space[Any],
-        action_space: gymnasium.Space[Any],
+        settings: Any, observation_space: Box, action_space: Discrete
     ) -> nn.Module:
         """
         ### A custom network
@@ -434,8 +432,6 @@ class PolicyExperiment(RolloutExperiment[P]):
         Returns:
             Policy and value for these spaces.
         """
-        assert isinstance(observation_space, Box)
-        assert isinstance(action_space, Discrete)
         return ActorCritic(
             observation_space.shape,
             action_space.n,

@@ -99,9 +99,8 @@ of tunnels through the wall.*
 from dataclasses import dataclass, replace
 from typing import Any
 
-import gymnasium
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
 
 from labml_rl.dqn import experiment, settings
@@ -193,9 +192,7 @@ class Experiment(experiment.Experiment):
 
     @staticmethod
     def make_network(
-        settings: Any,
-        observation_space: gymnasium.Space[Any],
-        action_space: gymnasium.Space[Any],
+        settings: Any, observation_space: Box, action_space: Discrete
     ) -> nn.Module:
         """
         Returns:
@@ -205,7 +202,7 @@ class Experiment(experiment.Experiment):
             ValueError: if there are no pictures to move.
         """
         shape, dtype = observation_space.shape, observation_space.dtype
-        if shape is None or len(shape) != 3 or dtype != np.uint8:
+        if len(shape) != 3 or dtype != np.uint8:
             raise ValueError(
                 f"drq needs pictures of bytes, not {observation_space}: train dqn on it"
             )
@@ -248,7 +245,6 @@ class Experiment(experiment.Experiment):
         Returns:
             The same, [moved][shift] and [brighter or darker][brighten].
         """
-        assert isinstance(self.observation_space, Box)
         is_last = has_channels_last(self.observation_space)
         if is_last:
             pictures = pictures.movedim(-1, 1)

@@ -95,7 +95,6 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import gymnasium
 import numpy as np
 import torch
 from gymnasium.spaces import Box, Discrete
@@ -159,6 +158,7 @@ class Experiment(SpeedExperiment[Settings]):
     evaluation_epsilon = 0.05
     games: Games
     network: nn.Module
+    observation_space: Box
 
     # What [losses][Experiment.losses] measures.
     measured: ClassVar[tuple[str, ...]] = ("loss", "td_error", "action_value")
@@ -200,9 +200,7 @@ class Experiment(SpeedExperiment[Settings]):
 
     @staticmethod
     def make_network(
-        settings: Any,
-        observation_space: gymnasium.Space[Any],
-        action_space: gymnasium.Space[Any],
+        settings: Any, observation_space: Box, action_space: Discrete
     ) -> nn.Module:
         """
         ### A network of your own
@@ -221,8 +219,6 @@ class Experiment(SpeedExperiment[Settings]):
         Returns:
             Action values for these spaces.
         """
-        assert isinstance(observation_space, Box)
-        assert isinstance(action_space, Discrete)
         make = DuelingNetwork if settings.dueling else QNetwork
         network: nn.Module = make(
             observation_space.shape,
@@ -315,8 +311,7 @@ class Experiment(SpeedExperiment[Settings]):
             ValueError: if the settings ask for a stack that the game does not have, or
                 for more than the machine has room for.
         """
-        settings, space = self.settings, self.games.single_observation_space
-        assert isinstance(space, Box)
+        settings, space = self.settings, self.observation_space
         known = space.shape[0] if is_atari(settings.game) else 1
         stack = known if settings.stack is None else settings.stack
         # With a stack of 2, each step would keep two of the four pictures, and the next

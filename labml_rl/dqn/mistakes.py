@@ -66,9 +66,9 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NoReturn
 
-import gymnasium
 import numpy as np
 import torch
+from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -121,9 +121,7 @@ class NotNegative(SmallDQN):
 
     @staticmethod
     def make_network(
-        settings: Any,
-        observation_space: gymnasium.Space[Any],
-        action_space: gymnasium.Space[Any],
+        settings: Any, observation_space: Box, action_space: Discrete
     ) -> nn.Module:
         """
         ![The score is at the bottom, the action value at 0, and the error at

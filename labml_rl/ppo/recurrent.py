@@ -67,7 +67,6 @@ cost little where four pictures are enough.
 from dataclasses import dataclass
 from typing import Any
 
-import gymnasium
 import torch
 from gymnasium.spaces import Box, Discrete
 from torch import Tensor
@@ -194,9 +193,7 @@ class Experiment(ppo.Experiment):
 
     @staticmethod
     def make_network(
-        settings: Any,
-        observation_space: gymnasium.Space[Any],
-        action_space: gymnasium.Space[Any],
+        settings: Any, observation_space: Box, action_space: Discrete
     ) -> RecurrentActorCritic:
         """
         For a network of your own, override this. It needs what
@@ -212,8 +209,6 @@ class Experiment(ppo.Experiment):
         Returns:
             Policy and value for these spaces, with a memory.
         """
-        assert isinstance(observation_space, Box)
-        assert isinstance(action_space, Discrete)
         return RecurrentActorCritic(
             observation_space.shape,
             action_space.n,

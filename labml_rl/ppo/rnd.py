@@ -73,7 +73,6 @@ discounts, so one number can't stand for both.
 from dataclasses import dataclass
 from typing import Any
 
-import gymnasium
 import torch
 from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
@@ -249,9 +248,7 @@ class Experiment(ppo.Experiment):
 
     @staticmethod
     def make_network(
-        settings: Any,
-        observation_space: gymnasium.Space[Any],
-        action_space: gymnasium.Space[Any],
+        settings: Any, observation_space: Box, action_space: Discrete
     ) -> CuriousActorCritic:
         """
         For a network of your own, derive from [CuriousActorCritic][] and override this.
@@ -264,8 +261,6 @@ class Experiment(ppo.Experiment):
         Returns:
             Policy, values and novelty for these spaces.
         """
-        assert isinstance(observation_space, Box)
-        assert isinstance(action_space, Discrete)
         return CuriousActorCritic(
             observation_space.shape,
             action_space.n,

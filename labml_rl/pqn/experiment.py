@@ -99,7 +99,6 @@ Each run, with its command, is on the [page of results](../../results.md).
 from dataclasses import dataclass
 from typing import Any
 
-import gymnasium
 import torch
 from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
@@ -187,9 +186,7 @@ class Experiment(RolloutExperiment[Settings]):
 
     @staticmethod
     def make_network(
-        settings: Any,
-        observation_space: gymnasium.Space[Any],
-        action_space: gymnasium.Space[Any],
+        settings: Any, observation_space: Box, action_space: Discrete
     ) -> PQNetwork:
         """
         ### A network of your own
@@ -208,8 +205,6 @@ class Experiment(RolloutExperiment[Settings]):
         Returns:
             Action values for these spaces, and a policy that is made of them.
         """
-        assert isinstance(observation_space, Box)
-        assert isinstance(action_space, Discrete)
         return PQNetwork(
             observation_space.shape,
             int(action_space.n),
@@ -233,7 +228,6 @@ class Experiment(RolloutExperiment[Settings]):
                 told apart][labml_rl.speed.check_action_values].
         """
         super().check_network()
-        assert isinstance(self.observation_space, Box)
         prepare = preparer(self.network, self.settings)
         shown = blank(self.observation_space, self.settings.num_envs, prepare)
         check_action_values(

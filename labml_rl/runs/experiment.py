@@ -135,7 +135,6 @@ from typing import (
     get_type_hints,
 )
 
-import gymnasium
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -542,9 +541,7 @@ class Experiment(ABC, Generic[S]):
     @staticmethod
     @abstractmethod
     def make_network(
-        settings: Any,
-        observation_space: gymnasium.Space[Any],
-        action_space: gymnasium.Space[Any],
+        settings: Any, observation_space: Any, action_space: Any
     ) -> nn.Module:
         """
         Args:
