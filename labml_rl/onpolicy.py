@@ -19,7 +19,7 @@ belongs to a policy.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -241,9 +241,9 @@ class RolloutExperiment(SpeedExperiment[S]):
                 generator=self.generator,
             )
         with ExitStack() as stack:
-            batches = self.make_batches(makers, names)
-            for each in batches:
-                stack.callback(each.close)
+            batches = [
+                stack.enter_context(each) for each in self.make_batches(makers, names)
+            ]
             sampler = Sampler(
                 batches,
                 self.actor,
@@ -258,7 +258,7 @@ class RolloutExperiment(SpeedExperiment[S]):
 
     def make_batches(
         self, makers: Sequence[MakeEnv], names: Sequence[str]
-    ) -> list[Games]:
+    ) -> Iterator[Games]:
         """
         ### Whole or in halves
 
@@ -266,28 +266,22 @@ class RolloutExperiment(SpeedExperiment[S]):
             makers: a function for each game, which makes it.
             names: what to call each of them in an error.
 
-        Returns:
-            All games, or two batches that can be played by turns. Then this process
-            does not [play too][labml_rl.worker.ParallelGames].
+        Yields:
+            All games, or each half of them, to be played by turns. With halves, this
+            process does not [play too][labml_rl.worker.ParallelGames].
         """
         workers = self.settings.workers
         if not self.settings.halves:
-            return [played(makers, names, workers=workers, copy=False)]
-        with ExitStack() as stack:
-            batches = [
-                stack.enter_context(
-                    ParallelGames(
-                        makers[rows],
-                        names=names[rows],
-                        workers=workers,
-                        copy=False,
-                        first=rows.start,
-                    )
-                )
-                for rows in shares(len(makers), 2)
-            ]
-            stack.pop_all()
-        return [*batches]
+            yield played(makers, names, workers=workers, copy=False)
+            return
+        for rows in shares(len(makers), 2):
+            yield ParallelGames(
+                makers[rows],
+                names=names[rows],
+                workers=workers,
+                copy=False,
+                first=rows.start,
+            )
 
     @abstractmethod
     def make_optimizer(self) -> torch.optim.Optimizer:
