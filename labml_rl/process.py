@@ -465,14 +465,13 @@ class Worker:
             raise RuntimeError(f"{self.name} was not asked for anything")
         ready = self._wait(timeout, waited)
         self._waiting = False
+        if not ready:
+            self.close(0)
+            raise WorkerError(f"{self.name}: no answer within {timeout:.3g} seconds")
         try:
-            if ready and self._answered not in ready:
+            if self._answered not in ready:
                 raise EOFError
-            succeeded, result = (
-                _receive(self._connection)
-                if ready
-                else (False, f"no answer within {timeout:.3g} seconds")
-            )
+            succeeded, result = _receive(self._connection)
         except (EOFError, OSError):
             self.process.join(5)
             exitcode = self.process.exitcode
@@ -480,7 +479,7 @@ class Worker:
             words = f"{shortened(self.name)}: {_cause_of_death(exitcode)}"
             raise WorkerDiedError(words, exitcode) from None
         if not succeeded:
-            self.close(0 if not ready else 5)
+            self.close()
             raise WorkerError(f"{self.name}: {result}")
         return result
 

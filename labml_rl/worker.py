@@ -295,18 +295,15 @@ class ParallelGames(Games):
         begun = time.monotonic()
         answers: list[Any] = []
         try:
-            own: list[Any] = []
             method, requests = self._own_request
-            if self._own:
-                own = getattr(self._own, method)(requests)
+            own = getattr(self._own, method)(requests) if self._own else []
             limit = time_for(method, self._timeout)
             for worker in self.workers:
                 answers += worker.receive(limit, time.monotonic() - begun)
-            answers += own
         except BaseException:
             self._give_up()
             raise
-        return answers
+        return answers + own
 
     def _give_up(self) -> None:
         self.closed = True
