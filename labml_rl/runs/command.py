@@ -251,15 +251,7 @@ def parse(
             config=(tyro.conf.OmitArgPrefixes,),
             description=description,
         )
-    return [
-        part(
-            **{
-                each.name: getattr(getattr(parsed, name), each.name)
-                for each in fields(part)
-            }
-        )
-        for name, part in parts.items()
-    ]
+    return [part(**vars(getattr(parsed, name))) for name, part in parts.items()]
 
 
 def train(
