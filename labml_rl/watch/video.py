@@ -152,10 +152,10 @@ class Stage:
         if ended and not has_score(info):
             # A life was lost, and the game goes on.
             observation, info = self.env.reset()
-        if not has_score(info):
-            return observation, float(reward), ended, None
-        score, capped = info["episode"], bool(info.get("cut_off", False))
-        game = Played(score["r"], score["l"], capped)
+        game = None
+        if has_score(info):
+            score, capped = info["episode"], bool(info.get("cut_off", False))
+            game = Played(score["r"], score["l"], capped)
         return observation, float(reward), ended, game
 
     def pictures(self) -> list[Pixels]:
@@ -281,21 +281,15 @@ def film(
         RuntimeError: if the environment calls `sys.exit`.
     """
     # An environment may change the folder that a relative path starts from.
-    whole = Path(path).absolute()
-    with staying(saved.settings.game):
-        return _film(saved, protocol, whole, all_frames=all_frames, device=device)
-
-
-def _film(
-    saved: Saved, protocol: Protocol, path: Path, *, all_frames: bool, device: str
-) -> Played:
-    stage = Stage(saved, protocol, all_frames=all_frames)
-    env = stage.env
-    spaces = env.observation_space, env.action_space
-    agent = Agent(saved, *spaces, protocol, device, purpose=FILMING)
+    path = Path(path).absolute()
     painter: Painter | None = None
     score, game = 0.0, None
-    with contextlib.closing(env), Video(path, stage.rate) as video:
+    with staying(saved.settings.game), contextlib.ExitStack() as stack:
+        stage = Stage(saved, protocol, all_frames=all_frames)
+        env = stack.enter_context(contextlib.closing(stage.env))
+        spaces = env.observation_space, env.action_space
+        agent = Agent(saved, *spaces, protocol, device, purpose=FILMING)
+        video = stack.enter_context(Video(path, stage.rate))
         observation = stage.begin()
         while game is None:
             seen = np.asarray(observation, env.observation_space.dtype)
