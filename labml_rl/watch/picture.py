@@ -168,11 +168,10 @@ class Painter:
         # A curve that hardly moves must not look like mountains.
         room = max(high - low, 0.1 * abs(high), 0.1)
         bottom, top = CURVE_BOTTOM - 36, CURVE_TOP + 22
+        middle, pixels, centre = (bottom + top) / 2, bottom - top, (low + high) / 2
 
         def place(value: Any) -> Any:
-            return (bottom + top) / 2 - (value - (low + high) / 2) / room * (
-                bottom - top
-            )
+            return middle - (value - centre) / room * pixels
 
         steps = np.arange(len(values))[::-1] / max((self._seen.maxlen or 0) - 1, 1)
         x = RIGHT - 14 - (RIGHT - 14 - START) * steps
@@ -181,9 +180,7 @@ class Painter:
         # the likelier its return.
         if any(each.chances for each in self._seen):
             rows = np.arange(CURVE_TOP, CURVE_BOTTOM - 22)
-            returns = (low + high) / 2 + ((bottom + top) / 2 - rows) / (
-                bottom - top
-            ) * room
+            returns = centre + (middle - rows) / pixels * room
             self._fan(picture, rows, returns, x)
 
         words: list[Words] = []
