@@ -171,9 +171,7 @@ class DistributionNetwork(nn.Module):
     @property
     def body(self) -> nn.Module:
         """That of the network inside."""
-        body = self.network.body
-        assert isinstance(body, nn.Module)
-        return body
+        return self.network.get_submodule("body")
 
     def log_probs(self, observations: Tensor) -> Tensor:
         r"""

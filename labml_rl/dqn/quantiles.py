@@ -119,9 +119,7 @@ class QuantileNetwork(nn.Module):
     @property
     def body(self) -> nn.Module:
         """That of the network inside."""
-        body = self.network.body
-        assert isinstance(body, nn.Module)
-        return body
+        return self.network.get_submodule("body")
 
     def quantiles(self, observations: Tensor) -> Tensor:
         r"""
