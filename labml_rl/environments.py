@@ -182,14 +182,15 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
             return self._go_on()
         if seed is not None:
             self._dice = np.random.default_rng(seed)
-        self._options = options
-        self._episode_seed = int(self._dice.integers(2**31))
-        return self._begin(options)
+        return self._begin(int(self._dice.integers(2**31)), options)
 
-    def _begin(self, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
+    def _begin(
+        self, seed: int, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        self._episode_seed, self._options = seed, options
         self._actions: list[Any] = []
         self._return, self._steps, self._goes_on = 0.0, 0, False
-        return self.env.reset(seed=self._episode_seed, options=options)
+        return self.env.reset(seed=seed, options=options)
 
     def _go_on(self) -> tuple[Any, dict[str, Any]]:
         self._actions.append(None)
@@ -301,8 +302,7 @@ class Resumable(gymnasium.Wrapper[Any, Any, Any, Any]):
         missing = {"dice", "seed", "actions"} - state.keys()
         if missing:
             raise ValueError(f"no state of an episode: it has no {', '.join(missing)}")
-        self._options, self._episode_seed = None, state["seed"]
-        observation, _ = self._begin(None)
+        observation, _ = self._begin(state["seed"])
         for noted in state["actions"]:
             if noted is None:
                 observation, _ = self._go_on()
@@ -488,8 +488,8 @@ def ended(infos: dict[str, Any]) -> list[tuple[int, float, int, bool]]:
         was cut off, which it may have been between two lives.
     """
     found = []
-    for info in (infos.get("final_info"), infos):
-        if info is not None and has_score(info):
+    for info in (infos.get("final_info", {}), infos):
+        if has_score(info):
             episodes = info["episode"]
             rows = np.flatnonzero(info["_episode"])
             cut_off = info.get("cut_off", np.zeros_like(info["_episode"]))

@@ -323,8 +323,7 @@ class Player:
                 last = self.seen(final_observations(infos, truncated[t]))
                 rows = torch.from_numpy(np.flatnonzero(truncated[t])).to(last.device)
                 _, values, _ = self.ask(last, after[rows])
-                values = values.to(sheet.final_values.dtype)
-                sheet.final_values[t].index_copy_(0, rows, values)
+                sheet.final_values[t, rows] = values.to(sheet.final_values.dtype)
 
             # What is remembered of an episode ends with it.
             if self.remembers:
