@@ -196,7 +196,7 @@ class Saved:
         clipped = is_atari(self.settings.game) and getattr(
             self.settings, "clip_rewards", False
         )
-        return "the return that it expects" + (", of clipped rewards" * clipped)
+        return f"the return that it expects{', of clipped rewards' if clipped else ''}"
 
     def epsilon(self, protocol: Protocol) -> float:
         """
@@ -279,14 +279,14 @@ class Saved:
         said = [self.how_it_decides(protocol)]
         if is_atari(self.settings.game):
             noops = f"1 to {protocol.noop_max}" if protocol.noop_max else "No"
-            sticky = options.get("sticky_actions", 0.0)
+            sticky = "No sticky actions"
+            if probability := options.get("sticky_actions"):
+                sticky = f"Sticky actions with probability {probability:g}"
+            said += ["Whole games, raw points", f"{noops} no-ops", sticky]
+            if options.get("full_action_space"):
+                said.append("All 18 actions")
             button = "pressed" if options["episodic_life"] else "not pressed"
             said += [
-                "Whole games, raw points",
-                f"{noops} no-ops",
-                f"Sticky actions with probability {sticky:g}" * bool(sticky)
-                or "No sticky actions",
-                *["All 18 actions"] * bool(options.get("full_action_space")),
                 f"The button is {button} for the agent after a lost life",
                 f"At most {options['max_frames']:,} frames a game",
             ]
