@@ -108,9 +108,9 @@ takes its place. For lists of numbers, A advises shifting and scaling what is se
 do](../environments.py#a-custom-environment).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -213,7 +213,7 @@ class Experiment(OverlapExperiment):
     def __init__(self, settings: Settings) -> None:
         # This comes before the games are made: if `torch.compile` refuses, there are
         # none left open.
-        self.compute: Losses = type(self).losses
+        self.compute = type(self).losses
         if settings.compile:
             self.compute = torch.compile(self.compute)
         super().__init__(settings)
@@ -440,9 +440,6 @@ class Experiment(OverlapExperiment):
                 log_probs, batch.log_probs, clip=settings.clip
             ),
         }
-
-
-Losses = Callable[[Any, "Batch"], dict[str, Tensor]]
 
 
 @dataclass(frozen=True)
