@@ -115,28 +115,22 @@ def _put(batch: Any, row: int, observation: Any) -> None:
             _put(value, row, part)
     else:
         found = np.asarray(observation)
+        kind, expected = found.dtype.kind, batch.dtype.kind
         # NumPy would write one number into all places, and cut 0.7 down to 0.
-        if found.shape != batch.shape[1:] or is_cut(found.dtype, batch.dtype):
+        is_cut = kind in "fc" and expected not in "fc"
+        if found.shape != batch.shape[1:] or is_cut:
             raise ValueError(
                 f"the space of the observations says {batch.dtype} of shape "
                 f"{batch.shape[1:]}, and this is {found.dtype} of shape {found.shape}"
             )
         batch[row] = found
-        if may_wrap(found.dtype, batch.dtype) and not np.array_equal(batch[row], found):
+        # It would also write 300 as 44.
+        may_wrap = found.dtype != batch.dtype and kind in "iu" and expected in "iu"
+        if may_wrap and not np.array_equal(batch[row], found):
             raise ValueError(
                 f"an observation has numbers from {found.min()} to {found.max()}, and "
                 f"its space says {batch.dtype}, which can't hold them"
             )
-
-
-def is_cut(found: np.dtype[Any], expected: np.dtype[Any]) -> bool:
-    """Whether numbers of the first type would lose what comes after the point."""
-    return found.kind in "fc" and expected.kind not in "fc"
-
-
-def may_wrap(found: np.dtype[Any], expected: np.dtype[Any]) -> bool:
-    """Whether whole numbers of the first type may be too large: 300 would be 44."""
-    return found != expected and found.kind in "iu" and expected.kind in "iu"
 
 
 def spaces_of(env: gymnasium.Env[Any, Any]) -> Spaces:

@@ -109,26 +109,13 @@ class Frames:
                 f"a capacity of {places:,} steps needs {needed / 1e9:,.1f} GB of "
                 f"memory, and this machine has {there / 1e9:,.1f}: choose a smaller one"
             )
-        kept: NDArray[Any] = np.zeros((places, *one), dtype)
+        self.kept: NDArray[Any] = np.zeros((places, *one), dtype)
 
         # In blocks, a picture has 16 bytes for each of 21 × 21 squares.
-        cut = blocks and stack > 1 and kept.dtype == np.uint8 and len(shape) == 3
+        cut = blocks and stack > 1 and self.kept.dtype == np.uint8 and len(shape) == 3
         self.blocks = shape_in_blocks(self.shape) if cut else ()
         self._squares = prod(self.blocks[:2])
         self._free: list[NDArray[np.uint8]] = []
-        self.adopt(kept)
-
-    def adopt(self, kept: NDArray[Any]) -> None:
-        """
-        ### Take over pictures
-
-        A memory that was read from a file is used as it is. Copying it would need room
-        for two.
-
-        Args:
-            kept: pictures, as another of the same kind has kept them.
-        """
-        self.kept = kept
 
     # A complex number in NumPy has 16 bytes, as a square has, and NumPy never looks
     # inside when it only copies. So each square is moved as one number. (The view is

@@ -437,13 +437,14 @@ class Rings:
                 f"this replay memory was of other games: {state['described']}. Here it "
                 f"would be {self.described}"
             )
-        # What was read from a file was a tensor, and is ours. Anything else belongs to
-        # another memory, or may be needed once more.
+        # What was read from a file was a tensor, and is ours. It is not copied, which
+        # would need room for two. Anything else belongs to another memory, or may be
+        # needed once more.
         kept = state["kept"]
         written = len(kept)
         self._forget()
         if written == self.size and isinstance(kept.base, Tensor):
-            self.frames.adopt(kept)
+            self.frames.kept = kept
         else:
             self.frames.kept[:written] = kept
         for name in ("actions", "rewards", "outcomes", "ages"):
