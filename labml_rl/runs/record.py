@@ -12,6 +12,7 @@ the command, every setting, the commit of the code, the versions of what it buil
 and the machine. Only then is a run **reproducible**.
 """
 
+import contextlib
 import json
 import os
 import platform
@@ -267,10 +268,8 @@ def _git(folder: Path, *arguments: str) -> str | None:
 def _versions() -> dict[str, str]:
     found = {}
     for package in PACKAGES:
-        try:
+        with contextlib.suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found
 
 
@@ -293,12 +292,10 @@ def machine() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    try:
+    with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
-    except OSError:
-        pass
     return platform.processor() or platform.machine()
 
 

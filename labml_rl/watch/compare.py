@@ -231,7 +231,7 @@ def sides_of(
     sides: list[Side] = []
     for folder in folders:
         record = RunFolder(folder).read_record()
-        kind = record.get("algorithm")
+        kind = record["algorithm"]
         # Not by its module: the same class may be in `__main__` now, or have been then.
         if own is None or kind in ALGORITHMS:
             experiment = experiment_of(folder)
@@ -259,7 +259,7 @@ def sides_of(
             settings["evaluation games"] = values["evaluation_games"]
         # A run that was killed may have got further than `run.json` says.
         frames = record["frames"] if best else saved.frames
-        new = Side(record["algorithm"], frames, settings, best)
+        new = Side(kind, frames, settings, best)
         side = next((each for each in sides if each.kind == new.kind), new)
         if side is new:
             sides.append(new)

@@ -75,8 +75,7 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
         self._load, self._max_frames = load, max_frames
         self.render_mode = render_mode
         self._load_emulator(seed)
-        self._actions = ALL_ACTIONS
-        self.action_space: Discrete = Discrete(len(self._actions))
+        self.action_space: Discrete = Discrete(len(ALL_ACTIONS))
         self._shape = (*self._emulator.getScreenDims(), 3)
         self.observation_space = Box(0, 255, self._shape, np.uint8)
 
@@ -91,7 +90,7 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
         Returns:
             The names of all actions: `"NOOP"`, which does nothing, `"FIRE"`, and so on.
         """
-        return [action.name for action in self._actions]
+        return [action.name for action in ALL_ACTIONS]
 
     def minimal_actions(self) -> list[str]:
         """
@@ -133,7 +132,7 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
         if not self._in_game:
             raise ResetNeeded("call reset() first: there is no game going on")
         check_action(self, action)
-        points = float(self._emulator.act(self._actions[action]))
+        points = float(self._emulator.act(ALL_ACTIONS[action]))
         self._frames += 1
         terminated = self._emulator.game_over(with_truncation=False)
         truncated = self._frames >= self._max_frames
