@@ -213,10 +213,10 @@ class Experiment(PolicyExperiment[Settings]):
 
         #
         seen = {
-            "loss": loss.detach(),
-            "policy_loss": policy.detach(),
-            "value_loss": value.detach(),
-            "entropy": entropy.detach(),
+            "loss": loss,
+            "policy_loss": policy,
+            "value_loss": value,
+            "entropy": entropy,
             "gradient_norm": norm,
         }
         return means_of([seen]) | {"learning_rate": learning_rate}

@@ -290,11 +290,11 @@ class Experiment(a2c.Experiment):
 
         #
         seen = {
-            "loss": loss.detach(),
-            "policy_loss": policy.detach(),
-            "value_loss": value.detach(),
-            "entropy": entropy.detach(),
-            "divergence": divergence(log_probs.detach(), samples.log_probs),
+            "loss": loss,
+            "policy_loss": policy,
+            "value_loss": value,
+            "entropy": entropy,
+            "divergence": divergence(log_probs, samples.log_probs),
             "gradient_norm": norm,
         }
         return means_of([seen])
