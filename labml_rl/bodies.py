@@ -170,8 +170,7 @@ class NatureBody(nn.Module):
             )
         if in_blocks or self.channels_last:
             observations = observations.permute(0, 3, 1, 2)  # (N, C, H, W)
-        features: Tensor = self.layers(observations)  # (N, F)
-        return features
+        return self.layers(observations)  # (N, F)
 
     def prepared(self, observations: Tensor) -> Tensor:
         """
@@ -356,8 +355,7 @@ class VectorBody(nn.Module):
         numbers = observations.to(next(self.parameters()).dtype)
         if observations.dtype == torch.uint8:
             numbers = numbers / 255
-        features: Tensor = self.layers(numbers)  # (N, 64)
-        return features
+        return self.layers(numbers)  # (N, 64)
 
 
 def check_tensor(observations: Any) -> None:

@@ -128,8 +128,7 @@ class Recorded:
             self.put(given)
         assert self.graph is not None
         self.graph.replay()
-        again: Answer = self.answer
-        return again
+        return self.answer
 
     def record(self, function: Callable[[Given], Any], given: Given) -> None:
         """

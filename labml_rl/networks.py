@@ -147,8 +147,7 @@ class ActorCritic(nn.Module):
 def in_full(layer: nn.Linear, features: Tensor) -> Tensor:
     """A layer's answer, in the precision of its weights even under autocast."""
     with torch.autocast(features.device.type, enabled=False):
-        answer: Tensor = layer(features.to(layer.weight.dtype))
-    return answer
+        return layer(features.to(layer.weight.dtype))
 
 
 def draw(logits: Tensor, dice: Tensor) -> Tensor:

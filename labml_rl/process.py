@@ -232,8 +232,7 @@ def _send(connection: Connection, message: tuple[Any, Any]) -> None:
 
 
 def _receive(connection: Connection) -> tuple[Any, Any]:
-    message: tuple[Any, Any] = pickle.loads(connection.recv_bytes())
-    return message
+    return pickle.loads(connection.recv_bytes())
 
 
 class Parcel:

@@ -470,8 +470,7 @@ class Experiment(SpeedExperiment[Settings]):
         Returns:
             What the network says of all actions, in all games, shape `(N, A)`.
         """
-        answer: Tensor = self.network(self.shown())
-        return answer
+        return self.network(self.shown())
 
     def shown(self) -> Tensor:
         """

@@ -129,8 +129,7 @@ class QuantileNetwork(nn.Module):
         Returns:
             $z_i(o, a)$, shape `(N, A, K)`.
         """
-        found: Tensor = self.network(observations)  # (N, A, K)
-        return found
+        return self.network(observations)  # (N, A, K)
 
     def forward(self, observations: Tensor) -> Tensor:
         """

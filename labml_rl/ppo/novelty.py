@@ -100,8 +100,6 @@ the error is one that learning can take away.
     few sets of settings, and no agent got up the hill.
 """
 
-from typing import cast
-
 import torch
 from torch import Tensor, nn
 
@@ -237,7 +235,7 @@ class Novelty(nn.Module):
         seen = (seen - self.usual.mean) / self.usual.deviation
         seen = seen.clamp(-FARTHEST, FARTHEST)
         errors = self.predictor(seen) - self.target(seen)  # (N, F)
-        return cast(Tensor, errors.square().mean(-1))
+        return errors.square().mean(-1)
 
 
 def _eyes(shape: tuple[int, ...]) -> tuple[nn.Sequential, int]:

@@ -233,9 +233,7 @@ class RememberingBody(nn.Module):
         """
         said, kept = (each.contiguous()[None] for each in memories.chunk(2, -1))
         with torch.autocast(features.device.type, enabled=False):
-            answer: tuple[Tensor, tuple[Tensor, Tensor]]
-            answer = self.lstm(features.to(memories.dtype), (said, kept))
-        return answer
+            return self.lstm(features.to(memories.dtype), (said, kept))
 
 
 class RecurrentActorCritic(nn.Module):

@@ -393,8 +393,7 @@ class Rings:
         # the step is not complete.
         _, outcomes, alive = self.look_ahead(places)
         has_future = ((outcomes != NOTHING) | ~alive).all(axis=1)
-        result: NDArray[np.bool_] = has_past & has_future
-        return result
+        return has_past & has_future
 
     def get_state(self) -> dict[str, Any]:
         """

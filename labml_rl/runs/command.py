@@ -87,8 +87,7 @@ def find_experiment(algorithm: str) -> type[Experiment[Any]]:
             "compares its runs"
         )
     module, _, name = ALGORITHMS[algorithm].partition(":")
-    found: type[Experiment[Any]] = getattr(import_module(module), name)
-    return found
+    return getattr(import_module(module), name)
 
 
 def program_of(experiment_class: type[Experiment[Any]] | None) -> str:

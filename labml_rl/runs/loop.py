@@ -695,7 +695,7 @@ def raised_by_the_book(error: Exception) -> bool:
     """Whether it was raised by a line of the book, and not by one that it called."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     module = frame.f_globals.get("__name__", "")
-    return bool(f"{module}.".startswith(f"{PACKAGE}."))
+    return f"{module}.".startswith(f"{PACKAGE}.")
 
 
 def check_minutes(minutes: float) -> None:

@@ -93,7 +93,7 @@ class Best:
         if not every:
             return False
         last = self.rows[-1]["frames"] if self.rows else 0
-        return bool(self._experiment.frames // every > last // every)
+        return self._experiment.frames // every > last // every
 
     def look(self, is_stopped: Callable[[], bool] = lambda: False) -> None:
         """

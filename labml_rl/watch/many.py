@@ -215,8 +215,7 @@ def interquartile_mean(scores: ArrayLike) -> Scores:
     array = checked(scores)
     each = np.sort(array.reshape(*array.shape[:-2], -1))  # (…, R · G)
     out = each.shape[-1] // 4
-    middle: Scores = each[..., out : each.shape[-1] - out].mean(axis=-1)
-    return middle
+    return each[..., out : each.shape[-1] - out].mean(axis=-1)
 
 
 def interval(
@@ -371,5 +370,4 @@ def estimated_median(scores: ArrayLike) -> Scores:
         )
     normalised = 100 * array.mean(axis=-2)  # (…, 5)
     logarithms = np.log10(1 + np.maximum(0, normalised))
-    estimate: Scores = (10 ** (logarithms @ np.array(list(WEIGHTS.values()))) - 1) / 100
-    return estimate
+    return (10 ** (logarithms @ np.array(list(WEIGHTS.values()))) - 1) / 100

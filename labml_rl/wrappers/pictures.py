@@ -80,8 +80,7 @@ class StackFrames(gymnasium.Wrapper):
     #     copies of the latest.
     def _join(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
         join = np.concatenate if self._concatenate else np.stack
-        joined: NDArray[Any] = join(arrays, axis=self._axis)
-        return joined
+        return join(arrays, axis=self._axis)
 
 
 class Grey(gymnasium.ObservationWrapper):
