@@ -244,7 +244,7 @@ class Runner:
         for row, env in enumerate(self.envs):
             if hasattr(env, "observe_into"):
                 self._places[row] = batch.observations[row]
-                cast(Any, env).observe_into(self._places[row])
+                env.observe_into(self._places[row])
 
     def check_spaces(self, spaces: Spaces) -> None:
         """

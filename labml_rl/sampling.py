@@ -41,6 +41,7 @@ samples.observations.shape
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
@@ -144,11 +145,8 @@ class Sheet:
         """
         if steps < 1:
             raise ValueError(f"steps must be at least 1, not {steps}")
-        count, device = len(observations), observations.device
-
-        def zeros(*shape: int, **options: Any) -> Tensor:
-            return torch.zeros(shape, **({"device": device} | options))
-
+        count = len(observations)
+        zeros = partial(torch.zeros, device=observations.device)
         return Sheet(
             observations=observations.new_zeros((steps + 1, *observations.shape)),
             memories=zeros(steps + 1, count, memory),

@@ -397,6 +397,7 @@ class Experiment(SpeedExperiment[Settings]):
         """
         settings = self.settings
         every, games = settings.learn_every_steps, settings.num_envs
+        sync_every = settings.sync_every_steps
 
         # All games take a step at once. With 16 of them and a batch for every 64 steps,
         # a turn is four steps of each and one batch. With a batch for every 4, it is
@@ -414,9 +415,7 @@ class Experiment(SpeedExperiment[Settings]):
                 self.target.load_state_dict(self.network.state_dict())
             if self.steps >= settings.warm_up_steps:
                 learned += [self.learn() for _ in range(batches)]
-            if self.steps // settings.sync_every_steps > (
-                before // settings.sync_every_steps
-            ):
+            if self.steps // sync_every > before // sync_every:
                 self.sync()
             if self.done:
                 break

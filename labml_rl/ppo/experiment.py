@@ -184,9 +184,7 @@ class Settings(PolicySettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self, "epochs", at_least=1)
-        require(
-            *(self, "clip", "value_clip", "max_divergence", "adam_epsilon"), above=0
-        )
+        require(self, "clip", "value_clip", "max_divergence", "adam_epsilon", above=0)
         require(self, "gae_lambda", at_least=0, at_most=1)
         check_cut(self, self.minibatches)
         if self.num_envs * self.steps // self.minibatches < 2:

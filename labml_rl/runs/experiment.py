@@ -293,9 +293,8 @@ def check_kinds(settings: Settings) -> None:
     hints = get_type_hints(type(settings))  # types, even where they are kept as text
     for each in fields(settings):
         value = getattr(settings, each.name)
-        kinds = (hints[each.name],)
-        if get_origin(*kinds) in (Union, UnionType):
-            kinds = get_args(*kinds)
+        hint = hints[each.name]
+        kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
         if value is None and NoneType in kinds:
             continue
         kind, *others = (kind for kind in kinds if kind is not NoneType)
