@@ -193,7 +193,7 @@ class Players:
         # of its own, or none.
         count = available_cores() if workers is None else workers
         self.shares = shares(len(makers), max(count, 1))
-        others = len(self.shares) - (not busy or count == 0)
+        others = len(self.shares) if busy and count > 0 else len(self.shares) - 1
         makes = [
             partial(
                 SerialGames,

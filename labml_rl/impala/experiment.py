@@ -86,7 +86,6 @@ from labml_rl.impala.actors import Actors
 from labml_rl.networks import entropy_of, log_probs_of
 from labml_rl.ppo import divergence
 from labml_rl.runs import State, require
-from labml_rl.runs.experiment import find_device
 from labml_rl.sampling import Samples
 from labml_rl.speed import Precision, few_threads, means_of
 from labml_rl.worker import available_cores
@@ -154,11 +153,11 @@ class Settings(a2c.Settings):
             The same [with all decided][labml_rl.runs.experiment.Settings.decided] that
             depends on the machine.
         """
-        here = self
-        on_processor = find_device(self.device).type == "cpu"
+        decided = super().decided()
+        on_processor = torch.device(decided.device).type == "cpu"
         if self.workers is None and self.lag > 0 and on_processor:
-            here = replace(self, workers=max(available_cores() // 2, 1))
-        return super(Settings, here).decided()
+            decided = replace(decided, workers=max(available_cores() // 2, 1))
+        return decided
 
 
 class Experiment(a2c.Experiment):
