@@ -116,19 +116,18 @@ def worker_process(connection: Connection, make: Callable[[], Any]) -> None:
     #     none of them, but believes that it does, and the first large product would
     #     wait for them for ever. With one thread there is nothing to wait for, and the
     #     other cores have their own workers.
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
+    torch = sys.modules.get("torch")
+    if torch:
+        torch.set_num_threads(1)
     else:
         os.environ["OMP_NUM_THREADS"] = "1"  # it may be loaded later
 
     # Nor has it dice of its own. NumPy's and PyTorch's are copies of the parent's, and
     # all workers would throw the same. So each adds its name to the seed.
     name = zlib.crc32(multiprocessing.current_process().name.encode())
-    if "numpy" in sys.modules:
-        dice = sys.modules["numpy"].random
-        dice.seed([dice.randint(2**31), name])
-    if "torch" in sys.modules:
-        torch = sys.modules["torch"]
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed([numpy.random.randint(2**31), name])
+    if torch:
         torch.manual_seed(int(torch.randint(2**31, ())) + name)
 
     spin = SpinWait(connection.fileno())
