@@ -295,9 +295,7 @@ class Games(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _observations(self) -> Any:
         batch = self._batch.observations
-        if not self._copy:
-            return batch
-        return batch.copy() if isinstance(batch, np.ndarray) else deepcopy(batch)
+        return deepcopy(batch) if self._copy else batch
 
     def _infos(self, infos: Infos) -> dict[str, Any]:
         together: dict[str, Any] = {}
@@ -488,7 +486,7 @@ class SerialGames(Games):
         """
         method, requests = self._request
         try:
-            answers: list[Any] = getattr(self._runner, method)(requests)
+            return getattr(self._runner, method)(requests)
         except BaseException as error:
             if isinstance(error, Exception) and method not in PLAYING:
                 raise
@@ -498,7 +496,6 @@ class SerialGames(Games):
             with contextlib.suppress(Exception):
                 self._runner.close()
             raise
-        return answers
 
     def close_extras(self) -> None:
         """Close all environments."""

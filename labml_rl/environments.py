@@ -490,18 +490,11 @@ def ended(infos: dict[str, Any]) -> list[tuple[int, float, int, bool]]:
     found = []
     for info in (infos.get("final_info", {}), infos):
         if has_score(info):
-            episodes = info["episode"]
-            rows = np.flatnonzero(info["_episode"])
-            cut_off = info.get("cut_off", np.zeros_like(info["_episode"]))
-            found += [
-                (
-                    int(row),
-                    float(episodes["r"][row]),
-                    int(episodes["l"][row]),
-                    bool(cut_off[row]),
-                )
-                for row in rows
-            ]
+            scores, over = info["episode"], info["_episode"]
+            cut_off = info.get("cut_off", np.zeros_like(over))
+            for row in np.flatnonzero(over):
+                points, steps = float(scores["r"][row]), int(scores["l"][row])
+                found.append((int(row), points, steps, bool(cut_off[row])))
     return found
 
 

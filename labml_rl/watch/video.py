@@ -171,7 +171,7 @@ class Stage:
             return [self._rendered()]
         if self._all_frames:
             return frames
-        return [np.maximum(frames[-2], frames[-1]) if len(frames) > 1 else frames[-1]]
+        return [np.max(frames[-2:], axis=0)]
 
     def _rendered(self) -> Pixels:
         picture = np.asarray(self.env.render())
