@@ -130,7 +130,7 @@ class Recorded:
         self.graph.replay()
         return self.answer
 
-    def record(self, function: Callable[[Given], Any], given: Given) -> None:
+    def record(self, function: Callable[[Any], Any], given: Any) -> None:
         """
         ### Record
 
@@ -143,7 +143,7 @@ class Recorded:
             given: the same.
         """
         kept = {name: each.clone() for name, each in vars(given).items()}
-        self.given: Any = replace(given, **kept)  # type: ignore[type-var]
+        self.given = replace(given, **kept)
         graph = torch.cuda.CUDAGraph()
         try:
             with torch.cuda.graph(graph, stream=self.stream), fresh_casts():

@@ -451,12 +451,11 @@ def keep_memory(settings: SpeedSettings) -> None:
     Args:
         settings: what is wanted.
     """
-    keep = None
     if settings.keep_memory and sys.platform == "linux":
-        keep = getattr(ctypes.CDLL(None), "mallopt", None)
-    if keep is not None:
-        keep(M_MMAP_THRESHOLD, 32 << 20)
-        keep(M_TRIM_THRESHOLD, 512 << 20)
+        library = ctypes.CDLL(None)
+        if hasattr(library, "mallopt"):
+            library.mallopt(M_MMAP_THRESHOLD, 32 << 20)
+            library.mallopt(M_TRIM_THRESHOLD, 512 << 20)
 
 
 # From glibc's `malloc.h`: blocks from this size on are asked for one by one, and this

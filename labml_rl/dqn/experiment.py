@@ -290,7 +290,7 @@ class Experiment(SpeedExperiment[Settings]):
             The one that the settings ask for.
         """
         settings = self.settings
-        parameters = list(self.network.parameters())
+        parameters = self.network.parameters()
         if settings.optimizer_name == "adam":
             return make_adam(
                 parameters, lr=settings.learning_rate, eps=settings.adam_epsilon

@@ -162,8 +162,7 @@ def _as_tensor(value: Any, name: str) -> tuple[str, Tensor]:
     if isinstance(value, np.ndarray):
         # PyTorch takes neither an array that is read backwards nor one that is
         # read-only.
-        kind, flags = "array", value.flags
-        value = value if flags.c_contiguous and flags.writeable else value.copy("C")
+        kind, value = "array", np.require(value, None, ["C", "W"])
         # Nor does it take one whose bytes are in another machine's order.
         with contextlib.suppress(TypeError, ValueError):
             value = torch.from_numpy(value)
