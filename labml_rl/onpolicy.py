@@ -148,7 +148,6 @@ class RolloutExperiment(SpeedExperiment[S]):
     asks_for: ClassVar[tuple[str, ...]] = ()
 
     games: Source
-    network: nn.Module
     observation_space: Box
 
     def __init__(self, settings: S) -> None:

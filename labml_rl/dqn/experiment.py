@@ -157,7 +157,6 @@ class Experiment(SpeedExperiment[Settings]):
     settings_class = Settings
     evaluation_epsilon = 0.05
     games: Games
-    network: nn.Module
     observation_space: Box
 
     # What [losses][Experiment.losses] measures.
