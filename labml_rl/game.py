@@ -59,7 +59,7 @@ from ale_py import Action, ALEInterface, ALEState, LoggerMode, roms
 from gymnasium.error import InvalidAction, ResetNeeded, UnsupportedMode
 from gymnasium.spaces import Box, Discrete
 
-from labml_rl.screen import SIZE, Display, Pixels, Screens
+from labml_rl.screen import SIZE, Display, Pixels, Screens, in_colour
 
 # A **frame** is one picture of the emulator; a **step** is one action of the agent. A
 # score after 10 million *frames* is a score after 2.5 million *steps*, and results have
@@ -653,9 +653,7 @@ class Game(gymnasium.Env[Pixels, SupportsIndex]):
         """
         if self.render_mode is None:
             raise UnsupportedMode("make the game with render_mode='rgb_array'")
-        screen = np.empty((*self._emulator.getScreenDims(), 3), np.uint8)
-        self._emulator.getScreenRGB(screen)
-        return screen
+        return in_colour(self._emulator)
 
 
 @cache

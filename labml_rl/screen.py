@@ -129,6 +129,16 @@ class Display(Protocol):
     def getScreenRGB(self, screen: Pixels, /) -> None: ...  # writes into it
 
 
+def in_colour(display: Display) -> Pixels:
+    """
+    Returns:
+        What it shows, as people see it, shape `(height, width, 3)`.
+    """
+    screen = np.empty((*display.getScreenDims(), 3), np.uint8)
+    display.getScreenRGB(screen)
+    return screen
+
+
 class Frame(NamedTuple):
     """
     ### Eight at a time
@@ -226,9 +236,7 @@ class Screens:
         means. After the first minute of a game that hardly ever happens.
         """
         numbers = self._last.screen
-        colours = np.empty((*numbers.shape, 3), np.uint8)
-        self._display.getScreenRGB(colours)
-        self._colours[numbers] = colours
+        self._colours[numbers] = in_colour(self._display)
         self._known = bytes({*self._known, *numbers.tobytes()})
 
         # The recipe once more, on a screen of 256 × 256 pixels with all pairs on it.

@@ -33,7 +33,7 @@ from labml_rl.runner import staying
 from labml_rl.runs.checkpoint import PARTIAL
 from labml_rl.runs.experiment import Thoughts
 from labml_rl.runs.folder import RunError, writing
-from labml_rl.screen import Pixels
+from labml_rl.screen import Pixels, in_colour
 from labml_rl.watch.agent import Agent, Protocol, Saved
 from labml_rl.watch.picture import HEIGHT, WIDTH, Painter, Said
 from labml_rl.watch.scores import FILMING, Played, seed_of
@@ -65,9 +65,7 @@ class Camera:
     def act(self, action: Any) -> float:
         """One frame."""
         points = self._emulator.act(action)
-        frame = np.empty((*self._emulator.getScreenDims(), 3), np.uint8)
-        self._emulator.getScreenRGB(frame)
-        self.frames.append(frame)
+        self.frames.append(in_colour(self._emulator))
         return points
 
     def take(self) -> list[Pixels]:

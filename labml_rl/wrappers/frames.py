@@ -22,7 +22,7 @@ from gymnasium.error import InvalidAction, ResetNeeded, UnsupportedMode
 from gymnasium.spaces import Box, Discrete
 
 from labml_rl.game import ALL_ACTIONS, Emulator
-from labml_rl.screen import Pixels
+from labml_rl.screen import Pixels, in_colour
 
 # What `reset` returns: an observation and `info`. And what `step` returns: observation,
 # reward, `terminated`, `truncated`, `info`.
@@ -76,8 +76,8 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
         self.render_mode = render_mode
         self._load_emulator(seed)
         self.action_space: Discrete = Discrete(len(ALL_ACTIONS))
-        self._shape = (*self._emulator.getScreenDims(), 3)
-        self.observation_space = Box(0, 255, self._shape, np.uint8)
+        shape = (*self._emulator.getScreenDims(), 3)
+        self.observation_space = Box(0, 255, shape, np.uint8)
 
     # Only a fresh emulator looks at its seed and knows nothing of earlier games.
     def _load_emulator(self, seed: int | None) -> None:
@@ -113,7 +113,7 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
             self._load_emulator(seed)
         self._emulator.reset_game()
         self._frames, self._in_game = 0, True
-        return self._screen(), {"lives": self._emulator.lives()}
+        return in_colour(self._emulator), {"lives": self._emulator.lives()}
 
     def step(
         self, action: int | np.integer[Any]
@@ -138,7 +138,7 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
         truncated = self._frames >= self._max_frames
         self._in_game = not (terminated or truncated)
         info = {"lives": self._emulator.lives()}
-        return self._screen(), points, terminated, truncated, info
+        return in_colour(self._emulator), points, terminated, truncated, info
 
     def render(self) -> Pixels:
         """
@@ -150,12 +150,7 @@ class Frames(gymnasium.Env[Pixels, int | np.integer[Any]]):
         """
         if self.render_mode is None:
             raise UnsupportedMode("make the game with render_mode='rgb_array'")
-        return self._screen()
-
-    def _screen(self) -> Pixels:
-        screen: Pixels = np.empty(self._shape, np.uint8)
-        self._emulator.getScreenRGB(screen)
-        return screen
+        return in_colour(self._emulator)
 
 
 class EpisodeStatistics(gymnasium.Wrapper):
