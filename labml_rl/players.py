@@ -194,32 +194,29 @@ class Players:
         count = available_cores() if workers is None else workers
         self.shares = shares(len(makers), max(count, 1))
         others = len(self.shares) if busy and count > 0 else len(self.shares) - 1
-        makes = [
-            partial(
-                SerialGames,
-                makers[rows],
-                names=names[rows],
-                copy=False,
-                first=rows.start,
-                spaces=spaces,
-            )
-            for rows in self.shares
-        ]
-        columns = [self.sheet.columns(rows) for rows in self.shares]
         self.workers: list[Worker] = []
+        self.own: list[Player] = []
         self._played: list[Any] | None = None
         with contextlib.ExitStack() as stack:
             stack.callback(self._give_up)
-            for number, rows in enumerate(self.shares[:others]):
-                make = partial(
-                    RemotePlayer, makes[number], network, columns[number], settings
+            for number, rows in enumerate(self.shares):
+                columns = self.sheet.columns(rows)
+                make_games = partial(
+                    SerialGames,
+                    makers[rows],
+                    names=names[rows],
+                    copy=False,
+                    first=rows.start,
+                    spaces=spaces,
                 )
-                name = f"player {number} with {', '.join(called[rows])}"
-                self.workers.append(Worker(make, name=name, start_method=start_method))
-            self.own: list[Player] = []
-            for number in range(others, len(makes)):
-                games = stack.enter_context(makes[number]())
-                self.own.append(Player(games, network, columns[number], prepare))
+                if number < others:
+                    make = partial(RemotePlayer, make_games, network, columns, settings)
+                    name = f"player {number} with {', '.join(called[rows])}"
+                    worker = Worker(make, name=name, start_method=start_method)
+                    self.workers.append(worker)
+                else:
+                    games = stack.enter_context(make_games())
+                    self.own.append(Player(games, network, columns, prepare))
             self._ask(Player.ready)
             stack.pop_all()
 
