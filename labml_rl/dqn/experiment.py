@@ -325,7 +325,7 @@ class Experiment(SpeedExperiment[Settings]):
             "stack": stack,
             "n": settings.n,
             "discount": settings.discount,
-            "blocks": self.prepare is not None and not self.sorts_batches,
+            "blocks": self.keeps_blocks,
             "seed": np.random.SeedSequence(settings.seed).spawn(3)[2],
         }
         if not settings.prioritised:
@@ -334,14 +334,13 @@ class Experiment(SpeedExperiment[Settings]):
         return PrioritisedMemory(space, settings.num_envs, exponent=exponent, **options)
 
     @property
-    def sorts_batches(self) -> bool:
+    def keeps_blocks(self) -> bool:
         """
-        Whether [pixels are sorted][labml_rl.speed.preparer] in each batch. The memory
-        knows no order but that of [the book's
-        body][labml_rl.bodies.NatureBody.prepared].
+        Whether the memory keeps [sorted pixels][labml_rl.speed.preparer]. It knows no
+        order but that of [the book's body][labml_rl.bodies.NatureBody.prepared]. Into
+        any other, each batch is sorted when it is drawn.
         """
-        prepared = getattr(self.prepare, "__func__", self.prepare)
-        return prepared not in (None, NatureBody.prepared)
+        return getattr(self.prepare, "__func__", None) is NatureBody.prepared
 
     @property
     def steps(self) -> int:
@@ -629,7 +628,7 @@ class Experiment(SpeedExperiment[Settings]):
         if isinstance(self.memory, PrioritisedMemory):
             self.memory.importance = self.importance
         batch = self.memory.sample(settings.batch_size).to(self.device)
-        if self.prepare is not None and self.sorts_batches:
+        if self.prepare is not None and not self.keeps_blocks:
             batch = replace(
                 batch,
                 observations=self.prepare(batch.observations),
