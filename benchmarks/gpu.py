@@ -143,7 +143,7 @@ def main() -> None:
     record: dict[str, Any] = provenance("benchmarks.gpu", PACKAGES)
     record["machine"]["gpu"] = torch.cuda.get_device_name()
     record["machine"]["available_cores"] = available_cores()
-    cudnn = torch.backends.cudnn.version()  # type: ignore[no-untyped-call]
+    cudnn = torch.backends.cudnn.version()
     record["versions"]["cudnn"] = cudnn
     record["seconds"] = seconds
     record["rates"] = {}

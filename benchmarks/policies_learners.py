@@ -155,8 +155,8 @@ def loop(
                 observations[t] = seen
                 logits, values[t] = network(seen)
                 policy = torch.distributions.Categorical(logits=logits)
-                actions[t] = policy.sample()  # type: ignore[no-untyped-call]
-                log_probs[t] = policy.log_prob(actions[t])  # type: ignore[no-untyped-call]
+                actions[t] = policy.sample()
+                log_probs[t] = policy.log_prob(actions[t])
                 after, reward, terminated, truncated, _ = envs.step(
                     actions[t].cpu().numpy()
                 )
@@ -187,9 +187,9 @@ def loop(
                 logits, found = network(seen_then)
                 policy = torch.distributions.Categorical(logits=logits)
                 gained = (gained - gained.mean()) / (gained.std() + 1e-8)
-                new = policy.log_prob(done)  # type: ignore[no-untyped-call]
+                new = policy.log_prob(done)
                 loss = losses(new, found, old, gained, aim)
-                loss = loss - 0.01 * policy.entropy().mean()  # type: ignore[no-untyped-call]
+                loss = loss - 0.01 * policy.entropy().mean()
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(network.parameters(), 0.5)

@@ -387,7 +387,7 @@ def plain(*, games: int, batch: int, every: int) -> Iterator[int]:
             found = network(before).gather(1, done[:, None])[:, 0]
             loss = nn.functional.smooth_l1_loss(found, aim)
             optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
         if steps % SYNC < games:
             target.load_state_dict(network.state_dict())

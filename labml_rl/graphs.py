@@ -90,7 +90,7 @@ class Recorded:
 
         # A record belongs to no place on the usual list of orders, so it is taken down
         # on a list of its own, a *stream*.
-        self.stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        self.stream = torch.cuda.Stream(device)
 
     def __call__(self, function: Callable[[Given], Answer], given: Given) -> Answer:
         """

@@ -171,7 +171,7 @@ class Sheet:
     def share(self) -> "Sheet":
         """Put it into memory that other processes can see."""
         for part in self.parts():
-            part.share_memory_()  # type: ignore[no-untyped-call]
+            part.share_memory_()
         return self
 
     def copy_(self, other: "Sheet") -> None:

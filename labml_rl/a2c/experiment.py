@@ -206,7 +206,7 @@ class Experiment(PolicyExperiment[Settings]):
         # undo much of what was learned. So it is cut to `max_gradient_norm` first, and
         # keeps its direction: **gradient clipping**.
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         parameters = self.network.parameters()
         norm = nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
         self.optimizer.step()

@@ -637,7 +637,7 @@ class Experiment(SpeedExperiment[Settings]):
         errors, seen = self.losses(batch)
 
         self.optimizer.zero_grad()
-        seen["loss"].backward()  # type: ignore[no-untyped-call]
+        seen["loss"].backward()
         if settings.max_gradient_norm is not None:
             parameters = self.network.parameters()
             nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)

@@ -282,7 +282,7 @@ class Experiment(a2c.Experiment):
         # But its mean of squares begins with 1, however small they are. So with the
         # mean of the losses, the first thousand updates would do much less.
         self.optimizer.zero_grad()
-        (loss * targets.numel()).backward()  # type: ignore[no-untyped-call]
+        (loss * targets.numel()).backward()
         parameters = self.network.parameters()
         norm = nn.utils.clip_grad_norm_(parameters, settings.max_gradient_norm)
         self.optimizer.step()

@@ -345,7 +345,7 @@ class Experiment(OverlapExperiment):
         """
         self.optimizer.zero_grad()
         seen = self.compute(self, batch)
-        seen["loss"].backward()  # type: ignore[no-untyped-call]
+        seen["loss"].backward()
 
         # Long gradients are cut, as [in A2C](../a2c/experiment.py). The authors' limit
         # is low, and in the recorded runs gradients are often cut.

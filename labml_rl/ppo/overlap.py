@@ -80,7 +80,7 @@ class OverlapExperiment(PolicyExperiment["Settings"]):
         # What a GPU has to do for the learner, [on a list of its own][beside].
         self.stream: torch.cuda.Stream | None = None
         if settings.overlap and self.device.type == "cuda":
-            self.stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
+            self.stream = torch.cuda.Stream(self.device)
 
     def make_actor(self) -> nn.Module:
         """

@@ -148,7 +148,7 @@ def learn(
 
                 # One step of the optimiser.
                 optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()
                 nn.utils.clip_grad_norm_(network.parameters(), max_gradient_norm)
                 optimizer.step()
 

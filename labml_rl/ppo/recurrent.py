@@ -279,8 +279,7 @@ class Experiment(ppo.Experiment):
             Logits, shape `(B, A)`, and values, shape `(B,)`, of all their steps.
         """
         assert isinstance(batch, Rows)
-        observations = batch.observations
-        observations = observations.view(*batch.begins.shape, *observations.shape[1:])
+        observations = batch.observations.unflatten(0, batch.begins.shape)
         with in_precision(self.settings, self.device):
             logits, values = self.network.rows(
                 observations, batch.memories, batch.begins

@@ -328,7 +328,7 @@ class Experiment(RolloutExperiment[Settings]):
         loss = value_loss(values, batch.returns)
 
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         norm = nn.utils.clip_grad_norm_(
             self.network.parameters(), self.settings.max_gradient_norm
         )
