@@ -90,6 +90,7 @@ PUBLISHED |= {
 # epsilon that is too large.)
 IN_FIVE = {
     "ppo": ("ppo", "seed-1"),
+    "pqn": ("pqn", "seed-1"),
     "a2c": ("a2c", "seed-2"),
     "large-epsilon": ("a2c", "seed-1"),
 }

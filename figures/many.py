@@ -21,6 +21,7 @@ SCORES = Path(__file__).parents[1] / "results" / "published" / "hessel2018.csv"
 LEFT, RIGHT, TOP, BOTTOM = 78, WIDTH - 20, 52, 250
 SIDES = (
     ("ppo", "PPO", COLOURS[0]),
+    ("pqn", "PQN", COLOURS[1]),
     ("a2c", "A2C", COLOURS[2]),
     ("large-epsilon", "A2C, large epsilon", FAINT),
 )

@@ -76,7 +76,9 @@ points, and 239 with another seed. At that point three runs of PPO have 64 to 10
 one of A2C has 192. That says less than it seems to: those four were planned for forty
 million frames, and their learning rates go down slowly. PPO ends above 400. In [Ms.
 Pac-Man](../../results.md#ms-pac-man-by-pqn), where PPO hardly learns in ten million
-frames, PQN has 1,835 points after as many, and PPO 751.
+frames, PQN has 1,835 points after as many, and PPO 751. In [five
+games](../../results.md#five-games-by-ppo-pqn-and-a2c) with four million frames each,
+PQN is ahead in two, and PPO in two others.
 
 ![The mean score of the last hundred games of PQN in CartPole, over the frames played:
 it ends at 500](../../assets/figures/run-small-pqn-cartpolev1-seed-11.svg)

@@ -303,8 +303,8 @@ def interval(
 # firms does that. But games are alike: an algorithm that is good at one is mostly good
 # at its relatives. So [Aitchison et al. (2023)](https://arxiv.org/abs/2210.02019)
 # looked for the five games that best predict the median of all 57, given the published
-# scores of 62 algorithms. They found these, with these weights, and [in this book PPO
-# and A2C](../../results.md#five-games-by-ppo-and-a2c) have learned them:
+# scores of 62 algorithms. They found these, with these weights. [In this book PPO, PQN
+# and A2C](../../results.md#five-games-by-ppo-pqn-and-a2c) have learned them:
 WEIGHTS = {
     "battle_zone": 0.3820,
     "double_dunk": 0.0679,
