@@ -34,11 +34,11 @@ median of 57, about                28%               2%
 
 That is what it says of the book's [runs in five
 games](../../results.md#five-games-by-ppo-pqn-and-a2c), one of PPO and one of A2C (the
-one with seed 2) in each. There is a row for each game: the mean score of its runs, with the
-standard error of that mean if there are several, and how far it is [from random play to
-a human][labml_rl.watch.many.human_normalised]. Below them is a summary of the games
-that all sides have played and for which a human tester's score is known. It gives the
-[usual averages][labml_rl.watch.many.interquartile_mean], an
+one with seed 2) in each. There is a row for each game: the mean score of its runs, with
+the standard error of that mean if there are several, and how far it is [from random
+play to a human][labml_rl.watch.many.human_normalised]. Below them is a summary of the
+games that all sides have played and for which a human tester's score is known. It gives
+the [usual averages][labml_rl.watch.many.interquartile_mean], an
 [interval][labml_rl.watch.many.interval] if there are three seeds or more, and the
 [median of 57 games][labml_rl.watch.many.estimated_median] if the five that predict it
 are among them, as here.
