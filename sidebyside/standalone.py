@@ -39,6 +39,8 @@ FONT_FACE = re.compile(
     r"@font-face\{[^}]*font-family:\"?(?P<family>\w+)\"?;font-style:(?P<style>\w+);"
     r"font-weight:(?P<weight>\w+);src:url\((?P<path>[^)]*)\)[^}]*\}"
 )
+# A page in one file takes its fonts from KaTeX's own styles.
+STYLED_FACE = re.compile(r"@font-face \{[^}]*\}\s*")
 RULE = re.compile(r"(?P<selector>[^{}]+)\{(?P<body>[^{}]*)\}")
 DARK = re.compile(r"[\w.]*\[data-md-color-scheme=\"?slate\"?\][^{}]*\{[^{}]*\}")
 
@@ -71,7 +73,7 @@ def standalone(page: Page, templates: Environment, folder: Path, root: Path) -> 
         body = md.convert(text)
     except RecursionError:
         raise too_deep(page.source.path) from None
-    style = asset_bytes(Path("sidebyside.css")).decode()
+    style = STYLED_FACE.sub("", asset_bytes(Path("sidebyside.css")).decode())
     template = templates.get_template("sidebyside/standalone.html")
     return template.render(
         page=page,

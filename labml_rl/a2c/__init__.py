@@ -164,9 +164,9 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
     where $[a = c]$ is 1 for the same action and 0 for another. (The logarithm of the
     sum has the derivative $e^{\ell_c} / \sum_k e^{\ell_k}$: $\pi(c \mid o)$.) So it is
     $1 - \pi(a \mid o)$ for the logit of $a$ itself, and $-\pi(c \mid o)$ for that of
-    another action $c$. Here these are $½$ and $-½$. So drawing an action moves its own
-    logit by $½(G - b)$, times the learning rate, and the other one by the same amount
-    the other way. Without that rate:
+    another action $c$. Here these are $\tfrac12$ and $-\tfrac12$. So drawing an action
+    moves its own logit by $\tfrac12(G - b)$, times the learning rate, and the other one
+    by the same amount the other way. Without that rate:
 
     | drawn | moves left and right, no baseline | with $b = 6.5$ |
     |---|---|---|

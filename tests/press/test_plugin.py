@@ -41,13 +41,13 @@ def test_a_site_is_built(site):
     assert '<a href="#Game.step"><code>Game.step</code></a>' in html
     assert "<h6" not in html, "the names of sections are for search alone"
     assert re.findall(r"const href of (.*)\)", html) == [
-        '["../assets/sidebyside/katex/fonts/KaTeX_Main-Regular.woff2", '
-        '"../assets/sidebyside/katex/fonts/KaTeX_Math-Italic.woff2"]'
+        '["../assets/sidebyside/katex/fonts/Main-Letters.woff2", '
+        '"../assets/sidebyside/katex/fonts/Math-Letters.woff2"]'
     ]
     assert (site / "site" / "book" / "game.py").read_text() == MODULES["game.py"]
     home = (site / "site" / "book" / "index.html").read_text()
     assert '<a href="game.html">the game</a>' in home
-    assert "KaTeX_" not in home, "it has no formula"
+    assert "-Letters" not in home, "it has no formula"
     assert (site / "site" / ".nojekyll").is_file(), "GitHub leaves out __init__.py"
     # What the reader view of browsers (Mozilla's Readability) takes for text.
     blocks = re.findall(r'<div class="(sbs-(?:prose|code)[^"]*)"', html)
@@ -64,7 +64,7 @@ def test_fonts_are_named_before_others_change_the_page(site):
     with (site / "mkdocs.yml").open("a") as config:
         config.write("hooks: [hook.py]\n")
     assert build(site).returncode == 0
-    assert "KaTeX_Main" in (site / "site" / "book" / "game.html").read_text()
+    assert "Main-Letters" in (site / "site" / "book" / "game.html").read_text()
 
 
 def navigation(site):

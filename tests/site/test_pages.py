@@ -12,6 +12,7 @@ from playwright.sync_api import TimeoutError, ViewportSize, expect
 from hooks import tables
 from hooks.tables import on_page_content
 from hooks.way import way
+from sidebyside.press import ASSETS
 from tests.site.conftest import ROOT, visit
 
 DESKTOP = ViewportSize(width=1440, height=900)
@@ -538,7 +539,7 @@ def test_without_scripts_the_page_is_whole(browser, site):
 
 
 @pytest.mark.parametrize(
-    ("name", "more"), [("ppo/index", {"Size2-Regular"}), ("returns", set())]
+    ("name", "more"), [("ppo/index", {"KaTeX_Size2-Regular"}), ("returns", set())]
 )
 def test_fonts_of_formulas_are_asked_for_early(browser, server, name, more):
     """With letters of other fonts, the text would be drawn first in another width."""
@@ -547,15 +548,47 @@ def test_fonts_of_formulas_are_asked_for_early(browser, server, name, more):
             """async () => {
               await document.fonts.ready;
               const asked = performance.getEntriesByType("resource");
-              const fonts = asked.filter(entry => entry.name.includes("/KaTeX_"));
+              const fonts = asked.filter(entry => entry.name.endsWith(".woff2"));
               return fonts.map(entry => [
-                entry.name.split("/KaTeX_")[1].split(".")[0], entry.initiatorType
+                entry.name.split("/").pop().split(".")[0], entry.initiatorType
               ]);
             }"""
         )
     early = {font for font, by in asked if by == "link"}
-    assert early == {"Main-Regular", "Math-Italic", *more}
-    assert len(asked) == len({font for font, _ in asked}), "none is loaded twice"
+    assert early == {"Main-Letters", "Math-Letters", *more}
+    fonts = [font for font, _ in asked]
+    assert len(fonts) == len(set(fonts)), "none is loaded twice"
+    assert not {"KaTeX_Main-Regular", "KaTeX_Math-Italic"} & set(fonts)
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "rare"),
+    [
+        ("Main-Letters", "KaTeX_Main-Regular", ("mord", "⟨")),
+        ("Math-Letters", "KaTeX_Math-Italic", ("mathnormal", "ϱ")),
+    ],
+)
+def test_a_rare_letter_brings_the_whole_font(browser, server, part, whole, rare):
+    css = (ASSETS / "sidebyside.css").read_text()
+    (face,) = re.findall(rf"{part}.woff2[^}}]*}}", css)
+    common = [
+        chr(code)
+        for first, last in re.findall(r"U\+(\w+)(?:-(\w+))?", face)
+        for code in range(int(first, 16), int(last or first, 16) + 1)
+    ]
+    add = """([style, text]) => {
+      const formula = document.createElement("span");
+      Object.assign(formula, {className: style, textContent: text});
+      document.querySelector(".katex-html").append(formula);
+    }"""
+    with visit(browser, f"{server}/labml_rl/returns.html", viewport=DESKTOP) as seen:
+        asked = []
+        seen.page.on("request", lambda each: asked.append(each.url.split("/")[-1]))
+        seen.page.evaluate(add, [rare[0], "".join(common)])
+        with seen.page.expect_request(f"**/{whole}.woff2"):
+            seen.page.wait_for_timeout(500)
+            assert not [name for name in asked if name.endswith(".woff2")]
+            seen.page.evaluate(add, list(rare))
 
 
 def test_line_numbers_are_seen_but_not_copied(browser, site):
