@@ -368,6 +368,9 @@ ASKED = {
     "how often do I update the target network?": (
         "labml_rl/dqn/index.html#two-remedies-replay-and-a-target-network"
     ),
+    "how many parallel environments should I use?": (
+        "questions.html#how-many-parallel-environments-should-i-use"
+    ),
     "my DQN does not learn": (
         "labml_rl/dqn/mistakes.html#when-dqn-does-not-learn-what-to-look-at"
     ),
