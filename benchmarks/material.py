@@ -186,9 +186,10 @@ def write_config(site: Site, without: tuple[str, ...]) -> None:
         config: dict[str, Any] = yaml_load(file)
     for key in ("plugins", "markdown_extensions"):
         config[key] = [entry for entry in config[key] if name_of(entry) not in without]
-    left_out = ["Benchmarks", "results.md"]
+    left_out = ["Benchmarks", "questions.md", "results.md"]
     shutil.rmtree(site.folder / "docs" / "benchmarks", ignore_errors=True)
-    (site.folder / "docs" / "results.md").unlink(missing_ok=True)
+    for name in ("questions.md", "results.md"):
+        (site.folder / "docs" / name).unlink(missing_ok=True)
     if "mkdocstrings" in without:
         for entry in config["plugins"]:
             if name_of(entry) == "sidebyside":
@@ -196,8 +197,9 @@ def write_config(site: Site, without: tuple[str, ...]) -> None:
         left_out.append("Reference")
         shutil.rmtree(site.folder / "docs" / "reference", ignore_errors=True)
     if "sidebyside" in without:
-        # That hook reads the short way in the modules, which the peer lacks.
-        config["hooks"].remove("hooks/way.py")
+        # These read the short way and the papers in the modules, which the peer lacks.
+        for hook in ("way", "papers"):
+            config["hooks"].remove(f"hooks/{hook}.py")
     config["nav"] = [entry for entry in config["nav"] if name_of(entry) not in left_out]
     (site.folder / "mkdocs.yml").write_text(yaml.safe_dump(config, sort_keys=False))
 

@@ -4,12 +4,14 @@ import contextlib
 import os
 import re
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from mkdocs.exceptions import PluginError
 from playwright.sync_api import TimeoutError, ViewportSize, expect
 
-from hooks import tables
+from hooks import papers, tables
 from hooks.tables import on_page_content
 from hooks.way import way
 from sidebyside.press import ASSETS
@@ -713,3 +715,37 @@ def test_the_short_way_leads_from_page_to_page(site):
 def test_a_short_way_that_is_gone_is_missed():
     with pytest.raises(PluginError, match="has no links in The short way"):
         way("### The short way\n\nNo links.\n\n### All of it\n")
+
+
+def test_each_paper_leads_to_the_pages_that_cite_it(site):
+    html = (site / "papers.html").read_text(encoding="utf-8")
+    entries = re.findall(
+        r'<li>[^<]*<a href="([^"]+)">.*?<span class="book-cited">In (.*?)</span>',
+        html,
+        re.DOTALL,
+    )
+    assert len(entries) > 70
+    for paper, pages in entries:
+        for name in re.findall('href="([^"]+)"', pages):
+            assert f'href="{paper}"' in (site / name).read_text(encoding="utf-8")
+
+
+def test_a_paper_that_is_missing_or_left_over_is_named(caplog):
+    def page(name, html):
+        file = SimpleNamespace(src_uri=name, url=name)
+        file.page = SimpleNamespace(file=file, content=html, title=name)
+        return file
+
+    cited, listed, other = (f"https://arxiv.org/abs/{n}" for n in (1, 2, 3))
+    link = '<a href="{}">x</a>'
+    files = [
+        page("one.md", link.format(cited) + link.format("https://pytorch.org/1")),
+        page("reference/one.md", link.format(other)),
+        page("papers.md", f"<ul><li>{link.format(listed)}</li></ul>"),
+    ]
+    site: Any = SimpleNamespace(documentation_pages=lambda: files)
+    papers.on_env(None, site)
+    assert caplog.messages == [
+        f"papers.md: {cited}, which one.md cites, is not there.",
+        f"papers.md: {listed} is cited on no page.",
+    ]
