@@ -14,6 +14,7 @@ BOOSTS = {
     "results.md": 0.5,
     "benchmarks/": 0.5,
     "notation.md": 0.8,
+    "papers.md": 0.5,
     "questions.md": 1.2,
     "index.md": 1.2,
     "labml_rl/game.md": 1.4,

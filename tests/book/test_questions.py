@@ -16,6 +16,7 @@ from torch import tensor
 import labml_rl
 from labml_rl.a2c import policy_loss, total_loss
 from labml_rl.a2c import value_loss as critic_loss
+from labml_rl.algorithms import ALGORITHMS
 from labml_rl.bodies import NatureBody
 from labml_rl.dqn import following_values, huber
 from labml_rl.dqn.augmentation import shift
@@ -536,3 +537,22 @@ def test_of_watching():
     assert f"$120 / \\sqrt{{10}} = {result.standard_error:.0f}$" in better
     assert 3 * result.standard_error > 460 - 400
     assert games == f"A hundred: $120 / \\sqrt{{100}} = {120 / np.sqrt(100):.0f}$."
+
+
+def test_short_answers_name_the_settings_of_the_book():
+    page = (Path(__file__).parents[2] / "docs" / "questions.md").read_text()
+    settings = {
+        name: import_module(ALGORITHMS[name.lower()].partition(":")[0]).Settings()
+        for name in ("A2C", "IMPALA", "PPO", "DQN", "PQN")
+    }
+    games = re.findall(r"(\d+) for (PPO|A2C|IMPALA|PQN)[,.]", page)
+    assert len(games) == 4
+    for count, name in games:
+        assert int(count) == settings[name].num_envs
+    rates = re.findall(r"([\d.]+e-4) for\s((?:[\s\w,]*\[[A-Z0-9]+\][(\[]\S+)+)", page)
+    named = [
+        (rate, n) for rate, links in rates for n in re.findall(r"\[(\w+)\]", links)
+    ]
+    assert len(named) == 5
+    for rate, name in named:
+        assert float(rate) == settings[name].learning_rate
