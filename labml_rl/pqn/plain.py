@@ -12,7 +12,8 @@ symbols:
 # PQN on one page
 
 [The experiment](experiment.py) can be stopped, resumed, recorded and made faster. Here
-is the algorithm alone, as one function:
+is the algorithm alone, as one function. It plays in the same way as [PPO on one
+page](../ppo/plain.py).
 
 ```sh
 python -m labml_rl.pqn.plain
@@ -24,37 +25,37 @@ experiment learn side by side, and compare all weights.
 
 | line | explained in |
 |---|---|
-| `make_environments` | [Anything to play](../environments.py) |
-| `Sampler` | [Playing to learn](../sampling.py) |
+| `play`, `make_poles` | [PPO on one page](../ppo/plain.py) |
 | `Linear` | [Exploring](../dqn/exploring.py) |
 | `taken` | [DQN](../dqn/__init__.py) |
 | `value_loss` | [A2C](../a2c/__init__.py) |
 | `PQNetwork`, `lambda_returns` | [PQN](__init__.py) |
 
-To begin a project of your own, copy this page, and make it yours line by line. For a
-game, give it `make_environments("SpaceInvaders", 128, seed=1, clip_rewards=True,
-episodic_life=True, copy=False)`, a network that fits, `PQNetwork((4, 84, 84), 6)`, and
-the [settings for games][labml_rl.pqn.experiment.Settings]. (The length is in steps
-here: ten million frames are `total_steps=2_500_000`.) It all runs on the processor.
+To begin a project of your own, copy this page and the modules that it needs, which are
+named above the title. For a game, give it one of [the book's](../environments.py),
+`make_environments("SpaceInvaders", 128, seed=1, clip_rewards=True, episodic_life=True,
+copy=False)`, a network that fits, `PQNetwork((4, 84, 84), 6)`, and the [settings for
+games][labml_rl.pqn.experiment.Settings]. (The length is in steps here: ten million
+frames are `total_steps=2_500_000`.) It all runs on the processor.
 """
 
 from collections import deque
 from collections.abc import Iterator
+from typing import Any
 
 import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
 from torch import nn
 
 from labml_rl.a2c import value_loss
-from labml_rl.batch import Games
 from labml_rl.dqn import taken
 from labml_rl.dqn.exploring import Linear
-from labml_rl.environments import make_environments
+from labml_rl.ppo.plain import make_poles, play
 from labml_rl.pqn import PQNetwork, lambda_returns
-from labml_rl.sampling import Sampler
 
 
 def learn(
-    games: Games,
+    games: VectorEnv[Any, Any, Any],
     network: PQNetwork,
     *,
     total_steps: int = 250_000,
@@ -74,7 +75,8 @@ def learn(
     ## Learn
 
     Args:
-        games: a batch of games, made with `copy=False`.
+        games: a batch of them, which begins the next episode in the step that ends the
+            one before.
         network: what learns.
         total_steps: how many steps to play, in all games together. This default and all
             those that follow are for [the pole][labml_rl.small.PQNSettings].
@@ -93,30 +95,39 @@ def learn(
     Yields:
         After each update: how many steps were played, and the mean score of the last
         hundred games.
+
+    Raises:
+        ValueError: if the next episode would take a step of its own to begin, as it
+            does in Gymnasium by default. That step would be taken for experience.
     """
+    if games.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
+        raise ValueError("the games must be made with autoreset_mode=SAME_STEP")
     optimizer = torch.optim.RAdam(network.parameters(), lr=learning_rate)
-    sampler = Sampler(games, network, steps=steps, generator=generator)
     epsilon = Linear(epsilon_start, epsilon_end, epsilon_steps)
     recent: deque[float] = deque(maxlen=100)
     played = 0
+    seen = torch.from_numpy(games.reset()[0])  # (N, …)
     while played < total_steps:
         # **Play.** Each game goes on for $T$ steps, wherever it is, by the action with
         # the largest value, or with probability $\varepsilon$ by any.
         network.epsilon.fill_(epsilon(played))
-        samples = sampler.sample()
-        played += samples.actions.numel()
-        recent.extend(score["r"] for score in samples.scores)
+        observations, actions, _, rollout, scores = play(
+            games, network, seen, steps=steps, generator=generator
+        )
+        seen = observations[-1]
+        played += actions.numel()
+        recent.extend(scores)
 
         # **Judge.** What should the network have said of each action? What it was paid,
         # and what followed, of which a part is seen and a part believed.
         # $$G_t = r_t + \gamma \big( (1 - \lambda) F_t + \lambda G_{t+1} \big)$$
         returns = lambda_returns(
-            samples.rollout, discount=discount, td_lambda=td_lambda
+            rollout, discount=discount, td_lambda=td_lambda
         )  # (T, N)
 
         # From here on all games are one long list.
-        observations = samples.observations.flatten(0, 1)  # (T · N, …)
-        actions, returns = samples.actions.flatten(), returns.flatten()  # (T · N,)
+        observations = observations[:-1].flatten(0, 1)  # (T · N, …)
+        actions, returns = actions.flatten(), returns.flatten()  # (T · N,)
 
         # **Learn**, several times from the same steps, each time in another order.
         for _ in range(epochs):
@@ -144,11 +155,12 @@ def main() -> None:
     """
     torch.set_num_threads(1)
     torch.manual_seed(1)
-    with make_environments("CartPole-v1", 32, seed=1, workers=0, copy=False) as games:
-        network = PQNetwork((4,), 2)
-        for update, (played, score) in enumerate(learn(games, network)):
-            if update % 10 == 0:
-                print(f"{played:>7,} steps, mean score {score:.1f}")
+    games = make_poles(32, seed=1)
+    network = PQNetwork((4,), 2)
+    for update, (played, score) in enumerate(learn(games, network)):
+        if update % 10 == 0:
+            print(f"{played:>7,} steps, mean score {score:.1f}")
+    games.close()
     print(f"{played:>7,} steps, mean score {score:.1f}")
 
 

@@ -55,8 +55,8 @@ from tyro.constructors import (
     PrimitiveTypeInfo,
 )
 
-from labml_rl.__main__ import fill, missing
-from labml_rl.algorithms import ALGORITHMS, PACKAGE
+from labml_rl.__main__ import missing
+from labml_rl.algorithms import ABOUT, ALGORITHMS, PACKAGE
 from labml_rl.process import WorkerDiedError
 from labml_rl.runs import loop
 from labml_rl.runs.bar import say
@@ -422,9 +422,10 @@ def dispatch(arguments: list[str]) -> NoReturn:
 
 
 def _help_to_train(program: str) -> None:
-    print(f"usage: {program} train ALGORITHM [OPTIONS]\n")
-    print(fill(f"ALGORITHM is one of {', '.join(ALGORITHMS)}."))
-    print(f"{program} train ppo --help lists the options of one.")
+    print(f"usage: {program} train ALGORITHM [OPTIONS]\n\nALGORITHM is one of\n")
+    for name in ALGORITHMS:
+        print(f"  {name:20} {ABOUT[name]}")
+    print(f"\n{program} train ppo --help lists the options of one.")
 
 
 def _watch(*arguments: Any, **options: Any) -> None:

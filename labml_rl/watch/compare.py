@@ -460,6 +460,11 @@ def main(
     except gymnasium.error.Error as error:
         raise RunError(str(error)) from error
     print("", *map(harmless, table_of(sides)), "", sep="\n")
+
+    # Sides that play alike share a line.
+    said: dict[str, list[str]] = {}
     for letter, side in zip(ascii_uppercase, sides, strict=False):
         for conditions in sorted(side.protocols):
-            print(harmless(f"{letter}: {conditions}"))
+            said.setdefault(conditions, []).append(letter)
+    for conditions, letters in said.items():
+        print(harmless(f"{', '.join(letters)}: {conditions}"))

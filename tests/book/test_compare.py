@@ -131,6 +131,7 @@ def test_an_algorithm_of_your_own_beside_one_of_the_book(folder, tmp_path, capsy
     said = compared(capsys, folder / "cart-1", tmp_path / "ppo", "--games", "1")
     assert "A: TINY after 8 frames" in said
     assert "B: SMALL-PPO after 8 frames" in said
+    assert said[-1].startswith("A, B: Actions are drawn from its policy.")
     (row,) = (line for line in said if line.startswith("CartPole-v1"))
     assert len(row.split()) == 3
     with pytest.raises(SystemExit) as exit_:

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -25,7 +26,7 @@ from labml_rl.pqn import PQNetwork
 from labml_rl.pqn import experiment as pqn
 from labml_rl.pqn import plain as plain_pqn
 from labml_rl.replay import ReplayMemory
-from labml_rl.sampling import check_spaces
+from labml_rl.sampling import Sampler, check_spaces
 from labml_rl.small import PPOSettings, PQNSettings
 from tests.book.test_learning_values import CART, CATCH
 
@@ -93,6 +94,49 @@ def assert_learns_the_same(
     assert_same(experiment, network, score, rtol=1e-4, atol=1e-6)
     assert (parameters_to_vector(network.parameters()) - before).abs().max() > 1e-3
     return network
+
+
+def test_it_writes_down_what_the_sampler_does():
+    """With episodes that end, that are cut off, and that go on in the next rollout."""
+    torch.manual_seed(1)
+    network = ActorCritic((4,), 2)
+    batches = [
+        make_environments(
+            "CartPole-v1", 5, seed=1, workers=0, copy=False, max_episode_steps=15
+        )
+        for _ in range(2)
+    ]
+    dice = [torch.Generator().manual_seed(2) for _ in batches]
+    sampler = Sampler(batches[0], network, steps=8, generator=dice[0])
+    seen = torch.from_numpy(batches[1].reset()[0])
+    terminated = truncated = 0
+    for _ in range(6):
+        expected = sampler.sample()
+        observations, actions, log_probs, rollout, scores = plain.play(
+            batches[1], network, seen, steps=8, generator=dice[1]
+        )
+        seen = observations[-1]
+        assert torch.equal(observations[:-1], expected.observations)
+        assert torch.equal(actions, expected.actions)
+        torch.testing.assert_close(log_probs, expected.log_probs)
+        for name, each in vars(rollout).items():
+            other = getattr(expected.rollout, name)
+            torch.testing.assert_close(each, other, equal_nan=True)
+        assert scores == [each["r"] for each in expected.scores]
+        terminated += int(rollout.terminated.sum())
+        truncated += int(rollout.truncated.sum())
+    assert terminated > 0
+    assert truncated > 0
+
+
+def test_steps_in_which_nothing_is_played_are_refused():
+    games = gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync")
+    for learning in (
+        plain.learn(games, ActorCritic((4,), 2)),
+        plain_pqn.learn(games, PQNetwork((4,), 2)),
+    ):
+        with pytest.raises(ValueError, match="made with autoreset_mode=SAME_STEP"):
+            next(learning)
 
 
 def test_dqn_learns_after_whole_steps_of_all_games():

@@ -21,7 +21,7 @@ import pytest
 import labml_rl
 from labml_rl import __main__ as program
 from labml_rl import runs
-from labml_rl.algorithms import ALGORITHMS
+from labml_rl.algorithms import ABOUT, ALGORITHMS
 from labml_rl.process import STOP_SIGNALS, WorkerError
 from labml_rl.runs import command, curve, loop
 from labml_rl.runs.bar import Bar
@@ -260,6 +260,10 @@ def test_the_gpu_is_tried_with_all_algorithms():
     assert TINY.keys() == large, "TINY in tests/book/test_gpu.py has to have all"
 
 
+def test_the_help_says_something_of_each_algorithm():
+    assert list(ABOUT) == list(ALGORITHMS)
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_all_algorithms_are_found_and_explain_their_settings(algorithm, capsys):
     found = command.find_experiment(algorithm)
@@ -278,7 +282,7 @@ def test_all_algorithms_are_found_and_explain_their_settings(algorithm, capsys):
         ([], "usage: labml-rl COMMAND"),
         (["--help"], "labml-rl watch FOLDER"),
         (["--help"], f"ALGORITHM is one of {', '.join(ALGORITHMS)}."),
-        (["train", "--help"], f"ALGORITHM is one of {', '.join(ALGORITHMS)}."),
+        (["train", "--help"], "  drq                  DQN for two hours of play"),
         (["train"], f"train what? There are {', '.join(ALGORITHMS)}."),
         (["train", "--seed", "1"], "train what?"),
         (["train", "sarsa"], "no algorithm 'sarsa'; there are"),
