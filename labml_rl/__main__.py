@@ -6,7 +6,7 @@ summary: The program to train, resume, watch and compare agents with.
 
 # labml-rl
 
-The book's program has four commands. It passes them on to [the pages that do the
+The book's program has five commands. It passes them on to [the pages that do the
 work][labml_rl.runs.command], and loads nothing until it knows what for.
 """
 
@@ -40,6 +40,7 @@ usage: labml-rl COMMAND ...
   labml-rl resume FOLDER               go on with a run that was interrupted
   labml-rl watch FOLDER [OPTIONS]      let a trained agent play, and measure it
   labml-rl compare FOLDER ...          set several runs side by side
+  labml-rl games                       list the games that can be learned
 
 {fill(f"ALGORITHM is one of {', '.join(ALGORITHMS)}.")}
 Each of them with --help says more.

@@ -811,7 +811,8 @@ def find_game(game: str) -> str:
         near = difflib.get_close_matches(letters, names, n=1)
         nearest = f"; the nearest is {names[near[0]]!r}" if near else ""
         raise ValueError(
-            f"no game {game!r}{nearest}. labml_rl.game.available_games() lists them all"
+            f"no game {game!r}{nearest}. `labml-rl games`, or "
+            "labml_rl.game.available_games(), lists them all"
         )
     return names[letters]
 

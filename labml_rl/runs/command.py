@@ -415,6 +415,8 @@ def dispatch(arguments: list[str]) -> NoReturn:
         case ["train", *_]:
             what = f"train what? There are {', '.join(ALGORITHMS)}"
             run(_refuse, f"{what}. {program} train ppo --help lists the options of one")
+        case ["games", *_]:
+            run(_list_games)
         case [name, *rest] if name in COMMANDS:
             run(COMMANDS[name], None, rest, program=program)
         case _:
@@ -426,6 +428,10 @@ def _help_to_train(program: str) -> None:
     for name in ALGORITHMS:
         print(f"  {name:20} {ABOUT[name]}")
     print(f"\n{program} train ppo --help lists the options of one.")
+
+
+def _list_games() -> None:
+    print(*import_module("..game", __package__).available_games(), sep="\n")
 
 
 def _watch(*arguments: Any, **options: Any) -> None:

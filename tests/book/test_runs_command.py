@@ -22,6 +22,7 @@ import labml_rl
 from labml_rl import __main__ as program
 from labml_rl import runs
 from labml_rl.algorithms import ABOUT, ALGORITHMS
+from labml_rl.game import available_games
 from labml_rl.process import STOP_SIGNALS, WorkerError
 from labml_rl.runs import command, curve, loop
 from labml_rl.runs.bar import Bar
@@ -102,7 +103,7 @@ def test_options_are_settings(tmp_path, monkeypatch, capsys):
         (["--num-env", "3"], "--num-envs"),
         (["--checkpoint-minutes", "-3"], "checkpoint_minutes must be at least 0, not"),
         (["--checkpoint-minutes", "nan"], "checkpoint_minutes must be at least 0, not"),
-        (["--game", "Nonsense"], "no game 'Nonsense'. labml_rl.game.available_games"),
+        (["--game", "Nonsense"], "no game 'Nonsense'. `labml-rl games`, or"),
         (["--seed", "one"], "one"),
         (["--game", "Pacmann"], "the nearest is 'pacman'"),
         (["--device", "cuda:77"], "no device 'cuda:77' here"),
@@ -299,6 +300,11 @@ def test_the_program_of_the_book(tmp_path, monkeypatch, capsys, typed, said):
     lines = printed.out.splitlines()
     assert said in " ".join(lines) + printed.err
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_the_games_are_listed(capsys):
+    assert exit_of(program.main, ["games"]) == 0
+    assert capsys.readouterr().out.split() == list(available_games())
 
 
 WRONG: dict[str, list[list[str]]] = {
